@@ -3,7 +3,8 @@
 `make coverage` cuts captures of several lengths from runs of a model at load 0.225, compares two schemes on
 each at load 0.9, and asks whether the interval of the primary endpoint holds the change that long runs of the
 model itself have. It writes validation/coverage.json, and from it the table in docs/validation.md.
-Captures tell starts only and are replayed open, or tell ends too and are replayed closed.
+Captures tell starts only and are replayed open, or tell ends too and are replayed closed: with all users
+behind the model's few addresses, and with an address for each session.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
 REPLAYS = ("open", "closed")
 WITH_WAITING = ("web:sfd",)
 """Models whose clients wait for what they asked for; only these are replayed closed."""
+EACH_ITS_OWN = 5000
+"""So many addresses that each session of these models has its own."""
 RATE, RTT, NATIVE_LOAD, LOAD = "10mbit", "80ms", 0.225, 0.9
 BASELINE, SCHEMES = "droptail", ("sfd", "fq-codel")
 REPLICATIONS, WINDOW, TRUTH_REPLICATIONS = 10, "300s", 40
@@ -76,11 +79,13 @@ class Covered:
     """Whether the capture had transfers enough for a verdict."""
     replay: str = "open"
     """How `compare` replayed the captures."""
+    addresses: int = 0
+    """How many addresses the users had; 0 for as many as the model's."""
 
     @property
-    def key(self) -> tuple[str, str, int, str]:
+    def key(self) -> tuple[str, str, int, int, str]:
         """What it is about."""
-        return self.model, self.replay, self.length_s, self.scheme
+        return self.model, self.replay, self.addresses, self.length_s, self.scheme
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,9 +94,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = {one.key: one for one in read(options.record)}
     for model in options.models:
         truths = true_log_ratios(model, options.truth, options.jobs)
-        replays = [one for one in options.replays if one == "open" or model in WITH_WAITING]
-        for replay, length_s in itertools.product(replays, options.lengths):
-            for found in covered(model, replay, length_s, truths, options):
+        kinds = itertools.product(options.replays, options.addresses)
+        chosen = [
+            one for one in kinds if one == ("open", 0) or (one[0] == "closed" and model in WITH_WAITING)
+        ]
+        for (replay, addresses), length_s in itertools.product(chosen, options.lengths):
+            for found in covered(model, replay, addresses, length_s, truths, options):
                 kept[found.key] = found
                 print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
             options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
@@ -106,6 +114,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
     parser.add_argument("--lengths", nargs="*", type=int, default=LENGTHS_S, help="seconds")
     parser.add_argument("--replays", nargs="*", default=REPLAYS, choices=REPLAYS, help="of captures")
+    parser.add_argument("--addresses", nargs="*", type=int, default=(0, EACH_ITS_OWN), help="0: the model's")
     parser.add_argument("--captures", type=int, default=CAPTURES, help="per model and length")
     parser.add_argument("--truth", type=int, default=TRUTH_REPLICATIONS, help="long runs of each model")
     parser.add_argument("--duration", default=WINDOW, help="length of the windows on captures")
@@ -125,12 +134,14 @@ def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estim
 
 
 def covered(
-    model: str, replay: str, length_s: int, truths: dict[str, Estimate], options: argparse.Namespace
-) -> Iterator[Covered]:
+    model: str, replay: str, addresses: int, length_s: int, truths: dict[str, Estimate],
+    options: argparse.Namespace,
+) -> Iterator[Covered]:  # fmt: skip
     """Compares the schemes on captures of one length; `truths` are logarithms of the true ratios."""
+    params: ModelParams = {"clients": addresses, "servers": addresses} if addresses else {}
     results = [
         mousehole.compare(
-            capture(model, length_s, number, has_ends=replay == "closed"), replay=replay, rate=RATE, rtt=RTT,
+            capture(model, length_s, number, replay == "closed", params), replay=replay, rate=RATE, rtt=RTT,
             load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE, seeds=REPLICATIONS,
             duration=options.duration, jobs=options.jobs,
         ).results
@@ -155,6 +166,7 @@ def covered(
             held_without=[one.low <= true.mean <= one.high for one in without],
             judged=[found.capture is not None and found.capture.is_enough("short") for found in results],
             replay=replay,
+            addresses=addresses,
         )  # fmt: skip
 
 
@@ -206,9 +218,10 @@ def row(found: Covered) -> Row:
         f"{changes[2]:+.0f} %, median {changes[1]:+.0f} %; intervals of {width:.0f} points in the median, "
         f"{without_zero} without 0; judged: {sum(found.judged)}"
     ).replace("-", "−")
+    users = f" from {found.addresses} addresses" if found.addresses else ""
     claim = (
-        f"{found.model}, captures of {found.length_s} s, replayed {found.replay}, {found.scheme} against "
-        f"{BASELINE}: the interval holds the truth in 90–98 %"
+        f"{found.model}{users}, captures of {found.length_s} s, replayed {found.replay}, {found.scheme} "
+        f"against {BASELINE}: the interval holds the truth in 90–98 %"
     )
     windows = "" if found.window == WINDOW else f" (windows of {found.window})"
     verdict = AGREES if low <= MOST and high >= LEAST else DIFFERS
@@ -219,8 +232,8 @@ def command(found: Covered) -> str:
     """Returns the command that gives a row again: `make coverage`, or the program with what was changed."""
     if (found.captures, found.window, found.truth_runs) == (CAPTURES, WINDOW, TRUTH_REPLICATIONS):
         return COMMAND
-    chosen = f"--models {found.model} --replays {found.replay} --lengths {found.length_s}"
-    chosen += f" --captures {found.captures}"
+    chosen = f"--models {found.model} --replays {found.replay} --addresses {found.addresses}"
+    chosen += f" --lengths {found.length_s} --captures {found.captures}"
     return f"python -m validation.coverage {chosen} --duration {found.window} --truth {found.truth_runs}"
 
 

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--length", type=int, default=coverage.LENGTHS_S[0], help="seconds")
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args(arguments)
-    wanted = (options.model, "open", options.length, SCHEME)
+    wanted = (options.model, "open", 0, options.length, SCHEME)
     (kept,) = (one for one in coverage.read(coverage.RECORD) if one.key == wanted)
     captures = [coverage.capture(options.model, options.length, number) for number in range(kept.captures)]
     large = [sum(size > PIPE_BYTES for size in sizes(one)) for one in captures]

@@ -219,6 +219,7 @@ class TrafficSummary(TypedDict):
     short_share_bytes: float
     ends_known: int
     waiting: int
+    shared_addresses: int
     rtt_known: int
     rtt_s: dict[str, float] | None
     rate_bps: int | None

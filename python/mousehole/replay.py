@@ -14,7 +14,14 @@ def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary
     total, known, waiting = summary["connections"], summary["ends_known"], summary["waiting"]
     if replay == "closed":
         why = "as asked" if asked else f"as the ends of {known} of {total} connections are recorded"
-        return f"replay: closed loop, {why}; {waiting} wait for an earlier one of their client"
+        who = f"{waiting} wait for an earlier one of their client{shared_words(summary)}"
+        return f"replay: closed loop, {why}; {who}"
     if asked:
         return "replay: open loop, as asked; nobody waits for anybody"
     return f"replay: open loop, as the ends of only {known} of {total} connections are recorded"
+
+
+def shared_words(summary: TrafficSummary) -> str:
+    """Returns how many clients are taken for several users, as the end of a sentence; empty if none are."""
+    shared, clients = summary["shared_addresses"], summary["clients"]
+    return f"; {shared} of {clients} clients taken for several users, who do not wait" if shared else ""

@@ -24,6 +24,7 @@ from mousehole.engine_types import (
     TrafficSummary,
 )
 from mousehole.options import scheme_name
+from mousehole.replay import shared_words
 from mousehole.sizes import size_text
 from mousehole.tabling import say
 from mousehole.texts import counted, rate_text, share_text, span_text, time_text
@@ -301,6 +302,7 @@ def _sizes(summary: TrafficSummary) -> list[tuple[str, str]]:
 def _link_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     rtt, load = summary["rtt_s"], summary["native_load"]
     ends = f"known for {summary['ends_known']} connections; {summary['waiting']} wait for an earlier one"
+    ends += shared_words(summary)
     known = f"known for {summary['rtt_known']} connections"
     times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
     rows = [("ends", ends), ("RTT", known + times)]

@@ -91,15 +91,16 @@ impl Replay {
         parent.is_some_and(|parent| self.recorded(&parent) >= self.offset)
     }
 
-    /// Returns another connection of the same copy and lap of the trace; `None` if it lies before repetition 0, or if the
-    /// copy lacks it because it was resampled in blocks of time. A lap differs from a repetition where a copy's shift moves
+    /// Returns another connection of the same copy and lap of the trace; `None` if it lies before repetition 0, or in
+    /// another block of a traffic that was resampled in blocks of time. A lap differs from a repetition where a copy's shift moves
     /// connections beyond the period's end.
     fn in_same_lap(&self, instance: &Instance, connection: u32) -> Option<Instance> {
         let Arrival { connection: own, copy, .. } = instance.arrival;
-        if !self.overlay.occurs(connection, copy) {
+        if !self.overlay.are_together(own, connection) {
             return None;
         }
-        let place = |index: u32| self.overlay.place(&self.traffic.connections[index as usize], copy);
+        let start = |index: u32| self.traffic.connections[index as usize].start;
+        let place = |index: u32| self.overlay.place(index, start(index), copy);
         let ((_, own_wrapped), (at, wrapped)) = (place(own), place(connection));
         let repetition = (instance.repetition + u64::from(wrapped)).checked_sub(u64::from(own_wrapped))?;
         Some(Instance { arrival: Arrival { at, connection, copy }, repetition })

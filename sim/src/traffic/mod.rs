@@ -9,6 +9,8 @@ pub mod note;
 pub mod overlay;
 pub mod part;
 pub mod read;
+mod resample;
+mod sharing;
 pub mod split;
 pub mod summary;
 pub mod waiting;

@@ -7,24 +7,24 @@
 //! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
 //! server, and idle timeouts need them as they are. Without a target the traffic keeps its own times.
 //!
-//! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic: as many clients as it has,
-//! drawn with replacement. A client drawn k times is k clients with shifts of their own. The period stays that of the
-//! traffic; copies and dilation follow from the resample's load. docs/compare.md says what this is needed for.
+//! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic ([`super::resample`]): clients
+//! or blocks of their time, drawn with replacement. A client drawn k times is k clients with shifts of their own. A block
+//! is moved to the slot that it was drawn for and shifted with the client of that slot, so the slots of each copy are
+//! filled once and the load is as even as without a resample. The period stays that of the traffic; copies and dilation
+//! follow from the resample's load. docs/compare.md says what this is needed for.
 
 use super::connection::Connection;
 use super::part::Part;
+use super::resample::Draws;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::{Dur, Rate, Time};
-use std::collections::{BTreeMap, BTreeSet};
 
 const MIN_PERIOD: Dur = Dur(1_000_000_000);
 const MAX_ARRIVALS: u64 = 50_000_000;
 /// Loads are met to this relative accuracy, so that 3.0000000001 copies are 3.
 const ROUNDING: f64 = 1e-9;
 const MAX_LOAD: f64 = 2.0;
-/// With fewer clients than this, blocks of time of each client are resampled in their place, at least so many in all.
-const LEAST_UNITS: usize = 60;
 /// Bits of a key for (connection, copy): at most 50 million arrivals a repetition need 26.
 const KEY_BITS: u32 = 26;
 /// The same for a resample, in which the number of the copy also counts how often a client was drawn.
@@ -60,7 +60,7 @@ pub struct Overlay {
     pub period: Dur,
     /// The same before dilation.
     own_period: Dur,
-    /// Random shifts of the copies; none without a target.
+    /// What shifts the copies; none without a target.
     shifts: Option<Shifts>,
     connections: u32,
     /// Index of the first connection in the traffic.
@@ -68,8 +68,7 @@ pub struct Overlay {
     /// `copies` times the largest number of times that anything was drawn.
     copy_numbers: u32,
     key_bits: u32,
-    /// How often each connection was drawn.
-    drawn: Vec<u32>,
+    draws: Draws,
     arrivals: Vec<Arrival>,
 }
 
@@ -104,8 +103,7 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        let once = vec![1; traffic.connections.len()];
-        Overlay::of_draws(traffic, (once, KEY_BITS), target, rate, mss, run, span)
+        Overlay::of_draws(traffic, (Draws::once(traffic), KEY_BITS), target, rate, mss, run, span)
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
@@ -122,14 +120,15 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        let drawn = resample(traffic, run.0, run.1);
-        Overlay::of_draws(traffic, (drawn, RESAMPLE_KEY_BITS), Some(target), rate, mss, run, span)
+        let draws = Draws::resampled(traffic, period_of(traffic), run);
+        Overlay::of_draws(traffic, (draws, RESAMPLE_KEY_BITS), Some(target), rate, mss, run, span)
     }
 
-    /// Overlays copies in which connection k occurs `drawn[k]` times; keys have `key_bits` bits for (connection, copy).
+    /// Overlays copies in which each connection occurs as often as its unit was drawn; keys have `key_bits` bits for
+    /// (connection, copy).
     fn of_draws(
         traffic: Part,
-        (drawn, key_bits): (Vec<u32>, u32),
+        (draws, key_bits): (Draws, u32),
         target: Option<f64>,
         rate: Rate,
         mss: u32,
@@ -137,16 +136,17 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let period = period_of(traffic);
-        let wire_bytes =
-            |(connection, &times): (&Connection, &u32)| u64::from(times) * connection.wire_bytes(mss);
-        let bytes: u64 = traffic.connections.iter().zip(&drawn).map(wire_bytes).sum();
+        let wire_bytes = |(connection, &unit): (&Connection, &u32)| {
+            u64::from(draws.times(unit)) * connection.wire_bytes(mss)
+        };
+        let bytes: u64 = traffic.connections.iter().zip(draws.units()).map(wire_bytes).sum();
         let load = bytes as f64 / rate.bytes_in(period);
         let (copies, dilation) = match target {
             Some(target) => copies_and_dilation(traffic, load, checked_load(target)?)?,
             None => (1, 1.0),
         };
         let dilated = scale(period.0, dilation);
-        let arrivals = drawn.iter().map(|&times| times as usize).sum::<usize>();
+        let arrivals = draws.units().iter().map(|&unit| draws.times(unit) as usize).sum::<usize>();
         let mut overlay = Overlay {
             copies,
             dilation,
@@ -157,8 +157,8 @@ impl Overlay {
             shifts: target.map(|_| Shifts { seed, replication, period }),
             connections: traffic.connections.len() as u32,
             first: traffic.first,
-            copy_numbers: copies * drawn.iter().max().unwrap_or(&1),
-            drawn,
+            copy_numbers: copies * draws.most_times(),
+            draws,
             key_bits,
             arrivals: Vec::new(),
         };
@@ -166,7 +166,7 @@ impl Overlay {
         if span >= overlay.period {
             overlay.arrivals.reserve_exact(copies as usize * arrivals);
         }
-        let starts = Starts::new(traffic, &overlay.drawn);
+        let starts = starts_of(traffic, &overlay.draws);
         (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(&starts, number, (offset, span)));
         overlay.arrivals.sort_unstable();
         Ok(overlay)
@@ -176,16 +176,17 @@ impl Overlay {
     ///
     /// A run of minutes sees few of the connections of a day. So each is first looked for in the traffic's own time, which
     /// takes a comparison, and only one that may start in the span is placed exactly.
-    fn add_copy(&mut self, starts: &Starts, number: u32, (offset, span): (Time, Dur)) {
+    fn add_copy(&mut self, starts: &[Start], number: u32, (offset, span): (Time, Dur)) {
         let drawn_before = number / self.copies;
-        let shift = |(&client, &drawn)| if drawn > drawn_before { self.shift(number, client) } else { 0 };
-        let shifts: Vec<u64> = starts.clients.iter().map(shift).collect();
+        let drawn = &starts[..starts.partition_point(|start| start.drawn > drawn_before)];
+        let units = 0..self.draws.unit_count();
+        let shifts: Vec<u64> = units.map(|unit| self.shift(number, unit)).collect();
         let own_period = self.own_period.0;
         let own_offset = (offset.0 as f64 / self.dilation) as u64 % own_period;
         let begin = (own_offset + own_period - MARGIN.0) % own_period;
         let length = ((span.0 as f64 / self.dilation) as u64).saturating_add(2 * MARGIN.0);
-        for start in starts.drawn_more_than(drawn_before) {
-            let own = self.within_period(start.at.0 + shifts[start.client as usize]);
+        for start in drawn {
+            let own = self.within_period(start.at.0 + shifts[start.unit as usize]);
             if since(own, begin, own_period) > length {
                 continue;
             }
@@ -196,21 +197,33 @@ impl Overlay {
         }
     }
 
-    /// Returns whether a connection, by its index in the traffic, occurs in a copy. In a resample it may not.
-    pub fn occurs(&self, connection: u32, copy: u32) -> bool {
-        self.drawn[(connection - self.first) as usize] > copy / self.copies
+    /// Returns whether two connections, by their index in the traffic, are in the same copies and are shifted alike: those
+    /// of a client, or of a block of its time.
+    pub fn are_together(&self, one: u32, other: u32) -> bool {
+        self.unit_of(one) == self.unit_of(other)
     }
 
     /// Returns when a connection of a copy starts within the period, and whether its shift moved it beyond the period's
-    /// end, so that it belongs to the repetition before.
-    pub fn place(&self, connection: &Connection, copy: u32) -> (Time, bool) {
-        let shifted = connection.start.0 + self.shift(copy, connection.client);
+    /// end, so that it belongs to the repetition before. `start` is that of connection number `connection` of the traffic.
+    pub fn place(&self, connection: u32, start: Time, copy: u32) -> (Time, bool) {
+        let shifted = start.0 + self.shift(copy, self.unit_of(connection));
         (self.dilated(self.within_period(shifted)), shifted >= self.own_period.0)
     }
 
-    /// Returns by how much a client's starts are shifted in a copy, before dilation.
-    fn shift(&self, copy: u32, client: u32) -> u64 {
-        self.shifts.as_ref().map_or(0, |shifts| shifts.shift_of(copy, client))
+    /// Returns the unit of a connection, by its index in the traffic.
+    fn unit_of(&self, connection: u32) -> u32 {
+        self.draws.units()[(connection - self.first) as usize]
+    }
+
+    /// Returns by how much the starts of a unit are shifted in copy `number`, before dilation; 0 if it lacks the unit.
+    fn shift(&self, number: u32, unit: u32) -> u64 {
+        let Some(shifts) = &self.shifts else { return 0 };
+        let (draw, copy) = (number / self.copies, number % self.copies);
+        match self.draws.moved(unit, draw) {
+            _ if draw >= self.draws.times(unit) => 0,
+            None => shifts.shift_of(number, self.draws.client(unit)),
+            Some((client, by)) => (shifts.shift_of(copy, client) + by) % self.own_period.0,
+        }
     }
 
     /// Returns a time modulo the period, both before dilation. Most times are below it, and a division is slow.
@@ -263,46 +276,24 @@ impl Overlay {
 /// What placing a connection's copies takes, close together in memory: each copy goes through many of them.
 struct Start {
     at: Time,
-    /// Place of its client in [`Starts::clients`].
-    client: u32,
+    unit: u32,
     /// Index into `Traffic::connections`.
     connection: u32,
     drawn: u32,
 }
 
-/// The starts of a traffic's connections.
-struct Starts {
-    /// What was drawn most often comes first.
-    starts: Vec<Start>,
-    /// The clients, each with the largest number of times that a connection of it was drawn.
-    clients: BTreeMap<u32, u32>,
-}
-
-impl Starts {
-    /// Returns the starts of a traffic in which connection k was drawn `drawn[k]` times.
-    fn new(traffic: Part, drawn: &[u32]) -> Starts {
-        let mut clients = BTreeMap::new();
-        for (connection, &drawn) in traffic.connections.iter().zip(drawn) {
-            let most = clients.entry(connection.client).or_insert(0);
-            *most = drawn.max(*most);
-        }
-        let places: BTreeMap<u32, u32> = clients.keys().copied().zip(0..).collect();
-        let start = |((connection, index), &drawn): ((&Connection, u32), &u32)| Start {
-            at: connection.start,
-            client: places[&connection.client],
-            connection: index,
-            drawn,
-        };
-        let mut starts: Vec<Start> =
-            traffic.connections.iter().zip(traffic.first..).zip(drawn).map(start).collect();
-        starts.sort_by_key(|start| std::cmp::Reverse(start.drawn));
-        Starts { starts, clients }
-    }
-
-    /// Returns the starts of what was drawn more than `times` times.
-    fn drawn_more_than(&self, times: u32) -> &[Start] {
-        &self.starts[..self.starts.partition_point(|start| start.drawn > times)]
-    }
+/// Returns the starts of a traffic's connections. What was drawn most often comes first.
+fn starts_of(traffic: Part, draws: &Draws) -> Vec<Start> {
+    let start = |((connection, &unit), index): ((&Connection, &u32), u32)| Start {
+        at: connection.start,
+        unit,
+        connection: index,
+        drawn: draws.times(unit),
+    };
+    let mut starts: Vec<Start> =
+        traffic.connections.iter().zip(draws.units()).zip(traffic.first..).map(start).collect();
+    starts.sort_by_key(|start| std::cmp::Reverse(start.drawn));
+    starts
 }
 
 /// Returns the time from `begin` to `at`, both within a cycle of `period`; across its end if `at` is earlier.
@@ -349,36 +340,6 @@ impl Shifts {
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
         stream.below(self.period.0)
     }
-}
-
-/// Returns how often each connection was drawn: as many draws with replacement as there are clients.
-///
-/// If the clients are few, each one's connections are divided into blocks of equal length in time, and blocks are drawn.
-///
-/// Source: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979), section 2. Whole
-/// clients or blocks are drawn because connections that belong together depend on each other (H. R. Künsch, "The jackknife
-/// and the bootstrap for general stationary observations", Annals of Statistics 17 (1989)).
-fn resample(traffic: Part, seed: u64, replication: u32) -> Vec<u32> {
-    let (units, count) = sampling_units(traffic);
-    let mut times = vec![0; count];
-    let mut stream = Stream::new(seed, Purpose::Resample, u64::from(replication));
-    (0..count).for_each(|_| times[stream.below(count as u64) as usize] += 1);
-    units.into_iter().map(|unit| times[unit]).collect()
-}
-
-/// Returns the unit that each connection belongs to, and the number of units: clients, or their blocks of time.
-pub fn sampling_units(traffic: Part) -> (Vec<usize>, usize) {
-    let clients: BTreeSet<u32> = traffic.connections.iter().map(|connection| connection.client).collect();
-    let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
-    let period = period_of(traffic).0;
-    let block_of = |start: Time| if clients.len() < LEAST_UNITS { start.0 * blocks / period } else { 0 };
-    let mut places = BTreeMap::new();
-    let units = traffic.connections.iter().map(|connection| {
-        let next = places.len();
-        *places.entry((connection.client, block_of(connection.start))).or_insert(next)
-    });
-    let units = units.collect();
-    (units, places.len())
 }
 
 /// Returns the period T of a traffic: span plus mean gap between starts, at least 1 s.

@@ -150,7 +150,7 @@ fn pages__name_copy_and_repetition() {
     let mut wrapped = 0;
     for arrival in overlay.arrivals() {
         let connection = &traffic.connections[arrival.connection as usize];
-        let has_wrapped = overlay.place(connection, arrival.copy).1;
+        let has_wrapped = overlay.place(arrival.connection, connection.start, arrival.copy).1;
         wrapped += u32::from(has_wrapped);
         for repetition in [0, 3] {
             let expected = (repetition + 1 - u64::from(has_wrapped)) * 6 + u64::from(arrival.copy);
@@ -223,16 +223,19 @@ proptest! {
 proptest! {
     /// Looking for connections in the traffic's own time first misses none that starts in the span.
     #[test]
-    fn of_resample__holds_what_starts_in_the_span(load in 0.002f64..2.0, span_ms in 0u64..80_000, seed: u64) {
-        let (traffic, span) = (many_clients(), Dur(span_ms * 1_000_000));
+    fn of_resample__holds_what_starts_in_the_span(
+        load in 0.002f64..2.0, span_ms in 0u64..80_000, seed: u64, are_few: bool
+    ) {
+        let traffic = if are_few { few_clients() } else { many_clients() };
+        let span = Dur(span_ms * 1_000_000);
         let overlay = Overlay::of_resample(&traffic, load, RATE, 1000, (seed, 3), span).unwrap();
         let offset = overlay.window_offset(seed, 3).0;
         let mut expected = Vec::new();
         for copy in 0..overlay.copy_numbers {
             for (connection, index) in traffic.connections.iter().zip(0..) {
-                let (at, _) = overlay.place(connection, copy);
+                let (at, _) = overlay.place(index, connection.start, copy);
                 let since = (at.0 + overlay.period.0 - offset) % overlay.period.0;
-                if overlay.occurs(index, copy) && since <= span.0 {
+                if copy / overlay.copies < overlay.draws.times(overlay.unit_of(index)) && since <= span.0 {
                     expected.push(Arrival { at, connection: index, copy });
                 }
             }
@@ -247,6 +250,12 @@ proptest! {
 /// 60 clients of two connections each within 59 s.
 fn many_clients() -> Traffic {
     let starts = (0..120).map(|k| connection(k * 500, (k % 60) as u32, 1000 + 100 * (k % 60)));
+    Traffic::from_connections(starts.collect())
+}
+
+/// Three clients of a connection each within a second, for a minute.
+fn few_clients() -> Traffic {
+    let starts = (0..180).map(|k| connection(k * 1000 / 3, (k % 3) as u32, 1000 + 100 * (k % 60)));
     Traffic::from_connections(starts.collect())
 }
 
@@ -299,13 +308,39 @@ fn of_resample__keys_are_unique_and_a_client_drawn_twice_has_two_shifts() {
     assert_eq!(times.len(), overlay.arrivals().len());
 }
 
+/// Blocks of time fill the slots of each client of each copy once. So where all blocks are alike, connections start at the
+/// times at which they start without a resample.
 #[test]
-fn sampling_units__few_clients_give_way_to_blocks_of_their_time() {
-    let starts = (0..600).map(|k| connection(k * 100, (k % 3) as u32, 1000));
-    let traffic = Traffic::from_connections(starts.collect());
-    let (units, count) = sampling_units((&traffic).into());
-    assert_eq!(count, 60);
-    let of_unit: Vec<usize> = (0..600).filter(|&k| units[k] == units[0]).collect();
-    assert_eq!(of_unit, (0..30).step_by(3).collect::<Vec<_>>(), "one client's connections within 3 s");
-    assert_eq!(sampling_units((&many_clients()).into()).1, 60, "as many clients as are enough");
+fn of_resample__blocks_leave_no_slot_empty() {
+    // The pause makes the period a minute: 20 blocks of 30 connections of each client.
+    let pause = Dur(100_000_000 - 59_900_000_000 / 1799);
+    let writes = [Write { idle: Dur::ZERO, bytes: 500 }, Write { idle: pause, bytes: 500 }];
+    let one =
+        |k: u64| Connection { writes: writes.to_vec().into(), ..connection(k / 3 * 100, (k % 3) as u32, 1) };
+    let alike = Traffic::from_connections((0..1800).map(one).collect());
+    assert_eq!(period_of(&alike), Dur::from_millis(60_000));
+    let sorted = |overlay: &Overlay| overlay.arrivals().iter().map(|arrival| arrival.at).collect::<Vec<_>>();
+    for replication in 0..5 {
+        let drawn = resampled(&alike, 1, replication);
+        let plain = Overlay::new(&alike, Some(0.5), RATE, 1000, 1, replication).unwrap();
+        assert!(plain.copies > 1 && drawn.copy_numbers > plain.copies, "blocks are drawn several times");
+        assert!(sorted(&drawn) == sorted(&plain), "replication {replication}");
+    }
+}
+
+#[test]
+fn of_resample__blocks_are_together_and_keep_their_order() {
+    let traffic = few_clients();
+    let overlay = resampled(&traffic, 1, 0);
+    assert!(overlay.are_together(0, 3) && overlay.are_together(0, 6), "one client within 3 s");
+    assert!(!overlay.are_together(0, 1), "two clients");
+    assert!(!overlay.are_together(0, 9), "the next block of a client");
+    for copy in 0..overlay.copies {
+        let at = |index: u32| {
+            let (at, has_wrapped) = overlay.place(index, traffic.connections[index as usize].start, copy);
+            at.0 + u64::from(has_wrapped) * overlay.period.0
+        };
+        let gap = (at(3) - at(0)) as f64 / overlay.dilation;
+        assert!((gap - 1e9).abs() < 2.0, "copy {copy}: {gap}");
+    }
 }

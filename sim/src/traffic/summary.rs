@@ -48,6 +48,8 @@ pub struct Summary {
     pub ends_known: u64,
     /// Connections that waited for another of their client; the others begin sessions. See [`super::waiting`].
     pub waiting: u64,
+    /// Clients that are addresses of several users, whose connections do not wait.
+    pub shared_addresses: u64,
     /// Round-trip times of those whose round-trip time is known.
     pub rtt_s: Option<RttPercentiles>,
     /// The rate that `native_load` refers to.
@@ -127,7 +129,7 @@ impl Traffic {
         let payload: u64 = sizes.iter().sum();
         let short = sizes.partition_point(|&size| size <= SHORT_BYTES);
         let short_bytes: u64 = sizes[..short].iter().sum();
-        let rtts = self.rtts();
+        let (rtts, extents) = (self.rtts(), self.extents());
         Summary {
             connections: self.connections.len() as u64,
             transfers: sizes.len() as u64,
@@ -144,7 +146,8 @@ impl Traffic {
             short_share_bytes: ratio(short_bytes, payload),
             rtt_known: rtts.len() as u64,
             ends_known: waiting::known_ends(self.into()),
-            waiting: self.waiting(),
+            waiting: extents.iter().map(|extent| extent.waiting).sum(),
+            shared_addresses: extents.iter().map(|extent| extent.shared_addresses).sum(),
             rtt_s: rtt_percentiles(&rtts),
             rate_bps: rate.map(|rate| rate.0),
             // The parts of a mix have loads of their own.
@@ -163,14 +166,12 @@ impl Traffic {
         Part::from(self).span()
     }
 
-    /// How many connections waited for another, over all parts.
-    fn waiting(&self) -> u64 {
-        let numbers = self.parts.iter().map(|(number, _)| *number);
-        let parts = numbers.filter_map(|number| self.part(number));
-        match self.parts.is_empty() {
-            true => waiting::count(self),
-            false => parts.map(waiting::count).sum(),
+    /// Returns who waits in each part.
+    fn extents(&self) -> Vec<waiting::Extent> {
+        if self.parts.is_empty() {
+            return vec![waiting::Extent::of(self)];
         }
+        self.parts.iter().filter_map(|(number, _)| self.part(*number)).map(waiting::Extent::of).collect()
     }
 
     fn classes(&self) -> Classes {

@@ -2,12 +2,12 @@
 //!
 //! A connection waits for the connection of the same client that was the last to end before it started, if that was at
 //! most [`SESSION_GAP`] earlier; the time between is its think time. Connections that overlap do not wait for each
-//! other, but may wait for the same one. A connection that waits for none begins a session. An address that hardly ever
-//! pauses is several users', whose connections do not wait; see [`MOST_PER_PAUSE`].
+//! other, but may wait for the same one. A connection that waits for none begins a session. Connections from an address of
+//! several users ([`sharing`]) do not wait.
 
 use super::Traffic;
-use super::connection::Connection;
 use super::part::Part;
+use super::sharing;
 use crate::error::{Error, Result};
 use crate::units::{Dur, Time};
 use std::cmp::Reverse;
@@ -15,10 +15,6 @@ use std::collections::BinaryHeap;
 
 /// A client that was idle for longer has begun a new session, which waits for nothing.
 pub const SESSION_GAP: Dur = Dur::from_millis(60_000);
-/// A time without an open connection that counts as a pause of the user.
-const PAUSE: Dur = Dur::from_millis(1_000);
-/// A client with more connections than this for each of its pauses is several users behind one address.
-pub const MOST_PER_PAUSE: usize = 50;
 /// A closed loop needs the end of at least this share of the connections.
 const LEAST_KNOWN_ENDS: f64 = 0.9;
 
@@ -121,57 +117,57 @@ fn waits_of(part: Part) -> Vec<Option<Wait>> {
     waits
 }
 
-/// Returns how many connections of a part wait for another.
-pub fn count<'a>(part: impl Into<Part<'a>>) -> u64 {
-    let mut count = 0;
-    each_wait(part.into(), |_, _| count += 1);
-    count
+/// How many connections and addresses the rule concerns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Connections that wait for another.
+    pub waiting: u64,
+    /// Addresses of several users, whose connections do not wait.
+    pub shared_addresses: u64,
 }
 
-/// Hands over each connection that waits, by its place in the part, and for what.
-fn each_wait(part: Part, mut found: impl FnMut(u32, Wait)) {
-    let all = part.connections;
+impl Extent {
+    /// Applies the rule to the connections of a part.
+    pub fn of<'a>(part: impl Into<Part<'a>>) -> Extent {
+        let mut waiting = 0;
+        let shared_addresses = each_wait(part.into(), |_, _| waiting += 1);
+        Extent { waiting, shared_addresses }
+    }
+}
+
+/// Hands over each connection that waits, by its place in the part, and for what. Returns the number of addresses that
+/// have several users.
+fn each_wait(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
+    let client = |place: &u32| part.connections[*place as usize].client;
     // Connections are in order of their start, so that client and place give the order within a client.
-    let keys = all.iter().zip(0u64..).map(|(connection, place)| u64::from(connection.client) << 32 | place);
-    let mut by_client: Vec<u64> = keys.collect();
-    by_client.sort_unstable();
-    let mut own: Vec<u32> = Vec::new();
-    let mut running: BinaryHeap<Reverse<(Time, u32)>> = BinaryHeap::new();
-    for keys in by_client.chunk_by(|a, b| a >> 32 == b >> 32) {
-        own.clear();
-        own.extend(keys.iter().map(|&key| key as u32));
-        if is_shared(all, &own) {
-            continue;
-        }
-        running.clear();
-        let mut last_ended = None;
-        for &index in &own {
-            let connection = &all[index as usize];
-            while let Some(&Reverse(ended)) = running.peek().filter(|ended| ended.0.0 <= connection.start) {
-                last_ended = Some(ended);
-                running.pop();
-            }
-            let wait = last_ended
-                .map(|(end, parent)| Wait { parent: part.first + parent, think: connection.start.since(end) })
-                .filter(|wait| wait.think <= SESSION_GAP);
-            wait.into_iter().for_each(|wait| found(index, wait));
-            if let Some(duration) = connection.duration {
-                running.push(Reverse((connection.start + duration, index)));
-            }
-        }
+    let mut by_client: Vec<u32> = (0..part.connections.len() as u32).collect();
+    by_client.sort_by_key(client);
+    let addresses: Vec<&[u32]> = by_client.chunk_by(|a, b| client(a) == client(b)).collect();
+    let are_shared = sharing::of_several_users(part.connections, &addresses);
+    for (own, _) in addresses.iter().zip(&are_shared).filter(|(_, is_shared)| !**is_shared) {
+        each_wait_of(own, part, &mut found);
     }
+    are_shared.into_iter().map(u64::from).sum()
 }
 
-/// Whether these connections of one address, in order of start, are those of several users.
-fn is_shared(all: &[Connection], own: &[u32]) -> bool {
-    let mut pauses = 1;
-    let mut open_until = Time::ZERO;
+/// Hands over each connection of one client that waits. `own` has the places of the client's connections in the part.
+fn each_wait_of(own: &[u32], part: Part, mut found: impl FnMut(u32, Wait)) {
+    let mut running: BinaryHeap<Reverse<(Time, u32)>> = BinaryHeap::new();
+    let mut last_ended = None;
     for &index in own {
-        let connection = &all[index as usize];
-        pauses += usize::from(connection.start.since(open_until) >= PAUSE);
-        open_until = open_until.max(connection.start + connection.duration.unwrap_or_default());
+        let connection = &part.connections[index as usize];
+        while let Some(&Reverse(ended)) = running.peek().filter(|ended| ended.0.0 <= connection.start) {
+            last_ended = Some(ended);
+            running.pop();
+        }
+        let wait = last_ended
+            .map(|(end, parent)| Wait { parent: part.first + parent, think: connection.start.since(end) })
+            .filter(|wait| wait.think <= SESSION_GAP);
+        wait.into_iter().for_each(|wait| found(index, wait));
+        if let Some(duration) = connection.duration {
+            running.push(Reverse((connection.start + duration, index)));
+        }
     }
-    own.len() > pauses * MOST_PER_PAUSE
 }
 
 /// Returns the number of connections whose end is known.
@@ -203,7 +199,7 @@ pub fn chosen(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::traffic::connection::{Kind, Writes};
+    use crate::traffic::connection::{Connection, Kind, Writes};
     use proptest::prelude::*;
 
     fn connection(client: u32, start_ms: u64, duration_ms: Option<u64>) -> Connection {
@@ -254,13 +250,19 @@ mod tests {
         assert_eq!(parents(&[(0, 0, None), (0, 20, Some(5)), (0, 30, None)]), [None, None, Some((1, 5))]);
     }
 
+    /// Five users of one address, each with a page of half a second every two seconds, and a sixth at another.
     #[test]
-    fn waiting__not_at_an_address_that_never_pauses() {
-        let busy = |count| (0..count).map(|k| (0, k * 300, Some(200))).collect::<Vec<_>>();
-        assert!(parents(&busy(50))[1..].iter().all(Option::is_some));
-        assert!(parents(&busy(51)).iter().all(Option::is_none));
-        let rests = |count| (0..count).map(|k| (0, k * 300 + k / 40 * 1000, Some(200))).collect::<Vec<_>>();
-        assert!(parents(&rests(400))[1..].iter().all(Option::is_some));
+    fn waiting__not_at_an_address_of_several_users() {
+        let page = |k: u64, user: u64| (u32::from(user == 5), k * 2000 + user * 450, Some(900));
+        let mut list: Vec<_> = (0..50).flat_map(|k| (0..6).map(move |user| page(k, user))).collect();
+        list.sort_by_key(|one| one.1);
+        let parents = parents(&list);
+        for (one, parent) in list.iter().zip(&parents).filter(|(one, _)| one.1 >= 3000) {
+            assert_eq!(parent.map(|(_, think)| think), (one.0 == 1).then_some(1100), "{one:?}");
+        }
+        let connections = list.iter().map(|&(client, start, took)| connection(client, start, took)).collect();
+        let extent = Extent::of(&Traffic::from_connections(connections));
+        assert_eq!(extent, Extent { waiting: 49, shared_addresses: 1 });
     }
 
     #[test]
@@ -294,16 +296,22 @@ mod tests {
             let connections =
                 list.iter().map(|&(client, start, duration)| connection(client, start * 1000, duration.map(|s| s * 1000)));
             let traffic = Traffic::from_connections(connections.collect());
-            let waiting = Waiting::new(&traffic);
+            let part = Part::from(&traffic);
+            let mut waits = vec![None; traffic.connections.len()];
+            for client in 0..3 {
+                let own: Vec<u32> = (0..).zip(&traffic.connections).filter(|one| one.1.client == client).map(|one| one.0).collect();
+                each_wait_of(&own, part, |index, wait| waits[index as usize] = Some(wait));
+            }
             for (index, own) in traffic.connections.iter().enumerate() {
                 let ended = traffic.connections.iter().take(index).filter(|other| other.client == own.client);
                 let ends = ended.filter_map(|other| Some(other.start + other.duration?));
                 let last = ends.filter(|end| *end <= own.start).max();
                 let think = last.map(|end| own.start.since(end)).filter(|think| *think <= SESSION_GAP);
-                prop_assert_eq!(waiting.wait(index as u32).map(|wait| wait.think), think);
-                if let Some(wait) = waiting.wait(index as u32) {
-                    prop_assert!((wait.parent as usize) < index);
-                    prop_assert!(waiting.children(wait.parent).contains(&(index as u32)));
+                prop_assert_eq!(waits[index].map(|wait| wait.think), think);
+                if let Some(wait) = waits[index] {
+                    let parent = &traffic.connections[wait.parent as usize];
+                    prop_assert!((wait.parent as usize) < index && parent.client == own.client);
+                    prop_assert_eq!(Some(parent.start + parent.duration.unwrap()), last);
                 }
             }
         }

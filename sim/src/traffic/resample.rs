@@ -1,0 +1,195 @@
+//! Bootstrap resamples of a traffic.
+//!
+//! As many clients as the traffic has are drawn with replacement. If they are few, the time of each is divided into blocks
+//! of equal length, and blocks are drawn: each slot of each client, a place where the traffic has a block, gets a block of
+//! any client. Whole clients or blocks are drawn because connections that belong together depend on each other.
+//!
+//! Sources: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979), section 2; H. R.
+//! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17 (1989), for blocks
+//! of time that follow one another.
+
+use super::part::Part;
+use crate::rng::{Purpose, Stream};
+use crate::units::Dur;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// With fewer clients than this, blocks of time of each client are drawn in their place, at least so many in all.
+const LEAST_UNITS: usize = 60;
+
+/// Which units of a traffic were drawn, and how often. A unit is a client or a block of a client's time.
+#[derive(Debug, Clone)]
+pub struct Draws {
+    /// The unit of each connection.
+    unit_of: Vec<u32>,
+    units: Vec<Unit>,
+    /// How often each unit was drawn.
+    times: Vec<u32>,
+    /// For blocks of time, the slots that each unit was drawn for.
+    slots: Option<Slots>,
+}
+
+/// A client, or one block of its time; clients that are not divided have block 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Unit {
+    client: u32,
+    block: u64,
+}
+
+/// Where blocks of time are played. The slots are the places of all units.
+#[derive(Debug, Clone)]
+struct Slots {
+    /// The units in whose places each unit is played, in the order in which they were drawn.
+    of: Vec<Vec<u32>>,
+    blocks: u64,
+    period: Dur,
+}
+
+impl Draws {
+    /// Returns draws in which every client occurs once.
+    pub fn once(traffic: Part) -> Draws {
+        let (unit_of, units) = units_of(traffic, 1, Dur(1));
+        let times = vec![1; units.len()];
+        Draws { unit_of, units, times, slots: None }
+    }
+
+    /// Draws as many units as the traffic has, with replacement, named by (seed, replication). `period` is the traffic's.
+    pub fn resampled(traffic: Part, period: Dur, (seed, replication): (u64, u32)) -> Draws {
+        let clients: BTreeSet<u32> = traffic.connections.iter().map(|connection| connection.client).collect();
+        let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
+        let (unit_of, units) = units_of(traffic, blocks, period);
+        let mut times = vec![0; units.len()];
+        let mut slots = vec![Vec::new(); units.len()];
+        let mut stream = Stream::new(seed, Purpose::Resample, u64::from(replication));
+        for slot in 0..units.len() as u32 {
+            let unit = stream.below(units.len() as u64) as usize;
+            times[unit] += 1;
+            slots[unit].push(slot);
+        }
+        let slots = (blocks > 1).then_some(Slots { of: slots, blocks, period });
+        Draws { unit_of, units, times, slots }
+    }
+
+    /// Returns the unit of each connection.
+    pub fn units(&self) -> &[u32] {
+        &self.unit_of
+    }
+
+    /// Returns the number of units.
+    pub fn unit_count(&self) -> u32 {
+        self.units.len() as u32
+    }
+
+    /// Returns how often a unit was drawn.
+    pub fn times(&self, unit: u32) -> u32 {
+        self.times[unit as usize]
+    }
+
+    /// Returns how often the unit was drawn that was drawn most often; 1 without units.
+    pub fn most_times(&self) -> u32 {
+        self.times.iter().copied().max().unwrap_or(1)
+    }
+
+    /// Returns the client of a unit.
+    pub fn client(&self, unit: u32) -> u32 {
+        self.units[unit as usize].client
+    }
+
+    /// Returns for which client a unit was drawn, and how much later than recorded it is played, modulo the period, ns;
+    /// `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this one less often.
+    pub fn moved(&self, unit: u32, draw: u32) -> Option<(u32, u64)> {
+        let slots = self.slots.as_ref()?;
+        let slot = self.units[*slots.of[unit as usize].get(draw as usize)? as usize];
+        let begin = |block: u64| block * slots.period.0 / slots.blocks;
+        let by = slots.period.0 + begin(slot.block) - begin(self.units[unit as usize].block);
+        Some((slot.client, by % slots.period.0))
+    }
+}
+
+/// Returns the unit of each connection, and all units, where the period of each client is divided into blocks. Only blocks
+/// in which connections start are units.
+fn units_of(traffic: Part, blocks: u64, period: Dur) -> (Vec<u32>, Vec<Unit>) {
+    let mut numbers = BTreeMap::new();
+    let mut units = Vec::new();
+    let unit_of = traffic.connections.iter().map(|connection| {
+        let block = if blocks > 1 { connection.start.0 * blocks / period.0 } else { 0 };
+        let unit = Unit { client: connection.client, block };
+        *numbers.entry(unit).or_insert_with(|| {
+            units.push(unit);
+            units.len() as u32 - 1
+        })
+    });
+    (unit_of.collect(), units)
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::traffic::Traffic;
+    use crate::traffic::connection::Connection;
+    use crate::traffic::overlay::period_of;
+    use crate::units::Time;
+    use std::collections::BTreeMap;
+
+    /// So many clients with a connection every 100 ms by turns, for a minute.
+    fn traffic(clients: u32) -> Traffic {
+        let one = |k: u64| Connection {
+            client: (k % u64::from(clients)) as u32,
+            ..Connection::of_one_write(Time(k * 100_000_000), 1000)
+        };
+        Traffic::from_connections((0..600).map(one).collect())
+    }
+
+    fn resampled(traffic: &Traffic, replication: u32) -> Draws {
+        Draws::resampled(traffic.into(), period_of(traffic), (1, replication))
+    }
+
+    #[test]
+    fn resampled__few_clients_give_way_to_blocks_of_their_time() {
+        let draws = resampled(&traffic(3), 0);
+        assert_eq!(draws.unit_count(), 60);
+        let of_unit: Vec<usize> = (0..600).filter(|&k| draws.units()[k] == draws.units()[0]).collect();
+        assert_eq!(of_unit, (0..30).step_by(3).collect::<Vec<_>>(), "one client's connections within 3 s");
+    }
+
+    #[test]
+    fn resampled__enough_clients_are_drawn_whole() {
+        let draws = resampled(&traffic(60), 0);
+        assert_eq!(draws.unit_count(), 60);
+        assert!((0..60).all(|unit| draws.moved(unit, 0).is_none() && draws.client(unit) == unit));
+        assert_eq!((0..60).map(|unit| draws.times(unit)).sum::<u32>(), 60);
+    }
+
+    #[test]
+    fn once__has_every_client_once() {
+        let draws = Draws::once((&traffic(3)).into());
+        assert_eq!((draws.unit_count(), draws.most_times()), (3, 1));
+        assert_eq!(draws.units()[..4], [0, 1, 2, 0]);
+        assert_eq!(Draws::once((&Traffic::default()).into()).most_times(), 1);
+    }
+
+    /// Each slot gets a block, whose connections then lie in the slot, and every block is drawn about once.
+    #[test]
+    fn resampled__fills_each_slot_once() {
+        let (traffic, mut drawn) = (traffic(3), vec![0; 60]);
+        let period = period_of(&traffic).0;
+        for replication in 0..200 {
+            let draws = resampled(&traffic, replication);
+            let mut slots = BTreeMap::new();
+            for unit in 0..draws.unit_count() {
+                drawn[unit as usize] += draws.times(unit);
+                let first = draws.units().iter().position(|&of| of == unit).unwrap();
+                for draw in 0..draws.times(unit) {
+                    let (client, by) = draws.moved(unit, draw).unwrap();
+                    let at = (traffic.connections[first].start.0 + by) % period;
+                    *slots.entry((client, at * 20 / period)).or_insert(0) += 1;
+                }
+                assert_eq!(draws.moved(unit, draws.times(unit)), None);
+            }
+            assert_eq!(slots.len(), 60, "replication {replication}");
+            assert!(slots.values().all(|&times| times == 1));
+        }
+        // 200 draws each, with a standard deviation of 14.
+        assert!(drawn.iter().all(|&times| (140..260).contains(&times)), "{drawn:?}");
+    }
+}

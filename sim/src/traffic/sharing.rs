@@ -1,0 +1,216 @@
+//! Tells the addresses of several users, or of programs that run by themselves, from those of one user.
+//!
+//! A user who waits for a response asks for nothing else meanwhile, so the connections of one user begin when the ones
+//! before have ended. Users who know nothing of each other begin connections whether or not one of another user is in
+//! progress. Then the share of starts that find a transfer in progress is the share of time in which one is: Poisson
+//! arrivals see time averages (R. W. Wolff, Operations Research 30 (1982)). The test compares both shares. Where they
+//! are about equal, an address has several users; where hardly any start finds a transfer in progress, it has one. An address
+//! that hardly ever has a transfer in progress tells nothing, and is taken for one user's.
+//!
+//! A single user's browser opens connections together, too. So only quiet moments count, [`BURST`] or more after the
+//! beginning of a transfer of the address, and [`ANSWER`] or more after the end of one.
+
+use super::connection::Connection;
+use crate::units::{Dur, Time};
+
+/// The requests of a page follow one another more closely than this.
+const BURST: Dur = Dur::from_millis(300);
+/// What begins within this time after the end of a transfer was likely asked for because of it.
+const ANSWER: Dur = Dur::from_millis(50);
+/// Nobody waits longer for a response: a transfer that takes longer is not looked at. An address with a mailbox that
+/// stays open all day would have a transfer in progress at all times.
+const PATIENCE: Dur = Dur::from_millis(60_000);
+/// An address is judged by itself if so many starts were expected to find a transfer in progress, else with all others.
+const ENOUGH: f64 = 10.0;
+/// With this share of the expected starts or more, users are independent. At this share, 0.8 ÷ ln 9, a Poisson count is
+/// equally likely for one tenth and for nine tenths of the expectation.
+const LEAST_SHARE: f64 = 0.36;
+/// Nothing is said where fewer starts were expected to find a transfer in progress. That more were found then only tells
+/// that connections come in bursts.
+const LEAST_EXPECTED: f64 = 3.0;
+
+/// What the quiet moments of an address show.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Counts {
+    /// Connections that began in quiet moments while a transfer was in progress.
+    found: u64,
+    /// The same, as expected if starts do not depend on transfers in progress.
+    expected: f64,
+}
+
+impl Counts {
+    fn plus(self, other: &Counts) -> Counts {
+        Counts { found: self.found + other.found, expected: self.expected + other.expected }
+    }
+
+    /// Whether starts are independent of transfers in progress.
+    fn are_independent(&self) -> bool {
+        self.expected >= LEAST_EXPECTED && self.found as f64 >= LEAST_SHARE * self.expected
+    }
+}
+
+/// What happens at a moment; of what happens at once, ends come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    TransferEnds,
+    ConnectionBegins,
+    TransferBegins,
+}
+
+/// Returns for each address whether it has several users. `addresses` has the places of each address's connections in
+/// `all`, in order of start.
+pub fn of_several_users(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
+    let mut events = Vec::new();
+    let counts: Vec<Counts> = addresses.iter().map(|own| counts_of(all, own, &mut events)).collect();
+    let few = |counts: &&Counts| counts.expected < ENOUGH;
+    let together = counts.iter().filter(few).fold(Counts::default(), Counts::plus);
+    let judged = |counts: &Counts| if few(&counts) { &together } else { counts }.are_independent();
+    counts.iter().map(judged).collect()
+}
+
+/// Counts starts in the quiet moments of an address. `events` is reused for memory.
+fn counts_of(all: &[Connection], own: &[u32], events: &mut Vec<(Time, Event)>) -> Counts {
+    events.clear();
+    own.iter().for_each(|&place| add_events(&all[place as usize], events));
+    events.sort_unstable();
+    let last_start = own.last().map_or(Time::ZERO, |&place| all[place as usize].start);
+    let first_start = own.first().map_or(Time::ZERO, |&place| all[place as usize].start);
+    let (mut in_progress, mut quiet_from, mut previous) = (0u32, first_start, first_start);
+    let (mut starts, mut found, mut quiet, mut busy) = (0u64, 0u64, 0u64, 0u64);
+    for &(at, event) in events.iter().take_while(|(at, _)| *at <= last_start) {
+        let since = at.since(quiet_from.max(previous)).0;
+        quiet += since;
+        busy += if in_progress > 0 { since } else { 0 };
+        match event {
+            Event::TransferEnds => in_progress -= 1,
+            Event::TransferBegins => in_progress += 1,
+            Event::ConnectionBegins if at > quiet_from => {
+                starts += 1;
+                found += u64::from(in_progress > 0);
+            }
+            Event::ConnectionBegins => {}
+        }
+        let rest = if event == Event::TransferEnds { ANSWER } else { BURST };
+        (quiet_from, previous) = (quiet_from.max(at + rest), at);
+    }
+    Counts { found, expected: starts as f64 * busy as f64 / quiet.max(1) as f64 }
+}
+
+/// Adds the start of a connection, and where its transfers begin and end: its duration less its pauses, divided among its
+/// writes by their bytes. Transfers beyond [`PATIENCE`] or without a length are left out, and so are those of a connection
+/// whose end is unknown.
+fn add_events(connection: &Connection, events: &mut Vec<(Time, Event)>) {
+    events.push((connection.start, Event::ConnectionBegins));
+    let Some(duration) = connection.duration else { return };
+    let idle: u64 = connection.writes.iter().map(|write| write.idle.0).sum();
+    let (sending, bytes) = (duration.0.saturating_sub(idle), connection.bytes());
+    let mut at = connection.start;
+    for write in connection.writes.iter() {
+        let took = Dur((u128::from(sending) * u128::from(write.bytes) / u128::from(bytes.max(1))) as u64);
+        at = at + write.idle;
+        if took > Dur::ZERO && took <= PATIENCE {
+            events.push((at, Event::TransferBegins));
+            events.push((at + took, Event::TransferEnds));
+        }
+        at = at + took;
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Stream};
+    use crate::traffic::Traffic;
+    use crate::traffic::connection::Write;
+
+    fn connection(client: u32, start_ms: u64, took_ms: Option<u64>) -> Connection {
+        let duration = took_ms.map(Dur::from_millis);
+        Connection { client, duration, ..Connection::of_one_write(Time(start_ms * 1_000_000), 1000) }
+    }
+
+    /// Connections of one user from `at` on: a page of two connections of up to `most_ms`, and the next a think time after.
+    fn user(client: u32, number: u64, pages: usize, most_ms: u64) -> Vec<Connection> {
+        let mut stream = Stream::new(1, Purpose::Idle, number);
+        let mut at = stream.below(3000);
+        let mut page = || {
+            let took = [1 + stream.below(most_ms), 1 + stream.below(most_ms)];
+            let start = at;
+            at += took[0].max(took[1]) + 200 + stream.below(3000);
+            [connection(client, start, Some(took[0])), connection(client, start + 20, Some(took[1]))]
+        };
+        (0..pages).flat_map(|_| page()).collect()
+    }
+
+    fn judged(connections: Vec<Connection>) -> Vec<bool> {
+        let traffic = Traffic::from_connections(connections);
+        let clients = 1 + traffic.connections.iter().map(|one| one.client).max().unwrap();
+        let places = |client| {
+            let own = (0..).zip(&traffic.connections).filter(|(_, one)| one.client == client);
+            own.map(|(place, _)| place).collect::<Vec<u32>>()
+        };
+        let addresses: Vec<Vec<u32>> = (0..clients).map(places).collect();
+        let addresses: Vec<&[u32]> = addresses.iter().map(Vec::as_slice).collect();
+        of_several_users(&traffic.connections, &addresses)
+    }
+
+    #[test]
+    fn several_users__one_user_waits_and_three_do_not() {
+        let one = user(0, 0, 200, 2000);
+        let three = (1..4).flat_map(|number| user(1, number, 200, 2000));
+        assert_eq!(judged(one.into_iter().chain(three).collect()), [false, true]);
+    }
+
+    #[test]
+    fn several_users__addresses_with_few_starts_are_judged_together() {
+        let ones = |users: u64| {
+            let one = |number| user((number / users) as u32, number, 6, 1500);
+            judged((0..20 * users).flat_map(one).collect())
+        };
+        assert_eq!(ones(1), [false; 20]);
+        assert_eq!(ones(3), [true; 20]);
+    }
+
+    /// The pages of a user who comes seldom take long, and their connections begin one by one.
+    #[test]
+    fn several_users__not_by_bursts_of_a_user_who_comes_seldom() {
+        let page = |k: u64| (0..8).map(move |part| connection(0, k * 600_000 + part * 500, Some(900)));
+        assert_eq!(judged((0..40).flat_map(page).collect()), [false]);
+    }
+
+    /// A mailbox that is open all day, and pauses between the writes of a connection, do not hide that a user waits.
+    #[test]
+    fn several_users__not_by_what_nobody_waits_for() {
+        let with = |other: Connection| {
+            let mut connections = user(0, 0, 200, 2000);
+            connections.push(other);
+            judged(connections)
+        };
+        assert_eq!(with(connection(0, 1, Some(PATIENCE.0 / 1_000_000 * 20))), [false]);
+        let write = |idle_ms| Write { idle: Dur::from_millis(idle_ms), bytes: 10 };
+        let writes = (0..20).map(|k| write(if k == 0 { 0 } else { 40_000 })).collect();
+        assert_eq!(with(Connection { writes, ..connection(0, 1, Some(19 * 40_000 + 20)) }), [false]);
+    }
+
+    #[test]
+    fn several_users__nothing_is_said_of_unknown_ends_and_empty_addresses() {
+        let unknown = (0..100).map(|k| connection(0, k * 400, None)).collect();
+        assert_eq!(judged(unknown), [false]);
+        assert_eq!(of_several_users(&[], &[]), [false; 0]);
+        let nothing = (0..100).map(|k| connection(0, k * 400, Some(0))).collect();
+        assert_eq!(judged(nothing), [false], "transfers without a length");
+    }
+
+    /// Two transfers of 3 s at 0 s and 10 s, and starts at 1 s, 5 s and 12 s: quiet are 2.4 s of the first transfer and what
+    /// follows it but for 50 ms, and so on.
+    #[test]
+    fn counts__quiet_moments_by_hand() {
+        let list = [(0, 3000), (1000, 1), (5000, 1), (10_000, 3000), (12_000, 1)];
+        let all: Vec<Connection> = list.iter().map(|&(at, took)| connection(0, at, Some(took))).collect();
+        let counts = counts_of(&all, &[0, 1, 2, 3, 4], &mut Vec::new());
+        assert_eq!(counts.found, 2, "at 1 s and 12 s");
+        // Busy: 0.3–1 s, 1.3–3 s, 10.3–12 s. Not: 3.05–5 s, 5.3–10 s. Starts in quiet moments: four.
+        let (busy, idle) = (0.7 + 1.7 + 1.7, 1.95 + 4.7);
+        assert!((counts.expected - 4.0 * busy / (busy + idle)).abs() < 1e-9, "{}", counts.expected);
+    }
+}
