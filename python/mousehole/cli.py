@@ -79,6 +79,10 @@ class CliGroup(TyperGroup):
             _die(f"mousehole: {str(stop) or 'stopped; nothing was written'}", INTERRUPTED_STATUS)
         except MemoryError:
             _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
+        except RuntimeError as error:
+            if str(error) != NO_THREAD:
+                raise
+            _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except OSError as error:  # as in `main`, but before click takes it for its own
             _output_failed(error)
 
@@ -106,6 +110,8 @@ OPTION_OF_FIELD = {
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
+NO_THREAD = "can't start new thread"
+"""What Python says where there is no memory for a thread."""
 OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower --rate or a lower --load"
 
 Traffic = Annotated[

@@ -7,7 +7,10 @@ import os
 import signal
 import sys
 
-from mousehole.exits import WRITE_STATUS, stop_at_once
+from mousehole.exits import USAGE_STATUS, WRITE_STATUS, stop_at_once
+
+ADDRESS_SPACE, ADDRESS_SPACE_PER_CORE = 1_300_000_000, 100_000_000
+"""Bytes of address space that the libraries reserve; with less some of them abort while they are loaded."""
 
 
 def main() -> None:
@@ -15,6 +18,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored, as by nohup
         signal.signal(signal.SIGINT, stop_at_once)
     _prepare_output()
+    _require_address_space()
     from mousehole.cli import main as run
 
     run()
@@ -31,3 +35,18 @@ def _prepare_output() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         install(stream)
+
+
+def _require_address_space() -> None:
+    """Ends the process if the limit on address space is below what the libraries reserve."""
+    from mousehole.memory import address_space_bytes
+
+    left, cores = address_space_bytes(), os.cpu_count() or 1
+    needed = ADDRESS_SPACE + cores * ADDRESS_SPACE_PER_CORE
+    if left is not None and left < needed:
+        print(
+            f"mousehole: error: out of memory: the limit on address space (ulimit -v) leaves "
+            f"{max(left, 0) / 1e9:.1f} GB; on {cores} cores it must leave {needed / 1e9:.1f} GB or more",
+            file=sys.stderr,
+        )
+        sys.exit(USAGE_STATUS)

@@ -15,7 +15,7 @@ def available_bytes() -> int | None:
     This is the least of what the machine has left, what the process's control groups leave, and the limit
     on address space (`ulimit -v`).
     """
-    known = [limit for limit in (_of_machine(), *_of_groups(), _of_address_space()) if limit is not None]
+    known = [limit for limit in (_of_machine(), *_of_groups(), address_space_bytes()) if limit is not None]
     return max(min(known), 0) if known else None
 
 
@@ -56,8 +56,8 @@ def _of_groups() -> Iterator[int]:
                 break
 
 
-def _of_address_space() -> int | None:
-    """What the limit on address space leaves."""
+def address_space_bytes() -> int | None:
+    """Returns the bytes that the limit on address space (`ulimit -v`) leaves; None without a limit."""
     try:
         import resource
 

@@ -24,4 +24,8 @@ def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary
 def shared_words(summary: TrafficSummary) -> str:
     """Returns how many clients are taken for several users, as the end of a sentence; empty if none are."""
     shared, clients = summary["shared_addresses"], summary["clients"]
-    return f"; {shared} of {clients} clients taken for several users, who do not wait" if shared else ""
+    return (
+        f"; {shared} of {clients} clients taken for several users or programs, which do not wait"
+        if shared
+        else ""
+    )

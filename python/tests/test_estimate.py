@@ -155,7 +155,7 @@ def test_available_bytes__is_the_least_of_machine_and_groups(
         path.write_text(text)
         return path
 
-    monkeypatch.setattr(memory, "_of_address_space", lambda: None)
+    monkeypatch.setattr(memory, "address_space_bytes", lambda: None)
     monkeypatch.setattr(memory, "GROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(memory, "MEMINFO", write("meminfo", "MemTotal: 9 kB\nMemAvailable:  8000 kB\n"))
     monkeypatch.setattr(memory, "GROUP_OF_PROCESS", write("own", "0::/a/b\n"))
@@ -206,3 +206,35 @@ def test_compare__counts_the_limit_on_address_space(tmp_path: Path) -> None:
     done = limited(1_000_000_000, run, tmp_path)
     assert done.returncode == 2, done.stderr[-500:]
     assert re.search(r"needs about \d+\.\d GB of memory, and 0\.\d GB are left here", done.stderr)
+
+
+def with_limit(kilobytes: int, arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the installed command under `ulimit -v`."""
+    command = f"ulimit -v {kilobytes}; exec {Path(sys.executable).parent / 'mousehole'} {arguments}"
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS")
+def test_command__without_address_space_for_the_libraries_is_a_sentence() -> None:
+    done = with_limit(700_000, "schemes")
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"mousehole: error: out of memory: the limit on address space \(ulimit -v\) leaves 0\.\d GB; "
+        r"on \d+ cores it must leave \d\.\d GB or more\n",
+        done.stderr,
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS")
+def test_compare__without_address_space_for_charts_loses_the_page_only(tmp_path: Path) -> None:
+    page, document = tmp_path / "page.html", tmp_path / "found.json"
+    options = "--rate 1mbit --load 0.5 --quick --duration 5s --warmup 1s --schemes droptail,sfd"
+    done = with_limit(8_000_000, f"compare poisson {options} --html {page} --json {document}")
+    assert done.returncode == 2
+    assert re.search(
+        r"^mousehole: error: cannot draw the charts .* leaves \d\.\d GB$", done.stderr, re.MULTILINE
+    )
+    assert "Traceback" not in done.stderr
+    assert "droptail" in done.stdout
+    assert document.exists()
+    assert list(tmp_path.iterdir()) == [document]

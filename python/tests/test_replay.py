@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from mousehole.cli import main
 from mousehole.errors import MouseholeError
+from mousehole.replay import replay_words
+from mousehole.scenario import filled
 
 QUICK = {"rate": "2mbit", "schemes": "droptail", "duration": "10s", "warmup": "2s", "seeds": 1}
 
@@ -61,6 +63,28 @@ def test_report__says_how_and_why(
         main()
     assert leaving.value.code in (0, None)
     assert words in capsys.readouterr().out
+
+
+def shared(users: int) -> pl.DataFrame:
+    """One client that is so many users with a fetch every two seconds each, and one that is a single user."""
+    starts = [(int(user == users), k, k * 2 + user * 0.45) for k in range(50) for user in range(users + 1)]
+    rows = [
+        {"start_s": at_s, "client": client, "server": 0, "bytes": 9000, "duration_s": 0.9}
+        for client, _, at_s in starts
+    ]
+    return pl.DataFrame(sorted(rows, key=lambda row: row["start_s"]))
+
+
+def test_report__says_which_clients_are_several_users() -> None:
+    understood = mousehole.inspect(shared(4))
+    assert (understood["waiting"], understood["shared_addresses"]) == (49, 1)
+    scenario = filled({"traffic": {"files": ["some.csv"]}})
+    said = replay_words("closed", scenario, understood)
+    assert said is not None
+    assert said.endswith("; 1 of 2 clients taken for several users or programs, which do not wait")
+    alone = replay_words("closed", scenario, mousehole.inspect(connections(ends=True)))
+    assert alone is not None
+    assert "several users" not in alone
 
 
 def test_records__of_a_run_are_a_traffic_with_ends(tmp_path: Path) -> None:

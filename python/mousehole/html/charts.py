@@ -9,13 +9,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 import altair as alt
-import vl_convert
 
 from mousehole import looks
+from mousehole.errors import MouseholeError
 from mousehole.html.parts import Chart, Choice
+from mousehole.memory import address_space_bytes
+
+ADDRESS_SPACE = 72_000_000_000
+"""Bytes of address space that V8 reserves when it starts, and a little more."""
 
 FORE, DIM, RULE, BACK = "#1a1a1a", "#5a5a5a", "#dddddd", "#ffffff"
 """Text, less important text, lines of the grid, and the page."""
@@ -176,7 +181,7 @@ def still(chart: Chart) -> str:
     spec = _spec(chart)
     if chart.is_fluid:
         spec["width"] = STILL_WIDTH
-    svg = vl_convert.vegalite_to_svg(spec, config={**CONFIG, "font": "sans-serif"})
+    svg = _drawing().vegalite_to_svg(spec, config={**CONFIG, "font": "sans-serif"})
     svg = re.sub(r'\bid="', f'id="{chart.name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{chart.name}-", svg)
     return re.sub(r"#[0-9a-f]{6}\b", lambda found: as_variable(found[0]), svg)
@@ -197,7 +202,25 @@ def variables() -> str:
 @cache
 def bundle() -> str:
     """Returns Vega, Vega-Lite and Vega-Embed as one script; it is part of vl-convert."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
+    script: str = _drawing().javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
+    return script
+
+
+def _drawing() -> ModuleType:
+    """Returns the library that draws, which runs JavaScript in V8.
+
+    Raises `MouseholeError` where the limit on address space is below what V8 reserves, which would abort the
+    process.
+    """
+    left = address_space_bytes()
+    if left is not None and left < ADDRESS_SPACE:
+        raise MouseholeError(
+            f"cannot draw the charts of a page; they need {ADDRESS_SPACE / 1e9:.0f} GB of address space, and "
+            f"the limit (ulimit -v) leaves {left / 1e9:.1f} GB"
+        )
+    import vl_convert
+
+    return vl_convert
 
 
 def _spec(chart: Chart) -> dict[str, Any]:

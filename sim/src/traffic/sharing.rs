@@ -8,13 +8,17 @@
 //! that hardly ever has a transfer in progress tells nothing, and is taken for one user's.
 //!
 //! A single user's browser opens connections together, too. So only quiet moments count, [`BURST`] or more after the
-//! beginning of a transfer of the address, and [`ANSWER`] or more after the end of one.
+//! beginning of a transfer of the address, and [`ANSWER`] or more after the end of one. Short captures may have too few
+//! of them. Then moments count as quiet [`SHORT_BURST`] after the beginning of a transfer, and starts of one page may be
+//! among them; but these find a transfer in progress more often than by chance.
 
 use super::connection::Connection;
 use crate::units::{Dur, Time};
 
 /// The requests of a page follow one another more closely than this.
 const BURST: Dur = Dur::from_millis(300);
+/// The same for short captures, in which most requests of a page are left out.
+const SHORT_BURST: Dur = Dur::from_millis(100);
 /// What begins within this time after the end of a transfer was likely asked for because of it.
 const ANSWER: Dur = Dur::from_millis(50);
 /// Nobody waits longer for a response: a transfer that takes longer is not looked at. An address with a mailbox that
@@ -25,6 +29,8 @@ const ENOUGH: f64 = 10.0;
 /// With this share of the expected starts or more, users are independent. At this share, 0.8 ÷ ln 9, a Poisson count is
 /// equally likely for one tenth and for nine tenths of the expectation.
 const LEAST_SHARE: f64 = 0.36;
+/// With more than this share, starts come in bursts, and nothing is said of the moments between those of a page.
+const MOST_SHARE: f64 = 1.5;
 /// Nothing is said where fewer starts were expected to find a transfer in progress. That more were found then only tells
 /// that connections come in bursts.
 const LEAST_EXPECTED: f64 = 3.0;
@@ -43,9 +49,14 @@ impl Counts {
         Counts { found: self.found + other.found, expected: self.expected + other.expected }
     }
 
-    /// Whether starts are independent of transfers in progress.
-    fn are_independent(&self) -> bool {
-        self.expected >= LEAST_EXPECTED && self.found as f64 >= LEAST_SHARE * self.expected
+    /// Whether so many starts were expected to find a transfer in progress that the number found tells something.
+    fn are_enough(&self) -> bool {
+        self.expected >= LEAST_EXPECTED
+    }
+
+    /// Returns the starts that found a transfer in progress as a share of those expected.
+    fn share(&self) -> f64 {
+        self.found as f64 / self.expected
     }
 }
 
@@ -61,15 +72,29 @@ enum Event {
 /// `all`, in order of start.
 pub fn of_several_users(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
     let mut events = Vec::new();
-    let counts: Vec<Counts> = addresses.iter().map(|own| counts_of(all, own, &mut events)).collect();
-    let few = |counts: &&Counts| counts.expected < ENOUGH;
-    let together = counts.iter().filter(few).fold(Counts::default(), Counts::plus);
-    let judged = |counts: &Counts| if few(&counts) { &together } else { counts }.are_independent();
-    counts.iter().map(judged).collect()
+    let mut counts_after =
+        |burst: Dur| addresses.iter().map(|own| counts_of(all, own, burst, &mut events)).collect::<Vec<_>>();
+    let counts = counts_after(BURST);
+    let few = |counts: &Counts| counts.expected < ENOUGH;
+    let sum = |all: &[Counts]| {
+        all.iter()
+            .zip(&counts)
+            .filter(|(_, of)| few(of))
+            .fold(Counts::default(), |sum, (one, _)| sum.plus(one))
+    };
+    let together = sum(&counts);
+    let are_together_shared = if together.are_enough() {
+        together.share() >= LEAST_SHARE
+    } else {
+        let together = sum(&counts_after(SHORT_BURST));
+        together.are_enough() && (LEAST_SHARE..=MOST_SHARE).contains(&together.share())
+    };
+    counts.iter().map(|of| if few(of) { are_together_shared } else { of.share() >= LEAST_SHARE }).collect()
 }
 
-/// Counts starts in the quiet moments of an address. `events` is reused for memory.
-fn counts_of(all: &[Connection], own: &[u32], events: &mut Vec<(Time, Event)>) -> Counts {
+/// Counts starts in the quiet moments of an address, at least `burst` after the beginning of a transfer. `events` is reused
+/// for memory.
+fn counts_of(all: &[Connection], own: &[u32], burst: Dur, events: &mut Vec<(Time, Event)>) -> Counts {
     events.clear();
     own.iter().for_each(|&place| add_events(&all[place as usize], events));
     events.sort_unstable();
@@ -90,7 +115,7 @@ fn counts_of(all: &[Connection], own: &[u32], events: &mut Vec<(Time, Event)>) -
             }
             Event::ConnectionBegins => {}
         }
-        let rest = if event == Event::TransferEnds { ANSWER } else { BURST };
+        let rest = if event == Event::TransferEnds { ANSWER } else { burst };
         (quiet_from, previous) = (quiet_from.max(at + rest), at);
     }
     Counts { found, expected: starts as f64 * busy as f64 / quiet.max(1) as f64 }
@@ -107,12 +132,12 @@ fn add_events(connection: &Connection, events: &mut Vec<(Time, Event)>) {
     let mut at = connection.start;
     for write in connection.writes.iter() {
         let took = Dur((u128::from(sending) * u128::from(write.bytes) / u128::from(bytes.max(1))) as u64);
-        at = at + write.idle;
+        at += write.idle;
         if took > Dur::ZERO && took <= PATIENCE {
             events.push((at, Event::TransferBegins));
             events.push((at + took, Event::TransferEnds));
         }
-        at = at + took;
+        at += took;
     }
 }
 
@@ -142,7 +167,8 @@ mod tests {
         (0..pages).flat_map(|_| page()).collect()
     }
 
-    fn judged(connections: Vec<Connection>) -> Vec<bool> {
+    /// Calls `of` with the connections and the places of those of each client.
+    fn by_client<T>(connections: Vec<Connection>, of: impl Fn(&[Connection], &[&[u32]]) -> T) -> T {
         let traffic = Traffic::from_connections(connections);
         let clients = 1 + traffic.connections.iter().map(|one| one.client).max().unwrap();
         let places = |client| {
@@ -150,8 +176,17 @@ mod tests {
             own.map(|(place, _)| place).collect::<Vec<u32>>()
         };
         let addresses: Vec<Vec<u32>> = (0..clients).map(places).collect();
-        let addresses: Vec<&[u32]> = addresses.iter().map(Vec::as_slice).collect();
-        of_several_users(&traffic.connections, &addresses)
+        of(&traffic.connections, &addresses.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    fn judged(connections: Vec<Connection>) -> Vec<bool> {
+        by_client(connections, of_several_users)
+    }
+
+    /// Returns how many starts are expected to find a transfer in progress, over all clients.
+    fn expected(connections: Vec<Connection>, burst: Dur) -> f64 {
+        let of = |all: &[Connection], own: &&[u32]| counts_of(all, own, burst, &mut Vec::new()).expected;
+        by_client(connections, |all, addresses| addresses.iter().map(|own| of(all, own)).sum())
     }
 
     #[test]
@@ -169,6 +204,19 @@ mod tests {
         };
         assert_eq!(ones(1), [false; 20]);
         assert_eq!(ones(3), [true; 20]);
+    }
+
+    /// Within a few seconds there may be no moment that is quiet for long.
+    #[test]
+    fn several_users__in_a_short_capture_by_shorter_moments() {
+        let clients = |users: u64, pages| -> Vec<Connection> {
+            (0..4 * users).flat_map(|number| user((number / users) as u32, number, pages, 300)).collect()
+        };
+        for (users, pages) in [(1, 30), (4, 3)] {
+            assert!(expected(clients(users, pages), BURST) < LEAST_EXPECTED);
+            assert!(expected(clients(users, pages), SHORT_BURST) > LEAST_EXPECTED);
+            assert_eq!(judged(clients(users, pages)), [users > 1; 4]);
+        }
     }
 
     /// The pages of a user who comes seldom take long, and their connections begin one by one.
@@ -207,7 +255,7 @@ mod tests {
     fn counts__quiet_moments_by_hand() {
         let list = [(0, 3000), (1000, 1), (5000, 1), (10_000, 3000), (12_000, 1)];
         let all: Vec<Connection> = list.iter().map(|&(at, took)| connection(0, at, Some(took))).collect();
-        let counts = counts_of(&all, &[0, 1, 2, 3, 4], &mut Vec::new());
+        let counts = counts_of(&all, &[0, 1, 2, 3, 4], BURST, &mut Vec::new());
         assert_eq!(counts.found, 2, "at 1 s and 12 s");
         // Busy: 0.3–1 s, 1.3–3 s, 10.3–12 s. Not: 3.05–5 s, 5.3–10 s. Starts in quiet moments: four.
         let (busy, idle) = (0.7 + 1.7 + 1.7, 1.95 + 4.7);
