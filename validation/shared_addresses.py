@@ -1,9 +1,10 @@
-"""Why captures of users behind few addresses mislead: false waits in one loop, resampled blocks in the other.
+"""What becomes of captures of users behind few addresses: whether they are told, and what replays say.
 
 `python -m validation.shared_addresses` records runs of `web:sfd` at the load of `make coverage`, with all
 users behind few addresses or with an address each. It plays each recording at the higher load in both loops,
 as a plain overlay and as resamples as `compare` does, and prints the change of the mean response time of
-short transfers beside that of the model itself.
+short transfers beside that of the model itself. With `--told` it prints instead in how many recordings of
+several models and lengths most clients are taken for several users.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import mousehole
 import numpy as np
 from mousehole import _engine, frames
-from mousehole.engine_types import TrafficSection
+from mousehole.engine_types import ModelParams, TrafficSection
 from mousehole.pool import default_jobs, run_one
 from mousehole.scenario import IN_MEMORY, filled
 from mousehole.statistics import t_interval
@@ -28,6 +30,17 @@ MODEL = "web:sfd"
 ADDRESSES = (5, 5000)
 """Few addresses, as in the paper's Figure 5, and so many that each session has its own."""
 SCHEMES = (coverage.BASELINE, *coverage.SCHEMES)
+RECORDED: tuple[tuple[str, str, str, int], ...] = (
+    ("`web:sfd`, an address each", "no", "web:sfd", 5000),
+    ("`web:http10`, an address each", "no", "web:http10", 1000),
+    ("`web:rio-ps`, an address each", "no", "web:rio-ps", 5000),
+    ("`web:sfd` behind 5 addresses", "yes", "web:sfd", 5),
+    ("`web:sfd` behind 20 addresses", "yes", "web:sfd", 20),
+    ("`web:http10` behind 5 addresses", "yes", "web:http10", 5),
+    ("`poisson` from 20 addresses", "yes", "poisson", 20),
+    ("`poisson` from 100 addresses", "yes", "poisson", 100),
+)
+"""Recordings that are told: a name, whether connections are independent, the model, how many addresses."""
 RUNS, WARMUP_S, DURATION_S = 4, 100.0, 200.0
 """Replications of each recording, and their windows."""
 
@@ -35,11 +48,15 @@ RUNS, WARMUP_S, DURATION_S = 4, 100.0, 200.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the replays and prints their table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--told", action="store_true", help="only count what is taken for several users")
     parser.add_argument("--length", type=int, default=coverage.LENGTHS_S[-1], help="seconds of a recording")
     parser.add_argument("--captures", type=int, default=coverage.CAPTURES)
     parser.add_argument("--truth", type=int, default=coverage.TRUTH_REPLICATIONS, help="runs of the model")
     parser.add_argument("--jobs", type=int, default=default_jobs())
     options = parser.parse_args(arguments)
+    if options.told:
+        print(told_table(options.captures, options.jobs), end="")
+        return 0
     truths = coverage.true_log_ratios(MODEL, options.truth, options.jobs)
     lines = [("the model itself", "", "", *(replay_truth.percent(one) for one in truths.values()))]
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -54,6 +71,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     print(f"shared-addresses: {' | '.join(lines[-1])}", file=sys.stderr, flush=True)
     print(document.table(("addresses", "loop", "copies of", *coverage.SCHEMES), lines), end="")
     return 0
+
+
+def told_table(captures: int, jobs: int) -> str:
+    """Returns in how many recordings most clients were taken for several users."""
+    lengths = coverage.LENGTHS_S
+    lines = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for name, are_shared, model, addresses in RECORDED:
+            told = [
+                sum(pool.map(partial(is_told, model, addresses, length_s), range(captures)))
+                for length_s in lengths
+            ]
+            lines.append((name, are_shared, *(f"{one} of {captures}" for one in told)))
+    header = ("recording", "independent", *(f"{length_s} s" for length_s in lengths))
+    return document.table(header, lines)
+
+
+def is_told(model: str, addresses: int, length_s: int, number: int) -> bool:
+    """Returns whether at least half of the clients of a recording are taken for several users."""
+    params: ModelParams = {"clients": addresses}
+    if model != "poisson":
+        params["servers"] = addresses
+    shown = coverage.capture(model, length_s, number, True, params)
+    return 2 * mousehole.inspect(shown)["shared_addresses"] >= len({one["client"] for one in shown})
 
 
 def recording(length_s: int, addresses: int, number: int) -> _engine.Traffic:
