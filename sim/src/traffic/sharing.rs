@@ -4,8 +4,8 @@
 //! before have ended. Users who know nothing of each other begin connections whether or not one of another user is in
 //! progress. Then the share of starts that find a transfer in progress is the share of time in which one is: Poisson
 //! arrivals see time averages (R. W. Wolff, Operations Research 30 (1982)). The test compares both shares. Where they
-//! are about equal, an address has several users; where hardly any start finds a transfer in progress, it has one. An address
-//! that hardly ever has a transfer in progress tells nothing, and is taken for one user's.
+//! are about equal, an address has several users; where hardly any start finds a transfer in progress, it has one. An
+//! address that hardly ever has a transfer in progress tells nothing, and is taken for one user's.
 //!
 //! A single user's browser opens connections together, too. So only quiet moments count, [`BURST`] or more after the
 //! beginning of a transfer of the address, and [`ANSWER`] or more after the end of one. Short captures may have too few
@@ -127,8 +127,8 @@ fn counts_of(all: &[Connection], own: &[u32], burst: Dur, events: &mut Vec<(Time
 fn add_events(connection: &Connection, events: &mut Vec<(Time, Event)>) {
     events.push((connection.start, Event::ConnectionBegins));
     let Some(duration) = connection.duration else { return };
-    let idle: u64 = connection.writes.iter().map(|write| write.idle.0).sum();
-    let (sending, bytes) = (duration.0.saturating_sub(idle), connection.bytes());
+    let idle = connection.last_activity().since(connection.start);
+    let (sending, bytes) = ((duration - idle).0, connection.bytes());
     let mut at = connection.start;
     for write in connection.writes.iter() {
         let took = Dur((u128::from(sending) * u128::from(write.bytes) / u128::from(bytes.max(1))) as u64);
