@@ -7,7 +7,7 @@
 //! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
 //! server, and idle timeouts need them as they are. Without a target the traffic keeps its own times.
 //!
-//! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic ([`super::resample`]): clients
+//! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic (`resample.rs`): clients
 //! or blocks of their time, drawn with replacement. A client drawn k times is k clients with shifts of their own. A block
 //! is moved to the slot that it was drawn for and shifted with the client of that slot, so the slots of each copy are
 //! filled once and the load is as even as without a resample. The period stays that of the traffic; copies and dilation

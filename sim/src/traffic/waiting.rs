@@ -3,7 +3,7 @@
 //! A connection waits for the connection of the same client that was the last to end before it started, if that was at
 //! most [`SESSION_GAP`] earlier; the time between is its think time. Connections that overlap do not wait for each
 //! other, but may wait for the same one. A connection that waits for none begins a session. Connections from an address of
-//! several users ([`sharing`]) do not wait.
+//! several users (`sharing.rs`) do not wait.
 
 use super::Traffic;
 use super::part::Part;
