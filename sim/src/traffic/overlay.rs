@@ -60,7 +60,7 @@ pub struct Overlay {
     pub period: Dur,
     /// The same before dilation.
     own_period: Dur,
-    /// What shifts the copies; none without a target.
+    /// Random shifts of the copies; none without a target.
     shifts: Option<Shifts>,
     connections: u32,
     /// Index of the first connection in the traffic.
@@ -68,6 +68,7 @@ pub struct Overlay {
     /// `copies` times the largest number of times that anything was drawn.
     copy_numbers: u32,
     key_bits: u32,
+    /// How often each client or block of time occurs in a copy, and where.
     draws: Draws,
     arrivals: Vec<Arrival>,
 }
