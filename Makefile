@@ -14,6 +14,9 @@ ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/c
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
 PYTHON_FILES := python tests papers validation tools examples live/tests
 
+# DEV=1 builds the engine without link-time optimisation, for those who change it: seconds instead of minutes.
+ENGINE_PROFILE := $(if $(DEV),--profile quick,--release)
+
 # What `make demo` compares: a published model, or the user's own files (TRAFFIC="a.pcap b.pcap").
 TRAFFIC ?= web:sfd
 DEMO ?= --rate 5mbit --rtt 80ms --buffer 50p --load 0.9 --duration 300s --warmup 30s --seeds 10
@@ -40,7 +43,7 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(ENGINE) ## set up .venv and build the engine into it (demo and test do this by themselves)
+setup: $(ENGINE) ## set up .venv and build the engine into it (demo and test do this by themselves); DEV=1 builds quickly
 	@echo "setup: ready; '. $(BIN)/activate' lets your shell find mousehole"
 
 demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make demo TRAFFIC=my.pcap
@@ -222,8 +225,8 @@ $(VENV)/.requirements: python/requirements.lock tools/make-venv
 	@touch $@
 
 $(ENGINE): $(VENV)/.requirements $(ENGINE_SOURCES)
-	@echo "setup: building the engine in release mode (about a minute the first time)"
+	@echo "setup: building the engine (a few minutes the first time; DEV=1 builds it quickly and less optimised)"
 	@mkdir -p build
-	@$(BIN)/maturin develop --release --locked --manifest-path python/Cargo.toml > build/engine.log 2>&1 \
+	@$(BIN)/maturin develop $(ENGINE_PROFILE) --locked --manifest-path python/Cargo.toml > build/engine.log 2>&1 \
 		|| { cat build/engine.log; exit 1; }
 	@touch $@

@@ -287,7 +287,7 @@ def test_play__kill_leaves_nothing(tmp_path: Path) -> None:
 
 
 def wait_until(is_so: Any) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60  # a busy machine starts Python slowly
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -297,10 +297,9 @@ def test_command__ctrl_c_ends_everything() -> None:
     mark = f"{7000 + os.getpid()}.75"
     words = [*MODULE, "link", "--rate", "10mbit", "--", "sleep", mark]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: running(mark))
-    time.sleep(0.2)
+    wait_until(lambda: len(running(mark)) == 2)  # the command and what it runs
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=10)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.splitlines()[-1].startswith("mousehole: stopped")
     assert not [one for one in running(mark) if int(one) != process.pid]
