@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from mousehole.build import engine_text
 from mousehole.executors import opened
-from mousehole.manifest import engine_text
 from mousehole.progress import ConsoleReporter
 from mousehole.report import report_console
 from rich.console import Console

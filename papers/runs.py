@@ -17,10 +17,10 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from mousehole.build import engine_digest
 from mousehole.engine_types import Scenario
 from mousehole.errors import MouseholeError
 from mousehole.estimate import cost_text, estimated_run, fitting_jobs, lengths_s, require_memory
-from mousehole.manifest import engine_digest
 from mousehole.memory import available_bytes
 from mousehole.pool import Backend, RunResult, default_jobs, run_all
 from mousehole.progress import Reporter, Silent

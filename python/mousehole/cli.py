@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from mousehole import _engine, jsonout, link_cli, output, page_cli, records, report, show
 from mousehole import scenario as scenarios
 from mousehole import traffic as traffics
+from mousehole.build import REVISION
 from mousehole.cli_options import CliCommand, Outputs, typed_command, usage_error_text, with_options
 from mousehole.comparison import Comparison, compare
 from mousehole.days_cli import compare_days_command
@@ -29,7 +30,6 @@ from mousehole.exits import (
     WRITE_STATUS,
     stop_at_once,
 )
-from mousehole.manifest import REVISION
 from mousehole.options import parameters, whole
 from mousehole.paper import listing, reproduce
 from mousehole.plain_text import for_output

@@ -33,12 +33,13 @@ from mousehole.estimate import Estimate, cost_text, estimated, fitting_jobs
 from mousehole.evidence import capture_of
 from mousehole.executors import opened
 from mousehole.frames import Frame, with_names
+from mousehole.interrupts import interruptible
 from mousehole.manifest import manifest
 from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.options import least
 from mousehole.plan import Cell, Plan, Warmup, checked, load_policies, planned
-from mousehole.pool import Backend, Shipment, default_jobs, interruptible, run_one, run_plan
+from mousehole.pool import Backend, Shipment, default_jobs, run_one, run_plan
 from mousehole.progress import Reporter, Silent
 from mousehole.resamples import check_resamples
 from mousehole.results import Finding, Manifest, Results, Row, as_record

@@ -13,6 +13,7 @@ from mousehole import jsonout, report_days, sizefiles
 from mousehole import traffic as traffics
 from mousehole.comparison import Comparison, compared, prepare
 from mousehole.days import Day, DaysFinding, days_findings, effect_rows
+from mousehole.days_json import days_document
 from mousehole.engine_types import InputEntry
 from mousehole.errors import conflict_error, field_error
 from mousehole.executors import opened
@@ -100,7 +101,7 @@ class DaysComparison:
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.days/1` (docs/json.md)."""
-        return jsonout.dumps(jsonout.days_document(self.days))
+        return jsonout.dumps(days_document(self.days))
 
     def __repr__(self) -> str:
         primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]

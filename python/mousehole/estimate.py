@@ -10,8 +10,9 @@ from math import ceil, log
 from mousehole import _engine
 from mousehole.engine_types import Scenario
 from mousehole.errors import MouseholeError, field_error
+from mousehole.interrupts import interruptible
 from mousehole.plan import Plan, Task
-from mousehole.pool import default_jobs, interruptible, run_one
+from mousehole.pool import default_jobs, run_one
 from mousehole.reduction import reduce_run
 from mousehole.scenario import filled
 

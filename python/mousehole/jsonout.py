@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from mousehole import _engine, days, findings, notes, overview, tables
+from mousehole import _engine, findings, notes, overview, tables
 from mousehole.advice import Advice, advice
-from mousehole.days import Day
 from mousehole.jsontext import clean as clean
 from mousehole.jsontext import dumps as dumps
 from mousehole.plan import Cell
@@ -12,7 +11,6 @@ from mousehole.results import Record, Results, Row, as_record
 from mousehole.sizes import Summary
 
 COMPARE_SCHEMA = "mousehole.compare/2"
-DAYS_SCHEMA = "mousehole.days/1"
 RUN_SCHEMA = "mousehole.run/1"
 INSPECT_SCHEMA = "mousehole.inspect/1"
 
@@ -30,45 +28,6 @@ def comparison_document(results: Results) -> Document:
         "traffic": results.traffic or {},
         "cells": [_cell(results, cell) for cell in results.plan.cells],
         "notes": [findings.exploratory_note(results.plan), findings.coverage_note(results)],
-    }
-
-
-def days_document(own: Sequence[Day]) -> Document:
-    """Returns the document of schema `mousehole.days/1`: findings over days, and each day's own document."""
-    plan = own[0].results.plan
-    return {
-        "schema": DAYS_SCHEMA,
-        "cells": [_days_cell(own, cell) for cell in plan.cells],
-        "days": [{"day": day.name, "comparison": comparison_document(day.results)} for day in own],
-        "notes": [days.DAYS_NOTE],
-    }
-
-
-def _days_cell(own: Sequence[Day], cell: Cell) -> Document:
-    lines, way = days.answer(own, cell)
-    return {
-        "buffer": cell.buffer,
-        "load": cell.load,
-        "answer": lines,
-        "installation": None if way is None else {"place": way.place, "lines": way.lines},
-        "findings": [
-            {
-                **{key: value for key, value in finding.as_row().items() if key not in ("buffer", "load")},
-                "effects": [
-                    {
-                        "day": effect.day,
-                        "outcome": effect.outcome,
-                        "left_out": effect.left_out,
-                        "change": effect.change.mean,
-                        "change_low": effect.change.low,
-                        "change_high": effect.change.high,
-                    }
-                    for effect in finding.effects
-                ],
-            }
-            for finding in days.days_findings(own, cell)
-        ],
-        "notes": days.day_notes(own, cell),
     }
 
 

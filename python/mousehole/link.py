@@ -22,10 +22,10 @@ from mousehole.engine_types import (
 )
 from mousehole.errors import MouseholeError
 from mousehole.frames import Frame
+from mousehole.interrupts import interruptible
 from mousehole.manifest import manifest
 from mousehole.plan import Plan, Task, checked, planned
 from mousehole.policy_trial import try_scenarios
-from mousehole.pool import interruptible
 from mousehole.records import Records
 from mousehole.records import run as simulate
 from mousehole.reduction import reduce_run

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from mousehole import _engine, sizefiles
+from mousehole.build import REVISION
 from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
 from mousehole.findings import MARGIN
 from mousehole.plan import Plan
@@ -16,20 +17,8 @@ from mousehole.sizes import CDF_TIMES_S
 from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
 from mousehole.traffic import TrafficInput
 
-REVISION: str = getattr(_engine, "BUILD", "unknown")
-"""The git revision the engine was built from."""
 TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"}
 """TCP parameters that the engine gives in nanoseconds."""
-
-
-def engine_text() -> str:
-    """Returns the engine's version and revision, such as `0.9.0 (4167e94)`."""
-    return f"{_engine.__version__} ({REVISION})"
-
-
-def engine_digest() -> str:
-    """Returns a digest of the sources the engine is built from: results under another digest may differ."""
-    return _engine.SOURCES
 
 
 def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:

@@ -9,12 +9,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Thread
 from typing import Any, Generic, Protocol, TypeVar
 
 from mousehole import _engine
 from mousehole._engine import RunResult as RunResult
 from mousehole.errors import MouseholeError, Stopped
+from mousehole.interrupts import POLL_S
 from mousehole.plan import Plan, Task
 from mousehole.progress import Reporter
 from mousehole.reduction import reduce_run, with_shares
@@ -23,8 +23,6 @@ from mousehole.results import Facts
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
-POLL_S = 0.1
-"""Seconds between two checks for Ctrl-C by the main thread."""
 GRACE_S = 0.6
 """Seconds that runs are given to stop after they were cancelled."""
 AHEAD = 3
@@ -225,26 +223,6 @@ def outcomes(backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]) -> Generator[
                 yield key, outcome
     finally:
         backend.abandon()
-
-
-def interruptible(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
-    """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone.
-
-    `while_waiting` is called in this thread several times a second until the work is done.
-    """
-    future: Future[T] = Future()
-
-    def fulfil() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # handed over to the waiting thread
-            future.set_exception(error)
-
-    Thread(target=fulfil, daemon=True).start()
-    while not wait([future], timeout=POLL_S).done:
-        if while_waiting is not None:
-            while_waiting()
-    return future.result()
 
 
 def _pair(plan: Plan, task: Task, facts: Facts) -> None:

@@ -9,6 +9,7 @@ from typing import cast
 import polars as pl
 
 from mousehole import _engine, jsonout, show
+from mousehole.build import REVISION
 from mousehole.engine_types import (
     InputEntry,
     LinkAccount,
@@ -19,12 +20,13 @@ from mousehole.engine_types import (
 )
 from mousehole.estimate import cost_text, estimated_run, lengths_s, require_memory
 from mousehole.frames import Frame
-from mousehole.manifest import REVISION, input_entry, sources, tcp_parameters, without_directories
+from mousehole.interrupts import interruptible
+from mousehole.manifest import input_entry, sources, tcp_parameters, without_directories
 from mousehole.memory import available_bytes
 from mousehole.notebook import as_html
 from mousehole.options import with_units
 from mousehole.policy_trial import try_scenarios
-from mousehole.pool import interruptible, run_one
+from mousehole.pool import run_one
 from mousehole.progress import Reporter, Silent
 from mousehole.scenario import filled, load, rate_traces, with_params
 from mousehole.settings import refuse_unknown

@@ -5,6 +5,7 @@ from math import isfinite
 
 from mousehole import bottleneck, findings, notes, overview, report, report_charts, report_times, tables
 from mousehole.advice import NO_VERDICT, RECOMMENDED, Advice, advice, is_ideal
+from mousehole.build import engine_text
 from mousehole.findings import BETTER, WORSE
 from mousehole.groups import FIGURES
 from mousehole.html import (
@@ -26,7 +27,6 @@ from mousehole.html import Cell as TableCell
 from mousehole.html.charts import Series, of_schemes
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import change_cell
-from mousehole.manifest import engine_text
 from mousehole.plan import Cell
 from mousehole.reduction import PERCENTILES, SchemeStatistic
 from mousehole.replay import replay_words

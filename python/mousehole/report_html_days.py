@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from mousehole import days, report_days, report_html
+from mousehole.build import engine_text
 from mousehole.days import LEAST_DAYS, Day, DayEffect, DaysFinding
 from mousehole.html import (
     Block,
@@ -26,7 +27,6 @@ from mousehole.html import (
 from mousehole.html.charts import Series, of_schemes
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
-from mousehole.manifest import engine_text
 from mousehole.plan import Cell
 from mousehole.report import conditions
 from mousehole.report_charts import size_words

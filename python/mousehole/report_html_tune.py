@@ -6,6 +6,7 @@ from math import isfinite, log2
 import altair as alt
 
 from mousehole import report_tune
+from mousehole.build import engine_text
 from mousehole.html import (
     Block,
     Chart,
@@ -27,7 +28,6 @@ from mousehole.html.charts import Series, of_names
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import Datum, change_cell, change_datum, interval_chart, rounded
 from mousehole.install import Settings, wred_table
-from mousehole.manifest import engine_text
 from mousehole.objectives import Quantity
 from mousehole.results import Results
 from mousehole.texts import change_text, signed

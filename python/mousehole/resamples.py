@@ -5,8 +5,9 @@ from numpy.typing import NDArray
 
 from mousehole import _engine
 from mousehole.engine_types import Floats, Scenario
+from mousehole.interrupts import interruptible
 from mousehole.plan import Plan, overlaid
-from mousehole.pool import interruptible, run_one
+from mousehole.pool import run_one
 
 MOST_ARRIVALS = 50_000_000
 """The engine refuses a load that takes more connections, all copies together."""

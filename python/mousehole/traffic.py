@@ -14,9 +14,9 @@ from mousehole import _engine, frames, parquet, show, sizefiles
 from mousehole.engine_types import ConnectionSpec, InputEntry, MixEntry, TrafficSection, TrafficSummary
 from mousehole.errors import MouseholeError, conflict_error, field_error, missing_error
 from mousehole.frames import FrameLike, Given
+from mousehole.interrupts import interruptible
 from mousehole.notebook import as_html
 from mousehole.options import BITS, with_unit
-from mousehole.pool import interruptible
 from mousehole.progress import Reporter, Silent
 from mousehole.scenario import IN_MEMORY, with_params
 from mousehole.settings import suggesting

@@ -17,9 +17,9 @@ from threading import Lock
 from typing import Any
 
 from mousehole import _engine
+from mousehole.build import engine_text
 from mousehole.engine_types import PartEntry
 from mousehole.errors import MouseholeError
-from mousehole.manifest import engine_text
 from mousehole.paper import make_importable
 from mousehole.pool import Job, run_one
 from mousehole.shipping import Received, unpacked

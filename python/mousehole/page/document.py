@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from mousehole import _engine, jsonout
-from mousehole.manifest import REVISION
+from mousehole.build import REVISION
 from mousehole.page.predict import Prediction
 from mousehole.page.results import PageResults
 

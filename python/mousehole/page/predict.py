@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from mousehole import _engine
+from mousehole.interrupts import interruptible
 from mousehole.page.options import PageOptions
 from mousehole.page.results import SETTLE_SPREAD_S, PageResults, draws_of
 from mousehole.page.trial import Fetch, Load
-from mousehole.pool import interruptible, run_one
+from mousehole.pool import run_one
 from mousehole.progress import Reporter, Silent
 from mousehole.scenario import filled
 from mousehole.statistics import Design, Estimate, log_ratio, positive_interval

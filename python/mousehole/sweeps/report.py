@@ -9,13 +9,13 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from mousehole.build import engine_text
 from mousehole.html import Block, Chart, Column, Grid, Page, Prose, Row, Section, Table, Verdict
 from mousehole.html import Cell as TableCell
 from mousehole.html.axes import TIMES, Sides, change_axis, zero_line
 from mousehole.html.charts import DIVERGING, FORE, Series, of_schemes
 from mousehole.html.common import made_section
 from mousehole.html.figures import Datum, change_cell, rounded
-from mousehole.manifest import engine_text
 from mousehole.statistics import Estimate
 from mousehole.sweeps.found import MOST_LEVELS, VALUE, Found
 from mousehole.sweeps.quantities import text_of

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from mousehole import _engine
+from mousehole.build import REVISION, engine_digest
 from mousehole.engine_types import InputEntry, Scenario
 from mousehole.errors import Stopped, Terminated
 from mousehole.estimate import Estimate, about_text, estimated_run, fitting_jobs
 from mousehole.executors import opened
-from mousehole.manifest import REVISION, engine_digest, input_entry, without_directories
+from mousehole.manifest import input_entry, without_directories
 from mousehole.memory import available_bytes
 from mousehole.options import least
 from mousehole.plan import load_policies

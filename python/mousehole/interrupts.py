@@ -1,0 +1,31 @@
+"""Waits that Ctrl-C ends at once, though what is waited for runs in the engine."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from threading import Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+
+POLL_S = 0.1
+"""Seconds between two checks for Ctrl-C by the main thread."""
+
+
+def interruptible(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
+    """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone.
+
+    `while_waiting` is called in this thread several times a second until the work is done.
+    """
+    future: Future[T] = Future()
+
+    def fulfil() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # handed over to the waiting thread
+            future.set_exception(error)
+
+    Thread(target=fulfil, daemon=True).start()
+    while not wait([future], timeout=POLL_S).done:
+        if while_waiting is not None:
+            while_waiting()
+    return future.result()
