@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mousehole.build import engine_text
-from mousehole.executors import opened
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
+from mousehole.base import ConsoleReporter, engine_text
+from mousehole.reports import report_console
+from mousehole.runs import opened
 from rich.console import Console
 from rich.text import Text
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mousehole.errors import MouseholeError, unknown_error
+from mousehole.base import MouseholeError, unknown_error
 
 Json = dict[str, Any]
 Cell = Mapping[str, str]

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from mousehole.statistics import Estimate
 
 from papers.definition import FigureItem, Panel

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from mousehole.statistics import Estimate
 from numpy.typing import NDArray
 

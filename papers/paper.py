@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
-from mousehole.errors import MouseholeError, unknown_error
+from mousehole.base import MouseholeError, unknown_error
 from mousehole.statistics import Estimate, t_interval
 
 from papers.definition import (

@@ -17,16 +17,21 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from mousehole.build import engine_digest
+from mousehole.base import MouseholeError, Reporter, Silent, available_bytes, engine_digest
 from mousehole.engine_types import Scenario
-from mousehole.errors import MouseholeError
-from mousehole.estimate import cost_text, estimated_run, fitting_jobs, lengths_s, require_memory
-from mousehole.memory import available_bytes
-from mousehole.pool import Backend, RunResult, default_jobs, run_all
-from mousehole.progress import Reporter, Silent
+from mousehole.inputs import of_section, shipment_of
+from mousehole.runs import (
+    Backend,
+    RunResult,
+    cost_text,
+    default_jobs,
+    estimated_run,
+    fitting_jobs,
+    lengths_s,
+    require_memory,
+    run_all,
+)
 from mousehole.scenario import filled
-from mousehole.shipping import shipment_of
-from mousehole.traffic import of_section
 from numpy.typing import NDArray
 
 from papers.definition import Cell, Definition, Json, Length, NotAvailableError, merged, read_toml

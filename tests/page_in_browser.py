@@ -22,13 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mousehole.errors import MouseholeError
-from mousehole.page import conduct, filling
-from mousehole.page.conduct import Behind, Errand
-from mousehole.page.options import PageOptions
-from mousehole.page.results import PageResults
-from mousehole.page.trial import Load
-from mousehole.progress import Silent
+from mousehole.base import MouseholeError, Silent
+from mousehole.page import Behind, Errand, Load, PageOptions, PageResults, conduct
+from mousehole.page import _filling as filling
 
 from tests.page_support import loopback
 

@@ -8,7 +8,7 @@ import shlex
 import signal
 import subprocess
 
-from mousehole.page.conduct import Behind, Errand
+from mousehole.page import Behind, Errand
 
 ADDRESS = "127.0.0.1"
 NAMESPACES = ("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")

@@ -162,10 +162,10 @@ def test_import_linter__allows_what_is_there(packages: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("mousehole/results.py", "import papers\n"),
-        ("mousehole/results.py", "def draw():\n    from mousehole import plots\n"),
-        ("mousehole/results.py", "if TYPE_CHECKING:\n    from mousehole.plots import draw\n"),
-        ("mousehole/report.py", "import mousehole.comparison\n"),
+        ("mousehole/runs/_results.py", "import papers\n"),
+        ("mousehole/runs/_results.py", "def draw():\n    from mousehole.reports import plots\n"),
+        ("mousehole/runs/_results.py", "if TYPE_CHECKING:\n    from mousehole.reports.plots import draw\n"),
+        ("mousehole/reports/report.py", "import mousehole.comparison\n"),
     ],
 )
 def test_import_linter__refuses_an_import_against_the_layers_or_in_a_circle(

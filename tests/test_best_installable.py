@@ -1,7 +1,7 @@
 """The section on what can be installed today: its sentences and tables of a search that takes a moment."""
 
 import pytest
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from mousehole.statistics import Estimate
 
 from tools import document
@@ -49,7 +49,7 @@ def test_reached__only_where_both_rivals_are_beaten_and_long_ones_do_not_pay(
         monkeypatch.setattr(Found, "change", change)
         return best_installable.reached(found)
 
-    monkeypatch.setattr("mousehole.tune_results.TuneResults.recommended", "cake", raising=False)
+    monkeypatch.setattr("mousehole.tuning._results.TuneResults.recommended", "cake", raising=False)
     assert told((-0.5, -0.35), (0.0, 0.04)) == "reached"
     assert told((-0.5, -0.25), (0.0, 0.04)) == "by the means"
     assert told((-0.5, -0.35), (0.0, 0.06)) == "by the means"

@@ -265,7 +265,11 @@ def test_links__lead_somewhere(name: Path) -> None:
 
 
 def test_architecture__names_files_that_exist() -> None:
-    places = [ROOT, *(ROOT / "sim/src" / folder for folder in ("", "scenario", "tcp", "traffic"))]
+    places = [
+        ROOT,
+        ROOT / "python/mousehole",
+        *(ROOT / "sim/src" / folder for folder in ("", "scenario", "tcp", "traffic")),
+    ]
     named = set(REFERENCE.findall(text("ARCHITECTURE.md"))) | set(REFERENCE.findall(text("docs/engine.md")))
     named = {name for name in named if "NAME" not in name}
     assert len(named) > 20

@@ -11,10 +11,9 @@ import mousehole
 import nbformat
 import polars as pl
 import pytest
-from mousehole.estimate import estimated_run
-from mousehole.sweeps.description import read
-from mousehole.sweeps.running import Prepared
-from mousehole.traffic import of_section
+from mousehole.inputs import of_section
+from mousehole.runs import estimated_run
+from mousehole.sweeps import Prepared, read
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from mousehole.statistics import Estimate
 
 from papers import paper

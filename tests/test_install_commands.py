@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from mousehole.install import LINUX, QUEUES, Link, installation
+from mousehole.answer import LINUX, QUEUES, Link, installation
 
 SCHEMES = [*QUEUES, "fq-codel(ecn=false)", "red(min=16%,max=48%)", "ct-cake"]
 NO_SUCH_QDISC = "Specified qdisc kind is unknown"

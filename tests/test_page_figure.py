@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mousehole.page import document
-from mousehole.page.predict import Prediction
-from mousehole.page.results import PageResults, Setting, Trial
-from mousehole.page.trial import Fetch, Load
+from mousehole.page import Fetch, Load, PageResults, Prediction, Setting, Trial, document
 
 from validation import browser
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mousehole.base import Silent
 from mousehole.engine_types import Scenario
-from mousehole.estimate import Estimate
-from mousehole.pool import RunResult
-from mousehole.progress import Silent
+from mousehole.runs import Estimate, RunResult
 
 from papers import draw
 from papers.definition import FigureItem, Panel, Trial, Value, read_definition

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from mousehole.statistics import Estimate, t_interval
 from scipy import stats
 

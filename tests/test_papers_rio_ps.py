@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from mousehole.errors import MouseholeError
-from mousehole.pool import RunResult
+from mousehole.base import MouseholeError
+from mousehole.runs import RunResult
 
 from papers import paper
 from papers.parts import ClaimPart

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mousehole.errors import MouseholeError
-from mousehole.pool import run_all
-from mousehole.progress import Silent
+from mousehole.base import MouseholeError, Silent
+from mousehole.runs import run_all
 from mousehole.scenario import filled
 
 from papers import paper

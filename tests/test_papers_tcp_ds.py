@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mousehole import _engine
-from mousehole.pool import RunResult, run_one
+from mousehole.runs import RunResult, run_one
 
 from papers import paper
 from papers.definition import merged

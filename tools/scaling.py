@@ -15,12 +15,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from mousehole.executors import opened
-from mousehole.pool import Backend, Job, Threads, outcomes
-from mousehole.sizes import buckets
-from mousehole.sweeps.description import read
-from mousehole.sweeps.rows import reduce_row
-from mousehole.sweeps.running import Prepared
+from mousehole.base import buckets
+from mousehole.runs import Backend, Job, Threads, opened, outcomes
+from mousehole.sweeps import Prepared, read, reduce_row
 
 from tools import document
 from tools.dask_cluster import Cluster

@@ -15,15 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mousehole import objectives
-from mousehole.errors import MouseholeError
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
+from mousehole.base import ConsoleReporter, MouseholeError, counted, percent
+from mousehole.reports import report_console
 from mousehole.statistics import Estimate
-from mousehole.texts import counted, percent
-from mousehole.tune_results import FINALIST, JudgedRow
-from mousehole.tune_words import change_text
-from mousehole.tuning import Tuned, tune
+from mousehole.tuning import FINALIST, JudgedRow, Tuned, change_text, objectives, tune
 
 from tools import document
 from validation.findings import DOCUMENT

@@ -19,15 +19,22 @@ from dataclasses import dataclass, fields, replace
 from math import exp, hypot, log
 from pathlib import Path
 
-from mousehole.errors import MouseholeError
-from mousehole.page import conduct, document, example, predict, show, waterfall
-from mousehole.page.options import PageOptions
-from mousehole.page.predict import Prediction
-from mousehole.page.results import PageResults, Setting, Trial
-from mousehole.page.trial import Load
-from mousehole.progress import ConsoleReporter
+from mousehole.base import ConsoleReporter, MouseholeError, counted, time_text
+from mousehole.page import (
+    Load,
+    PageOptions,
+    PageResults,
+    Prediction,
+    Setting,
+    Trial,
+    conduct,
+    document,
+    example,
+    predict,
+    show,
+    waterfall,
+)
 from mousehole.statistics import Estimate
-from mousehole.texts import counted, time_text
 from rich.console import Console
 
 from tools import document as documents

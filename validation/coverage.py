@@ -22,8 +22,7 @@ import mousehole
 import numpy as np
 from mousehole import _engine
 from mousehole.engine_types import ModelParams, Scenario
-from mousehole.pool import default_jobs
-from mousehole.results import Results
+from mousehole.runs import Results, default_jobs
 from mousehole.statistics import Design, Estimate, log_ratio
 from scipy import stats
 

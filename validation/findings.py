@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mousehole.progress import ConsoleReporter
-from mousehole.report import report_console
+from mousehole.base import ConsoleReporter
+from mousehole.reports import report_console
 from mousehole.statistics import Estimate, t_interval
 
 from papers import paper

@@ -27,9 +27,8 @@ from typing import Any
 
 from mousehole import link
 from mousehole import scenario as scenarios
+from mousehole.base import MouseholeError, counted
 from mousehole.engine_types import Scenario
-from mousehole.errors import MouseholeError
-from mousehole.texts import counted
 
 from tools import document
 from validation import live, live_lab, witness

@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 from mousehole import _engine
-from mousehole.pool import default_jobs, run_one
+from mousehole.runs import default_jobs, run_one
 from mousehole.scenario import filled
 from mousehole.statistics import t_interval
 from scipy import special

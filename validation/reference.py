@@ -21,9 +21,9 @@ from os import environ
 from pathlib import Path
 
 import mousehole
-from mousehole import account
+from mousehole.base import MouseholeError
 from mousehole.engine_types import TrafficSummary
-from mousehole.errors import MouseholeError
+from mousehole.inputs import account
 
 MAGICS = (
     b"\xa1\xb2\xc3\xd4",

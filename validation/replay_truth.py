@@ -18,9 +18,9 @@ from math import expm1, isnan
 
 import numpy as np
 from mousehole import _engine
+from mousehole.base import text_list
 from mousehole.engine_types import ConnectionSpec, Scenario, TrafficSection, TransferColumns
-from mousehole.options import text_list
-from mousehole.pool import default_jobs, run_one
+from mousehole.runs import default_jobs, run_one
 from mousehole.scenario import IN_MEMORY, filled
 from mousehole.statistics import Estimate, log_ratio, t_interval
 

@@ -17,9 +17,10 @@ from functools import partial
 
 import mousehole
 import numpy as np
-from mousehole import _engine, frames
+from mousehole import _engine
 from mousehole.engine_types import ModelParams, TrafficSection
-from mousehole.pool import default_jobs, run_one
+from mousehole.inputs import frames
+from mousehole.runs import default_jobs, run_one
 from mousehole.scenario import IN_MEMORY, filled
 from mousehole.statistics import t_interval
 

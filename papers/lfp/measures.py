@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from mousehole.errors import MouseholeError
-from mousehole.pool import RunResult
+from mousehole.base import MouseholeError
+from mousehole.runs import RunResult
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from mousehole.engine_types import ColourCounters
-from mousehole.pool import RunResult
+from mousehole.runs import RunResult
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from numpy.typing import NDArray
 
 from papers.definition import NotAvailableError

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from numpy.typing import NDArray
 
 from papers.definition import NotAvailableError

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mousehole.answer import scheme_parameters
 from mousehole.engine_types import TransferColumns
-from mousehole.manifest import scheme_parameters
-from mousehole.pool import RunResult
+from mousehole.runs import RunResult
 from numpy.typing import NDArray
 
 from papers.definition import Json

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from mousehole.base import MouseholeError
 from mousehole.engine_types import ColourCounters, QueueCounters, TransferColumns
-from mousehole.errors import MouseholeError
-from mousehole.pool import RunResult
+from mousehole.runs import RunResult
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]

@@ -14,15 +14,13 @@ TYPE_CHECKING = False  # the name that type checkers know; importing `typing` ta
 if TYPE_CHECKING:
     from mousehole import policy, tcp_model
     from mousehole._engine import __version__
+    from mousehole.base import MouseholeError, Stopped
     from mousehole.comparison import Comparison, compare
-    from mousehole.comparison_days import DaysComparison, compare_days
-    from mousehole.errors import MouseholeError, Stopped
-    from mousehole.plan import Cell
+    from mousehole.days import DaysComparison, compare_days
+    from mousehole.inputs import inspect, read
     from mousehole.records import Records, run
-    from mousehole.results import Finding
-    from mousehole.sweeps.result import Sweep
-    from mousehole.sweeps.running import sweep
-    from mousehole.traffic import inspect, read
+    from mousehole.runs import Cell, Finding
+    from mousehole.sweeps import Sweep, sweep
     from mousehole.tuning import Tuned, tune
 
 __all__ = [
@@ -48,22 +46,22 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Cell": "plan",
+    "Cell": "runs",
     "Comparison": "comparison",
-    "DaysComparison": "comparison_days",
-    "Finding": "results",
-    "MouseholeError": "errors",
+    "DaysComparison": "days",
+    "Finding": "runs",
+    "MouseholeError": "base",
     "Records": "records",
-    "Stopped": "errors",
-    "Sweep": "sweeps.result",
+    "Stopped": "base",
+    "Sweep": "sweeps",
     "Tuned": "tuning",
     "__version__": "_engine",
     "compare": "comparison",
-    "compare_days": "comparison_days",
-    "inspect": "traffic",
-    "read": "traffic",
+    "compare_days": "days",
+    "inspect": "inputs",
+    "read": "inputs",
     "run": "records",
-    "sweep": "sweeps.running",
+    "sweep": "sweeps",
     "tune": "tuning",
 }
 """The module of each name; the other names are modules."""

@@ -1,5 +1,5 @@
 """`python -m mousehole`."""
 
-from mousehole.launcher import main
+from mousehole.commands.launcher import main
 
 main()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from mousehole.base import MouseholeError
 from mousehole.engine_types import (
     ConnectionColumns,
     Counter,
@@ -25,7 +26,6 @@ from mousehole.engine_types import (
     TrafficSummary,
     TransferColumns,
 )
-from mousehole.errors import MouseholeError
 
 BUILD: str
 SOURCES: str

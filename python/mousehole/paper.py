@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 
 ITEMS = ("table", "figure", "claim", "claims", "log")
 

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 
 Floats = NDArray[np.float64]
 Reading = Literal["paper", "consistent"]

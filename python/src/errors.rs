@@ -5,7 +5,7 @@ use mousehole_sim::error::{Error, Given, Problem};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// Returns a `mousehole.errors.MouseholeError` with the parts of the engine's error.
+/// Returns a `mousehole.MouseholeError` with the parts of the engine's error.
 pub fn to_python(py: Python<'_>, error: Error) -> PyErr {
     match exception(py, error) {
         Ok(instance) => PyErr::from_value(instance),
@@ -36,7 +36,7 @@ fn exception(py: Python<'_>, error: Error) -> PyResult<Bound<'_, PyAny>> {
         }
         Error::Cancelled => error.to_string(),
     };
-    let class = py.import("mousehole.errors")?.getattr("MouseholeError")?;
+    let class = py.import("mousehole.base")?.getattr("MouseholeError")?;
     class.call((sentence,), Some(&parts))
 }
 

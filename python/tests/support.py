@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from mousehole.plan import Plan, Task
-from mousehole.reduction import RunFacts, reduce_run, with_shares
-from mousehole.results import Results
+from mousehole.runs import Plan, Results, RunFacts, Task, reduce_run, with_shares
 from numpy.typing import NDArray
 
 MODULE = [sys.executable, "-m", "mousehole"]

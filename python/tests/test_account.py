@@ -7,8 +7,9 @@ from typing import get_type_hints
 
 import mousehole
 import pytest
-from mousehole import account, engine_types, show
+from mousehole import engine_types
 from mousehole.engine_types import TrafficSummary
+from mousehole.inputs import account, show
 from rich.console import Console
 
 Packet = tuple[float, bytes]

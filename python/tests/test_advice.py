@@ -8,12 +8,20 @@ from math import nan
 from pathlib import Path
 
 import pytest
-from mousehole import advice, install
-from mousehole.advice import MOST_LINES, NO_VERDICT, NOT_SHOWN, NOTHING_BETTER, RECOMMENDED
-from mousehole.evidence import Capture, Counted
-from mousehole.install import LINUX, ROUTER, Link
-from mousehole.report_answer import of_grid
-from mousehole.results import Results
+from mousehole.answer import (
+    LINUX,
+    MOST_LINES,
+    NO_VERDICT,
+    NOT_SHOWN,
+    NOTHING_BETTER,
+    RECOMMENDED,
+    ROUTER,
+    Link,
+    advice,
+)
+from mousehole.answer import _install as install
+from mousehole.reports import of_grid
+from mousehole.runs import Capture, Counted, Results
 from support import HandMadeRun, results_of_schemes
 
 LINK = Link(rate_bps=5_000_000, buffer_packets=50, overhead=0)

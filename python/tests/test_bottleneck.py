@@ -8,10 +8,10 @@ from typing import Any
 
 import mousehole
 import pytest
-from mousehole import bottleneck
 from mousehole import scenario as scenarios
-from mousehole.cli import OPTION_OF_FIELD
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
+from mousehole.commands.cli import OPTION_OF_FIELD
+from mousehole.scenario import bottleneck
 from support import SMALL
 
 Y = """

@@ -12,10 +12,10 @@ from pathlib import Path
 import mousehole
 import polars as pl
 import pytest
-from mousehole.cli import main
-from mousehole.cli_options import flag_of
-from mousehole.plan import all_schemes, chosen_schemes
-from mousehole.settings import Options, command_line_options
+from mousehole.base import Options, command_line_options
+from mousehole.base.cli_options import flag_of
+from mousehole.commands.cli import main
+from mousehole.runs import all_schemes, chosen_schemes
 from support import MODULE, SMALL_ARGUMENTS
 
 LOADED = ["--rate", "10mbit"]

@@ -8,10 +8,9 @@ import mousehole
 import numpy as np
 import polars as pl
 import pytest
-from mousehole import tables
+from mousehole.answer import endpoints, tables
 from mousehole.comparison import Comparison
-from mousehole.findings import endpoints
-from mousehole.report import print_report
+from mousehole.reports import print_report
 from rich.console import Console
 from support import SMALL
 

@@ -8,11 +8,11 @@ from typing import Any
 import mousehole
 import numpy as np
 import pytest
-from mousehole import days, report_days
-from mousehole.comparison_days import DaysComparison
-from mousehole.days import Day, days_findings
-from mousehole.evidence import Capture, Counted
-from mousehole.report import report_console
+from mousehole.days import Day, DaysComparison, days_findings
+from mousehole.days import _days as days
+from mousehole.days import _report as report_days
+from mousehole.reports import report_console
+from mousehole.runs import Capture, Counted
 from mousehole.statistics import Design, heterogeneity, t_interval
 from support import MODULE, HandMadeRun, results_of_schemes
 

@@ -6,7 +6,7 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 import pytest
 from mousehole import _engine, engine_types
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 
 SCENARIO: dict[str, Any] = {
     "warmup": "0s",

@@ -3,7 +3,7 @@ import math
 import mousehole
 import pytest
 from mousehole import MouseholeError, _engine
-from mousehole.errors import conflict_error, field_error, missing_error, unknown_error
+from mousehole.base import conflict_error, field_error, missing_error, unknown_error
 
 
 def parts(error: MouseholeError) -> tuple[str | None, ...]:

@@ -9,12 +9,13 @@ from statistics import median
 
 import mousehole
 import pytest
-from mousehole import _engine, comparison, estimate, memory
-from mousehole.errors import MouseholeError
-from mousehole.estimate import Estimate, Part, estimated, fitting_jobs
-from mousehole.plan import Plan, Task
+from mousehole import _engine
+from mousehole.base import MouseholeError, Options
+from mousehole.base import _memory as memory
+from mousehole.comparison import _comparison as comparison
+from mousehole.runs import Estimate, Part, Plan, Task, estimated, fitting_jobs
+from mousehole.runs import _estimate as estimate
 from mousehole.scenario import default
-from mousehole.settings import Options
 
 pytestmark = pytest.mark.alone
 

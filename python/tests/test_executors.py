@@ -15,11 +15,10 @@ from typing import Any
 import crashing
 import mousehole
 import pytest
-from mousehole import executors, worker
-from mousehole.errors import MouseholeError
-from mousehole.executors import opened
-from mousehole.pool import Apart, Job, outcomes
-from mousehole.progress import Silent
+from mousehole.base import MouseholeError, Silent
+from mousehole.runs import Apart, Job, opened, outcomes
+from mousehole.runs import _executors as executors
+from mousehole.runs import _worker as worker
 from support import MODULE, SMALL
 
 from tools.dask_cluster import Cluster

@@ -4,14 +4,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mousehole import findings, notes
+from mousehole.answer import (
+    BETTER,
+    NO_BENEFIT,
+    UNCLEAR,
+    UNDECIDED,
+    WORSE,
+    description,
+    findings,
+    notes,
+    verdict,
+)
+from mousehole.base import counted, percent, share_text, span_text
 from mousehole.engine_types import Floats
-from mousehole.evidence import Capture, Counted
-from mousehole.findings import BETTER, NO_BENEFIT, UNCLEAR, UNDECIDED, WORSE, description, verdict
-from mousehole.plan import Plan, Warmup
-from mousehole.results import Results
+from mousehole.runs import Capture, Counted, Plan, Results, Warmup
 from mousehole.statistics import Design, Estimate
-from mousehole.texts import counted, percent, share_text, span_text
 from support import HandMadeRun, results_of, results_of_schemes
 
 

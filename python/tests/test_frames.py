@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from mousehole.frames import Frame
+from mousehole.inputs import Frame
 
 COUNT = 300
 SETTINGS: dict[str, Any] = {

@@ -3,7 +3,7 @@
 import mousehole
 import polars as pl
 import pytest
-from mousehole import groups
+from mousehole.runs import _groups as groups
 
 MIX = {
     "schema": "mousehole.scenario/1",

@@ -11,12 +11,12 @@ import altair as alt
 import mousehole
 import pytest
 from mousehole import MouseholeError, html
+from mousehole.base import time_text
 from mousehole.html import Cell, Chart, Code, Column, Page, Prose, Section, Table, Verdict, charts
 from mousehole.html.axes import change_axis, log_axis
 from mousehole.html.figures import change_cell, change_datum, interval_chart, interval_text, told
 from mousehole.html.render import code_in_script, words
 from mousehole.statistics import Estimate
-from mousehole.texts import time_text
 from support import MODULE, SMALL, SMALL_ARGUMENTS
 
 NASTY = "<b>\"&'</b></script><!-- {0}"

@@ -10,9 +10,8 @@ from pathlib import Path
 import mousehole
 import polars as pl
 import pytest
-from mousehole import traffic
-from mousehole.errors import MouseholeError
-from mousehole.progress import Silent
+from mousehole.base import MouseholeError, Silent
+from mousehole.inputs import traffic
 from support import MODULE
 
 ROWS = 300

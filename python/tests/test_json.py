@@ -9,8 +9,8 @@ import mousehole
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mousehole import jsonout, tables
-from mousehole.results import as_record
+from mousehole.answer import jsonout, tables
+from mousehole.runs import as_record
 from support import SMALL, HandMadeRun, results_of
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-2.schema.json"

@@ -17,16 +17,14 @@ from typing import Any
 import mousehole
 import polars as pl
 import pytest
-from mousehole import _engine, link, report
+from mousehole import _engine, link
 from mousehole import scenario as scenarios
-from mousehole.cli import main
+from mousehole.base import MouseholeError, Options, OutputConsole
+from mousehole.commands.cli import main
 from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
-from mousehole.errors import MouseholeError
-from mousehole.link import Played, Programs
-from mousehole.link_report import congestion_line, status_line
-from mousehole.plan import Plan
-from mousehole.settings import Options
-from mousehole.tabling import OutputConsole
+from mousehole.link import Played, Programs, congestion_line, status_line
+from mousehole.reports import report
+from mousehole.runs import Plan
 from support import MODULE
 from test_json import SCHEMA, faults
 

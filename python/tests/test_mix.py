@@ -10,8 +10,9 @@ from typing import Any
 import mousehole
 import pytest
 from mousehole import scenario as scenarios
-from mousehole import show, sizefiles
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
+from mousehole.inputs import show
+from mousehole.scenario import sizefiles
 from rich.console import Console
 
 SIZES = "# bytes, share\n1000 0.5\n20000 1\n"

@@ -1,8 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mousehole.errors import MouseholeError
-from mousehole.options import buffer_checked, least, load_list, split_list, text_list, whole
+from mousehole.base import MouseholeError, buffer_checked, least, load_list, split_list, text_list, whole
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from mousehole.errors import MouseholeError
-from mousehole.output import check_outputs, check_suffix, write_text, write_with
+from mousehole.base import MouseholeError, check_outputs, check_suffix, write_text, write_with
 
 
 def test_replacing__puts_the_whole_file_in_place(tmp_path: Path) -> None:

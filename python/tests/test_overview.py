@@ -7,12 +7,10 @@ from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import _engine, notes, overview
-from mousehole.evidence import Capture, Counted
-from mousehole.plan import all_schemes
-from mousehole.report import print_report
-from mousehole.report_overview import change_text, marked, print_overview
-from mousehole.results import Change, Results
+from mousehole import _engine
+from mousehole.answer import notes, overview
+from mousehole.reports import change_text, marked, print_overview, print_report
+from mousehole.runs import Capture, Change, Counted, Results, all_schemes
 from rich.console import Console
 from support import HandMadeRun, results_of
 

@@ -19,18 +19,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mousehole.cli import main
-from mousehole.errors import MouseholeError
-from mousehole.page import bulk, conduct, content, document, example, filling, har, predict, recording, show
+from mousehole.base import MouseholeError, OutputConsole, Silent
+from mousehole.commands.cli import main
+from mousehole.page import (
+    Behind,
+    Errand,
+    Fetch,
+    Listener,
+    Load,
+    PageOptions,
+    PageResults,
+    Setting,
+    Task,
+    Trial,
+    application,
+    conduct,
+    document,
+    example,
+    predict,
+    show,
+    times_of_request,
+)
+from mousehole.page import _bulk as bulk
+from mousehole.page import _content as content
+from mousehole.page import _filling as filling
+from mousehole.page import _har as har
+from mousehole.page import _recording as recording
 from mousehole.page import waterfall as waterfalls
-from mousehole.page.browser import times_of_request
-from mousehole.page.conduct import Behind, Errand
-from mousehole.page.options import PageOptions
-from mousehole.page.results import PageResults, Setting, Trial
-from mousehole.page.serve import Listener, application
-from mousehole.page.trial import Fetch, Load, Task
-from mousehole.progress import Silent
-from mousehole.tabling import OutputConsole
 from support import MODULE
 
 pytestmark = pytest.mark.alone

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 from mousehole import paper
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 
 SOURCE = """
 def listing():

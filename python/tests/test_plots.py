@@ -6,8 +6,8 @@ from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import plots
-from mousehole.plan import all_schemes, default_schemes
+from mousehole.reports import plots
+from mousehole.runs import all_schemes, default_schemes
 
 
 def sparse() -> mousehole.Comparison:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import plan, policy, policy_trial
-from mousehole.cli import main
-from mousehole.errors import MouseholeError
+from mousehole import policy
+from mousehole.base import MouseholeError
+from mousehole.commands.cli import main
+from mousehole.runs import _plan as plan
+from mousehole.scenario import _policy_trial as policy_trial
 
 
 def run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import estimate, memory, pool, records
-from mousehole.plain_text import plain
+from mousehole import records
+from mousehole.base import _memory as memory
+from mousehole.base import plain
+from mousehole.runs import _estimate as estimate
+from mousehole.runs import _pool as pool
 from support import MODULE, SMALL_ARGUMENTS
 
 ASCII = [

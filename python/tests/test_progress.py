@@ -3,8 +3,8 @@
 import io
 
 import pytest
-from mousehole import progress
-from mousehole.progress import ConsoleReporter
+from mousehole.base import ConsoleReporter
+from mousehole.base import _progress as progress
 from rich.console import Console
 
 

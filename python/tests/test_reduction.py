@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mousehole import advice, findings, install, reduction
-from mousehole.reduction import RunFacts, Shares, reduce_run, with_shares
-from mousehole.sizes import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
+from mousehole.answer import _install as install
+from mousehole.answer import advice, findings
+from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
+from mousehole.runs import RunFacts, Shares, reduce_run, with_shares
+from mousehole.runs import _reduction as reduction
 from numpy.typing import NDArray
 from support import HandMadeRun, colour
 

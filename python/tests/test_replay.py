@@ -8,9 +8,9 @@ from pathlib import Path
 import mousehole
 import polars as pl
 import pytest
-from mousehole.cli import main
-from mousehole.errors import MouseholeError
-from mousehole.replay import replay_words
+from mousehole.base import MouseholeError
+from mousehole.commands.cli import main
+from mousehole.inputs import replay_words
 from mousehole.scenario import filled
 
 QUICK = {"rate": "2mbit", "schemes": "droptail", "duration": "10s", "warmup": "2s", "seeds": 1}

@@ -5,7 +5,8 @@ from typing import Any
 import mousehole
 import numpy as np
 import pytest
-from mousehole import comparison, resamples
+from mousehole.comparison import _comparison as comparison
+from mousehole.runs import _resamples as resamples
 
 
 def capture(giants: int) -> list[dict[str, Any]]:

@@ -2,8 +2,8 @@
 
 from math import nan
 
-from mousehole.results import BucketRow, Change, GroupRow, SizeRow, as_record
-from mousehole.sizes import buckets
+from mousehole.base import buckets
+from mousehole.runs import BucketRow, Change, GroupRow, SizeRow, as_record
 from mousehole.statistics import Estimate
 
 PLACE = {"buffer": "50p", "load": 0.9, "scheme": "sfd"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from mousehole import _engine
-from mousehole.errors import MouseholeError
-from mousehole.search_space import Space, check_ranges, meaning, read_range, space_of
+from mousehole.base import MouseholeError
+from mousehole.tuning import Space, check_ranges, meaning, read_range, space_of
 
 BUFFER = 100
 COMBINATIONS = [

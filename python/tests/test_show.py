@@ -5,8 +5,8 @@ from typing import Any
 
 import mousehole
 import pytest
-from mousehole import show
 from mousehole._engine import DROP_REASONS
+from mousehole.inputs import show
 
 FAULTY = Path(__file__).resolve().parents[2] / "examples" / "single-transfer.toml"
 POLICED = {

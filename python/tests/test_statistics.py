@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mousehole.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE, verdict
+from mousehole.answer import BETTER, NO_BENEFIT, UNDECIDED, WORSE, verdict
 from mousehole.statistics import (
     Design,
     Estimate,

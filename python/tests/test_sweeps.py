@@ -17,16 +17,11 @@ import mousehole
 import pandas as pd
 import polars as pl
 import pytest
-from mousehole.errors import MouseholeError, Stopped
-from mousehole.pool import AHEAD, Apart, Job, Threads, outcomes
-from mousehole.progress import Silent
-from mousehole.sweeps import running, store
-from mousehole.sweeps.cells import with_parameter
-from mousehole.sweeps.description import read
-from mousehole.sweeps.design import Cells
-from mousehole.sweeps.quantities import between, numbers
-from mousehole.sweeps.rows import FAULT
-from mousehole.sweeps.running import Prepared
+from mousehole.base import MouseholeError, Silent, Stopped
+from mousehole.runs import AHEAD, Apart, Job, Threads, outcomes
+from mousehole.sweeps import FAULT, Cells, Prepared, between, numbers, read, with_parameter
+from mousehole.sweeps import _running as running
+from mousehole.sweeps import _store as store
 from support import MODULE
 
 SMALL: dict[str, Any] = {

@@ -7,7 +7,7 @@ import pytest
 from mousehole import run
 from mousehole import tcp_model as model
 from mousehole._engine import parse_duration
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 from numpy.testing import assert_allclose
 
 LOSSY = Path(__file__).parents[2] / "papers" / "rio_ps" / "scenarios" / "lossy-link.toml"

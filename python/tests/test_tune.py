@@ -12,29 +12,33 @@ from typing import Any
 import mousehole
 import numpy as np
 import pytest
-from mousehole import install, objectives, report_tune, tune_words
-from mousehole.cli_options import flag_of
-from mousehole.errors import MouseholeError
-from mousehole.findings import InBucket
-from mousehole.install import Link
-from mousehole.objectives import Goal
-from mousehole.results import Results
-from mousehole.search import Score, _is_hopeless
-from mousehole.settings import RunOptions, command_line_options
+from mousehole.answer import InBucket, Link
+from mousehole.answer import _install as install
+from mousehole.base import MouseholeError, OutputConsole, RunOptions, command_line_options
+from mousehole.base.cli_options import flag_of
+from mousehole.runs import Results
 from mousehole.statistics import Estimate
-from mousehole.tabling import OutputConsole
-from mousehole.tune_cli import TuneOutputs
-from mousehole.tune_results import (
+from mousehole.tuning import (
     BROKEN,
+    FAMILIES,
     FINALIST,
     KEPT,
     NOT_SHOWN,
     Account,
+    Goal,
     JudgedRow,
     LimitRow,
+    Score,
+    Tuned,
+    TuneOptions,
     TuneResults,
+    objectives,
+    tune,
 )
-from mousehole.tuning import FAMILIES, Tuned, TuneOptions, tune
+from mousehole.tuning import _report as report_tune
+from mousehole.tuning import _words as tune_words
+from mousehole.tuning._search import _is_hopeless
+from mousehole.tuning.command import TuneOutputs
 from support import MODULE, HandMadeRun, results_of_schemes
 
 TINY: dict[str, Any] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from mousehole import looks
+from mousehole.base import looks
 from mousehole.html.charts import DIM
 
 TIME_LABEL = (

@@ -14,10 +14,8 @@ from typing import Any
 
 import altair as alt
 
-from mousehole import looks
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError, address_space_bytes, looks
 from mousehole.html.parts import Chart, Choice
-from mousehole.memory import address_space_bytes
 
 ADDRESS_SPACE = 72_000_000_000
 """Bytes of address space that V8 reserves when it starts, and a little more."""

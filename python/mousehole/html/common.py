@@ -3,9 +3,10 @@
 import shlex
 from collections.abc import Mapping, Sequence
 
-from mousehole import account, jsontext, show
+from mousehole.base import jsontext
 from mousehole.engine_types import TrafficSummary
 from mousehole.html.parts import Block, Code, Details, Facts, Items, Prose, Section
+from mousehole.inputs import account, show
 
 
 def traffic_section(summary: TrafficSummary | None, note: str | None = None) -> Section:

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import altair as alt
 
+from mousehole.base import change_text
 from mousehole.html.axes import TIMES, Sides, change_axis, name_axis, zero_line
 from mousehole.html.charts import BETTER, UNCLEAR, WORSE, Series
 from mousehole.html.parts import Cell, Chart, Column, Row, Table, Tone
-from mousehole.texts import change_text
 
 Datum = dict[str, Any]
 """A row of a chart's data."""

@@ -4,7 +4,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from mousehole import output
+from mousehole.base import output
 from mousehole.html import render as rendering
 from mousehole.html.parts import Block, Chart, Choice, Details, Grid, Page
 

@@ -11,18 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mousehole import _engine, link
-from mousehole.errors import MouseholeError, Stopped, field_error
-from mousehole.options import least
-from mousehole.page import browser, certificate, content, example, har, recording
-from mousehole.page.content import Page
-from mousehole.page.options import PageOptions
-from mousehole.page.results import SETTLE_SPREAD_S, PageResults, Setting, Trial, draws_of
-from mousehole.page.trial import CONGESTION, VERSIONS, Load, Task
-from mousehole.plan import chosen_schemes, known_baseline, load_policies, with_baseline
-from mousehole.progress import Reporter
+from mousehole.base import MouseholeError, Options, Reporter, Stopped, counted, field_error, least, span_text
+from mousehole.page import _browser as browser
+from mousehole.page import _certificate as certificate
+from mousehole.page import _content as content
+from mousehole.page import _har as har
+from mousehole.page import _recording as recording
+from mousehole.page import example
+from mousehole.page._content import Page
+from mousehole.page._options import PageOptions
+from mousehole.page._results import SETTLE_SPREAD_S, PageResults, Setting, Trial, draws_of
+from mousehole.page._trial import CONGESTION, VERSIONS, Load, Task
+from mousehole.runs import chosen_schemes, known_baseline, load_policies, with_baseline
 from mousehole.scenario import default
-from mousehole.settings import Options
-from mousehole.texts import counted, span_text
 
 NEEDED = {"hypercorn": "hypercorn", "cryptography": "cryptography"}
 NEEDED_FOR_3 = {"aioquic": "aioquic"}

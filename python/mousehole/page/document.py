@@ -2,10 +2,11 @@
 
 from dataclasses import asdict
 
-from mousehole import _engine, jsonout
-from mousehole.build import REVISION
+from mousehole import _engine
+from mousehole.answer import jsonout
+from mousehole.base import REVISION
+from mousehole.page._results import PageResults
 from mousehole.page.predict import Prediction
-from mousehole.page.results import PageResults
 
 SCHEMA = "mousehole.page/1"
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mousehole.page import filling
-from mousehole.page.content import HOST, Answer, Page
+from mousehole.page import _filling as filling
+from mousehole.page._content import HOST, Answer, Page
 
 NAME = "example"
 SEED = 1

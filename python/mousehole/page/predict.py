@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 
 from mousehole import _engine
-from mousehole.interrupts import interruptible
-from mousehole.page.options import PageOptions
-from mousehole.page.results import SETTLE_SPREAD_S, PageResults, draws_of
-from mousehole.page.trial import Fetch, Load
-from mousehole.pool import run_one
-from mousehole.progress import Reporter, Silent
+from mousehole.base import Reporter, Silent, counted, interruptible
+from mousehole.page._options import PageOptions
+from mousehole.page._results import SETTLE_SPREAD_S, PageResults, draws_of
+from mousehole.page._trial import Fetch, Load
+from mousehole.runs import run_one
 from mousehole.scenario import filled
 from mousehole.statistics import Design, Estimate, log_ratio, positive_interval
-from mousehole.texts import counted
 
 PARALLEL = 6
 """Connections that Chromium opens to a host for HTTP/1.1."""

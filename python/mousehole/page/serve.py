@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from mousehole.page import bulk
-from mousehole.page.content import Answer, Store
-from mousehole.page.trial import BULK_PORT, CLEAR_PORT, SECURE_PORT, Task, arguments
+from mousehole.page import _bulk as bulk
+from mousehole.page._content import Answer, Store
+from mousehole.page._trial import BULK_PORT, CLEAR_PORT, SECURE_PORT, Task, arguments
 
 NOTHING = Answer("", 404, "text/plain", b"The page has nothing at this address.\n")
 NO_ICON = Answer("", 204, "image/x-icon", b"")

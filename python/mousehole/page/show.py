@@ -8,12 +8,10 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from mousehole.base import counted, dense, print_fitting, rate_text, say, signed, size_text, time_text
+from mousehole.page._results import PageResults, SchemeRow
 from mousehole.page.predict import Prediction
-from mousehole.page.results import PageResults, SchemeRow
-from mousehole.sizes import size_text
 from mousehole.statistics import LEAST_REPLICATIONS, Estimate
-from mousehole.tabling import dense, print_fitting, say
-from mousehole.texts import counted, rate_text, signed, time_text
 
 SCHEME = "\nscheme"
 FIRST_PAINT, FIRST_CHANGE = "first\npaint", "first paint\nto {baseline}"

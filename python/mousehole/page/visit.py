@@ -9,10 +9,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from mousehole.page import bulk
-from mousehole.page.browser import Browser, Tab
-from mousehole.page.devtools import BrowserError
-from mousehole.page.trial import BULK_PORT, Load, Task, arguments
+from mousehole.page import _bulk as bulk
+from mousehole.page._browser import Browser, Tab
+from mousehole.page._devtools import BrowserError
+from mousehole.page._trial import BULK_PORT, Load, Task, arguments
 
 
 def flags(task: Task, address: str) -> list[str]:

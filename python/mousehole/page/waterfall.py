@@ -13,11 +13,11 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from mousehole.page.results import PageResults, Trial, order
+from mousehole.base import time_text
+from mousehole.page._results import PageResults, Trial, order
+from mousehole.page._trial import Fetch
 from mousehole.page.show import title
-from mousehole.page.trial import Fetch
-from mousehole.plots import STYLE, save
-from mousehole.texts import time_text
+from mousehole.reports import STYLE, save
 
 COLOURS = {
     "Document": "#0072B2", "Stylesheet": "#CC79A7", "Script": "#E69F00", "Image": "#009E73",

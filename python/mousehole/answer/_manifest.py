@@ -1,0 +1,122 @@
+"""Everything that determines a result, and nothing that does not (no times, hosts, jobs or directories)."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from mousehole import _engine
+from mousehole.answer.findings import MARGIN
+from mousehole.base import CDF_TIMES_S, REVISION
+from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
+from mousehole.inputs import TrafficInput
+from mousehole.runs import CENSORED_SHARE, Manifest, Plan, SchemeParameters
+from mousehole.scenario import filled, rate_traces, sizefiles, with_traces_moved
+from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
+
+TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"}
+"""TCP parameters that the engine gives in nanoseconds."""
+
+
+def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
+    """Returns the manifest of a comparison; `read` is what was read of the traffic."""
+    first = plan.scenario(plan.cells[0], plan.baseline)
+    return {
+        "mousehole_version": _engine.__version__,
+        "git_revision": REVISION,
+        "inputs": [
+            *inputs(traffic, sources(read)),
+            *(input_entry(file, []) for file in rate_traces(plan.base)),
+        ],
+        "seed": plan.base["seed"],
+        "replications": plan.replications,
+        "buffers": list(plan.buffers),
+        "loads": list(plan.loads),
+        "baseline": plan.baseline,
+        "schemes": [_scheme_entry(scheme) for scheme in plan.schemes],
+        "scenario": without_directories(filled(first)),
+        "tcp": tcp_parameters(first),
+        "statistics": _statistics(plan),
+    }
+
+
+def scheme_parameters(scheme: str) -> dict[str, str]:
+    """Returns the parameters of a scheme by their names, those that it leaves out with their defaults."""
+    return _engine.scheme_parameters(scheme)
+
+
+def _scheme_entry(scheme: str) -> SchemeParameters:
+    """Returns a scheme with its parameters and, where it uses own policies, their headers' SHA-256."""
+    entry: SchemeParameters = {"scheme": scheme, "parameters": scheme_parameters(scheme)}
+    own = _engine.scheme_policies(scheme)
+    if own:
+        entry["policies"] = {policy["name"]: policy["sha256"] for policy in own}
+    return entry
+
+
+def inputs(traffic: TrafficInput, read: list[InputEntry]) -> list[InputEntry]:
+    """Returns the input files by name and SHA-256; connections given as data count as one."""
+    in_memory = traffic.in_memory()
+    return [*(input_entry(file, read) for file in traffic.files), *([in_memory] if in_memory else [])]
+
+
+def sources(read: _engine.Traffic | None) -> list[InputEntry]:
+    """Returns name and SHA-256 of every file of a traffic, as they were when it was read."""
+    return read.sources() if read else []
+
+
+def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
+    """Returns name and SHA-256 of an input file; `read` has that of standard input, which is read once."""
+    if str(file) == sizefiles.STANDARD_INPUT:
+        return next(entry for entry in read if entry["name"] == "standard input")
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {"name": file.name, "sha256": digest}
+
+
+def tcp_parameters(scenario: Scenario) -> dict[str, JsonValue]:
+    """Returns every TCP parameter in force; the names of times end in `_ns`.
+
+    Where senders have shares, these are the values by profile, each with its `share`.
+    """
+    parameters = _engine.tcp_parameters(scenario)
+    if all(isinstance(value, dict) for value in parameters.values()):
+        return {profile: _named(values) for profile, values in parameters.items() if isinstance(values, dict)}
+    return _named(parameters)
+
+
+def _named(parameters: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {f"{name}_ns" if name in TCP_TIMES else name: value for name, value in parameters.items()}
+
+
+def without_directories(scenario: Scenario) -> Scenario:
+    """Returns the scenario without directories, and with count and digest in place of listed connections."""
+    section = sizefiles.moved(scenario["traffic"], lambda file: Path(file).name)
+    listed = section.get("connections")
+    entry = {**section, "connections": connections_entry(listed)} if listed else section
+    named = with_traces_moved(scenario, lambda file: Path(file).name)
+    return cast("Scenario", {**named, "traffic": entry})
+
+
+def connections_entry(connections: Sequence[ConnectionSpec]) -> dict[str, str | int]:
+    """Returns count and SHA-256 of connections that were given as data."""
+    text = json.dumps(connections, sort_keys=True, separators=(",", ":"))
+    return {"count": len(connections), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _statistics(plan: Plan) -> dict[str, str | int | float]:
+    return {
+        "unit": "replication",
+        "interval": "jackknife over replications of the logarithm of a mean or of a ratio of means",
+        "family": "Šidák over the schemes against one reference, for the primary endpoint",
+        "looks": "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …",
+        "equivalence_margin": MARGIN,
+        "level": LEVEL,
+        "least_replications": LEAST_REPLICATIONS,
+        "primary_endpoint": "mean response time of short transfers",
+        "short_bytes": plan.short_bytes,
+        "long_bytes": plan.long_bytes,
+        "censored_share_for_bound": CENSORED_SHARE,
+        "cdf_points": len(CDF_TIMES_S),
+    }

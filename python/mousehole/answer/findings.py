@@ -1,0 +1,388 @@
+"""One plain sentence per scheme: better, worse, no measurable benefit, or undecided."""
+
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from mousehole.answer.tables import complete, per_cell
+from mousehole.base import Summary, counted, percent, size_text, time_text
+from mousehole.engine_types import Floats
+from mousehole.runs import (
+    CENSORED_SHARE,
+    LEAST_TRANSFERS,
+    PERCENTILES,
+    BucketStatistic,
+    Cell,
+    Finding,
+    Plan,
+    Results,
+    SchemeStatistic,
+    finite,
+    overlaid,
+)
+from mousehole.statistics import (
+    LEAST_REPLICATIONS,
+    Design,
+    Estimate,
+    difference,
+    log_ratio,
+    replications_for,
+)
+
+TINY = 0.01
+"""A change whose whole interval lies within ±1 % is no benefit, even if its sign is certain."""
+MARGIN = 0.05
+"""An interval around zero that lies within ±5 % counts as no measurable benefit (and no harm)."""
+PAGES = ("pages", "page_mean_s")
+"""The figure of applications that is an endpoint: the mean time of a page."""
+BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
+NOT_JUDGED = "not judged"
+"""Begins the verdict of what is undecided because the capture has too few transfers."""
+UNCLEAR = "no clear change"
+"""Outcome of an exploratory endpoint whose interval contains zero."""
+
+CAPTURE_NOTE = (
+    "The intervals cover what another capture of this length and place would differ by: each replication "
+    "draws the capture's clients anew, with replacement. They do not cover other times of day, users or "
+    "links, or transfers too rare to be in the capture."
+)
+REPLAY_NOTE = (
+    "The traffic is replayed as it is. The intervals cover the position of the measured window only; with a "
+    "load (--load) they also cover what another capture would differ by."
+)
+MODEL_NOTE = "The intervals cover the random draws of the model."
+ROUNDS_NOTE = (
+    "The intervals cover what rounds of the same programs on this machine differ by. They do not cover other "
+    "programs, machines or links."
+)
+EXPLORATORY_NOTE = (
+    "The primary endpoint is the mean response time of short transfers. Its 95 % intervals hold together "
+    "for all schemes against one reference (Šidák), and for all looks if replications are doubled for each "
+    "(10, 20, 40, …). Everything else is exploratory, and its intervals stand alone."
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome for one endpoint, with a text such as `better by 32 % (95 % interval 28–36 %)`."""
+
+    outcome: str
+    text: str
+    seeds_needed: int | None = None
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What intervals are taken over, in the words of verdicts."""
+
+    interval: str
+    """What an interval is called."""
+    enough: str
+    """What so many of them, `{}`, would do."""
+    never: str
+    """What is said if more of them would hardly decide."""
+    name: str = "replication"
+
+
+REPLICATIONS = Unit("95 % interval", "--seeds {} may decide", "even 1000 seeds would hardly decide")
+ROUNDS = Unit("95 % interval", "--rounds {} may decide", "even 1000 rounds would hardly decide", "round")
+
+
+@dataclass(frozen=True)
+class InBucket:
+    """A statistic of a summary bucket."""
+
+    role: Summary
+    statistic: BucketStatistic
+
+    def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
+        """Returns one value per replication; no percentile unless all replications have it."""
+        values = results.bucket_values(cell, scheme, self.role, self.statistic)
+        return np.asarray(complete(values), float) if self.statistic in PERCENTILES else values
+
+
+@dataclass(frozen=True)
+class OfScheme:
+    """A statistic of the whole scheme; `role` names the summary bucket whose transfers it is about."""
+
+    role: Summary
+    statistic: SchemeStatistic
+
+    def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
+        """Returns one value per replication."""
+        return results.scheme_values(cell, scheme, self.statistic)
+
+
+@dataclass(frozen=True)
+class OfGroup:
+    """A figure of an application, by group and name; `role` names the bucket of its transfers."""
+
+    role: Summary
+    group: tuple[str, str]
+
+    def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
+        """Returns one value per replication."""
+        return results.group_values(cell, scheme, self.group)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A quantity in which schemes are compared."""
+
+    name: str
+    words: str
+    source: InBucket | OfScheme | OfGroup
+    """Where its values come from."""
+    more: str
+    """The word for an increase."""
+    less: str
+    """The word for a decrease."""
+    smaller_is_better: bool
+    exploratory: bool
+
+
+def endpoints(short_bytes: int, long_bytes: int, has_pages: bool = False) -> tuple[Endpoint, ...]:
+    """Returns the primary endpoint, then those that tell what other transfers gain or pay."""
+    short, long = f"transfers ≤ {size_text(short_bytes)}", f"transfers > {size_text(long_bytes)}"
+
+    def time(name: str, words: str, source: InBucket | OfGroup, *, exploratory: bool = True) -> Endpoint:
+        return Endpoint(
+            name, words, source, "longer", "shorter", smaller_is_better=True, exploratory=exploratory
+        )
+
+    mean, p95 = InBucket("short", "response_mean_s"), InBucket("short", "response_p95_s")
+    of_long = InBucket("long", "response_mean_s")
+    pages = [time("page_mean_s", "mean time of a page", OfGroup("all", PAGES))] if has_pages else []
+    return (
+        time("short_response_mean_s", f"mean response time of {short}", mean, exploratory=False),
+        time("short_response_p95_s", f"95th percentile of the response time of {short}", p95),
+        time("long_response_mean_s", f"mean response time of {long}", of_long),
+        Endpoint(
+            "long_goodput_bps", f"mean rate of finished {long}", OfScheme("long", "long_goodput_bps"),
+            "higher", "lower", smaller_is_better=False, exploratory=True,
+        ),
+        *pages,
+    )  # fmt: skip
+
+
+@per_cell
+def findings(results: Results, cell: Cell) -> list[Finding]:
+    """Returns every scheme against the baseline, and against FQ-CoDel if that is among the schemes."""
+    plan = results.plan
+    has_pages = any(PAGES in run.groups for run in results.runs(cell, plan.baseline))
+    return [
+        _finding(results, cell, scheme, reference, endpoint)
+        for reference in plan.references
+        for scheme in plan.schemes
+        if scheme not in (plan.baseline, reference)
+        for endpoint in endpoints(plan.short_bytes, plan.long_bytes, has_pages)
+    ]
+
+
+def coverage_note(results: Results) -> str:
+    """Returns the sentence that says what the intervals cover."""
+    if results.plan.in_rounds:
+        return ROUNDS_NOTE
+    if results.capture is None:
+        return MODEL_NOTE
+    plan = results.plan
+    resampled = overlaid(plan.scenario(plan.cells[0], plan.baseline)["traffic"])
+    return CAPTURE_NOTE if resampled else REPLAY_NOTE
+
+
+def exploratory_note(plan: Plan) -> str:
+    """Returns which endpoint is the primary one, and which intervals hold together."""
+    return EXPLORATORY_NOTE.replace("replications", f"{plan.run_word}s")
+
+
+def verdict(ratio: Estimate, design: Design | None = None, unit: Unit = REPLICATIONS) -> Verdict:
+    """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
+
+    `design` is that of the interval, which is over `unit`. No benefit is found only where harm is excluded
+    as well.
+
+    Source: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
+    assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics
+    15 (1987): two means are equivalent if the interval lies within the margins.
+    """
+    if not ratio.has_interval:
+        return _no_interval(ratio, unit)
+    gain = ratio.as_change().negated()
+    tiny = gain.low >= -TINY and gain.high <= TINY
+    if tiny or (gain.low <= 0 <= gain.high and gain.low >= -MARGIN and gain.high <= MARGIN):
+        return Verdict(NO_BENEFIT, f"no measurable benefit or harm ({interval_text(gain, unit)} of the gain)")
+    if gain.low > 0:
+        return Verdict(BETTER, f"better by {percent(gain.mean)} % ({interval_text(gain, unit)})")
+    if gain.high < 0:
+        loss = gain.negated()
+        return Verdict(WORSE, f"worse by {percent(loss.mean)} % ({interval_text(loss, unit)})")
+    return _undecided(ratio.negated(), gain, design or Design(), unit)
+
+
+def description(ratio: Estimate, endpoint: Endpoint, unit: Unit = REPLICATIONS) -> Verdict:
+    """Describes how an exploratory endpoint changed, and whether for the better."""
+    if not ratio.has_interval:
+        return _no_interval(ratio, unit)
+    change = ratio.as_change()
+    if change.low <= 0 <= change.high:
+        return Verdict(UNCLEAR, f"no clear change ({interval_text(change, unit)})")
+    word = endpoint.more if change.low > 0 else endpoint.less
+    size = change if change.low > 0 else change.negated()
+    better = (change.high < 0) == endpoint.smaller_is_better
+    return Verdict(
+        BETTER if better else WORSE, f"{word} by {percent(size.mean)} % ({interval_text(size, unit)})"
+    )
+
+
+def interval_text(change: Estimate, unit: Unit = REPLICATIONS) -> str:
+    """Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative."""
+    low, high = percent(change.low), percent(change.high)
+    between = " to " if "−" in low + high else "–"
+    return f"{unit.interval} {low}{between}{high} %"
+
+
+def saved_text(own_s: Floats, other_s: Floats) -> str:
+    """Returns what a changed mean is in time: `41 ms of 128 ms saved`, or `20 ms added to 128 ms`."""
+    known = np.isfinite(own_s) & np.isfinite(other_s)
+    own, other = float(np.mean(own_s[known])), float(np.mean(other_s[known]))
+    if own > other:
+        return f"{time_text(own - other)} added to {time_text(other)}"
+    return f"{time_text(other - own)} of {time_text(other)} saved"
+
+
+def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:
+    own, other = (endpoint.source.values(results, cell, name) for name in (scheme, reference))
+    design = results.design(cell, not endpoint.exploratory)
+    both = own.shape == other.shape  # a percentile may be missing under one of them
+    ratio = log_ratio(own, other, design) if both else log_ratio([], [])
+    is_time = both and endpoint.name.endswith("_s")
+    apart = difference(own, other, design) if is_time else Estimate(nan, nan, nan, 0)
+    unit = ROUNDS if results.plan.in_rounds else REPLICATIONS
+    judged = description(ratio, endpoint, unit) if endpoint.exploratory else verdict(ratio, design, unit)
+    if not ratio.has_interval:
+        judged = _with_missing(results, endpoint, cell, (scheme, reference)) or judged
+    judged = _with_floor(results, endpoint, judged)
+    if judged.outcome in (BETTER, WORSE) and not endpoint.exploratory:
+        judged = Verdict(judged.outcome, f"{judged.text}, {saved_text(own, other)}")
+    judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
+    slower, faster = (nan, nan) if endpoint.exploratory else results.shares(cell, scheme, reference)
+    remark = " [exploratory]" if endpoint.exploratory else ""
+    return Finding(
+        cell.buffer, cell.load, scheme, reference, endpoint.name, endpoint.exploratory, judged.outcome,
+        change=ratio.as_change(),
+        difference_s=apart,
+        slower_share=finite(slower),
+        faster_share=finite(faster),
+        replications=ratio.count,
+        error=design.error(ratio.count),
+        seeds_needed=judged.seeds_needed,
+        verdict=judged.text,
+        sentence=f"{scheme} against {reference}, {endpoint.words}: {judged.text}{remark}",
+    )  # fmt: skip
+
+
+def _with_missing(
+    results: Results, endpoint: Endpoint, cell: Cell, schemes: tuple[str, str]
+) -> Verdict | None:
+    """Returns why there is no interval if some replications lack the endpoint; None if none lacks it."""
+    plan, source = results.plan, endpoint.source
+    is_percentile = isinstance(source, InBucket) and source.statistic in PERCENTILES
+    if isinstance(source, InBucket):
+        columns = [results.bucket_values(cell, name, source.role, source.statistic) for name in schemes]
+    else:
+        columns = [source.values(results, cell, name) for name in schemes]
+    having = int(np.sum(np.all(np.isfinite(columns), axis=0)))
+    if plan.replications < LEAST_REPLICATIONS or having == plan.replications:
+        return None
+    word = plan.run_word
+    had = f"only {having} of {plan.replications} {word}s had" if having else f"no {word} had"
+    what = "enough such transfers for a percentile" if is_percentile else "such a transfer"
+    return Verdict(UNDECIDED, f"undecided ({had} {what})")
+
+
+def _with_floor(results: Results, endpoint: Endpoint, judged: Verdict) -> Verdict:
+    """Withdraws a verdict if the capture has too few distinct transfers of the class."""
+    if has_enough(results, endpoint):
+        return judged
+    return Verdict(UNDECIDED, f"{NOT_JUDGED} ({floor_text(results, endpoint.source.role)})")
+
+
+def has_enough(results: Results, endpoint: Endpoint) -> bool:
+    """Returns whether the capture has so many distinct transfers of the class that it may be judged."""
+    role, capture = endpoint.source.role, results.capture
+    return capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s"
+
+
+def few_replications_text(plan: Plan, length: str = "") -> str:
+    """Returns why there is no interval: too few replications, each of `length` if it is given."""
+    each = f" of {length}" if length else ""
+    give = "gives" if plan.replications == 1 else "give"
+    return (
+        f"{counted(plan.replications, plan.run_word)}{each} {give} no interval; "
+        f"at least {LEAST_REPLICATIONS} are needed ({'--rounds' if plan.in_rounds else '--seeds'})"
+    )
+
+
+def floor_text(results: Results, role: Summary) -> str:
+    """Returns how many distinct transfers of a size the capture has, and how many a verdict needs."""
+    transfers = results.capture.counted[role].transfers if results.capture else 0
+    short, long = size_text(results.plan.short_bytes), size_text(results.plan.long_bytes)
+    sizes = {"short": f" ≤ {short}", "long": f" > {long}"}.get(role, "")
+    return f"the capture has {counted(transfers, 'distinct transfer')}{sizes}, of at least {LEAST_TRANSFERS}"
+
+
+def _with_censoring(
+    results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint, judged: Verdict
+) -> Verdict:
+    """Withdraws a verdict if a mean that it relies on is only a lower bound."""
+    role = endpoint.source.role
+    bounds = (is_bound(results, cell, scheme, role), is_bound(results, cell, reference, role))
+    who = scheme if bounds[0] else reference
+    share = percent(results.censored_share(cell, who, role))
+    return with_bounds(judged, *bounds, f"{share} % of the transfers under {who} were left unfinished")
+
+
+def with_bounds(judged: Verdict, scheme_bound: bool, reference_bound: bool, why: str) -> Verdict:
+    """Withdraws a verdict for the reason `why` if a mean that it relies on is only a lower bound.
+
+    Where the truth can only be further from no change, the verdict stands, with `at least`.
+    """
+    if judged.outcome == UNDECIDED or not (scheme_bound or reference_bound):
+        return judged
+    harmless = {WORSE: not reference_bound, BETTER: not scheme_bound}
+    if harmless.get(judged.outcome, False):
+        return Verdict(judged.outcome, judged.text.replace(" by ", " by at least ", 1))
+    return Verdict(UNDECIDED, f"undecided ({why})")
+
+
+def _no_interval(ratio: Estimate, unit: Unit) -> Verdict:
+    if ratio.count == 0:
+        return Verdict(UNDECIDED, "undecided (there were no such transfers to compare)")
+    few = f"too few {unit.name}s for an interval: {ratio.count} of at least {LEAST_REPLICATIONS}"
+    return Verdict(UNDECIDED, f"undecided ({few})", LEAST_REPLICATIONS)
+
+
+def _undecided(log_gain: Estimate, gain: Estimate, design: Design, unit: Unit) -> Verdict:
+    """Returns `undecided` with what remains possible, and the look that would decide if the spread stays."""
+    wanted = max(abs(log_gain.mean), MARGIN - abs(log_gain.mean))
+    seeds = replications_for(log_gain, wanted, design)
+    most, harm = f"{percent(gain.high)} %", f"{percent(-gain.low)} %"
+    if gain.high <= MARGIN:
+        left = f"gains above {most} are excluded, but it may harm by up to {harm}"
+    elif gain.low >= -MARGIN:
+        left = f"harm above {harm} is excluded, and it may help by up to {most}"
+    else:
+        left = f"it may help by up to {most} or harm by up to {harm}"
+    if seeds:
+        more = unit.enough.format(seeds)
+    elif design.capture_share:
+        more = "a longer capture may decide, more seeds hardly"
+    else:
+        more = unit.never
+    return Verdict(UNDECIDED, f"undecided: {left} ({interval_text(gain, unit)} of the gain); {more}", seeds)
+
+
+def is_bound(results: Results, cell: Cell, scheme: str, role: Summary) -> bool:
+    """Returns whether so many transfers of a class are unfinished that their mean is only a lower bound."""
+    return results.censored_share(cell, scheme, role) > CENSORED_SHARE

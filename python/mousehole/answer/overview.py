@@ -1,0 +1,117 @@
+"""Every scheme in one table, next to drop-tail, RED and FQ-CoDel, and its change by transfer size."""
+
+from math import isfinite, nan
+
+import numpy as np
+
+from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
+from mousehole.answer.tables import per_cell
+from mousehole.base import Summary, scheme_name
+from mousehole.engine_types import Floats
+from mousehole.runs import Cell, Change, Finding, OverviewRow, Plan, Results, SizeRow
+from mousehole.statistics import Design, Estimate, log_ratio
+
+REFERENCES = ("droptail", "red", "fq-codel")
+"""Schemes with which every other one is compared, with default or other parameters, if they are present."""
+MANY_SCHEMES = 8
+"""With more schemes than this, the report is one table, and sentences are printed only on request."""
+
+
+def references(plan: Plan) -> tuple[str, ...]:
+    """Returns the baseline and those of `REFERENCES` that are compared, in the order of the schemes."""
+    firsts = [_first(plan, name) for name in REFERENCES]
+    return tuple(scheme for scheme in plan.schemes if scheme == plan.baseline or scheme in firsts)
+
+
+def heat_reference(plan: Plan) -> str:
+    """Returns the reference of the change by size: FQ-CoDel if it is among the schemes, else the baseline."""
+    return _first(plan, "fq-codel") or plan.baseline
+
+
+def overview_rows(results: Results, cell: Cell) -> list[OverviewRow]:
+    """Returns one row per scheme: short transfers against every reference, long ones against the baseline."""
+
+    def mean(values: Floats) -> float:
+        """Returns the mean over the replications that have such transfers, as changes and verdicts do."""
+        known = values[np.isfinite(values)]
+        return float(np.mean(known)) if known.size else nan
+
+    plan = results.plan
+    return [
+        OverviewRow(
+            cell.buffer, cell.load, scheme,
+            short_response_mean_s=mean(results.bucket_values(cell, scheme, "short", "response_mean_s")),
+            against={
+                reference: _change(results, cell, scheme, reference, "short")
+                for reference in references(plan)
+                if reference != scheme
+            },
+            long=None if scheme == plan.baseline else _change(results, cell, scheme, plan.baseline, "long"),
+            queue_delay_p95_s=mean(results.scheme_values(cell, scheme, "queue_delay_p95_s")),
+            reordered_share=mean(results.scheme_values(cell, scheme, "reordered_share")),
+        )
+        for scheme in plan.schemes
+    ]  # fmt: skip
+
+
+@per_cell
+def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
+    """Returns one row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
+    plan = results.plan
+    reference = heat_reference(plan)
+    sizes = [place for place, bucket in enumerate(plan.buckets) if bucket.role == "size"]
+    return [
+        SizeRow(
+            cell.buffer, cell.load, scheme,
+            reference=reference,
+            bucket=plan.buckets[place].name,
+            count=sum(int(run.count[place]) for run in results.runs(cell, scheme)),
+            response_mean_change=_of_places(results, cell, scheme, reference, place, results.design(cell)),
+        )
+        for scheme in plan.schemes
+        for place in sizes
+    ]  # fmt: skip
+
+
+def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:
+    """Returns the schemes by their verdict on short transfers, best verdict first, without empty groups.
+
+    Those that are not judged, as the capture has too few transfers, have the reason as their verdict.
+    """
+    by_words: dict[str, list[str]] = {word: [] for word in (BETTER, NO_BENEFIT, WORSE, UNDECIDED)}
+    for finding in findings:
+        if not finding.exploratory:
+            is_judged = not finding.verdict.startswith(NOT_JUDGED)
+            words = finding.outcome if is_judged else finding.verdict
+            by_words.setdefault(words, []).append(finding.scheme)
+    return [(words, schemes) for words, schemes in by_words.items() if schemes]
+
+
+def _first(plan: Plan, name: str) -> str | None:
+    return next((scheme for scheme in plan.schemes if scheme_name(scheme) == name), None)
+
+
+def _change(results: Results, cell: Cell, scheme: str, reference: str, role: Summary) -> Change:
+    place = [bucket.role for bucket in results.plan.buckets].index(role)
+    return _of_places(results, cell, scheme, reference, place, results.design(cell, role == "short"))
+
+
+def _of_places(
+    results: Results, cell: Cell, scheme: str, reference: str, place: int, design: Design
+) -> Change:
+    own, other = (
+        [run.statistics["response_mean_s"][place] for run in results.runs(cell, name)]
+        for name in (scheme, reference)
+    )
+    ratio = log_ratio(own, other, design)
+    return _as_change(ratio, [log_ratio([a], [b]).mean for a, b in zip(own, other, strict=True)])
+
+
+def _as_change(ratio: Estimate, single: list[float]) -> Change:
+    if ratio.has_interval:
+        change = ratio.as_change()
+        return Change(change.mean, change.low, change.high, True)
+    known = [value for value in single if isfinite(value)]
+    least, greatest = (min(known), max(known)) if known else (float("nan"), float("nan"))
+    ends = Estimate(ratio.mean, least, greatest, ratio.count).as_change()
+    return Change(ends.mean, ends.low, ends.high, False)

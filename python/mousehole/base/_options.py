@@ -1,0 +1,218 @@
+"""Parses lists and numbers from the command line or from Python."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mousehole import _engine
+from mousehole.base._errors import field_error
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a number without a unit counts, and how to write it."""
+
+    suffix: str
+    words: str
+
+
+BITS = Unit("bit", "a number of bits per second, or a text with a unit such as 10mbit")
+SECONDS = Unit("s", "a number of seconds, or a text with a unit such as 80ms")
+BYTES = Unit("B", "a number of bytes, or a text with a unit such as 15kB")
+BUFFER = Unit("B", "a number of bytes, or a text such as 50p, 64kB or 1bdp")
+
+UNITS: dict[str, Unit] = {
+    **dict.fromkeys(("rate", "uplink_rate", "client_rate"), BITS),
+    **dict.fromkeys(
+        (
+            "rtt",
+            "delay",
+            "client_delay",
+            "warmup",
+            "duration",
+            "initial_rto",
+            "min_rto",
+            "tick",
+            "delayed_ack",
+        ),
+        SECONDS,
+    ),
+    **dict.fromkeys(("buffer", "uplink_buffer"), BUFFER),
+    "burst": BYTES,
+}
+"""The units of a scenario's quantities, by the names of their fields; traffic has fields of its own."""
+
+
+def scheme_name(scheme: str) -> str:
+    """Returns the name of a scheme or part without its parameters: `sfd` of `sfd(th=15kB)`."""
+    return scheme.partition("(")[0].strip()
+
+
+def with_unit(field: str, given: Any, unit: Unit) -> str:
+    """Returns a quantity as text with its unit; a number counts bits per second, seconds or bytes.
+
+    Raises `MouseholeError` for anything but a text and a finite number (of seconds also a timedelta).
+    """
+    if isinstance(given, str):
+        return given
+    number = given.total_seconds() if isinstance(given, timedelta) and unit is SECONDS else given
+    if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not isfinite(number):
+        raise field_error(field, number if isinstance(number, Real) else str(number), unit.words)
+    return f"{np.format_float_positional(float(number), trim='-')}{unit.suffix}"
+
+
+def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """Returns a scenario, or a section of it, with texts in place of quantities that are numbers."""
+    return {name: _with_unit(f"{place}{name}", name, value) for name, value in scenario.items()}
+
+
+def _with_unit(path: str, name: str, value: Any) -> Any:
+    if path == "traffic":
+        return value
+    if isinstance(value, Mapping):
+        return with_units(value, f"{path}.")
+    if isinstance(value, list | tuple):
+        return [_with_unit(f"{path}[{number}]", "", item) for number, item in enumerate(value)]
+    return value if value is None or name not in UNITS else with_unit(path, value, UNITS[name])
+
+
+def split_list(text: str) -> list[str]:
+    """Splits a text at commas outside parentheses: `"red,sfd(th=15kB,k=4)"` gives two items."""
+    items, depth, item = [], 0, ""
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            items.append(item)
+            item = ""
+        else:
+            item += character
+    return [part.strip() for part in [*items, item]]
+
+
+def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    """Returns the items of a comma-separated text or of a sequence.
+
+    Raises `MouseholeError` for an empty item and for one that is given twice.
+    """
+    items = split_list(given) if isinstance(given, str) else [str(item).strip() for item in given]
+    if not items or not all(items):
+        shown = given if isinstance(given, str) else ",".join(items)
+        raise field_error(field, shown, "a comma-separated list without empty items")
+    for position, item in enumerate(items):
+        if item in items[:position]:
+            raise field_error(field, item, "in the list once", "is given twice")
+    return tuple(items)
+
+
+def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[float | None, ...]:
+    """Returns the loads of a grid, given as a number, a comma-separated text or a sequence.
+
+    None means the load that the traffic has by itself. Raises `MouseholeError` for other values.
+    """
+    if given is None:
+        return (None,)
+    if isinstance(given, int | float):
+        return (_load(field, given),)
+    items = text_list(field, given) if isinstance(given, str) else list(given)
+    loads = tuple(_load(field, item) for item in items)
+    if not loads or len(set(loads)) < len(loads):
+        raise field_error(field, ",".join(map(str, items)), "one or more loads, every one once")
+    return loads
+
+
+def _load(field: str, item: str | float) -> float:
+    allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9"
+    try:
+        value = float(item)
+    except ValueError:
+        raise field_error(field, item, allowed) from None
+    if not 0 < value <= 2:
+        raise field_error(field, item, allowed)
+    return value
+
+
+MOST_PACKETS, MOST_BYTES = 1e9, 1 << 40
+"""The largest buffers."""
+
+
+def buffer_checked(field: str, text: str) -> str:
+    """Returns the buffer as it was given; raises `MouseholeError` for one that is too large.
+
+    The engine refuses whatever else is wrong with it.
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([A-Za-z]+)", text.strip())
+    if found is None or found[2].lower() == "bdp":
+        return text
+    if found[2].lower() == "p":
+        if float(found[1]) > MOST_PACKETS:
+            raise field_error(field, text, f"from 1p to {MOST_PACKETS:.0f}p", "is too large")
+        return text
+    try:
+        scale = _engine.parse_size(field, f"1{found[2]}")
+    except ValueError:
+        return text
+    if float(found[1]) * scale > MOST_BYTES:
+        raise field_error(field, text, "from 1500B to 1024GiB", "is too large")
+    return text
+
+
+def least(field: str, value: int, lowest: int) -> int:
+    """Returns `value`; raises `MouseholeError` unless it is a whole number of at least `lowest`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+        raise field_error(field, value, f"a whole number of at least {lowest}")
+    return value
+
+
+MOST_DIGITS = 18
+"""Digits of the largest whole number that may be typed."""
+WHOLE = {
+    "overhead": "a whole number of bytes from 0 to 65535, without a unit",
+    "seed": f"a whole number from 0 to {10**MOST_DIGITS - 1}",
+}
+"""What is allowed in the fields whose range is known."""
+
+
+def whole(field: str, text: str | None, lowest: int | None = None) -> int | None:
+    """Returns the whole number that was typed, None for None.
+
+    Raises `MouseholeError` for anything else, and for a number below `lowest`.
+    """
+    if text is None:
+        return None
+    allowed = "a whole number" if lowest is None else f"a whole number of at least {lowest}"
+    digits = re.fullmatch(r"[+-]?([0-9]+)", text.strip())
+    if digits is None or len(digits[1]) > MOST_DIGITS:
+        most = f" and of at most {MOST_DIGITS} digits" if digits else ""
+        raise field_error(field, text, WHOLE.get(field, f"{allowed}{most}"))
+    return int(text) if lowest is None else least(field, int(text), lowest)
+
+
+def parameters(field: str, given: Sequence[str]) -> dict[str, object]:
+    """Returns the parameters of `NAME=VALUE` texts; a value is a number, `true`, `false` or a text.
+
+    Raises `MouseholeError` for a text of another form and for a name that is given twice.
+    """
+    found: dict[str, object] = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not name or not equals or not value:
+            raise field_error(field, text, "NAME=VALUE, such as sessions=100")
+        if name in found:
+            raise field_error(field, name, "given once", "is given twice")
+        found[name] = _plain_value(value)
+    return found
+
+
+def _plain_value(text: str) -> object:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float | list) else text

@@ -1,0 +1,178 @@
+"""The options of a comparison, declared once for `mousehole.compare` and for the command line."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from mousehole.base._progress import Reporter
+
+P = ParamSpec("P")
+S = TypeVar("S")
+R = TypeVar("R")
+T = TypeVar("T")
+
+LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "Comparison", "Runs", "Hosts"
+
+
+@dataclass(frozen=True)
+class OptionHelp:
+    """The help of an option: one line of text, the name of its value, its heading and its type."""
+
+    help: str
+    metavar: str
+    group: str
+    kind: type = str
+
+
+def option(default: T, text: str, metavar: str, group: str, kind: type = str) -> T:
+    """Declares a field that is also an option of the command line."""
+    made: T = field(default=default, metadata={"help": OptionHelp(text, metavar, group, kind)})
+    return made
+
+
+def switch(text: str, group: str) -> bool:
+    """Declares a field that is also a switch of the command line, off by default."""
+    return option(False, text, "", group, bool)
+
+
+def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
+    """Returns default and help of every field that is an option of the command line, by name, in order."""
+    return {
+        item.name: (item.default, item.metadata["help"]) for item in fields(kind) if "help" in item.metadata
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """Options of link, traffic, hosts and runs; None means the scenario's value, or the default."""
+
+    rate: str | float | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
+    rtt: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
+        None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK
+    )
+    buffer: str | float | Sequence[str | float] | None = option(
+        None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp); several give a grid.",
+        "50p|64kB|1bdp[,…]", LINK,
+    )  # fmt: skip
+    uplink: str | float | None = option(None, "Rate of the link for ACKs (default: as --rate).", "RATE", LINK)
+    uplink_buffer: str | float | None = option(
+        None, "Buffer of the link for ACKs (default: 1000p).", "50p|64kB|1bdp", LINK
+    )
+    overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
+    burst: str | float | None = option(
+        None, "Depth of a token bucket that shapes the link, as tc's tbf (default: none).", "8kB", LINK
+    )
+    load: str | float | Sequence[float] | None = option(
+        None, "Bytes of IP packets / capacity, at most 2 (default: the traffic's own); several give a grid.",
+        "0.9[,…]", TRAFFIC,
+    )  # fmt: skip
+    direction: str | None = option(
+        None,
+        "down (server to client) or up (default: the scenario's, else down).",
+        "down|up",
+        TRAFFIC,
+    )
+    replay: str | None = option(
+        None,
+        "Whether connections wait for each other as recorded (default: closed if files tell their ends).",
+        "open|closed",
+        TRAFFIC,
+    )
+    ignore_trace_rtt: bool = switch("Use --rtt for every connection.", TRAFFIC)
+    strict: bool = switch("Treat a faulty row of a file as an error.", TRAFFIC)
+    params: Mapping[str, object] | None = option(
+        None, "Parameter of the model; repeat it for several.", "NAME=VALUE", TRAFFIC, dict
+    )
+    tcp: str | None = option(
+        None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS
+    )
+    ecn: bool = switch("Hosts use ECN (RFC 3168).", HOSTS)
+    policy: str | Sequence[str] | None = option(
+        None, "Header of your own policy, which schemes may then name; several with commas.",
+        "FILE.h[,…]", COMPARED,
+    )  # fmt: skip
+    short: str | float = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
+    long: str | float = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
+    duration: str | float | timedelta | None = option(  # noqa: RUF009
+        None, "Length of the measured window (default: 300s).", "TIME", RUN
+    )
+    warmup: str | float | timedelta | None = option(  # noqa: RUF009
+        None, "Time before the measured window (default: from sizes and load; 30s with --quick).", "TIME", RUN
+    )
+    seeds: int | None = option(
+        None, "Replications (default: 10; 3 with --quick); intervals need 5.", "N", RUN, int
+    )
+    seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", RUN, int)
+    jobs: int | None = option(None, "Parallel runs (default: one per core, if memory allows).", "N", RUN, int)
+    dask: str | None = option(
+        None, "Runs on the workers of this Dask scheduler (tcp://HOST:8786), not here.", "ADDRESS", RUN
+    )
+    executor: Executor | None = None
+    reporter: Reporter | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RunOptions):
+    """The options of a comparison; None means the value of the user's scenario, or else the default."""
+
+    schemes: str | Sequence[str] | None = option(
+        None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
+    )
+    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
+    quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
+
+
+def accepts_options(
+    options: Callable[P, S],
+) -> Callable[[Callable[[T, S], R]], Callable[Concatenate[T, P], R]]:
+    """Lets a function with a parameter of class `options` take the fields of that class as keywords.
+
+    Type checkers, `help` and `inspect.signature` see every keyword with its type and default. `Unpack` (PEP
+    692) would give them to type checkers only.
+    """
+
+    def wrap(function: Callable[[T, S], R]) -> Callable[Concatenate[T, P], R]:
+        @wraps(function)
+        def called(first: T, /, *given: P.args, **named: P.kwargs) -> R:
+            refuse_unknown(function.__name__, named, names)
+            return function(first, options(*given, **named))
+
+        names = list(signature(options).parameters)
+
+        called.__signature__ = _signature(function, options)  # type: ignore[attr-defined]
+        return called
+
+    return wrap
+
+
+def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raises `TypeError` for a keyword that a function does not have, and suggests one that it has."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"did you mean {near[0]}?" if near else f"help(mousehole.{function}) lists them"
+            raise TypeError(f"{function}() has no keyword {name}; {hint}")
+
+
+def suggesting(function: Callable[P, R]) -> Callable[P, R]:
+    """Lets a function suggest a keyword that it has in place of one that it does not have."""
+    names = list(signature(function).parameters)
+
+    @wraps(function)
+    def called(*given: P.args, **named: P.kwargs) -> R:
+        refuse_unknown(function.__name__, named, names)
+        return function(*given, **named)
+
+    return called
+
+
+def _signature(function: Callable[..., Any], options: Callable[..., Any]) -> Any:
+    own = signature(function)
+    first = next(iter(own.parameters.values())).replace(kind=Parameter.POSITIONAL_ONLY)
+    return own.replace(parameters=[first, *signature(options).parameters.values()])

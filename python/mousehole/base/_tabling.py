@@ -1,0 +1,92 @@
+"""Prints tables that fit the terminal, and sentences: wrapped there, one line each in a file."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from mousehole.base._plain_text import plain
+
+UNBOUNDED = 1000
+
+
+class OutputConsole(Console):
+    """A console that leaves it to its caller what to do if nobody reads its output.
+
+    Where the output has no Unicode, texts become ASCII before they are laid out, so that columns fit.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Prints as rich does."""
+        super().print(*(fitting(self, item) for item in objects), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Raises `BrokenPipeError`; rich would end the process."""
+        raise BrokenPipeError
+
+
+def fitting(console: Console, item: Any) -> Any:
+    """Returns a text, or changes the texts of a table, to what the console's encoding can show."""
+    if console.encoding.startswith("utf"):
+        return item
+    if isinstance(item, str):
+        return plain(item)
+    if isinstance(item, Text):
+        return Text(plain(item.plain), style=item.style)
+    if isinstance(item, Table):
+        item.title = fitting(console, item.title)
+        for column in item.columns:
+            column.header = fitting(console, column.header)
+            column._cells[:] = [fitting(console, cell) for cell in column._cells]
+    return item
+
+
+def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
+    """Prints the first table that fits, or else the last one, and under it the names of what it leaves out.
+
+    Returns these names.
+
+    `forms` are pairs of a table and of what it leaves out, the fullest table first.
+    """
+    chosen: tuple[Table, str] | None = None
+    for chosen in forms:
+        if natural_width(console, chosen[0]) <= console.width:
+            break
+    if chosen is None:
+        return ""
+    table, title = chosen[0], chosen[0].title
+    table.title = None  # it would be folded to the table's width
+    if title:
+        console.print(title)
+    console.print(table)
+    if chosen[1]:
+        console.print(Text(f"(too narrow for: {chosen[1]})", style="dim"))
+    console.print()
+    return chosen[1]
+
+
+def say(console: Console, text: Text, indent: int = 0) -> None:
+    """Prints a sentence: wrapped on a terminal, in one line where the output is a file or a pipe."""
+    if console.is_terminal:
+        console.print(Padding(text, (0, 0, 0, indent), expand=False))
+    else:
+        console.print(Text(" " * indent) + text, soft_wrap=True)
+
+
+def natural_width(console: Console, table: Table) -> int:
+    """Returns the number of terminal columns that the table needs without folding anything."""
+    wide = console.options.update(max_width=UNBOUNDED)
+    return Measurement.get(console, wide, fitting(console, table)).maximum
+
+
+def dense(title: str) -> Table:
+    """Returns an empty table with little space between its columns."""
+    return Table(
+        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0),
+        pad_edge=False, show_edge=False,
+    )  # fmt: skip

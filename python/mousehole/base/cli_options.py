@@ -1,0 +1,136 @@
+"""Options of the command line made from dataclasses, help with headings, and usage errors in one line."""
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from mousehole.base._options import parameters, whole
+from mousehole.base._plain_text import for_output
+from mousehole.base._settings import OptionHelp, command_line_options, option, switch
+
+READERS: dict[type, Callable[[str, Any], Any]] = {
+    int: whole,
+    dict: lambda name, given: parameters(f"--{name.removesuffix('s')}", given) if given else None,
+}
+"""Functions that read what was typed for an option that is no text."""
+OUTPUT = "Output"
+WHERE = "FILE|-"
+PICTURE = "FILE.png|.svg|.pdf"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where the results of a comparison are written, in addition to the report."""
+
+    json: str | None = option(None, "All results as JSON; - is standard output.", WHERE, OUTPUT)
+    plot: str | None = option(None, "Plot of response times and of their changes.", PICTURE, OUTPUT)
+    heatmap: str | None = option(None, "Plot of the change by transfer size and scheme.", PICTURE, OUTPUT)
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
+    save_scenario: str | None = option(
+        None, "The baseline's first run, as input for mousehole run.", "FILE.toml|-", OUTPUT
+    )
+    details: bool = switch("Print all tables, sentences and size buckets.", OUTPUT)
+
+
+class CliCommand(TyperCommand):
+    """A command whose help lists the options under headings."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Returns the help in characters that standard output has."""
+        return for_output(super().get_help(ctx))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes the arguments, then the options under their headings, in the order of declaration."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                is_argument = param.param_type_name == "argument"
+                heading = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or "Options"
+                sections.setdefault(heading, []).append((_without_type(record[0]), record[1]))
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def _without_type(name: str) -> str:
+    return name.partition(" <")[0]
+
+
+def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options of dataclasses: `kinds` are the function's parameters and their classes."""
+
+    def wrap(function: Callable[..., None]) -> Callable[..., None]:
+        def command(**given: Any) -> None:
+            made = {name: _made(kind, given) for name, kind in kinds.items()}
+            function(**{name: value for name, value in given.items() if name in own}, **made)
+
+        own = {
+            name: item for name, item in inspect.signature(function).parameters.items() if name not in kinds
+        }
+        added = [
+            _parameter(name, *entry)
+            for kind in kinds.values()
+            for name, entry in command_line_options(kind).items()
+        ]
+        parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {item.name: item.annotation for item in parameters}
+        command.__doc__ = function.__doc__
+        return command
+
+    return wrap
+
+
+def typed_command() -> list[str]:
+    """Returns the command as it was typed, for reports."""
+    return ["mousehole", *sys.argv[1:]]
+
+
+def usage_error_text(error: Exception) -> str | None:
+    """Returns the message for an error of the command-line parser; None for any other exception."""
+    context = getattr(error, "ctx", None)
+    if not hasattr(error, "format_message") or "Help" in type(error).__name__:
+        return None
+    names: list[str] = getattr(getattr(error, "param", None), "opts", [])
+    message = getattr(error, "message", "")
+    is_option = bool(names) and names[0].startswith("-") and bool(message)
+    fault = f"{names[0]}: {message}" if is_option else str(error.format_message())
+    command = context.command_path if context else "mousehole COMMAND"
+    fault = fault.rstrip(".")
+    return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists the options"
+
+
+def _made(kind: type, given: dict[str, Any]) -> Any:
+    """Returns an object of the class, made from what was typed."""
+    options = command_line_options(kind).items()
+    return kind(
+        **{
+            name: READERS[words.kind](name, given[name]) if words.kind in READERS else given[name]
+            for name, (_, words) in options
+        }
+    )
+
+
+def flag_of(name: str, words: OptionHelp) -> str:
+    """Returns the option of a field; that of several parameters is given once for each."""
+    if words.kind in (dict, list):
+        return f"--{name.removesuffix('s')}"
+    return f"--{name.rstrip('_').replace('_', '-')}"
+
+
+def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
+    kind = {bool: bool, dict: list[str], list: list[str]}.get(
+        words.kind, str
+    )  # read here, so that faults name the value
+    optional: Any = kind if isinstance(default, str | bool) else kind | None
+    flag = flag_of(name, words)
+    help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}
+    declared: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
+    annotation = Annotated[optional, declared]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,0 +1,415 @@
+"""The Python interface: `compare` runs a comparison, `Comparison` gives access to what it found.
+
+The layers are: `results` holds the data; `tables`, `findings`, `notes` and `overview` compute from it;
+`report`, `plots`, `heatmap` and `jsonout` show it; this module calls all of them, and none imports it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mousehole import _engine
+from mousehole import scenario as scenarios
+from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables
+from mousehole.base import (
+    Options,
+    Reporter,
+    Silent,
+    accepts_options,
+    as_html,
+    available_bytes,
+    field_error,
+    interruptible,
+    least,
+    output,
+)
+from mousehole.engine_types import Floats, Scenario, TrafficSummary
+from mousehole.inputs import Frame, shipment_of, with_names
+from mousehole.inputs import traffic as traffics
+from mousehole.reports import report
+from mousehole.runs import (
+    Backend,
+    Cell,
+    Estimate,
+    Finding,
+    Manifest,
+    Plan,
+    Results,
+    Row,
+    Shipment,
+    Warmup,
+    as_record,
+    capture_of,
+    check_resamples,
+    checked,
+    cost_text,
+    default_jobs,
+    estimated,
+    fitting_jobs,
+    load_policies,
+    opened,
+    planned,
+    run_one,
+    run_plan,
+)
+from mousehole.scenario import bottleneck
+
+
+@accepts_options(Options)
+def compare(traffic: traffics.Source, options: Options) -> "Comparison":
+    """Compares schemes: replays `traffic` under each of them and reports what transfers gain or lose.
+
+    `traffic` is one of these:
+
+    - one file or several (pcap, Zeek log, HAR, NetFlow, access log, table), "-" for standard input;
+    - one model, such as `"web:sfd"`;
+    - a frame of polars, pandas or pyarrow, or a dictionary of columns: `start_s`, `client`, `bytes`, and
+      perhaps `server`, `rtt_s` and `duration_s`; docs/api.md says what they may hold;
+    - a list of dictionaries with the same keys; in place of bytes, `writes` may be a list of dictionaries
+      with `idle_s` and `bytes`;
+    - one scenario (a `.toml` file). It supplies all that no option changes. On a topology, options of the
+      link apply to its bottleneck.
+
+    The options are keywords. Rates, times and sizes are texts with units, as on the command line, or numbers
+    of bits per second, seconds and bytes. Defaults are in parentheses.
+
+    The link:
+
+    - `rate`: such as "10mbit"; required, except with a scenario
+    - `rtt`: round-trip time of connections if the traffic gives none ("80ms")
+    - `buffer`: "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid
+    - `uplink`: rate of the link that carries the acknowledgements (as `rate`)
+    - `uplink_buffer`: its buffer ("1000p")
+    - `overhead`: link-layer bytes added to every packet (0)
+    - `burst`: depth of a token bucket that shapes both directions of the link, as Linux's tbf does (none)
+
+    The traffic:
+
+    - `load`: bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
+    - `direction`: "down", server to client, or "up" (the scenario's, else "down")
+    - `replay`: "closed": files' connections wait for each other as recorded, or "open" ("closed" if the files
+      tell when connections ended, else "open")
+    - `ignore_trace_rtt`: use `rtt` for every connection (False)
+    - `strict`: treat a faulty row of a file as an error (False)
+    - `params`: parameters of the model that differ from its defaults
+
+    The hosts:
+
+    - `tcp`: TCP profile: "linux", "bbr", "rfc", "ns2-2.35" or "ns2-2001", or shares such as
+      "linux:0.6,bbr:0.4" ("linux"; a scenario's own)
+    - `ecn`: hosts use ECN, RFC 3168 (False)
+
+    What is compared:
+
+    - `schemes`: names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
+    - `policy`: header of your own policy, or several, that schemes may then name (none)
+    - `baseline`: scheme that the others are compared with ("droptail")
+    - `short`, `long`: transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
+
+    How much is run:
+
+    - `duration`: length of the measured window ("300s")
+    - `warmup`: time before the measured window (chosen from sizes and load; "30s" with `quick`)
+    - `seeds`: replications (10; 3 with `quick`); fewer than five give no intervals
+    - `quick`: a quick look: three replications, no verdicts (False)
+    - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
+    - `jobs`: parallel runs (one per core, fewer if memory is short); the result is the same
+    - `dask`: address of a Dask scheduler whose workers do the runs (none); the result is the same
+    - `executor`: an executor of `concurrent.futures` that does them (none); the result is the same
+    - `reporter`: receives progress reports (none)
+
+    Raises `MouseholeError` for a fault in the input, before any long work, `TypeError` for an unknown
+    keyword, and `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
+
+    Examples:
+        >>> found = compare("web:sfd", rate="3mbit", load=0.9, schemes="droptail,fq-codel",
+        ...                 duration="20s", warmup="5s", seeds=5)
+        >>> found.buckets.height, sorted(found.findings["scheme"].unique())
+        (20, ['fq-codel'])
+    """
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        prepared = prepare(traffic, options, is_sent=backend is not None)
+        _warn_of_low_load(prepared)
+        return compared(prepared, backend)
+
+
+class Comparison:
+    """What a comparison found, as polars frames, plots and JSON.
+
+    Frames are computed when they are first asked for. Times are in seconds, rates in bits per second, sizes
+    in bytes; docs/json.md explains the columns. An estimate is a mean over replications with the ends of its
+    95 % interval, which are null below five replications.
+    """
+
+    def __init__(
+        self, results: Results, engine_traffic: _engine.Traffic | None,
+        clients: tuple[str, ...] | None = None,
+    ) -> None:  # fmt: skip
+        self.results = results
+        """The data of the comparison."""
+        self._engine_traffic = engine_traffic
+        self._clients = clients
+
+    @property
+    def plan(self) -> Plan:
+        """The grid, schemes and replications."""
+        return self.results.plan
+
+    @property
+    def label(self) -> str:
+        """Name of the traffic, for titles."""
+        return self.results.label
+
+    @property
+    def manifest(self) -> Manifest:
+        """Everything that determines the results."""
+        return self.results.manifest
+
+    @property
+    def traffic_summary(self) -> TrafficSummary | None:
+        """What was understood of the traffic; None if a scenario generates all of it."""
+        return self.results.traffic
+
+    @cached_property
+    def buckets(self) -> pl.DataFrame:
+        """One row per cell, scheme and size bucket: count, response time, slowdown, transfer time."""
+        return _frame(tables.bucket_rows(self.results))
+
+    @cached_property
+    def schemes(self) -> pl.DataFrame:
+        """One row per cell and scheme: utilisation, goodput, loss, marks, queue delay, Jain's index."""
+        return _frame(tables.scheme_rows(self.results))
+
+    @cached_property
+    def colours(self) -> pl.DataFrame:
+        """One row per cell, scheme and colour: packets arrived, dropped, marked and sent."""
+        return _frame(tables.colour_rows(self.results))
+
+    @cached_property
+    def curves(self) -> pl.DataFrame:
+        """One row per cell, scheme and size bin: the mean response time."""
+        return _frame(tables.curve_rows(self.results))
+
+    @cached_property
+    def cdf(self) -> pl.DataFrame:
+        """The distribution of the response time of short transfers: one row per cell, scheme and time."""
+        return _frame(tables.cdf_rows(self.results))
+
+    @cached_property
+    def groups(self) -> pl.DataFrame:
+        """One row per cell, scheme and figure of an application, such as a source of a mix or pages."""
+        return _frame(tables.group_rows(self.results))
+
+    @cached_property
+    def by_size(self) -> pl.DataFrame:
+        """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
+        return _frame(overview.by_size_rows(self.results))
+
+    @property
+    def finding_list(self) -> list[Finding]:
+        """Every scheme against the baseline and against FQ-CoDel, in every cell."""
+        return findings.findings(self.results)
+
+    @property
+    def findings(self) -> pl.DataFrame:
+        """The findings, one row each, with the sentence for people."""
+        return _frame(self.finding_list)
+
+    def advice(self, cell: Cell | None = None) -> Advice:
+        """Returns what to install for short transfers, what it costs and how sure that is.
+
+        `cell` is the first one by default. `lines` of the answer are what `mousehole compare` prints first.
+        """
+        return advice.advice(self.results, cell or self.plan.cells[0])[0]
+
+    def notes(self, cell: Cell) -> list[str]:
+        """Returns remarks on a cell of `plan.cells`, such as that the link is not loaded enough."""
+        return notes.cell_notes(self.results, cell)
+
+    def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> pl.DataFrame:
+        """Returns every measured transfer of one run, one row each; docs/json.md explains the columns.
+
+        A comparison does not keep the records of its runs, so this repeats the run; the same seed gives the
+        same records. `cell` is the first one by default. `client` is the name that the user's data give a
+        client, else a number. Raises `MouseholeError` for a scheme that was not compared.
+        """
+        if scheme not in self.plan.schemes:
+            raise field_error("scheme", scheme, f"one of this comparison: {', '.join(self.plan.schemes)}")
+        scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
+        result = interruptible(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
+        return with_names(pl.DataFrame(result.transfers()), self._clients)
+
+    def plot(self, path: str | Path) -> None:
+        """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format.
+
+        Raises `MouseholeError` for any other suffix and for a file that cannot be written.
+        """
+        from mousehole.reports import plots  # takes a second to load, and is often not needed
+
+        output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
+        output.write_with(path, lambda part: plots.draw(self.results, part))
+
+    def heatmap(self, path: str | Path) -> None:
+        """Draws the change by size and scheme against FQ-CoDel into a file, as `plot` does."""
+        from mousehole.reports import heatmap
+
+        output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
+        output.write_with(path, lambda part: heatmap.draw(self.results, part))
+
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the comparison as one self-contained page with charts and tables (docs/report.md).
+
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
+        a file that cannot be written.
+        """
+        from mousehole import html
+        from mousehole.reports import page as report_html  # loads Altair
+
+        html.write(report_html.page(self.results, command), path)
+
+    def to_json(self) -> str:
+        """Returns the document of schema `mousehole.compare/2` (docs/json.md).
+
+        The same inputs, options and seed give the same bytes.
+        """
+        return jsonout.dumps(jsonout.comparison_document(self.results))
+
+    def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
+        """Returns the scenario of one run, filled in; by default that of the baseline's first run."""
+        run = self.plan.scenario(cell or self.plan.cells[0], scheme or self.plan.baseline, replication)
+        return scenarios.filled(run)
+
+    def __repr__(self) -> str:
+        primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
+        return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
+
+    def _repr_html_(self) -> str:
+        return as_html(lambda console: report.print_report(console, self.results))
+
+
+def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
+    """Returns the scenario that options change, and the traffic."""
+    if not traffics.is_scenario(source):
+        given = traffics.described(source, options.direction, options.params)
+        return scenarios.default(), given
+    path = traffics.scenario_path(source)
+    start = scenarios.load(path)
+    section = scenarios.traffic_section(start, options.direction, options.params)
+    return start, traffics.of_section(section, path.name)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A comparison before its runs: a checked plan, and traffic that has been read."""
+
+    plan: Plan
+    given: traffics.TrafficInput
+    traffic: _engine.Traffic | None
+    summary: TrafficSummary | None
+    """What was understood of the traffic; None if the scenario generates all of it."""
+    sizes: Floats
+    """Bytes of the connections; none if they are not known beforehand."""
+    jobs: int | None
+    strict: bool
+    reporter: Reporter
+
+    @property
+    def shipment(self) -> Shipment | None:
+        """How other processes get the traffic; None if a scenario alone tells them what it is."""
+        return shipment_of(self.given, self.strict, self.plan.base["seed"])
+
+
+def prepare(source: traffics.Source, options: Options, is_sent: bool = False) -> Prepared:
+    """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
+
+    `is_sent` says that other processes will need the traffic, so that standard input is refused.
+    """
+    load_policies(options.policy)
+    start, given = starting_point(source, options)
+    if options.replay is not None:
+        given = replace(given, section={**given.section, "replay": options.replay})
+    shared = scenarios.shared(start, given.section, options)
+    plan = planned(shared, options, start.get("scheme"))
+    jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
+    checked(plan)  # before large files are read
+    if is_sent:
+        shipment_of(given, options.strict, shared.base["seed"])
+    traffic = given.read(options.strict, shared.base["seed"], options.reporter)
+    chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
+    rate = bottleneck.facts(plan.base)["rate"]
+    summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
+    sizes = np.empty(0) if traffic is None else traffic.frame()["bytes"].astype(float)
+    plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
+    check_resamples(plan, traffic, None if summary is None else summary["native_load"])
+    return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
+
+
+def compared(prepared: Prepared, backend: Backend | None = None) -> Comparison:
+    """Says what the plan will cost, runs it in threads or by `backend`, and returns what it found."""
+    estimate, jobs, cores = forecast(prepared, backend)
+    _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
+    return compared_with(prepared, jobs, backend)
+
+
+def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int, int | None]:
+    """Returns what the plan costs, how many runs go on at once, and on how many cores of `backend`."""
+    estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
+    if backend is not None:
+        cores = max(backend.at_once, 1)
+        return estimate, cores, cores
+    return estimate, fitting_jobs(estimate, prepared.jobs, available_bytes()), None
+
+
+def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:
+    """Runs the plan in so many threads or by `backend`, and returns what it found."""
+    plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
+    facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
+    section, sizes = plan.base["traffic"], prepared.sizes
+    capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
+    results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
+    return Comparison(results, traffic, given.clients)
+
+
+def _pipe_bytes(plan: Plan) -> float:
+    """Returns the bandwidth-delay product of the bottleneck, 0 for a topology that gives no rate."""
+    facts = bottleneck.facts(plan.base)
+    rate, rtt = facts["rate"], facts["rtt"]
+    if rate is None:
+        return 0.0
+    return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
+
+
+def chosen_warmup(
+    plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool
+) -> Warmup | None:
+    """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
+    rate = bottleneck.facts(plan.base)["rate"]
+    if summary is None or rate is None or plan.base["traffic"].get("mix"):
+        return None
+    return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)
+
+
+def _frame(rows: Sequence[Row]) -> pl.DataFrame:
+    return Frame([as_record(row) for row in rows], infer_schema_length=None)
+
+
+def _warn_of_low_load(prepared: Prepared) -> None:
+    """Reports if the traffic by itself cannot load the link."""
+    summary = prepared.summary
+    native = None if summary is None else summary["native_load"]
+    if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:
+        prepared.reporter.say(
+            f"warning: {prepared.given.label} loads this link only to {native:.2g}, so no scheme can make "
+            "a difference; give a load, such as --load 0.9"
+        )
+
+
+def _announce(plan: Plan, estimate: Estimate, jobs: int, reporter: Reporter, cores: int | None) -> None:
+    """Reports the estimated time and memory; `cores` are those of other machines."""
+    cells = f" × {len(plan.cells)} cells" if len(plan.cells) > 1 else ""
+    cost = cost_text(estimate, jobs, cores)
+    reporter.say(f"{cost}: {len(plan.schemes)} schemes × {plan.replications} replications{cells}")

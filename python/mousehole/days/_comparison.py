@@ -1,0 +1,150 @@
+"""The Python interface for several days: `compare_days` compares schemes on each, and over all of them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from mousehole.answer import jsonout
+from mousehole.base import Options, Silent, accepts_options, as_html, conflict_error, field_error
+from mousehole.comparison import Comparison, compared, prepare
+from mousehole.days import _days as over_days
+from mousehole.days import _report as report_days
+from mousehole.days._days import Day, DaysFinding, days_findings, effect_rows
+from mousehole.days._document import days_document
+from mousehole.engine_types import InputEntry
+from mousehole.inputs import Frame
+from mousehole.inputs import traffic as traffics
+from mousehole.runs import Cell, Plan, opened
+from mousehole.scenario import sizefiles
+
+FIRST_SEED = 1
+"""Seed of the first day if none is given."""
+
+
+@accepts_options(Options)
+def compare_days(days: Sequence[str | Path], options: Options) -> "DaysComparison":
+    """Compares schemes on several captures, each of which is one day; intervals are over days.
+
+    `days` are files as for `compare`, one for each day, at least two. Every day is replayed by itself with
+    the same options, which are those of `compare`; `seed` is that of the first day, and each further day has
+    the next one, so that days are independent. `mousehole.compare(day, seed=…)` repeats one of them.
+
+    Raises `MouseholeError` for a fault in the input of any day, before any long work: fewer than two files,
+    the same day twice, a day without transfers.
+    """
+    names = _checked_names(days)
+    seed = FIRST_SEED if options.seed is None else options.seed
+    reporter = options.reporter or Silent()
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        each = [prepare([name], replace(options, seed=seed + number)) for number, name in enumerate(names)]
+        _refuse_same_content(names, [one.traffic.sources() if one.traffic else [] for one in each])
+        titles = _titles(names)
+        found: list[Day] = []
+        while each:  # the traffic of a day that is done is no longer kept
+            reporter.say(f"day {len(found) + 1} of {len(names)}: {titles[len(found)]}")
+            found.append(Day(titles[len(found)], compared(each.pop(0), backend).results))
+    return DaysComparison(tuple(found))
+
+
+class DaysComparison:
+    """What a comparison over days found, as polars frames, sentences, JSON and a page."""
+
+    def __init__(self, days: tuple[Day, ...]) -> None:
+        self.days = days
+        """The days, each with the results of its own comparison."""
+
+    @property
+    def plan(self) -> Plan:
+        """The grid, schemes and replications, which all days share."""
+        return self.days[0].results.plan
+
+    @cached_property
+    def finding_list(self) -> list[DaysFinding]:
+        """Every scheme against the baseline and against FQ-CoDel over all days, in every cell."""
+        return [finding for cell in self.plan.cells for finding in days_findings(self.days, cell)]
+
+    @property
+    def findings(self) -> pl.DataFrame:
+        """The findings over days, one row each, with the sentence for people."""
+        return Frame([finding.as_row() for finding in self.finding_list], infer_schema_length=None)
+
+    @property
+    def effects(self) -> pl.DataFrame:
+        """One row per finding and day: what the scheme changes on that day, with the day's own interval."""
+        return Frame(effect_rows(self.finding_list), infer_schema_length=None)
+
+    def comparison(self, day: str) -> Comparison:
+        """Returns the comparison of one day, without its single transfers.
+
+        Raises `MouseholeError` for a name that no day has.
+        """
+        for one in self.days:
+            if one.name == day:
+                return Comparison(one.results, None)
+        raise field_error("day", day, f"one of {', '.join(one.name for one in self.days)}")
+
+    def answer(self, cell: Cell | None = None) -> list[str]:
+        """Returns what to install for short transfers over all days; `cell` is the first one by default."""
+        return over_days.answer(self.days, cell or self.plan.cells[0])[0]
+
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the comparison as one self-contained page, as `Comparison.html` does."""
+        from mousehole import html
+        from mousehole.days import _page as report_html_days  # loads Altair
+
+        html.write(report_html_days.page(self.days, command), path)
+
+    def to_json(self) -> str:
+        """Returns the document of schema `mousehole.days/1` (docs/json.md)."""
+        return jsonout.dumps(days_document(self.days))
+
+    def __repr__(self) -> str:
+        primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
+        return "\n".join(
+            [f"Comparison of {len(self.plan.schemes)} schemes over {len(self.days)} days", *primary]
+        )
+
+    def _repr_html_(self) -> str:
+        return as_html(lambda console: report_days.print_days(console, self.days))
+
+
+def _checked_names(days: Sequence[str | Path]) -> list[str]:
+    """Returns the names of the days' files; raises `MouseholeError` unless they are two files or more."""
+    names = [str(days)] if isinstance(days, str | Path) else [str(name) for name in days]
+    for name in names:
+        if traffics.is_model(name) or Path(name).suffix.lower() == ".toml":
+            raise field_error("days", name, "captures or logs, one for each day", "is no capture")
+    if len(names) < 2:
+        given = names[0] if names else ""
+        raise field_error("days", given, "two files or more, one for each day", "is a single day")
+    places: dict[str, str] = {}
+    for name in names:
+        place = name if name == sizefiles.STANDARD_INPUT else os.path.realpath(name)
+        if place in places:
+            raise conflict_error(
+                "days", name, f'"{places[place]}", which is the same file', "give every day once"
+            )
+        places[place] = name
+    return names
+
+
+def _refuse_same_content(names: Sequence[str], sources: Sequence[Sequence[InputEntry]]) -> None:
+    """Raises `MouseholeError` if two files have the same content."""
+    seen: dict[str, str] = {}
+    for name, read in zip(names, sources, strict=True):
+        for entry in read:
+            digest = entry["sha256"]
+            if digest in seen:
+                other = f'"{seen[digest]}", which has the same content'
+                raise conflict_error("days", name, other, "give every day once")
+            seen[digest] = name
+
+
+def _titles(names: Sequence[str]) -> list[str]:
+    """Returns the names of the files, with their folders where these tell them apart."""
+    short = [Path(name).name for name in names]
+    return short if len(set(short)) == len(short) else list(names)

@@ -1,0 +1,388 @@
+"""Several days as the unit: effects of single days, their mean with an interval, and how much days differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import expm1, isfinite, log1p, nan
+
+from mousehole.answer import (
+    BETTER,
+    UNDECIDED,
+    Installation,
+    Unit,
+    Verdict,
+    findings,
+    installation,
+    is_ideal,
+    link_of,
+    notes,
+    nothing_compared,
+    with_bounds,
+)
+from mousehole.base import Summary, capped, counted, share_text, size_text
+from mousehole.runs import LEAST_TRANSFERS, Cell, Finding, Plan, Record, Results, finite
+from mousehole.statistics import (
+    LEAST_REPLICATIONS,
+    Design,
+    Estimate,
+    Heterogeneity,
+    heterogeneity,
+    t_interval,
+)
+
+LEAST_DAYS = LEAST_REPLICATIONS
+"""Smallest number of days that gives an interval over days, and the number of the first look: days come one
+after another, so that the looks are at 5, 10, 20, … of them."""
+ANOTHER_DAY = Design(capture_share=1.0)
+"""The design whose interval is that of one more day: its variance is that of a day and that of the mean."""
+DAYS_NOTE = (
+    "The unit is the day. Each day was compared by itself and counts once, whatever its length: intervals "
+    "are Student's over the logarithms of the days' changes, and cover what other days of the same kind "
+    "would differ by. Replications make a day's own change more exact, more of them do not replace days."
+)
+
+
+@dataclass(frozen=True)
+class Day:
+    """One day, compared by itself."""
+
+    name: str
+    results: Results
+
+
+@dataclass(frozen=True)
+class DayEffect:
+    """What a scheme changes on one day."""
+
+    day: str
+    change: Estimate
+    """The day's own change with its own interval; NaN where the day has no such transfers."""
+    outcome: str
+    """The day's own verdict."""
+    left_out: str | None = None
+    """Why the day does not count although it has such transfers: they are too few to be judged."""
+
+
+@dataclass(frozen=True)
+class DaysFinding:
+    """One scheme against one reference on one endpoint, over all days, in one cell of the grid."""
+
+    buffer: str
+    load: float | None
+    scheme: str
+    reference: str
+    endpoint: str
+    """Name of the figure that is compared, as in `results.Finding`."""
+    exploratory: bool
+    outcome: str
+    change: Estimate
+    """Mean change over days: the geometric mean of the days' ratios, less one."""
+    another_day: Estimate
+    """The same mean with the interval in which the change of one more day lies, with 95 %."""
+    days: int
+    """Days that count: they have the endpoint under both schemes, in enough distinct transfers."""
+    error: float
+    """The error permitted to the interval; 0.05 unless it must hold together with others."""
+    days_needed: int | None
+    """About how many days would decide an undecided comparison; None for the others."""
+    heterogeneity: Heterogeneity | None
+    """How much the days differ beyond their own intervals; its deviation is that of logarithms."""
+    effects: tuple[DayEffect, ...]
+    verdict: str
+    sentence: str
+
+    @property
+    def known(self) -> list[DayEffect]:
+        """The days that count."""
+        return [effect for effect in self.effects if isfinite(effect.change.mean)]
+
+    @property
+    def left_out(self) -> int:
+        """The number of days with too few distinct transfers."""
+        return _left_out(self.effects)
+
+    def as_row(self) -> Record:
+        """Returns the finding without its days, as plain values by column name."""
+        found = self.heterogeneity
+        return {
+            "buffer": self.buffer,
+            "load": self.load,
+            "scheme": self.scheme,
+            "reference": self.reference,
+            "endpoint": self.endpoint,
+            "exploratory": self.exploratory,
+            "outcome": self.outcome,
+            **_ends("change", self.change),
+            "another_day_low": finite(self.another_day.low),
+            "another_day_high": finite(self.another_day.high),
+            "days": self.days,
+            "error": self.error,
+            "days_needed": self.days_needed,
+            "q": found.q if found else None,
+            "q_freedom": found.freedom if found else None,
+            "q_p_value": found.p_value if found else None,
+            "i_squared": found.i_squared if found else None,
+            "between_deviation": found.deviation if found else None,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+        }
+
+
+def effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
+    """Returns one row per finding and day."""
+    return [
+        {
+            "day": effect.day,
+            "buffer": finding.buffer,
+            "load": finding.load,
+            "scheme": finding.scheme,
+            "reference": finding.reference,
+            "endpoint": finding.endpoint,
+            "outcome": effect.outcome,
+            "left_out": effect.left_out,
+            **_ends("change", effect.change),
+        }
+        for finding in found
+        for effect in finding.effects
+    ]
+
+
+def days_findings(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
+    """Returns every scheme against the baseline, and against FQ-CoDel if it is compared, over all days."""
+    by_day = [{_key(item): item for item in findings.findings(day.results, cell)} for day in days]
+    keys = dict.fromkeys(key for found in by_day for key in found)
+    return [_finding(days, cell, [found.get(key) for found in by_day]) for key in keys]
+
+
+def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
+    """Returns what to install for short transfers over all days in sentences, and how it is installed."""
+    plan, found = days[0].results.plan, days_findings(days, cell)
+    short = size_text(plan.short_bytes)
+    primary = [
+        item
+        for item in found
+        if not item.exploratory and item.reference == plan.baseline and not is_ideal(item.scheme)
+    ]
+    if len(days) < LEAST_DAYS or not primary:
+        return [_few_days(plan, len(days)), *(item.sentence + "." for item in primary)], None
+    most = max(primary, key=lambda item: item.days)
+    if most.days < LEAST_DAYS and most.left_out:
+        return [_few_left(plan, most), *(item.sentence + "." for item in primary)], None
+    better = [item for item in primary if item.outcome == BETTER]
+    if not better:
+        over = _over(most.days, most.left_out)
+        lines = [f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} {over}."]
+        return [*lines, *(item.sentence + "." for item in primary)], None
+    link = link_of(days[0].results.manifest["scenario"], cell.buffer)
+    ways = {item.scheme: installation(item.scheme, link) if link else None for item in better}
+    can = [item for item in better if ways[item.scheme] is not None] or better
+    best = min(can, key=lambda item: item.change.mean)
+    long = next(item for item in found if _key(item) == (best.scheme, plan.baseline, "long_response_mean_s"))
+    lines = [
+        f"Best for transfers ≤ {short} {_over(best.days, best.left_out)}: {best.scheme}, {best.verdict}.",
+        f"Transfers > {size_text(plan.long_bytes)}: {long.verdict}.",
+        another_day_text(best),
+        heterogeneity_text(best),
+    ]
+    others = [item.scheme for item in better if item is not best]
+    lines += [f"Also better than {plan.baseline} over these days: {', '.join(others)}."] if others else []
+    return lines, ways[best.scheme]
+
+
+def another_day_text(found: DaysFinding) -> str:
+    """Returns in which range the change of one more day lies."""
+    one = found.another_day
+    if not one.has_interval:
+        return _range_text(found)
+    return (
+        f"On another day of the same kind, {found.scheme} changes it by {capped(one.low)} to "
+        f"{capped(one.high)} % (95 % prediction interval). {_range_text(found)}"
+    )
+
+
+def heterogeneity_text(found: DaysFinding) -> str:
+    """Returns how much days differ beyond their own intervals."""
+    one = found.heterogeneity
+    if one is None:
+        return "Whether days differ beyond chance is not known: fewer than two have intervals of their own."
+    p_value = "< 0.001" if one.p_value < 0.001 else f"= {one.p_value:.2g}"
+    spread = f"standard deviation between days {share_text(expm1(one.deviation))}"
+    test = f"I² {share_text(one.i_squared)}, Q = {one.q:.3g} on {one.freedom}, p {p_value}"
+    if one.deviation == 0:
+        return f"Days differ no more than their own intervals explain ({test})."
+    return f"Of the variance between days, {share_text(one.i_squared)} is real ({spread}; {test})."
+
+
+def day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
+    """Returns the remarks of single days, each with the days that it is about."""
+    by_note: dict[str, list[str]] = {}
+    for day in days:
+        for note in _floor_notes(day.results):
+            by_note.setdefault(note, []).append(day.name)
+    for day in days:
+        for note in notes.cell_notes(day.results, cell):
+            by_note.setdefault(note, []).append(day.name)
+    return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
+
+
+def _key(item: Finding | DaysFinding) -> tuple[str, str, str]:
+    return item.scheme, item.reference, item.endpoint
+
+
+def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None]) -> DaysFinding:
+    """Returns the finding over days from those of the days, None for a day without the endpoint."""
+    first = next(item for item in each if item is not None)
+    plan, exploratory = days[0].results.plan, first.exploratory
+    endpoint = _endpoint(plan, first)
+    effects = tuple(_effect(day, item, endpoint) for day, item in zip(days, each, strict=True))
+    logs = [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
+    sequential = Design(comparisons=len(plan.schemes) - 1, is_sequential=True, first_look=LEAST_DAYS)
+    design = Design() if exploratory else sequential
+    ratio = t_interval(logs, design)
+    judged = _judged(days, cell, first, effects, ratio, design)
+    remark = " [exploratory]" if exploratory else ""
+    about = f"{first.scheme} against {first.reference}, {endpoint.words}"
+    over = _over(ratio.count, _left_out(effects))
+    return DaysFinding(
+        cell.buffer,
+        cell.load,
+        first.scheme,
+        first.reference,
+        first.endpoint,
+        exploratory,
+        judged.outcome,
+        change=ratio.as_change(),
+        another_day=t_interval(logs, ANOTHER_DAY).as_change(),
+        days=ratio.count,
+        error=design.error(ratio.count) if ratio.count else 1.0,
+        days_needed=judged.seeds_needed,
+        heterogeneity=heterogeneity(
+            logs, [_error(day, cell, item) for day, item in zip(days, each, strict=True)]
+        ),
+        effects=effects,
+        verdict=judged.text,
+        sentence=f"{about}, {over}: {judged.text}{remark}",
+    )
+
+
+def _judged(
+    days: Sequence[Day],
+    cell: Cell,
+    first: Finding,
+    effects: Sequence[DayEffect],
+    ratio: Estimate,
+    design: Design,
+) -> Verdict:
+    """Returns the verdict over days, withdrawn where a day's mean is only a lower bound."""
+    known = [effect for effect in effects if isfinite(effect.change.mean)]
+    endpoint = _endpoint(days[0].results.plan, first)
+    if ratio.count < LEAST_DAYS:
+        least = f"{counted(ratio.count, 'day')} of at least {LEAST_DAYS} for an interval over days"
+        found = f"; on single days {_effects_range(known)}" if known else ""
+        if out := _left_out(effects):
+            few = f"{out} left out with fewer than {LEAST_TRANSFERS} distinct transfers"
+            return Verdict(UNDECIDED, f"{findings.NOT_JUDGED} ({least}; {few}{found})")
+        return Verdict(UNDECIDED, f"undecided ({least}{found})", LEAST_DAYS)
+    unit = Unit(
+        f"95 % interval over {ratio.count} days", "{} days may decide", "even 1000 days would hardly decide"
+    )
+    judged = (
+        findings.description(ratio, endpoint, unit)
+        if first.exploratory
+        else findings.verdict(ratio, design, unit)
+    )
+    role = endpoint.source.role
+    bounds = [
+        [
+            effect.left_out is None and findings.is_bound(day.results, cell, scheme, role)
+            for day, effect in zip(days, effects, strict=True)
+        ]
+        for scheme in (first.scheme, first.reference)
+    ]
+    late = [day.name for day, *are in zip(days, *bounds, strict=True) if any(are)]
+    why = f"on {', '.join(late)} more than 1 % of the transfers were left unfinished"
+    return with_bounds(judged, any(bounds[0]), any(bounds[1]), why)
+
+
+def _endpoint(plan: Plan, first: Finding) -> findings.Endpoint:
+    known = findings.endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
+    return next(endpoint for endpoint in known if endpoint.name == first.endpoint)
+
+
+def _effect(day: Day, item: Finding | None, endpoint: findings.Endpoint) -> DayEffect:
+    if item is None:
+        return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
+    if not findings.has_enough(day.results, endpoint):
+        why = findings.floor_text(day.results, endpoint.source.role)
+        return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED, why)
+    return DayEffect(day.name, item.change, item.outcome)
+
+
+def _error(day: Day, cell: Cell, item: Finding | None) -> float:
+    """Returns the standard error of a day's change on the scale of logarithms; NaN without an interval."""
+    if item is None or not item.change.has_interval:
+        return nan
+    change = item.change
+    logs = Estimate(log1p(change.mean), log1p(change.low), log1p(change.high), change.count)
+    return day.results.design(cell, not item.exploratory).standard_error(logs)
+
+
+def _few_days(plan: Plan, count: int) -> str:
+    few = nothing_compared(plan) or (
+        f"{counted(count, 'day')} {'gives' if count == 1 else 'give'} no interval over days; at least "
+        f"{LEAST_DAYS} are needed"
+    )  # fmt: skip
+    return f"No verdict: {few}."
+
+
+def _few_left(plan: Plan, most: DaysFinding) -> str:
+    """Returns that too few days are left once those with too few distinct transfers are left out."""
+    days, out = len(most.effects), most.left_out
+    why = "is left out, as its capture has" if out == 1 else "are left out, as their captures have"
+    return (
+        f"No verdict: {out} of {days} days {why} fewer than {LEAST_TRANSFERS} distinct transfers "
+        f"≤ {size_text(plan.short_bytes)}; at least {LEAST_DAYS} others are needed."
+    )
+
+
+def _left_out(effects: Sequence[DayEffect]) -> int:
+    return sum(effect.left_out is not None for effect in effects)
+
+
+def _over(days: int, left_out: int) -> str:
+    """Returns `over 5 days`, and how many were left out: `over 5 days (1 left out)`."""
+    return f"over {counted(days, 'day')}{f' ({left_out} left out)' if left_out else ''}"
+
+
+def _floor_notes(results: Results) -> list[str]:
+    """Returns which classes of transfers a day is left out of."""
+    roles: tuple[Summary, ...] = ("short", "long")
+    return [
+        f"Left out for these transfers: {findings.floor_text(results, role)}."
+        for role in roles
+        if results.capture is not None and not results.capture.is_enough(role)
+    ]
+
+
+def _range_text(found: DaysFinding) -> str:
+    faster = sum(effect.change.mean < 0 for effect in found.known)
+    return f"It was lower on {faster} of {counted(len(found.known), 'day')} ({_effects_range(found.known)})."
+
+
+def _effects_range(known: Sequence[DayEffect]) -> str:
+    """Returns the smallest and the largest change of a day: `−40 % (mon.log) to −12 % (tue.log)`."""
+    least = min(known, key=lambda effect: effect.change.mean)
+    most = max(known, key=lambda effect: effect.change.mean)
+    return f"{capped(least.change.mean)} % ({least.day}) to {capped(most.change.mean)} % ({most.day})"
+
+
+def _ends(name: str, change: Estimate) -> Record:
+    return {
+        name: finite(change.mean),
+        f"{name}_low": finite(change.low),
+        f"{name}_high": finite(change.high),
+    }
+
+
+def manifest_of(days: Sequence[Day]) -> dict[str, object]:
+    """Returns everything that determines the results: the manifest of each day by its name."""
+    return {"days": [{"day": day.name, "manifest": day.results.manifest} for day in days]}

@@ -1,0 +1,49 @@
+"""The JSON document of days compared; docs/json.md describes it."""
+
+from collections.abc import Sequence
+
+from mousehole.answer import Document, comparison_document
+from mousehole.days import _days as days
+from mousehole.days._days import Day
+from mousehole.runs import Cell
+
+DAYS_SCHEMA = "mousehole.days/1"
+
+
+def days_document(own: Sequence[Day]) -> Document:
+    """Returns the document of schema `mousehole.days/1`: findings over days, and each day's own document."""
+    plan = own[0].results.plan
+    return {
+        "schema": DAYS_SCHEMA,
+        "cells": [_days_cell(own, cell) for cell in plan.cells],
+        "days": [{"day": day.name, "comparison": comparison_document(day.results)} for day in own],
+        "notes": [days.DAYS_NOTE],
+    }
+
+
+def _days_cell(own: Sequence[Day], cell: Cell) -> Document:
+    lines, way = days.answer(own, cell)
+    return {
+        "buffer": cell.buffer,
+        "load": cell.load,
+        "answer": lines,
+        "installation": None if way is None else {"place": way.place, "lines": way.lines},
+        "findings": [
+            {
+                **{key: value for key, value in finding.as_row().items() if key not in ("buffer", "load")},
+                "effects": [
+                    {
+                        "day": effect.day,
+                        "outcome": effect.outcome,
+                        "left_out": effect.left_out,
+                        "change": effect.change.mean,
+                        "change_low": effect.change.low,
+                        "change_high": effect.change.high,
+                    }
+                    for effect in finding.effects
+                ],
+            }
+            for finding in days.days_findings(own, cell)
+        ],
+        "notes": days.day_notes(own, cell),
+    }

@@ -1,0 +1,220 @@
+"""A comparison over days as a page: the answer, the days' effects with their mean, how much days differ."""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from mousehole.base import engine_text, share_text
+from mousehole.days import _days as days
+from mousehole.days import _report as report_days
+from mousehole.days._days import LEAST_DAYS, Day, DayEffect, DaysFinding
+from mousehole.days._report import LONG, PRIMARY
+from mousehole.html import (
+    Block,
+    Chart,
+    Code,
+    Column,
+    Details,
+    Grid,
+    Items,
+    Page,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from mousehole.html import (
+    Cell as TableCell,
+)
+from mousehole.html.charts import Series, of_schemes
+from mousehole.html.common import made_section, traffic_section
+from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
+from mousehole.reports import conditions, size_words
+from mousehole.reports import page as report_html
+from mousehole.runs import Cell
+
+OVER_DAYS, ANOTHER_DAY = "over all days", "another day"
+
+
+def page(own: Sequence[Day], command: Sequence[str] | None = None) -> Page:
+    """Returns the page; `command` is what was typed, None where Python was the caller."""
+    plan = own[0].results.plan
+    series = of_schemes(plan.schemes)
+    return Page(
+        title=report_days.title(own),
+        subtitle=f"{', '.join(day.name for day in own)}; "
+        f"{len(plan.schemes)} schemes against {plan.baseline}.",
+        verdict=_verdict(own),
+        choices=series.choices,
+        sections=[
+            *(section for cell in plan.cells for section in _cell_sections(own, cell, series)),
+            Section("each-day", "Each day by itself", _each_day(own), "Each day"),
+            made_section(days.manifest_of(own), command),
+        ],
+        footer=f"Mousehole {engine_text()}",
+    )
+
+
+def _verdict(own: Sequence[Day]) -> Verdict:
+    plan = own[0].results.plan
+    lines: list[str | Code] = []
+    is_good = False
+    for cell in plan.cells:
+        found, way = days.answer(own, cell)
+        lines += (
+            [f"{report_html.capital(cell.title)}: {found[0]}", *found[1:]] if len(plan.cells) > 1 else found
+        )
+        if way is not None:
+            lines += [f"Install on {way.place}:", Code("\n".join(way.lines), "Commands that install it")]
+        is_good = is_good or found[0].startswith("Best")
+    return Verdict(lines, "good" if is_good else "open")
+
+
+def _cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Section]:
+    plan = own[0].results.plan
+    found = [item for item in days.days_findings(own, cell) if item.reference == plan.baseline]
+    primary = [item for item in found if item.endpoint == PRIMARY]
+    long = {item.scheme: item for item in found if item.endpoint == LONG}
+    is_grid = len(plan.cells) > 1
+    at = f", {cell.title}" if is_grid else ""
+    number = f"-{plan.cells.index(cell)}" if is_grid else ""
+    short_words, long_words = size_words(plan)
+    notes = days.day_notes(own, cell)
+    points = [
+        Point(item.scheme, "", item.change, long[item.scheme].change)
+        for item in primary
+        if item.scheme in long
+    ]
+    over = Grid([
+        interval_chart(
+            f"over-days{number}", f"Short transfers over {len(own)} days",
+            f"Change of the mean response time of {short_words} against {plan.baseline} over days",
+            {item.scheme: item.change for item in primary}, _over_text(own),
+        ),
+        plane_chart(
+            f"trade-off{number}", points, short_words,
+                long_words,
+            plan.baseline, series.without(plan.baseline),
+        ),
+    ])  # fmt: skip
+    single = Grid([_forest(item, f"day-effects{number}-{place}", short_words)
+                   for place, item in enumerate(primary)])  # fmt: skip
+    few = f"{len(own)} days give no interval over days; at least {LEAST_DAYS} are needed. "
+    return [
+        Section(f"over{number}", f"Over all days{at}", [
+            _over_table(primary, f"Mean response time of {short_words} against {plan.baseline}"),
+            *([Items(notes)] if notes else []), over,
+            Prose((few if len(own) < LEAST_DAYS else "") + days.DAYS_NOTE, "dim"),
+        ], f"Over days{at}"),
+        Section(f"days{number}", f"How much days differ{at}", [
+            single, _difference_table(primary), _effects_table(primary, short_words),
+            _effects_table(list(long.values()), long_words),
+        ], f"How days differ{at}"),
+        Section(f"verdicts{number}", f"The verdicts{at}", [_sentences(days.days_findings(own, cell))],
+                f"Verdicts{at}"),
+    ]  # fmt: skip
+
+
+def _over_text(own: Sequence[Day]) -> str:
+    if len(own) < LEAST_DAYS:
+        return f"Points are means over days. There are no intervals: {len(own)} days are too few."
+    return "Points are means over days, bars 95 % intervals over days: each day counts once."
+
+
+def _forest(item: DaysFinding, name: str, words: str) -> Chart:
+    """Returns a scheme's change on each day with its own interval, then over all days and of another day."""
+    changes = {effect.day: effect.change for effect in item.effects}
+    if item.change.has_interval:
+        changes[OVER_DAYS] = item.change
+        changes[ANOTHER_DAY] = item.another_day
+    seen = days.heterogeneity_text(item)
+    title = f"{item.scheme}: {words} on each day"
+    what = f"Change of the mean response time of {words} under {item.scheme} against {item.reference}"
+    return interval_chart(name, title, what, changes, f"Bars are each day's own 95 % interval. {seen}", "day")
+
+
+def _over_table(items: Sequence[DaysFinding], caption: str) -> Table:
+    columns = [
+        Column("scheme", is_number=False), Column("over days (95 %)"), Column("another day (95 %)"),
+        Column("days that are faster"), Column("verdict", is_number=False),
+    ]  # fmt: skip
+    rows: list[Row] = []
+    for item in items:
+        known = item.known
+        faster = sum(effect.change.mean < 0 for effect in known)
+        rows.append([
+            item.scheme, change_cell(item.change),
+            TableCell(report_days.prediction_text(item), _value(item.another_day.low)),
+            TableCell(f"{faster} of {len(known)}", float(faster)), item.verdict,
+        ])  # fmt: skip
+    return Table(caption, columns, rows, [item.scheme for item in items])
+
+
+def _difference_table(items: Sequence[DaysFinding]) -> Table:
+    columns = [
+        Column("scheme", is_number=False), Column("I²"), Column("deviation between days"), Column("Q"),
+        Column("degrees of freedom"), Column("p"),
+    ]  # fmt: skip
+    rows: list[Row] = []
+    for item in items:
+        one = item.heterogeneity
+        rows.append(
+            [item.scheme, *[TableCell("–", None)] * 5] if one is None else [
+                item.scheme, TableCell(share_text(one.i_squared), one.i_squared),
+                TableCell(f"{one.deviation:.2g}", one.deviation), TableCell(f"{one.q:.3g}", one.q),
+                TableCell(str(one.freedom), one.freedom), TableCell(f"{one.p_value:.2g}", one.p_value),
+            ]
+        )  # fmt: skip
+    note = (
+        "I² is the share of the variance between the days' changes that their own intervals do not explain "
+        "(Higgins & Thompson 2002); the deviation is that of the true logarithms of ratios (DerSimonian & "
+        "Laird 1986); Q tests whether all days have the same change (Cochran 1954). With few days all are "
+        "uncertain."
+    )
+    return Table("How much days differ beyond chance", columns, rows, [item.scheme for item in items], note)
+
+
+def _effects_table(items: Sequence[DaysFinding], words: str) -> Table:
+    columns = [Column("day", is_number=False), *(Column(item.scheme) for item in items)]
+    rows: list[Row] = [
+        [effect.day, *(_effect_cell(item.effects[place]) for item in items)]
+        for place, effect in enumerate(items[0].effects if items else ())
+    ]
+    return Table(
+        f"{report_html.capital(words)}: change on each day, with the day's own interval", columns, rows
+    )
+
+
+def _effect_cell(effect: DayEffect) -> TableCell:
+    """Returns a day's change, or why it has none."""
+    is_known = isfinite(effect.change.mean)
+    return change_cell(effect.change) if is_known else TableCell(report_days.without_change(effect), None)
+
+
+def _sentences(found: Sequence[DaysFinding]) -> Table:
+    columns = [Column(name, is_number=False) for name in ("scheme", "against", "endpoint", "verdict")]
+    rows: list[Row] = []
+    for item in found:
+        endpoint = item.sentence.partition(", ")[2].partition(", over ")[0]
+        rows.append([item.scheme, item.reference, endpoint + (" (exploratory)" if item.exploratory else ""),
+                     TableCell(item.verdict, _value(item.change.mean))])  # fmt: skip
+    return Table("Every endpoint over days", columns, rows, [item.scheme for item in found])
+
+
+def _each_day(own: Sequence[Day]) -> list[Block]:
+    """Returns for each day its tables, its conditions and its traffic, folded."""
+    return [
+        Details(
+            day.name,
+            [
+                *(report_html.overview_table(day.results, cell) for cell in day.results.plan.cells),
+                Items(conditions(day.results)),
+                *traffic_section(day.results.traffic).blocks,
+            ],
+        )
+        for day in own
+    ]
+
+
+def _value(number: float) -> float | None:
+    return number if isfinite(number) else None

@@ -1,0 +1,348 @@
+"""Connections from data frames and dictionaries as users have them, and the frames that users get."""
+
+import datetime as dt
+import importlib.util
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any, Protocol, cast, runtime_checkable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from mousehole import _engine
+from mousehole.base import MouseholeError, field_error, missing_error
+from mousehole.engine_types import ConnectionSpec, Floats
+
+MOST_BYTES = 10**12
+"""Largest number of bytes of one write."""
+HOSTS = 1 << 32
+"""Numbers of hosts are below this; anything else is a name."""
+LONGEST_S = 1e9
+"""Spans of time are shorter than this."""
+A_HOST = "a name, an address or a whole number"
+A_SIZE = "a whole number of bytes from 1 to 10^12"
+A_TIME = "a datetime, a timedelta or a number of seconds"
+A_SPAN = "a timedelta or a number of seconds, 0 or more; leave it empty where it is not known"
+
+
+@runtime_checkable
+class FrameLike(Protocol):
+    """A data frame of any library: its columns by name, each a sequence of values."""
+
+    @property
+    def columns(self) -> Iterable[object]:
+        """Names of the columns."""
+
+    def __getitem__(self, name: Any, /) -> Any:
+        """Returns a column."""
+
+
+class Frame(pl.DataFrame):
+    """A polars frame that also becomes a pandas frame where pyarrow is not installed."""
+
+    def to_pandas(self, **options: Any) -> Any:
+        """Returns the frame as one of pandas, by way of pyarrow if it is installed, else by way of numpy.
+
+        `options` are those of polars and need pyarrow. Raises `ModuleNotFoundError` if pandas is missing.
+        """
+        if importlib.util.find_spec("pandas") is None:
+            raise ModuleNotFoundError(
+                "to_pandas needs pandas; install it by: pip install pandas", name="pandas"
+            )
+        if importlib.util.find_spec("pyarrow") is not None:
+            return super().to_pandas(**options)
+        if options:
+            raise ModuleNotFoundError(
+                f"to_pandas with {', '.join(options)} needs pyarrow; install it by: pip install pyarrow",
+                name="pyarrow",
+            )
+        import pandas as pd
+
+        return pd.DataFrame({column.name: _plain(column) for column in self})
+
+
+@dataclass(frozen=True)
+class Given:
+    """Connections as the engine takes them."""
+
+    connections: list[ConnectionSpec]
+    clients: tuple[str, ...] | None
+    """The user's names of clients by the engine's number; None if the numbers are the user's own."""
+
+
+def of_frame(frame: FrameLike | Mapping[str, Any], direction: str) -> Given:
+    """Returns the connections of a frame, in the order of their starts, which count from the first one.
+
+    Columns are known by the names that they may have in delimited text. `direction` chooses between bytes of
+    the two directions. Raises `MouseholeError` for a column that is missing, and for a value that is not
+    allowed, with its row and column.
+    """
+    keys = _keys(frame)
+    known = {
+        meaning: _Column(str(keys[place]), _values(frame[keys[place]]), unit_ns)
+        for meaning, place, unit_ns in _engine.table_columns([str(key) for key in keys], direction)
+    }
+    if "client" not in known:
+        raise missing_error("data frame", "a column client, with the name, address or number of each client")
+    starts, origin = known["start"].times(None)
+    order = np.argsort(starts, kind="stable")
+    clients, names = known["client"].hosts(order)
+    servers = known["server"].hosts(order)[0] if "server" in known else np.zeros(len(starts), np.int64)
+    columns: dict[str, list[Any]] = {
+        "start_s": starts[order].tolist(),
+        "client": clients[order].tolist(),
+        "server": servers[order].tolist(),
+        "bytes": known["bytes"].sizes()[order].tolist(),
+    }
+    if "rtt" in known:
+        columns["rtt_s"] = known["rtt"].spans()[order].tolist()
+    if "duration" in known:
+        columns["duration_s"] = known["duration"].spans()[order].tolist()
+    elif "end" in known:
+        columns["duration_s"] = known["end"].spans_since(starts, origin)[order].tolist()
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return Given([_connection(row) for row in rows], names)
+
+
+def of_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
+    """Returns the connections of dictionaries with the keys of a scenario's `traffic.connections`.
+
+    `bytes` alone means a single write. Raises `MouseholeError` for a value that is not allowed.
+    """
+    rows = [_checked(number, row) for number, row in enumerate(given)]
+    clients, names = _numbered([row.get("client", 0) for row in rows])
+    servers, _ = _numbered([row.get("server", 0) for row in rows])
+    numbered = ({**row, "client": clients[n], "server": servers[n]} for n, row in enumerate(rows))
+    return Given([_connection(row) for row in numbered], names)
+
+
+def with_names(frame: pl.DataFrame, clients: tuple[str, ...] | None) -> Frame:
+    """Returns the frame with the user's names of clients in place of numbers, if there are such names."""
+    if clients is None or "client" not in frame.columns:
+        return Frame(frame)
+    names = pl.Series("client", clients, dtype=pl.String).gather(frame["client"])
+    return Frame(frame.with_columns(names.alias("client")))
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of a frame; `unit_ns` is what numbers of a column of times count."""
+
+    name: str
+    values: NDArray[Any]
+    unit_ns: int
+
+    def fault(self, row: int, allowed: str) -> MouseholeError:
+        """Returns the error of the value in this row."""
+        place, value = f"data frame, row {row} (the first is 0), column {self.name}", self.values[row]
+        if _is_missing(value):
+            return MouseholeError(
+                f"the value is missing; it must be {allowed}", kind="missing", field=place, allowed=allowed
+            )
+        shown = value.item() if isinstance(value, np.generic) and value.dtype.kind in "biuf" else value
+        return field_error(place, shown if isinstance(shown, Real) else str(shown), allowed)
+
+    def require(self, good: NDArray[np.bool_], allowed: str) -> None:
+        """Raises the error of the first row that is not good."""
+        if not np.all(good):
+            raise self.fault(int(np.argmin(good)), allowed)
+
+    def numbers(self, allowed: str) -> Floats:
+        """Returns the values as numbers, NaN where they are missing."""
+        if self.values.dtype.kind in "iuf":
+            return self.values.astype(np.float64)
+        found = np.full(len(self.values), np.nan)
+        for row, value in enumerate(self.values):
+            if isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_):
+                found[row] = float(value)
+            elif not _is_missing(value):
+                raise self.fault(row, allowed)
+        return found
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Returns the values as bytes."""
+        found = self.numbers(A_SIZE)
+        with np.errstate(invalid="ignore"):
+            self.require((found >= 1) & (found <= MOST_BYTES) & (found == np.floor(found)), A_SIZE)
+        return found.astype(np.int64)
+
+    def hosts(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+        """Returns the hosts' numbers, and their names unless the user's values are these numbers.
+
+        Names are numbered as they appear in `order`.
+        """
+        if self.values.dtype.kind in "iu" and np.all((self.values >= 0) & (self.values < HOSTS)):
+            return self.values.astype(np.int64), None
+        missing = np.array([_is_missing(value) for value in self.values], bool)
+        self.require(~missing, A_HOST)
+        numbers, names = _numbered([self.values[row] for row in order])
+        found = np.empty(len(order), np.int64)
+        found[order] = numbers
+        return found, names
+
+    def times(self, origin: Any) -> tuple[Floats, Any]:
+        """Returns seconds since `origin`, and that origin: the earliest value if it is None."""
+        values = _as_times(self)
+        self.require(~_missing(values), A_TIME)
+        if origin is None and len(values):
+            origin = values.min()
+        elif origin is not None and (values.dtype.kind == "M") != isinstance(origin, np.datetime64):
+            raise self.fault(0, "of the same kind as the starts: both datetimes, or both numbers")
+        since = values - (0.0 if origin is None else origin)
+        return _seconds(since, self.unit_ns), origin
+
+    def spans(self) -> Floats:
+        """Returns the values as seconds, NaN where they are missing."""
+        values = _as_times(self)
+        if values.dtype.kind == "M":
+            raise self.fault(int(np.argmin(_missing(values))), A_SPAN)
+        found = _seconds(values, self.unit_ns)
+        self.require(np.isnan(found) | ((found >= 0) & (found < LONGEST_S)), A_SPAN)
+        return found
+
+    def spans_since(self, starts: Floats, origin: Any) -> Floats:
+        """Returns the seconds from `starts` to the values, NaN where these are missing."""
+        known = ~_missing(_as_times(self))
+        found = np.full(len(starts), np.nan)
+        if np.any(known):
+            part = _Column(self.name, self.values[known], self.unit_ns)
+            found[known] = part.times(origin)[0] - starts[known]
+        self.require(np.isnan(found) | ((found >= 0) & (found < LONGEST_S)), "a time at or after the start")
+        return found
+
+
+def _keys(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
+    """Returns the names of the columns; those of pyarrow's tables are not in `columns`."""
+    if isinstance(frame, Mapping):
+        return list(frame)
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """Returns a column as an array; datetimes with a time zone become those of UTC."""
+    if getattr(getattr(column, "dtype", None), "kind", None) == "M" and hasattr(column, "to_numpy"):
+        return np.asarray(column.to_numpy(dtype="datetime64[ns]"))  # of pandas
+    if isinstance(column, pl.Series):
+        return column.to_numpy()
+    return np.asarray(column) if hasattr(column, "__array__") else _array_of(list(column))
+
+
+def _array_of(values: list[Any]) -> NDArray[Any]:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def _as_times(column: _Column) -> NDArray[Any]:
+    """Returns datetimes, timedeltas or numbers; a column of objects must hold one of these kinds."""
+    values = column.values
+    if values.dtype.kind == "M":
+        return values.astype("datetime64[ns]")
+    if values.dtype.kind == "m":
+        return values.astype("timedelta64[ns]")
+    known = [value for value in values if not _is_missing(value)] if values.dtype.kind == "O" else []
+    kind = next((kind for kind in (dt.datetime, dt.timedelta) if known and isinstance(known[0], kind)), None)
+    if kind is None:
+        return column.numbers(A_TIME)
+    made: list[Any] = []
+    for row, value in enumerate(values):
+        if _is_missing(value):
+            made.append("NaT")
+        elif isinstance(value, kind):
+            made.append(_in_utc(value))
+        else:
+            raise column.fault(row, "of the same kind as the values before it")
+    return np.array(made, "datetime64[ns]" if kind is dt.datetime else "timedelta64[ns]")
+
+
+def _in_utc(value: Any) -> Any:
+    """Returns a datetime without time zone; one that has none is taken for UTC."""
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return value.astimezone(dt.UTC).replace(tzinfo=None)
+    return value
+
+
+def _seconds(spans: NDArray[Any], unit_ns: int) -> Floats:
+    if spans.dtype.kind == "m":
+        found = spans.astype("timedelta64[ns]").astype(np.int64) / 1e9
+        return np.where(np.isnat(spans), np.nan, found)
+    return spans.astype(np.float64) if unit_ns == 10**9 else spans.astype(np.float64) * (unit_ns / 1e9)
+
+
+def _missing(times: NDArray[Any]) -> NDArray[np.bool_]:
+    missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
+    return cast("NDArray[np.bool_]", missing)
+
+
+def _is_missing(value: Any) -> bool:
+    """Returns whether a value stands for none: None, NaN, not-a-time, or pandas' NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True  # NA has no truth value
+
+
+def _numbered(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
+    """Returns a number for each host, and the names by number unless the hosts are such numbers already."""
+    if all(map(_is_number, hosts)):
+        return [int(host) for host in hosts], None
+    places: dict[str, int] = {}
+    numbers = [places.setdefault(_host_name(host), len(places)) for host in hosts]
+    return numbers, tuple(places)
+
+
+def _is_number(host: Any) -> bool:
+    if isinstance(host, bool | np.bool_) or not isinstance(host, int | float | np.integer | np.floating):
+        return False
+    number = float(host)
+    return isfinite(number) and number.is_integer() and 0 <= number < HOSTS
+
+
+def _host_name(host: Any) -> str:
+    return str(int(host)) if _is_number(host) else str(host)
+
+
+def _connection(row: Mapping[str, Any]) -> ConnectionSpec:
+    """Returns a connection in the form of a scenario, without what is not known."""
+    known = {key: value for key, value in row.items() if key != "bytes" and not _is_missing(value)}
+    if "writes" not in known:
+        known["writes"] = [{"idle_s": 0.0, "bytes": row["bytes"]}]
+    return cast("ConnectionSpec", known)
+
+
+def _checked(number: int, given: Mapping[str, object]) -> dict[str, Any]:
+    """Returns the dictionary with plain numbers, and with whole ones for bytes."""
+    place = f"traffic.connections[{number}]"
+    row: dict[str, Any] = {
+        str(key): value.item() if isinstance(value, np.generic) else value for key, value in given.items()
+    }
+    if row.get("writes") is None:
+        if row.get("bytes") is None:
+            raise missing_error(place, "bytes or writes")
+        row["bytes"] = _whole_bytes(f"{place}.bytes", row["bytes"])
+    for name in ("rtt_s", "duration_s"):
+        if isinstance(row.get(name), dt.timedelta):
+            row[name] = row[name].total_seconds()
+    for name in ("client", "server"):
+        if name in row and _is_missing(row[name]):
+            raise missing_error(f"{place}.{name}", A_HOST)
+    return row
+
+
+def _whole_bytes(field: str, value: Any) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise field_error(field, value if isinstance(value, Real) else str(value), A_SIZE)
+
+
+def _plain(column: pl.Series) -> Any:
+    """Returns the values of a column for pandas: numbers as numpy has them, texts as objects."""
+    return column.to_list() if column.dtype == pl.String else column.to_numpy()

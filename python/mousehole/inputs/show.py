@@ -1,0 +1,309 @@
+"""What `inspect`, `run` and `schemes` print."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol, cast
+
+import polars as pl
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mousehole import _engine
+from mousehole._engine import DROP_REASONS
+from mousehole.base import counted, rate_text, say, scheme_name, share_text, size_text, span_text, time_text
+from mousehole.engine_types import (
+    CatalogueEntry,
+    Counter,
+    ParameterEntry,
+    PartEntry,
+    QueueCounters,
+    RunSummary,
+    Scenario,
+    SchemeEntry,
+    TrafficSource,
+    TrafficSummary,
+)
+from mousehole.inputs import account
+from mousehole.inputs._replay import shared_words
+
+_REMARK_STYLES = {"skipped": "", "faulty": "red", "note": "yellow"}
+
+MOST_LINES = 10
+"""Lines of a run as text."""
+
+
+class OneRun(Protocol):
+    """What is printed of the records of a run; see `records.Records`."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario, filled in."""
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per measured transfer."""
+
+    @property
+    def queues(self) -> list[QueueCounters]:
+        """The counters of every link."""
+
+    @property
+    def summary(self) -> RunSummary:
+        """Load, goodput, and how much was simulated."""
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per long-lived flow."""
+
+    @property
+    def datagrams(self) -> pl.DataFrame:
+        """One row per datagram flow."""
+
+
+def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
+    """Prints the schemes, one line each, and the parts that other schemes can be made of."""
+    names = {scheme["name"] for scheme in schemes}
+    sections: dict[str, Sequence[CatalogueEntry]] = {
+        "Schemes": schemes,
+        "Markers, for MARKER|QUEUE": [part for part in parts if part["role"] == "marker"],
+        "Other queues": [part for part in parts if part["role"] == "queue" and part["name"] not in names],
+    }
+    for heading, entries in sections.items():
+        console.print(Text(heading, style="bold underline"))
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True, style="bold", min_width=16)
+        table.add_column(overflow="fold")
+        for entry in entries:
+            table.add_row(Text(entry["name"]), Text(entry["summary"]))
+        console.print(table)
+        console.print()
+    hint = (
+        "mousehole schemes NAME prints a page. Parameters go in parentheses: sfd(th=15kB). "
+        "Any marker goes with any queue: sfd(th=15kB)|cake(tins=colour)."
+    )
+    console.print(Text(hint, style="dim"))
+
+
+def scheme_entry(text: str) -> CatalogueEntry:
+    """Returns the entry of a scheme or part, `name` or `name(parameter=value,…)`, with these as defaults.
+
+    The entry of `marker|queue` has the parameters of all its parts, each with its part's name before it.
+    """
+    name = scheme_name(text)
+    parts = {part["name"]: part for part in _engine.parts()}
+    named = {scheme["name"]: scheme for scheme in _engine.schemes()}
+    if "|" in text:
+        return _combined_entry(text, {**parts, **named})
+    if name not in named and name in parts and parts[name]["role"] == "marker":
+        shown = text + "|droptail"  # a marker alone is no scheme, but its values are checked as one's
+        values = {
+            key.removeprefix(f"{name}."): value for key, value in _engine.scheme_parameters(shown).items()
+        }
+        entry: CatalogueEntry = parts[name]
+    else:
+        values = _engine.scheme_parameters(text)
+        entry = named[name] if name in named else parts[name]
+    params = [param | {"default": values[param["name"]]} for param in entry["params"]]
+    return {**entry, "params": params}
+
+
+def _combined_entry(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
+    values = _engine.scheme_parameters(text)
+    used = [entries[scheme_name(item)] for item in text.split("|")]
+    params = [
+        {
+            **param,
+            "name": f"{entry['name']}.{param['name']}",
+            "default": values[f"{entry['name']}.{param['name']}"],
+        }
+        for entry in used
+        for param in entry["params"]
+        if f"{entry['name']}.{param['name']}" in values
+    ]
+    remarks = " ".join(f"{remark[0].upper()}{remark[1:]}." for remark in _engine.scheme_remarks(text))
+    return {
+        "name": text,
+        "summary": " | ".join(entry["summary"] for entry in used),
+        "source": "; ".join(dict.fromkeys(entry["source"] for entry in used)),
+        "detail": " ".join([*(entry["detail"] for entry in used), remarks]).strip(),
+        "params": cast("list[ParameterEntry]", params),
+    }
+
+
+def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
+    """Prints one scheme: what it does, its source, its parameters."""
+    console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
+    console.print(Text(f"\n{scheme['detail']}\n"))
+    console.print(Text(f"Source: {scheme['source']}.", style="dim"))
+    if scheme["params"]:
+        console.print()
+        console.print(_parameters(scheme["params"]))
+
+
+def _parameters(params: list[ParameterEntry]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for heading in ("parameter", "value", "meaning", "source of the default"):
+        table.add_column(heading, overflow="fold")
+    for param in params:
+        cells = (f"{param['name']}={param['default']}", param["unit"], param["doc"], param["source"])
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def two_columns(rows: list[tuple[str, str]]) -> Table:
+    """Returns a table of names and values, one row each."""
+    table = Table(box=box.SIMPLE, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(Text(name), Text(value))
+    return table
+
+
+def print_records(console: Console, done: OneRun, how: str = "simulated") -> None:
+    """Prints a run in a few lines; `how` says what its seconds are."""
+    console.print(Text(_measured(done), style="bold"))
+    console.print(_queue_table(done.queues))
+    console.print(Text(_simulated(done, how)))
+    for line in _beside_transfers(done):
+        console.print(Text(line))
+
+
+def run_text(done: OneRun) -> str:
+    """Returns a run as text of at most ten lines."""
+    links = [_link_text(queue) for queue in done.queues]
+    lines = [_measured(done), _simulated(done), *links, *_beside_transfers(done)]
+    rest = len(lines) - MOST_LINES + 1
+    return "\n".join(lines if rest <= 1 else [*lines[:-rest], f"and {rest} lines more"])
+
+
+def _measured(done: OneRun) -> str:
+    count, unfinished = len(done.transfers), int(done.transfers["end_s"].is_nan().sum())
+    return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
+
+
+def _simulated(done: OneRun, how: str = "simulated") -> str:
+    summary = done.summary
+    return (
+        f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
+        f"{summary['simulated_s']:.6g} s {how}"
+    )
+
+
+def _link_text(queue: QueueCounters) -> str:
+    arrived, dropped = (sum(colour[name] for colour in queue["colours"]) for name in ("arrived", "dropped"))
+    rate, used = rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])
+    lost, delay = share_text(dropped / arrived if arrived else 0.0), time_text(queue["delay_p95_s"])
+    return f"link {queue['name']}: {rate}, {used} utilised, {lost} lost, delay p95 {delay}"
+
+
+def _beside_transfers(done: OneRun) -> Iterator[str]:
+    """Returns a line per source and direction of long-lived flows, and of datagrams."""
+    for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
+        rate = rate_text(float(group["goodput_bps"].sum()))
+        flows = "flow" if len(group) == 1 else "flows"
+        yield f"{source} {_direction(upload)}: {len(group)} long-lived {flows}, {rate}"
+    for (source, upload), group in done.datagrams.group_by(["source", "upload"], maintain_order=True):
+        sent, lost = int(group["sent"].sum()), int(group["lost"].sum())
+        share = share_text(lost / sent if sent else 0.0)
+        late = group["delay_p95_s"].fill_nan(None).max()
+        delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
+        yield f"{source} {_direction(upload)}: {sent} datagrams, {share} lost{delay}"
+
+
+def _direction(upload: object) -> str:
+    return "up" if upload else "down"
+
+
+def _queue_table(queues: list[QueueCounters]) -> Table:
+    """Returns a row per link and colour; a reason for which nothing was dropped has no column."""
+    colours = [colour for queue in queues for colour in queue["colours"]]
+    reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]
+    counted: tuple[Counter, ...] = ("arrived", *reasons, "marked", "sent")
+    headings = ("link", "rate", "utilised", "colour", *counted, "delay p50", "p95", "p99")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for position, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if position in (0, 3) else "right")
+    for queue in queues:
+        head = [queue["name"], rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])]
+        delays = [
+            time_text(delay) for delay in (queue["delay_p50_s"], queue["delay_p95_s"], queue["delay_p99_s"])
+        ]
+        for colour in [colour for colour in queue["colours"] if colour["arrived"]]:
+            counts = [str(colour[name]) for name in counted]
+            table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
+            head, delays = [""] * 3, [""] * 3
+    return table
+
+
+def print_summary(console: Console, summary: TrafficSummary) -> None:
+    """Prints what was understood of the traffic, one fact per line."""
+    console.print(two_columns(summary_facts(summary)))
+    for remark in account.remarks(summary):
+        say(console, Text(str(remark), style=_REMARK_STYLES[remark.kind]))
+
+
+def summary_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
+    """Returns what was understood of the traffic as names with values."""
+    return [*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)]
+
+
+def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:
+    return [
+        (source["name"], f"{source['kind']}, {source['rows']} rows, {source['used']} used{_wire(source)}")
+        for source in summary["sources"]
+    ]
+
+
+def _wire(source: TrafficSource) -> str:
+    capture = source["capture"]
+    if capture is None or not capture["bytes"]:
+        return ""
+    used = share_text(capture["used_bytes"] / capture["bytes"])
+    return f": {used} of {size_text(capture['bytes'])}"
+
+
+def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
+    kinds = summary["kinds"]
+    quic = f"{kinds['quic_connections']} flows, {size_text(kinds['quic_bytes'])}, replayed as TCP"
+    return [
+        ("connections", f"{summary['connections']} with {summary['transfers']} transfers"),
+        ("hosts", f"{counted(summary['clients'], 'client')}, {counted(summary['servers'], 'server')}"),
+        ("span", span_text(summary["span_s"])),
+        ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
+        *([("QUIC", quic)] if kinds["quic_connections"] else []),
+        ("applications", _classes(summary["classes"])),
+    ]
+
+
+def _classes(classes: dict[str, int]) -> str:
+    return ", ".join(
+        f"{classes[f'{name}_connections']} {name} ({size_text(classes[f'{name}_bytes'])})"
+        for name in ("interactive", "web", "bulk")
+    )
+
+
+def _sizes(summary: TrafficSummary) -> list[tuple[str, str]]:
+    percentiles = {
+        **summary["size_bytes"],
+        "max": summary["size_max_bytes"],
+        "mean": summary["size_mean_bytes"],
+    }
+    count, volume = share_text(summary["short_share_count"]), share_text(summary["short_share_bytes"])
+    return [
+        ("transfer size", ", ".join(f"{name} {size_text(size)}" for name, size in percentiles.items())),
+        ("up to 15 kB", f"{count} of the transfers, {volume} of the payload"),
+    ]
+
+
+def _link_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
+    rtt, load = summary["rtt_s"], summary["native_load"]
+    ends = f"known for {summary['ends_known']} connections; {summary['waiting']} wait for an earlier one"
+    ends += shared_words(summary)
+    known = f"known for {summary['rtt_known']} connections"
+    times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
+    rows = [("ends", ends), ("RTT", known + times)]
+    return (
+        rows if load is None else [*rows, ("native load", f"{load:.3g} of {rate_text(summary['rate_bps'])}")]
+    )

@@ -1,0 +1,298 @@
+"""Traffic from files, from a named model, or from data given in Python."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from mousehole import _engine
+from mousehole.base import (
+    BITS,
+    MouseholeError,
+    Reporter,
+    Silent,
+    as_html,
+    conflict_error,
+    counted,
+    field_error,
+    interruptible,
+    missing_error,
+    parquet,
+    suggesting,
+    with_unit,
+)
+from mousehole.engine_types import ConnectionSpec, InputEntry, MixEntry, TrafficSection, TrafficSummary
+from mousehole.inputs import frames, show
+from mousehole.inputs.frames import FrameLike, Given
+from mousehole.scenario import IN_MEMORY, STANDARD_INPUT, sizefiles, with_params
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+Source = (
+    str | Path | FrameLike | Mapping[str, Sequence[object]] | Sequence[str | Path]
+    | Sequence[Mapping[str, object]]
+)  # fmt: skip
+"""Files, one model, one scenario, or connections as data."""
+
+MEGABYTE = 1_000_000
+LARGE_MB = 50
+"""Files of so many megabytes together take a second to read, so that progress is reported."""
+
+_MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
+
+
+@dataclass(frozen=True)
+class TrafficInput:
+    """Traffic as the user gave it, before anything is read."""
+
+    section: TrafficSection
+    """Section `traffic` of a scenario with this traffic; files have the names given."""
+    label: str
+    """Name for titles."""
+    files: tuple[Path, ...]
+    connections: list[ConnectionSpec] | None = None
+    """Connections that were given as data instead of files."""
+    clients: tuple[str, ...] | None = None
+    """The user's names of clients by number; None if clients have no names."""
+
+    def read(
+        self, strict: bool = False, seed: int = 1, reporter: Reporter | None = None
+    ) -> _engine.Traffic | None:
+        """Reads files, or prepares a model or connections; None if the scenario generates all traffic.
+
+        `reporter` receives the progress of reading large files. `strict` makes any faulty row an error;
+        `seed` is the base of the random draws for what files leave open. Raises `MouseholeError` for a fault
+        in the input, and `KeyboardInterrupt` at once on Ctrl-C.
+        """
+        show = reporter or Silent()
+        main = self._read_main(strict, seed, show)
+        parts = [
+            (number, _read_files(entry, strict, seed, show), entry.get("direction") == "up")
+            for number, entry in enumerate(self.section.get("mix") or (), 1)
+            if entry.get("files")
+        ]
+        if not parts:
+            return main
+        own = [(0, main, False)] if self.section.get("files") and main else []
+        return _engine.combine([*own, *parts])
+
+    def in_memory(self) -> InputEntry | None:
+        """Returns name and SHA-256 of connections that were given as data."""
+        if self.connections is None:
+            return None
+        digest = hashlib.sha256(json.dumps(self.connections).encode()).hexdigest()
+        return {"name": IN_MEMORY, "sha256": digest}
+
+    def _read_main(self, strict: bool, seed: int, reporter: Reporter) -> _engine.Traffic | None:
+        """Reads everything but the mix."""
+        section = self.section
+        if self.connections is not None:
+            return _engine.connections_traffic(self.connections)
+        if section.get("files"):
+            return _read_files(section, strict, seed, reporter)
+        if section.get("model"):
+            return _engine.model_traffic(section["model"], section.get("params"))
+        if section.get("connections"):
+            return _engine.connections_traffic(section["connections"])
+        return None
+
+
+def described(
+    source: Source, direction: str | None = None, params: Mapping[str, object] | None = None
+) -> TrafficInput:
+    """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model."""
+    if isinstance(source, str | Path):
+        source = [source]
+    if _is_data(source):
+        given = frames.of_frame(_collected(source), direction or "down")
+        return _of_connections(given, direction, params)
+    items = list(source)
+    if items and all(isinstance(item, Mapping) for item in items):
+        rows = [item for item in items if isinstance(item, Mapping)]
+        return _of_connections(frames.of_dictionaries(rows), direction, params)
+    names = [str(item) for item in items]
+    if "" in names:
+        raise field_error("traffic", "", "the name of a file or model, or - for standard input")
+    if names.count(STANDARD_INPUT) > 1:
+        raise field_error("traffic", STANDARD_INPUT, "given at most once", "is given twice")
+    if any(is_model(name) for name in names):
+        return _of_model(names, direction, params)
+    if params:
+        with_params({"files": names}, params)  # refuses them
+    return _of_files(names, direction)
+
+
+def of_section(section: TrafficSection, label: str) -> TrafficInput:
+    """Returns the traffic of a scenario."""
+    if section.get("files"):
+        section = {"direction": "down", **section}
+    return TrafficInput(section, label, sizefiles.named(section))
+
+
+def is_model(name: str) -> bool:
+    """Returns whether `name` is a model or looks like one, such as `web:sfd`, and no file has that name."""
+    is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
+    return is_named and not Path(name).exists()
+
+
+def is_scenario(source: Source) -> bool:
+    """Returns whether the source is a scenario: one name that ends in .toml.
+
+    Raises `MouseholeError` for a scenario that is given together with something else.
+    """
+    if scenario_path(source).suffix.lower() == ".toml":
+        return True
+    several = [] if isinstance(source, str | Path) or _is_data(source) else list(source)
+    names = [str(item) for item in several if isinstance(item, str | Path)]
+    if any(Path(name).suffix.lower() == ".toml" for name in names):
+        (scenario, *_) = [name for name in names if Path(name).suffix.lower() == ".toml"]
+        raise conflict_error("traffic", scenario, "other traffic", "a scenario stands alone")
+    return False
+
+
+def scenario_path(source: Source) -> Path:
+    """Returns the only name of a source as a path, an empty path if the source is something else."""
+    if isinstance(source, str | Path):
+        return Path(source)
+    if _is_data(source) or len(source) != 1 or isinstance(source[0], Mapping):
+        return Path()
+    return Path(source[0])
+
+
+@suggesting
+def read(paths: Source, direction: str = "down", strict: bool = False, seed: int = 1,
+         params: Mapping[str, object] | None = None) -> pl.DataFrame:  # fmt: skip
+    """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
+
+    Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
+    clients where `paths` is a frame that has names), `rtt_s` and `duration_s` (from the start to the last
+    byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
+
+    `paths` is what `compare` takes, but no scenario. `direction` is that of the data, "down" (server to
+    client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
+    `seed` is the base of the draws for what files leave open, `params` are those of a model.
+
+    Raises `MouseholeError` for traffic that cannot be used.
+    """
+    given, traffic = _read(paths, direction, strict, seed, params)
+    return frames.with_names(pl.DataFrame(traffic.frame()), given.clients)
+
+
+@suggesting
+def inspect(paths: Source, rate: str | float | None = None, direction: str = "down", strict: bool = False,
+            seed: int = 1, params: Mapping[str, object] | None = None, reporter: Reporter | None = None,
+            ) -> TrafficSummary:  # fmt: skip
+    """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
+
+    The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
+    in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
+    without one it is None. `direction`, `strict`, `seed` and `params` are as for `read`; `reporter` receives
+    the progress of reading large files.
+
+    Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
+    """
+    rate_text = None if rate is None else with_unit("rate", rate, BITS)
+    if rate_text is not None:
+        _engine.parse_rate("rate", rate_text)
+    _, traffic = _read(paths, direction, strict, seed, params, reporter)
+    return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
+
+
+class _Summary(dict[str, object]):
+    """The summary of traffic, which notebooks show as `mousehole inspect` prints it."""
+
+    def _repr_html_(self) -> str:
+        summary = cast("TrafficSummary", self)
+        return as_html(lambda console: show.print_summary(console, summary))
+
+
+def _read(paths: Source, direction: str, strict: bool, seed: int, params: Mapping[str, object] | None,
+          reporter: Reporter | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+    if isinstance(paths, Iterator | Set):
+        paths = list(paths)
+    if is_scenario(paths):
+        raise MouseholeError(
+            "a scenario; inspect and read show traffic, mousehole run runs it",
+            kind="file", file=str(scenario_path(paths)),
+        )  # fmt: skip
+    given = described(paths, direction, params)
+    traffic = given.read(strict, seed, reporter)
+    if traffic is None:
+        raise missing_error("traffic", "something to inspect")
+    return given, traffic
+
+
+def _read_files(
+    section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter
+) -> _engine.Traffic:
+    """Reads files; the progress of large ones is reported in megabytes."""
+    names, direction = section["files"], section.get("direction") or "down"
+    tables = parquet.tables(names)
+    megabytes = sum(Path(name).stat().st_size for name in names if Path(name).is_file()) // MEGABYTE
+    before, shown = _engine.bytes_read(), 0
+
+    def advance() -> None:
+        nonlocal shown
+        read = (_engine.bytes_read() - before) // MEGABYTE
+        for _ in range(shown, min(read, megabytes)):
+            reporter.advance()
+            shown += 1
+
+    if megabytes < LARGE_MB:
+        return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables))
+    reporter.start(megabytes, "MB read")
+    try:
+        traffic = interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables), advance)
+        advance()
+    finally:
+        reporter.finish()
+    return traffic
+
+
+def _of_files(names: list[str], direction: str | None) -> TrafficInput:
+    if not names:
+        raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
+    files = tuple(Path(name) for name in names)
+    section: TrafficSection = {"files": names, "direction": direction or "down"}
+    labels = ["standard input" if str(file) == STANDARD_INPUT else file.name for file in files]
+    return TrafficInput(section, ", ".join(labels), files)
+
+
+def _of_model(names: list[str], direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
+    if len(names) > 1:
+        (model, *_) = [name for name in names if is_model(name)]
+        raise conflict_error("traffic", model, "other traffic", "a model stands alone")
+    section: TrafficSection = {"model": names[0]}
+    if params:
+        section = with_params(section, params)
+    files = sizefiles.named(section)
+    label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
+    return TrafficInput(_going(section, direction), label, files)
+
+
+def _of_connections(given: Given, direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
+    section = _going({"files": [IN_MEMORY]}, direction)
+    if params:
+        with_params(section, params)  # refuses them
+    label = counted(len(given.connections), "connection")
+    return TrafficInput(section, label, (), given.connections, given.clients)
+
+
+def _is_data(source: Source) -> "TypeIs[FrameLike | Mapping[str, Sequence[object]]]":
+    """Returns whether the source is a frame or a dictionary of columns."""
+    return isinstance(source, (pl.LazyFrame, Mapping, FrameLike))
+
+
+def _collected(source: FrameLike | Mapping[str, Any]) -> FrameLike | Mapping[str, Any]:
+    return source.collect() if isinstance(source, pl.LazyFrame) else source
+
+
+def _going(section: TrafficSection, direction: str | None) -> TrafficSection:
+    """Returns the section with the direction that its payload goes; a scenario takes down for granted."""
+    return section if direction in (None, "down") else {**section, "direction": direction}

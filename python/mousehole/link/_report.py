@@ -1,0 +1,94 @@
+"""What `mousehole link` prints beside the tables of `run`."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from mousehole.base import counted, rate_text, share_text, time_text
+from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus
+from mousehole.link._link import Played, default_congestion, unlike
+from mousehole.records import Records
+
+
+def status_line(status: LinkStatus) -> str:
+    """Returns one second of a run as one line."""
+    late = f"late up to {time_text(status['late_most_s'])}"
+    return f"{status['at_s']:4.0f} s  down {_way(status['down'])}; up {_way(status['up'])}; {late}"
+
+
+def _way(way: LinkWayStatus) -> str:
+    waiting = "/".join(str(count) for count in way["waiting"])
+    marks = f", {way['marked']} marked" if way["marked"] else ""
+    return f"{rate_text(way['rate_bps'])}, queue {waiting}, {way['dropped']} dropped{marks}"
+
+
+def account_lines(account: LinkAccount) -> Iterator[str]:
+    """Returns how a run went: lateness, what was not carried, and whether its figures can be relied on."""
+    late = account["lateness"]
+    priority = "real-time priority" if account["is_real_time"] else "ordinary priority"
+    yield (
+        f"{counted(account['flows'], 'flow')}; packets were late by "
+        f"{time_text(late['p50_s'])} (p50), {time_text(late['p99_s'])} (p99), "
+        f"{time_text(late['most_s'])} (most); "
+        f"{share_text(account['cpu_use'])} of a processor, {priority}"
+    )
+    counts = {"are no IP packets": account["not_ip"], "are larger than the MTU": account["too_large"]}
+    refused = [f"{count} {why}" for why, count in counts.items() if count]
+    if refused:
+        yield f"not carried: {', '.join(refused)}"
+    if account["left_out_of_pcapng"]:
+        yield f"{account['left_out_of_pcapng']} packets are not in the file of packets: the disk was too slow"
+    for warning in warnings(account):
+        yield f"warning: {warning}"
+    if account["status"]:
+        yield f"the command ended with status {account['status']}"
+    for fault in account["faults"]:
+        yield f"INVALID: {fault}"
+
+
+def congestion_line(congestion: str | None) -> str:
+    """Returns the congestion control of programs that chose none; `congestion` is None if it is unknown."""
+    return f"congestion control of programs that chose none: {congestion or 'unknown'}, the machine's"
+
+
+def warnings(account: LinkAccount) -> Iterator[str]:
+    """Returns what the programs of a run did that they hardly should have."""
+    if account["server_status"]:
+        yield f"the server's command ended before, with status {account['server_status']}"
+    if account["left_behind"]:
+        left = counted(account["left_behind"], "program")
+        yield f"the command left {left} running in the background, which ended with it"
+
+
+def prediction_table(console: Console, played: Played, simulated: Records) -> None:
+    """Prints the transfers of a run beside those of the simulator with the same flows."""
+    table = Table(box=box.SIMPLE, title="the same flows in real time and simulated", title_justify="left")
+    for heading in ("response time", "real time", "simulated", "differs by"):
+        table.add_column(heading, justify="left" if heading == "response time" else "right")
+    figures = [_figures(played.records.transfers), _figures(simulated.transfers)]
+    for name, real in figures[0].items():
+        other = figures[1].get(name)
+        differs = "–" if not other or real is None else f"{100 * (other / real - 1):+.1f} %"
+        table.add_row(name, time_text(real), time_text(other), differs)
+    console.print(table)
+    console.print(prediction_line(played), markup=False, soft_wrap=True)
+
+
+def prediction_line(played: Played) -> str:
+    """Returns what the prediction leaves out of a run or changes, as one line."""
+    records = played.records
+    found = unlike(records.transfers, records.flows, default_congestion())
+    return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
+
+
+def _figures(transfers: pl.DataFrame) -> dict[str, float | None]:
+    ended = transfers.filter(pl.col("end_s").is_not_nan())
+    response = (ended["end_s"] - ended["start_s"]).to_numpy()
+    if not response.size:
+        return {}
+    quantiles = {f"p{percent}": float(np.percentile(response, percent)) for percent in (50, 90, 99)}
+    return {"mean": float(response.mean()), **quantiles}

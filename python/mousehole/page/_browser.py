@@ -1,0 +1,326 @@
+"""Headless Chromium loads a page once, and tells when what was asked for, arrived and was painted."""
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag
+
+from mousehole.base import MouseholeError
+from mousehole.page._devtools import BrowserError, DevTools
+from mousehole.page._trial import Fetch, Load, Outcome
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+VARIABLE = "MOUSEHOLE_CHROMIUM"
+"""Environment variable that names another browser of the family."""
+FLAGS = (
+    "--headless=new", "--no-first-run", "--no-default-browser-check", "--no-proxy-server", "--mute-audio",
+    "--hide-scrollbars", "--window-size=1280,800", "--disable-dev-shm-usage", "--disable-gpu",
+    "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
+    "--disable-extensions", "--disable-sync", "--disable-domain-reliability", "--disable-breakpad",
+    "--metrics-recording-only", "--disable-client-side-phishing-detection", "--password-store=basic",
+    "--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,"
+    "CertificateTransparencyComponentUpdater,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
+)  # fmt: skip
+"""Nothing but the page uses the link, and nothing of it is asked of other hosts."""
+LONGEST = 70
+"""Bytes of the longest path of a folder in which the browser can have a socket."""
+QUIET_S = 0.5
+"""A page without a request on its way for so long has all that it wants."""
+LAST_PARTS_S = 5.0
+"""For how long after the load event it is waited for that."""
+PAINTS = """
+new Promise(done => {
+  const found = {load: null, first: null, largest: null};
+  const [navigation] = performance.getEntriesByType('navigation');
+  if (navigation && navigation.loadEventEnd > 0) found.load = navigation.loadEventEnd;
+  for (const paint of performance.getEntriesByName('first-contentful-paint')) found.first = paint.startTime;
+  new PerformanceObserver(list => {
+    for (const paint of list.getEntries()) found.largest = paint.startTime;
+  }).observe({type: 'largest-contentful-paint', buffered: true});
+  setTimeout(() => done(JSON.stringify(found)), 100);
+})
+"""
+"""Asks the page for the times of its load event and paints, in milliseconds after the navigation began."""
+
+
+def find() -> str:
+    """Returns the path of Chromium. Raises `MouseholeError` if there is none."""
+    named = os.environ.get(VARIABLE)
+    for name in (named,) if named else NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    if named:
+        raise MouseholeError(
+            f"{VARIABLE} is {named}, which is no program that can be started", kind="missing"
+        )
+    raise MouseholeError(
+        f"no Chromium is installed ({', '.join(NAMES)}); install it, as by 'apt install chromium', or name "
+        f"one in {VARIABLE}", kind="missing",
+    )  # fmt: skip
+
+
+def sandbox_obstacle() -> str:
+    """Returns why Chromium's sandbox cannot be on, empty if it can."""
+    if os.geteuid() == 0:
+        return "Chromium refuses to use its sandbox as root"
+    return ""
+
+
+def _short_folder(profile: Path) -> str:
+    """Returns the folder for the browser's socket, whose path may have 107 bytes with the names behind it."""
+    return str(profile) if len(str(profile)) < LONGEST else "/tmp"  # noqa: S108 (every system has it)
+
+
+class Browser:
+    """A browser with a profile of its own, and so an empty cache."""
+
+    def __init__(self, chromium: str, profile: Path, flags: Iterable[str] = ()) -> None:
+        """Starts it. Raises `BrowserError` if it does not answer, with the sandbox and without."""
+        self.sandbox = sandbox_obstacle()
+        base = [chromium, *FLAGS, f"--user-data-dir={profile}", *flags]
+        try:
+            self._start([*base, *(["--no-sandbox"] if self.sandbox else [])], profile)
+        except BrowserError as error:
+            if self.sandbox or "sandbox" not in str(error).lower():
+                raise
+            self.sandbox = f"Chromium could not use its sandbox here ({error})"
+            self._start([*base, "--no-sandbox"], profile)
+
+    def _start(self, command: Sequence[str], profile: Path) -> None:
+        profile.mkdir(exist_ok=True)
+        own = {"HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "TMPDIR": _short_folder(profile)}
+        self.tools = DevTools(command, profile.with_suffix(".log"), {**os.environ, **own})
+        try:
+            self.name = str(self.tools.call("Browser.getVersion")["product"])
+        except BrowserError:
+            self.tools.close()
+            raise
+
+    def close(self) -> None:
+        """Ends it."""
+        self.tools.close()
+
+    def open(self) -> "Tab":
+        """Opens an empty tab in a context of its own, which shares no cache and no cookies."""
+        tools = self.tools
+        context = tools.call("Target.createBrowserContext")["browserContextId"]
+        target = tools.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        session = tools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Inspector", "Performance"):
+            tools.call(f"{domain}.enable", session)
+        tools.call("Network.enable", session)
+        return Tab(self, session)
+
+
+@dataclass
+class _Request:
+    """What events told of a request so far; times are Chromium's own, in seconds."""
+
+    url: str
+    kind: str
+    priority: str
+    queued: float
+    initiator: str = ""
+    response: dict[str, Any] = field(default_factory=dict)
+    size: int = 0
+    end: float | None = None
+    fault: str = ""
+    is_cached: bool = False
+
+
+class Tab:
+    """A tab in which one page is loaded."""
+
+    def __init__(self, browser: Browser, session: str) -> None:
+        self._browser, self._tools, self._session = browser, browser.tools, session
+        self._requests: list[_Request] = []
+        self._open: dict[str, _Request] = {}
+        self._read = 0
+        self._is_loaded = False
+        self._crash = ""
+        self._changed = time.monotonic()
+
+    def load(self, url: str, timeout_s: float, meanwhile: Callable[[], object] = lambda: None) -> Load:
+        """Loads a page; what does not end in time or fails is told by the outcome.
+
+        `meanwhile` is called once, when the load event has come or the time is over.
+        """
+        deadline = time.monotonic() + timeout_s
+        paints: dict[str, float | None] = {}
+        begin = None
+        try:
+            outcome, reason = self._navigate(url, deadline, timeout_s)
+            meanwhile()
+            if outcome == "loaded":
+                self._tools.wait(self._is_quiet, min(deadline, time.monotonic() + LAST_PARTS_S))
+                paints = self._paints()
+                if paints["load"] is None:
+                    outcome, reason = "failed", "the page does not tell when its load event ended"
+            begin = self._navigation_start()
+        except BrowserError as error:
+            outcome, reason = "failed", self._crash or str(error)
+        self._consume()
+        if begin is None:
+            begin = min((one.queued for one in self._requests), default=0.0)
+        return Load(
+            outcome=outcome, reason=reason, first_paint_s=_seconds(paints.get("first")),
+            largest_paint_s=_seconds(paints.get("largest")), load_s=_seconds(paints.get("load")),
+            fetches=tuple(_fetch(one, begin) for one in self._requests if not one.is_cached), bulk_bps=None,
+            browser=self._browser.name, sandbox=self._browser.sandbox,
+        )  # fmt: skip
+
+    def text_of(self, fetch_url: str) -> bytes | None:
+        """Returns the body that came from an address, decompressed; None if there is none any more."""
+        for number, one in self._open.items():
+            if one.url == fetch_url:
+                with contextlib.suppress(BrowserError):
+                    got = self._tools.call("Network.getResponseBody", self._session, requestId=number)
+                    text: str = got["body"]
+                    return base64.b64decode(text) if got["base64Encoded"] else text.encode()
+        return None
+
+    def headers_of(self, fetch_url: str) -> dict[str, str]:
+        """Returns the headers of the answer from an address, their names in lower case."""
+        for one in self._requests:
+            if one.url == fetch_url and one.response:
+                return {name.lower(): value for name, value in one.response.get("headers", {}).items()}
+        return {}
+
+    def _navigate(self, url: str, deadline: float, timeout_s: float) -> tuple[Outcome, str]:
+        """Begins the load and waits for its end."""
+        number = self._tools.send("Page.navigate", self._session, url=url)
+
+        def is_over() -> bool:
+            self._consume()
+            answer = self._tools.answer(number)
+            refused = answer is not None and bool(answer.get("errorText"))
+            return self._is_loaded or bool(self._crash) or refused
+
+        ended = self._tools.wait(is_over, deadline)
+        refusal = (self._tools.answer(number) or {}).get("errorText")
+        if self._crash or refusal:
+            return "failed", self._crash or f"the document was not loaded: {refusal}"
+        return ("loaded", "") if ended else ("timeout", f"the load event did not come within {timeout_s:g} s")
+
+    def _is_quiet(self) -> bool:
+        """Returns whether nothing has been on its way for a while."""
+        self._consume()
+        is_idle = all(one.end is not None or one.fault for one in self._requests)
+        return is_idle and time.monotonic() - self._changed >= QUIET_S
+
+    def _paints(self) -> dict[str, float | None]:
+        answer = self._tools.call(
+            "Runtime.evaluate", self._session, expression=PAINTS, awaitPromise=True, returnByValue=True
+        )
+        found: dict[str, float | None] = json.loads(answer["result"]["value"])
+        return found
+
+    def _navigation_start(self) -> float | None:
+        """Returns when the navigation began by the clock of the events, in seconds."""
+        metrics = self._tools.call("Performance.getMetrics", self._session)["metrics"]
+        values = {one["name"]: one["value"] for one in metrics}
+        return values.get("NavigationStart") or None
+
+    def _consume(self) -> None:
+        """Takes in the events that came since the last time."""
+        events = self._tools.events[self._read :]
+        self._read += len(events)
+        for event in events:
+            if event.get("sessionId") == self._session:
+                self._take(event["method"], event["params"])
+
+    def _take(self, method: str, params: dict[str, Any]) -> None:
+        if method == "Page.loadEventFired":
+            self._is_loaded = True
+        elif method == "Inspector.targetCrashed":
+            self._crash = "the tab crashed"
+        elif method == "Network.requestWillBeSent":
+            self._asked(params)
+        elif method.startswith("Network.") and (request := self._open.get(params.get("requestId", ""))):
+            self._changed = time.monotonic()
+            _note(request, method, params)
+
+    def _asked(self, params: dict[str, Any]) -> None:
+        """Notes a new request, and with it the end of one that was redirected."""
+        url, number = urldefrag(params["request"]["url"]).url, params["requestId"]
+        if not url.startswith(("http:", "https:")):
+            return
+        if params.get("redirectResponse") and number in self._open:
+            before = self._open[number]
+            before.response, before.end = params["redirectResponse"], params["timestamp"]
+            before.size = int(before.response.get("encodedDataLength", 0))
+        priority = params["request"].get("initialPriority", "")
+        self._changed = time.monotonic()
+        kind, asker = params.get("type", "Other"), _initiator(params)
+        self._open[number] = _Request(url, kind, priority, params["timestamp"], asker)
+        self._requests.append(self._open[number])
+
+
+def _initiator(params: dict[str, Any]) -> str:
+    """Returns the address of the document, style sheet or script that asked for an object; may be empty."""
+    given = params.get("initiator", {})
+    frames = given.get("stack", {}).get("callFrames", [])
+    called = next((frame["url"] for frame in frames if frame.get("url")), "")
+    url: str = (
+        given.get("url") or called or (params["documentURL"] if params.get("type") != "Document" else "")
+    )
+    return urldefrag(url).url
+
+
+def _note(request: _Request, method: str, params: dict[str, Any]) -> None:
+    """Notes what an event tells of a request."""
+    match method.removeprefix("Network."):
+        case "responseReceived":
+            request.response, request.kind = params["response"], params.get("type", request.kind)
+            request.size = max(request.size, int(request.response.get("encodedDataLength", 0)))
+        case "dataReceived":
+            request.size += int(params.get("encodedDataLength", 0))
+        case "loadingFinished":
+            request.end, request.size = params["timestamp"], int(params.get("encodedDataLength", 0))
+        case "loadingFailed":
+            request.fault = params.get("errorText") or "failed"
+        case "requestServedFromCache":
+            request.is_cached = True
+
+
+def times_of_request(timing: Mapping[str, float], begin: float) -> dict[str, float | None]:
+    """Returns when a connection was begun, the request sent and the answer's first byte received.
+
+    `timing` is a `ResourceTiming` of the DevTools protocol; the times are in seconds after `begin`, None for
+    what did not happen. The network service notes `sendEnd` when it is told that a write has ended, and on a
+    busy machine the answer may be told of first; the request counts as sent by the answer's first byte.
+    """
+
+    def of_timing(name: str) -> float | None:
+        given = timing.get(name, -1)
+        return None if given < 0 else timing["requestTime"] + given / 1000 - begin
+
+    first_byte = of_timing("receiveHeadersStart") or of_timing("receiveHeadersEnd")
+    sent = of_timing("sendEnd")
+    if sent is not None and first_byte is not None:
+        sent = min(sent, first_byte)
+    return {"connecting_s": of_timing("connectStart"), "sent_s": sent, "first_byte_s": first_byte}
+
+
+def _fetch(request: _Request, begin: float) -> Fetch:
+    """Returns a request with its times after the navigation began."""
+    response = request.response
+    return Fetch(
+        url=request.url, kind=request.kind, status=int(response.get("status", 0)),
+        protocol=str(response.get("protocol", "")), priority=request.priority,
+        connection=int(response.get("connectionId", 0)), size=request.size, queued_s=request.queued - begin,
+        end_s=None if request.end is None else request.end - begin, initiator=request.initiator,
+        fault=request.fault, **times_of_request(response.get("timing") or {}, begin),
+    )  # fmt: skip
+
+
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

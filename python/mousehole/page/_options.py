@@ -1,0 +1,41 @@
+"""The options of `mousehole page`, declared once for the command line and for `measure`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mousehole.base import COMPARED, LINK, RUN, option, switch
+
+PAGE = "Page"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """What is loaded, behind which link, and how often."""
+
+    rate: str = option("10mbit", "Rate of the link.", "RATE", LINK)
+    rtt: str = option("40ms", "Round-trip time without queueing.", "TIME", LINK)
+    buffer: str = option(
+        "100p", "Buffer in packets, bytes or bandwidth-delay products.", "50p|64kB|1bdp", LINK
+    )
+    uplink: str | None = option(
+        None, "Rate of the other direction (default: that of the link).", "RATE", LINK
+    )
+    http: str | None = option(
+        None, "Version of HTTP; 2 and 3 need TLS (default: a recording's own, else 1.1).", "1.1|2|3", PAGE
+    )
+    bulk: int | None = option(6, "Downloads that last as long as the load.", "N", PAGE, int)
+    congestion: str = option(
+        "cubic", "The server's congestion control, of those that the kernel has.", "cubic|reno|bbr", PAGE
+    )
+    settle: str = option("8s", "Time between their start and the load.", "TIME", PAGE)
+    timeout: str = option("60s", "A load that takes longer is given up and reported.", "TIME", PAGE)
+    schemes: str | Sequence[str] = option(
+        "droptail,red,rio-ps,s-sfd,cake", "Schemes to compare.", "NAME[,…]", COMPARED
+    )
+    policy: str | None = option(
+        None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", COMPARED
+    )
+    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME", COMPARED)
+    loads: int | None = option(20, "Loads per scheme, in rounds that mix the schemes.", "N", RUN, int)
+    seed: int | None = option(1, "Seed of the order and of all random draws.", "N", RUN, int)
+    predict: bool = switch("Also simulate the page, and show both side by side.", RUN)

@@ -1,0 +1,194 @@
+"""`mousehole.run`: one scenario, all its records."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from mousehole import _engine
+from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
+from mousehole.base import (
+    REVISION,
+    Reporter,
+    Silent,
+    as_html,
+    available_bytes,
+    interruptible,
+    refuse_unknown,
+    with_units,
+)
+from mousehole.engine_types import (
+    InputEntry,
+    LinkAccount,
+    QueueCounters,
+    RunSummary,
+    Scenario,
+    TrafficSection,
+)
+from mousehole.inputs import Frame, of_section, show
+from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
+from mousehole.scenario import filled, load, rate_traces, try_scenarios, with_params
+
+PATIENCE_S = 2.0
+"""Seconds after which a run says how long it will take."""
+LONG_S = 3600.0
+"""A run of more simulated seconds says so before it begins."""
+
+
+@dataclass(frozen=True, repr=False)
+class Records:
+    """The records of one run."""
+
+    scenario: Scenario
+    """The scenario with every parameter filled in."""
+    transfers: pl.DataFrame
+    """One row per measured transfer: sizes in bytes, times in seconds, NaN where it was not finished.
+
+    `key` pairs a transfer across schemes; docs/json.md explains the columns.
+    """
+    queues: list[QueueCounters]
+    """Counters of every link, the bottleneck first: the packets of each colour, and delays in seconds."""
+    summary: RunSummary
+    """Load, goodput, and how much was simulated."""
+    trace: pl.DataFrame | None
+    """Every packet event (time_s, event, flow, seq, bytes, colour, cwnd) if the scenario asks, else None."""
+    inputs: tuple[Path, ...]
+    """The input files."""
+    sources: list[InputEntry]
+    """Name and SHA-256 of the traffic's files as they were when they were read."""
+    flows: pl.DataFrame
+    """One row per long-lived flow: bytes delivered within the window."""
+    datagrams: pl.DataFrame
+    """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
+    series: pl.DataFrame
+    """Adaptive values over time: link, name (such as threshold_packets), time_s, value from then on."""
+
+    def to_json(self, link: LinkAccount | None = None) -> str:
+        """Returns the JSON document of schema `mousehole.run/1` (docs/json.md).
+
+        `link` is how a run on real packets went.
+        """
+        manifest = {
+            "mousehole_version": _engine.__version__,
+            "git_revision": REVISION,
+            "inputs": [input_entry(file, self.sources) for file in self.inputs],
+            "scenario": without_directories(self.scenario),
+            "tcp": tcp_parameters(self.scenario),
+        }
+        document = {
+            "schema": jsonout.RUN_SCHEMA,
+            "manifest": manifest,
+            "summary": self.summary,
+            "queues": self.queues,
+            "flows": self.flows.to_dicts(),
+            "datagrams": self.datagrams.fill_nan(None).to_dicts(),
+            "series": self.series.to_dicts(),
+            **({} if link is None else {"link": link}),
+        }
+        return jsonout.dumps(document)
+
+    def __repr__(self) -> str:
+        return show.run_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(lambda console: show.print_records(console, self))
+
+
+def run(
+    scenario: str | Path | Mapping[str, object], *, reporter: Reporter | None = None,
+    replay: str | None = None, params: Mapping[str, object] | None = None, **changes: object,
+) -> Records:  # fmt: skip
+    """Runs a scenario and returns its records.
+
+    `scenario` is a TOML file or a dictionary with the fields of docs/scenario.md. A quantity may also be a
+    number: of bits per second, seconds or bytes. `changes` replace fields of the scenario, such as
+    `scheme="sfd"` or `seed=3`; `replay` replaces its `traffic.replay`, and `params` some of its
+    `traffic.params`. A change that is None is ignored. `reporter` receives how long a run will take that is
+    not over within two seconds, and then its progress. The same scenario, seed and replication give the same
+    records on any machine.
+
+    Raises `MouseholeError` for a fault in the input, or if the run would not fit into the memory that is
+    left, `TypeError` for an unknown keyword, and `KeyboardInterrupt` at once on Ctrl-C.
+    """
+    refuse_unknown("run", changes, [*Scenario.__annotations__, "reporter", "replay", "params"])
+    loaded = load(scenario) if isinstance(scenario, str | Path) else scenario
+    given = with_units({**loaded, **{name: value for name, value in changes.items() if value is not None}})
+    traffic = cast("TrafficSection", {**given.get("traffic", {})})
+    if params:
+        traffic = with_params(traffic, params)
+    if replay is not None:
+        traffic["replay"] = replay
+    try_scenarios([{**given, "traffic": traffic}])
+    whole = filled({**given, "traffic": traffic})
+    source = of_section(whole["traffic"], "")
+    engine_traffic = source.read(seed=whole["seed"], reporter=reporter)
+    cancel, clock = _engine.Cancel(), _Clock(whole, engine_traffic, reporter or Silent())
+    try:
+        clock.before()
+        result = interruptible(lambda: run_one(whole, engine_traffic, cancel), clock.tick)
+    finally:
+        cancel.cancel()
+        clock.finish()
+    trace = result.trace()
+    return Records(
+        scenario=whole,
+        transfers=Frame(result.transfers()),
+        queues=result.queues(),
+        summary=result.summary(),
+        trace=None if trace is None else Frame(trace),
+        inputs=(*source.files, *rate_traces(whole)),
+        sources=sources(engine_traffic),
+        flows=Frame(result.flows()),
+        datagrams=Frame(result.datagrams()),
+        series=Frame(result.series()),
+    )
+
+
+class _Clock:
+    """Says how long a run will take, refuses it if the memory is too small, and reports its progress."""
+
+    def __init__(self, scenario: Scenario, traffic: _engine.Traffic | None, reporter: Reporter) -> None:
+        self._scenario, self._traffic, self._reporter = scenario, traffic, reporter
+        self._begin_s = time.monotonic()
+        self._expected_s: float | None = None
+        self._percent = 0
+
+    def before(self) -> None:
+        """Called before the run begins: estimates a run whose length alone is unusual."""
+        if sum(lengths_s(self._scenario)) > LONG_S:
+            self._estimate()
+        self._begin_s = time.monotonic()
+
+    def tick(self) -> None:
+        """Called again and again while the run goes on."""
+        waited_s = time.monotonic() - self._begin_s
+        if self._expected_s is None and waited_s > PATIENCE_S:
+            self._estimate()
+        if self._expected_s is not None:
+            percent = min(int(100 * waited_s / self._expected_s), 99)
+            while self._percent < percent:
+                self._percent += 1
+                self._reporter.advance()
+
+    def finish(self) -> None:
+        """Called when the run is over."""
+        if self._expected_s is not None:
+            self._reporter.finish()
+
+    def _estimate(self) -> None:
+        estimate = estimated_run(self._scenario, self._traffic)
+        require_memory(estimate, available_bytes())
+        self._expected_s = max(estimate.seconds(1), 1e-3)
+        self._reporter.say(f"{cost_text(estimate, 1)}: one run")
+        self._reporter.start(100, "percent")
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """Writes CSV if the name ends in .csv, else Parquet."""
+    if path.suffix.lower() == ".csv":
+        frame.write_csv(path)
+    else:
+        frame.write_parquet(path)

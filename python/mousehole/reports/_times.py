@@ -1,0 +1,401 @@
+"""The charts of a comparison's page that show times and the link, with their numbers."""
+
+from collections.abc import Callable, Sequence
+from math import isfinite, log2
+from typing import Any
+
+import altair as alt
+
+from mousehole.answer import tables
+from mousehole.base import share_text, signed, size_text, time_text
+from mousehole.html import Cell as TableCell
+from mousehole.html import Chart, Column, Row, Table
+from mousehole.html.axes import (
+    SHARE_LABEL,
+    SIZE_LABEL,
+    TIME_LABEL,
+    TIMES,
+    change_axis,
+    log_axis,
+    name_axis,
+    zero_line,
+)
+from mousehole.html.charts import DIM, Series
+from mousehole.html.figures import STEP, Datum, estimate_cell, estimate_datum, rounded
+from mousehole.reports._charts import figure_name, size_words
+from mousehole.runs import (
+    BucketRow,
+    BucketStatistic,
+    Cell,
+    CurveRow,
+    Plan,
+    Results,
+    SchemeRow,
+    SchemeStatistic,
+)
+
+LEAST_TRANSFERS = 20
+"""A size bin with fewer transfers over all replications is not drawn."""
+LEAST_TAIL = 0.0005
+"""The distribution is drawn down to this share of transfers that take longer."""
+
+
+def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
+    """Returns the mean response time by transfer size, with intervals."""
+    plan = results.plan
+    rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
+    data = [_curve_datum(row) for row in rows]
+    sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
+    y = log_axis(_places(data), "mean response time", TIME_LABEL)
+    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(x=sizes("size"), color=series.colour())
+    nearest = alt.selection_point(
+        nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
+    )
+    layers = [
+        base.mark_area(opacity=0.15).encode(y=y("low", alt.Y), y2="high:Q"),
+        base.mark_line().encode(y=y("mean", alt.Y), strokeDash=series.dash()),
+        base.mark_point(opacity=1)
+        .encode(
+            y=y("mean", alt.Y),
+            shape=series.shape(),
+            size=alt.condition(nearest, alt.value(160), alt.value(45)),
+            tooltip=[
+                alt.Tooltip("scheme:N"),
+                alt.Tooltip("bin:N", title="size"),
+                alt.Tooltip("text:N", title="mean (95 %)"),
+                alt.Tooltip("count:Q", format=","),
+            ],
+        )
+        .add_params(nearest),
+        _edges(plan, data).encode(x=sizes("edge")),
+    ]
+    buckets = [bucket for bucket in plan.buckets if bucket.role == "size"]
+    by_bucket = {(row.scheme, row.bucket.name): row for row in tables.bucket_rows(results, cell)}
+    columns = [Column("scheme", is_number=False), *(Column(bucket.name) for bucket in buckets)]
+    lines: list[Row] = [
+        [scheme, *(time_cell(by_bucket[scheme, bucket.name], "response_mean_s") for bucket in buckets)]
+        for scheme in plan.schemes
+    ]
+    seen = (
+        "Mean time from the request to the last byte, by size; bands are 95 % intervals, dotted lines are "
+        f"the limits of short and long transfers. Bins with fewer than {LEAST_TRANSFERS} transfers are left "
+        "out."
+    )
+    return Chart(
+        figure_name("by-size", results, cell),
+        "Response time by transfer size",
+        seen,
+        series.choosing(alt.layer(*layers)),
+        Table("Mean response time by transfer size (95 %)", columns, lines, list(plan.schemes)),
+        height=340,
+    )
+
+
+def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
+    """Returns the share of short transfers that take longer than a time, on logarithmic scales."""
+    plan = results.plan
+    data: list[Datum] = []
+    for scheme in plan.schemes:
+        own = [row for row in tables.cdf_rows(results, cell) if row.scheme == scheme]
+        last = None
+        for row in own:
+            longer = 1 - row.share.mean
+            if not isfinite(longer) or longer >= 0.9995 or longer < LEAST_TAIL or longer == last:
+                continue
+            last = longer
+            data.append(
+                {
+                    "scheme": scheme,
+                    "time": rounded(row.response_s),
+                    "share": rounded(longer),
+                    "text": f"{share_text(longer)} take longer than {time_text(row.response_s)}",
+                }
+            )
+    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+        x=log_axis([datum["time"] for datum in data], "response time", TIME_LABEL)("time"),
+        y=alt.Y(
+            "share:Q",
+            scale=alt.Scale(type="log", domain=[LEAST_TAIL, 1], clamp=True),
+            title="transfers that take longer",
+            axis=alt.Axis(labelExpr=SHARE_LABEL, values=[1, 0.5, 0.2, 0.1, 0.05, 0.01, 0.005, 0.001]),
+        ),
+        color=series.colour(),
+        tooltip=[alt.Tooltip("scheme:N"), alt.Tooltip("text:N", title="share")],
+    )
+    layers = [
+        base.mark_line(interpolate="step-after").encode(strokeDash=series.dash()),
+        base.mark_point(opacity=0, size=60).encode(shape=series.shape()),
+    ]
+    columns = [Column("scheme", is_number=False), Column("median"), Column("p95"), Column("p99")]
+    found = {row.scheme: row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"}
+    percentiles: tuple[BucketStatistic, ...] = ("response_p50_s", "response_p95_s", "response_p99_s")
+    lines: list[Row] = [
+        [scheme, *(time_cell(found[scheme], name) for name in percentiles)] for scheme in plan.schemes
+    ]
+    short, _ = size_words(plan)
+    seen = (
+        f"The share of {short} that take longer than a time: the lower the line, the fewer wait. A line that "
+        f"falls late has a long tail. It ends at {share_text(LEAST_TAIL)}."
+    )
+    return Chart(
+        figure_name("tail", results, cell),
+        "Who waits long: the tail of short transfers",
+        seen,
+        series.choosing(alt.layer(*layers)),
+        Table(f"Percentiles of the response time of {short} (95 %)", columns, lines, list(plan.schemes)),
+        height=340,
+    )
+
+
+def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
+    """Returns median, p95 and p99 of short transfers with their intervals, one line per scheme."""
+    plan = results.plan
+    names: dict[BucketStatistic, str] = {
+        "response_p50_s": "median",
+        "response_mean_s": "mean",
+        "response_p95_s": "p95",
+        "response_p99_s": "p99",
+    }
+    shapes = {"median": "triangle-up", "mean": "circle", "p95": "square", "p99": "diamond"}
+    found = {row.scheme: row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"}
+    data = [
+        {
+            "scheme": scheme,
+            "what": word,
+            **estimate_datum(found[scheme].estimates[name], time_text, found[scheme].is_bound),
+        }
+        for scheme in plan.schemes
+        for name, word in names.items()
+        if isfinite(found[scheme].estimates[name].mean)
+    ]
+    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+        y=name_axis("scheme", plan.schemes),
+        color=series.colour(legend=False),
+        tooltip=[
+            alt.Tooltip("scheme:N"),
+            alt.Tooltip("what:N", title="figure"),
+            alt.Tooltip("text:N", title="time (95 %)"),
+        ],
+    )
+    x = log_axis(_places(data), "response time", TIME_LABEL)
+    scale = alt.Scale(domain=list(shapes), range=list(shapes.values()))
+    layers = [
+        base.mark_rule(strokeWidth=2.5).encode(x=x("low"), x2="high:Q"),
+        base.mark_point(size=95, opacity=1).encode(
+            x=x("mean"), shape=alt.Shape("what:N", scale=scale, legend=alt.Legend(symbolFillColor=DIM))
+        ),
+    ]
+    short, _ = size_words(plan)
+    columns = [Column("scheme", is_number=False), *(Column(word) for word in names.values())]
+    lines: list[Row] = [
+        [scheme, *(time_cell(found[scheme], name) for name in names)] for scheme in plan.schemes
+    ]
+    return Chart(
+        figure_name("percentiles", results, cell),
+        "Short transfers: median, mean, p95 and p99",
+        f"Response times of {short} with 95 % intervals over replications, on a logarithmic scale.",
+        series.choosing(alt.layer(*layers)),
+        Table(f"Response time of {short} (95 %)", columns, lines, list(plan.schemes)),
+        height=STEP * len(plan.schemes),
+    )
+
+
+def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
+    """Returns the mean of short transfers in every replication against the baseline in the same one."""
+    plan = results.plan
+    base_values = results.bucket_values(cell, plan.baseline, "short", "response_mean_s")
+    data: list[Datum] = []
+    rows: list[Row] = []
+    schemes = [scheme for scheme in plan.schemes if scheme != plan.baseline]
+    for scheme in schemes:
+        own = results.bucket_values(cell, scheme, "short", "response_mean_s")
+        ratios = [
+            (number, float(a / b))
+            for number, (a, b) in enumerate(zip(own, base_values, strict=True))
+            if isfinite(a) and isfinite(b) and a > 0 and b > 0
+        ]
+        data += [
+            {
+                "scheme": scheme,
+                "replication": number,
+                "change": rounded(log2(ratio)),
+                "text": f"{signed(ratio - 1)} %: {time_text(own[number])}, {plan.baseline} "
+                f"{time_text(base_values[number])}",
+            }
+            for number, ratio in ratios
+        ]
+        shares = [ratio - 1 for _, ratio in ratios]
+        faster = sum(share < 0 for share in shares)
+        rows.append(
+            [
+                scheme,
+                f"{faster} of {len(shares)}",
+                _share_cell(min(shares, default=float("nan"))),
+                _share_cell(max(shares, default=float("nan"))),
+            ]
+        )
+    x = change_axis([datum["change"] for datum in data], TIMES.title)
+    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+        y=name_axis("scheme", schemes),
+        color=series.colour(legend=False),
+        shape=series.shape(legend=False),
+        tooltip=[
+            alt.Tooltip("scheme:N"),
+            alt.Tooltip("replication:Q"),
+            alt.Tooltip("text:N", title="change"),
+        ],
+    )
+    layers = [zero_line(), base.mark_point(size=70, opacity=0.75).encode(x=x("change"))]
+    short, _ = size_words(plan)
+    columns = [Column("scheme", is_number=False), Column("faster in"), Column("least"), Column("greatest")]
+    return Chart(
+        figure_name("replications", results, cell),
+        "How much replications differ",
+        f"Each mark is one replication: the mean response time of {short} against {plan.baseline} with the "
+        "same traffic. Marks on both sides of the line mean that the outcome hangs on the traffic.",
+        series.choosing(alt.layer(*layers)),
+        Table(f"Replications against {plan.baseline}, mean response time of {short}", columns, rows, schemes),
+        height=STEP * len(schemes),
+    )
+
+
+def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
+    """Returns utilisation, loss and marks, and queueing delay at the bottleneck."""
+    rows = {row.scheme: row for row in tables.scheme_rows(results, cell)}
+    return [
+        _link_chart(
+            figure_name("utilisation", results, cell),
+            "Utilisation of the link",
+            "The share of the link's rate that was used in the measured windows, with 95 % intervals.",
+            rows,
+            {"utilisation": "utilisation"},
+            "utilisation",
+            is_share=True,
+            series=series,
+        ),
+        _link_chart(
+            figure_name("loss", results, cell),
+            "Packets lost and marked",
+            "The share of the packets arriving at the bottleneck that were dropped, and that were marked "
+            "(ECN) instead, with 95 % intervals.",
+            rows,
+            {"loss_share": "lost", "mark_share": "marked"},
+            "share of packets",
+            is_share=True,
+            series=series,
+        ),
+        _link_chart(
+            figure_name("delay", results, cell),
+            "Waiting in the queue",
+            "How long packets wait at the bottleneck: the median and the 95th percentile, with 95 % "
+            "intervals.",
+            rows,
+            {"queue_delay_p50_s": "median", "queue_delay_p95_s": "p95"},
+            "queueing delay",
+            is_share=False,
+            series=series,
+        ),
+    ]
+
+
+def time_cell(row: BucketRow, name: BucketStatistic) -> TableCell:
+    """Returns a time of a bucket with its interval, marked where it is only a lower bound."""
+    estimate = row.estimates[name]
+    return estimate_cell(estimate, time_text, row.is_bound)
+
+
+def _link_chart(
+    name: str,
+    title: str,
+    told: str,
+    rows: dict[str, SchemeRow],
+    figures: dict[SchemeStatistic, str],
+    axis: str,
+    *,
+    is_share: bool,
+    series: Series,
+) -> Chart:
+    words: Callable[[float], str] = share_text if is_share else time_text
+    figures = {
+        name: word for name, word in figures.items() if any(row.estimates[name].mean for row in rows.values())
+    } or figures
+    data = [
+        {
+            "scheme": scheme,
+            "what": word,
+            **estimate_datum(estimate, words),
+        }
+        for scheme, row in rows.items()
+        for figure, word in figures.items()
+        if isfinite((estimate := row.estimates[figure]).mean)
+    ]
+
+    def x(field: str) -> Any:
+        if is_logarithmic:
+            return log_axis(_places(data), axis, TIME_LABEL)(field)
+        form = (
+            alt.Axis(labelExpr=SHARE_LABEL, tickCount=6)
+            if is_share
+            else alt.Axis(labelExpr=TIME_LABEL, tickCount=6)
+        )
+        return alt.X(f"{field}:Q", title=axis, axis=form)
+
+    is_logarithmic = not is_share and all(datum["low"] > 0 for datum in data)
+    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+        y=name_axis("scheme", list(rows)),
+        color=series.colour(legend=False),
+        tooltip=[
+            alt.Tooltip("scheme:N"),
+            alt.Tooltip("what:N", title="figure"),
+            alt.Tooltip("text:N", title="value (95 %)"),
+        ],
+    )
+    shapes = alt.Scale(domain=list(figures.values()), range=["circle", "square"][: len(figures)])
+    legend = alt.Legend(symbolFillColor=DIM) if len(figures) > 1 else None
+    layers = [
+        base.mark_rule(strokeWidth=2.5).encode(x=x("low"), x2="high:Q"),
+        base.mark_point(size=95, opacity=1).encode(
+            x=x("mean"), shape=alt.Shape("what:N", scale=shapes, legend=legend)
+        ),
+    ]
+    columns = [Column("scheme", is_number=False), *(Column(word) for word in figures.values())]
+    lines: list[Row] = [
+        [scheme, *(estimate_cell(row.estimates[figure], words) for figure in figures)]
+        for scheme, row in rows.items()
+    ]
+    picture = series.choosing(alt.layer(*layers))
+    return Chart(
+        name,
+        title,
+        told,
+        picture,
+        Table(f"{title} (95 %)", columns, lines, list(rows)),
+        height=STEP * len(rows),
+    )
+
+
+def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
+    """Returns lines at the limits of short and of long transfers, where the sizes reach them."""
+    sizes = [datum["size"] for datum in data]
+    limits = (plan.short_bytes, plan.long_bytes)
+    edges = [{"edge": float(edge)} for edge in limits if sizes and min(sizes) <= edge <= max(sizes)]
+    return alt.Chart(alt.InlineData(values=edges)).mark_rule(color=DIM, strokeDash=[2, 3], strokeWidth=1)
+
+
+def _places(data: Sequence[Datum]) -> list[float]:
+    return [datum[end] for datum in data for end in ("low", "mean", "high")]
+
+
+def _curve_datum(row: CurveRow) -> Datum:
+    middle = (row.low_bytes * row.high_bytes) ** 0.5
+    return {
+        "scheme": row.scheme,
+        "size": rounded(middle),
+        "count": row.count,
+        "bin": f"{size_text(rounded(row.low_bytes, 3))}–{size_text(rounded(row.high_bytes, 3))}",
+        **estimate_datum(row.response_mean_s, time_text),
+    }
+
+
+def _share_cell(share: float) -> TableCell:
+    return TableCell(f"{signed(share)} %", share) if isfinite(share) else TableCell("–", None)

@@ -1,0 +1,404 @@
+"""Prints a comparison: tables at most 110 columns wide, then the sentences."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Generic, TypeVar
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mousehole.answer import BETTER, MANY_SCHEMES, PAGES, WORSE, findings, notes, tables
+from mousehole.base import (
+    OutputConsole,
+    Role,
+    Summary,
+    counted,
+    natural_width,
+    rate_text,
+    say,
+    share_text,
+    size_text,
+    texts,
+    time_text,
+)
+from mousehole.inputs import account, replay_words
+from mousehole.reports._answer import print_answer
+from mousehole.reports._groups import print_groups
+from mousehole.reports._overview import print_overview
+from mousehole.runs import (
+    BucketRow,
+    BucketStatistic,
+    Cell,
+    ColourRow,
+    Finding,
+    LoadRow,
+    Plan,
+    Results,
+    SchemeRow,
+    SchemeStatistic,
+)
+from mousehole.scenario import bottleneck
+from mousehole.statistics import LEAST_REPLICATIONS
+
+R = TypeVar("R")
+
+WIDEST = 110
+
+
+@dataclass(frozen=True)
+class Column(Generic[R]):
+    """A column of a table: its heading, and the text of a row's cell."""
+
+    heading: str
+    text: Callable[[R], str]
+
+
+@dataclass(frozen=True)
+class LongRow:
+    """A row of the table of long transfers: their bucket, and the scheme at the bottleneck."""
+
+    bucket: BucketRow
+    scheme: SchemeRow
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A row of the table of the link: the scheme at the bottleneck, and its packets by colour."""
+
+    scheme: SchemeRow
+    colours: list[ColourRow]
+
+
+def report_console(stderr: bool = False) -> Console:
+    """Returns a console of at most 110 columns, and of exactly 110 if the output is not a terminal."""
+    console = OutputConsole(stderr=stderr, highlight=False)
+    console.width = min(console.width, WIDEST) if console.is_terminal else WIDEST
+    return console
+
+
+def print_report(console: Console, results: Results, details: bool = False) -> None:
+    """Prints the whole report: the answer, then a line per scheme; `details` adds everything else."""
+    plan = results.plan
+    link = bottleneck.words(results.manifest["scenario"])
+    console.print(Text(f"{results.label} over {link}", style="bold"))
+    print_answer(console, results)
+    if len(plan.cells) > 1:
+        _print_grid(console, results)
+    for cell in plan.cells:
+        _print_cell(console, results, cell, details)
+    if results.traffic is not None:
+        for remark in account.remarks(results.traffic):
+            say(console, Text(str(remark), style="yellow"))
+    _print_conditions(console, results)
+    for note in (findings.exploratory_note(plan),) * details + (findings.coverage_note(results),):
+        say(console, Text(note, style="dim"))
+    if not details:
+        say(console, Text("--details prints all tables and sentences.", style="dim"))
+
+
+def _print_cell(console: Console, results: Results, cell: Cell, details: bool) -> None:
+    """Prints a cell: of a grid, only the remarks unless details are wanted."""
+    is_grid, is_whole = len(results.plan.cells) > 1, details or len(results.plan.cells) == 1
+    remarks = notes.cell_notes(results, cell)
+    if is_grid and (is_whole or remarks):
+        console.rule(Text(cell.title), align="left")
+    if is_whole:
+        print_overview(console, results, cell, details or len(results.plan.schemes) > MANY_SCHEMES)
+    if details:
+        _print_tables(console, results, cell)
+    if is_whole:
+        print_groups(console, results, cell, set() if details else {PAGES})
+    for note in remarks:
+        say(console, Text(note, style="yellow"))
+    if details:
+        _print_findings(console, results, cell)
+
+
+def change_text(row: BucketRow) -> str:
+    """Returns the change against the baseline with its interval: `−32 % (−36…−28)`."""
+    change = row.response_mean_change
+    return "–" if row.is_baseline else texts.change_text(change.mean, change.low, change.high)
+
+
+def _print_conditions(console: Console, results: Results) -> None:
+    """Prints under what load and from how much traffic the results came about."""
+    plan = results.plan
+    for condition in conditions(results):
+        say(console, Text(condition, style="dim"))
+    replay = tables.load_row(results, plan.cells[0]).replay
+    words = replay_words(replay, results.manifest["scenario"], results.traffic)
+    if words is not None:
+        say(console, Text(words, style="dim"))
+
+
+def conditions(results: Results) -> list[str]:
+    """Returns for each cell its load and runs, and what of a capture stands behind its verdicts."""
+    plan, found = results.plan, []
+    for cell in plan.cells:
+        load = _load_parts(tables.load_row(results, cell))
+        if plan.in_rounds:
+            found.append(_rounds_text(results, cell))
+            continue
+        window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
+        found.append(
+            "; ".join([cell.title, *load, f"{counted(plan.replications, 'replication')} of {window}"])
+        )
+        found += filter(None, [_evidence_text(results, cell)])
+    return found
+
+
+def _load_parts(load: LoadRow) -> list[str]:
+    parts = []
+    if load.load_native is not None:
+        parts.append(f"native load {load.load_native:.3g}")
+        parts.append(f"{load.load_copies:.3g} copies, time × {load.load_dilation or 1:.3g}")
+    if load.load_achieved is not None:
+        parts.append(f"offered {load.load_achieved:.3g}")
+    if load.load_window is not None and load.load_window_deviation is not None:
+        spread = f"standard deviation {load.load_window_deviation:.2g}"
+        parts.append(f"{load.load_window:.3g} in the windows ({spread})")
+    return parts
+
+
+def _rounds_text(results: Results, cell: Cell) -> str:
+    """Returns buffer, load and length of rounds, which have neither windows nor a load of their choice."""
+    plan, row = results.plan, tables.load_row(results, cell)
+    rounds = (
+        f"{counted(plan.replications, plan.run_word)}, whose runs took {plan.base['duration']} on average"
+    )
+    load = f"load {row.load_window or 0.0:.3g} (standard deviation {row.load_window_deviation or 0.0:.2g})"
+    return f"buffer {cell.buffer}; {load}; {rounds}"
+
+
+def _evidence_text(results: Results, cell: Cell) -> str:
+    """Returns what of a capture stands behind the verdicts; empty for a model."""
+    row, plan = tables.evidence_row(results, cell), results.plan
+    if row is None:
+        return ""
+    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
+    copies = "1 copy" if row.copies_most == 1 else f"{row.copies_most} copies"
+    if row.copies_least != row.copies_most:
+        copies = f"{row.copies_least} to {copies}"
+    return (
+        f"Behind this stand {counted(row.short_transfers, 'distinct transfer')} ≤ {short} of "
+        f"{counted(row.short_clients, 'client')} and {row.long_transfers} > {long} of "
+        f"{counted(row.long_clients, 'client')}, in {copies} at a time; each window plays the capture "
+        f"{row.laps:.2g} times."
+    )
+
+
+def _print_tables(console: Console, results: Results, cell: Cell) -> None:
+    plan, rows = results.plan, tables.bucket_rows(results, cell)
+    schemes = {row.scheme: row for row in tables.scheme_rows(results, cell)}
+    by_role: dict[Role, list[BucketRow]] = {
+        role: [row for row in rows if row.bucket.role == role] for role in ("short", "long", "size")
+    }
+    long_rows = [LongRow(row, schemes[row.scheme]) for row in by_role["long"]]
+    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
+    _print_table(console, f"Short transfers (≤ {short}): response time", by_role["short"], SHORT_COLUMNS)
+    _print_table(console, f"Long transfers (> {long})", long_rows, LONG_COLUMNS)
+    _print_table(console, "The link", _link_rows(results, cell), LINK_COLUMNS)
+    _print_by_size(console, by_role["size"])
+    for bucket in plan.buckets:
+        chosen = [row for row in rows if row.bucket == bucket]
+        _print_table(console, f"Transfers: {bucket.name}", chosen, DETAIL_COLUMNS)
+
+
+def _mean_time(name: BucketStatistic) -> Callable[[BucketRow], str]:
+    """Returns a column's text for a time that is marked as a lower bound where it is one."""
+    return lambda row: time_text(row.estimates[name].mean, row.is_bound)
+
+
+def _time(name: BucketStatistic) -> Callable[[BucketRow], str]:
+    return lambda row: time_text(row.estimates[name].mean)
+
+
+def _slowdown(row: BucketRow) -> str:
+    value = row.estimates["slowdown_mean"].mean
+    return f"{'≥ ' if row.is_bound else ''}{value:.3g} ×" if isfinite(value) else "–"
+
+
+def _link_share(name: SchemeStatistic) -> Callable[[LinkRow], str]:
+    return lambda row: share_text(row.scheme.estimates[name].mean)
+
+
+def _link_time(name: SchemeStatistic) -> Callable[[LinkRow], str]:
+    return lambda row: time_text(row.scheme.estimates[name].mean)
+
+
+def _reordered(row: LinkRow) -> str:
+    share = row.scheme.estimates["reordered_share"].mean
+    return share_text(share) if share else "none"
+
+
+def _jain(row: LongRow) -> str:
+    index = row.scheme.estimates["jain_long"].mean
+    return f"{index:.2f}" if isfinite(index) else "–"
+
+
+def _of_long(text: Callable[[BucketRow], str]) -> Callable[[LongRow], str]:
+    return lambda row: text(row.bucket)
+
+
+def _scheme_name(row: BucketRow) -> str:
+    return row.scheme
+
+
+def _unfinished(row: BucketRow) -> str:
+    return share_text(row.censored_share)
+
+
+SHORT_COLUMNS: tuple[Column[BucketRow], ...] = (
+    Column("scheme", _scheme_name),
+    Column("mean", _mean_time("response_mean_s")),
+    Column("change (95 %)", change_text),
+    Column("p50", _time("response_p50_s")),
+    Column("p95", _time("response_p95_s")),
+    Column("p99", _mean_time("response_p99_s")),
+    Column("slowdown", _slowdown),
+    Column("unfinished", _unfinished),
+)
+LONG_COLUMNS: tuple[Column[LongRow], ...] = (
+    Column("scheme", lambda row: row.bucket.scheme),
+    Column("mean response", _of_long(_mean_time("response_mean_s"))),
+    Column("change (95 %)", _of_long(change_text)),
+    Column("mean rate", lambda row: rate_text(row.scheme.estimates["long_goodput_bps"].mean)),
+    Column("Jain's index", _jain),
+    Column("slowdown", _of_long(_slowdown)),
+    Column("unfinished", _of_long(_unfinished)),
+)
+LINK_COLUMNS: tuple[Column[LinkRow], ...] = (
+    Column("scheme", lambda row: row.scheme.scheme),
+    Column("utilised", _link_share("utilisation")),
+    Column("goodput", lambda row: rate_text(row.scheme.estimates["goodput_bps"].mean)),
+    Column("lost", lambda row: _by_colour(row.colours, lambda colour: colour.loss_share)),
+    Column("marked", lambda row: _by_colour(row.colours, lambda colour: colour.mark_share)),
+    Column("reordered", _reordered),
+    Column("delay p50", _link_time("queue_delay_p50_s")),
+    Column("delay p95", _link_time("queue_delay_p95_s")),
+    Column("delay p99", _link_time("queue_delay_p99_s")),
+)
+DETAIL_COLUMNS: tuple[Column[BucketRow], ...] = (
+    Column("scheme", _scheme_name),
+    Column("count", lambda row: str(row.count)),
+    *SHORT_COLUMNS[1:7],
+    Column("transfer", _mean_time("transfer_mean_s")),
+)
+
+
+def _print_table(console: Console, title: str, rows: list[R], columns: tuple[Column[R], ...]) -> None:
+    """Prints a table; on a narrow console, the columns that do not fit follow in tables of their own."""
+    names, rest = columns[:1], list(columns[1:])
+    heading = title
+    while rest:
+        count = len(rest)
+        while count > 1 and natural_width(console, _table(rows, (*names, *rest[:count]))) > console.width:
+            count -= 1
+        console.print(Text(heading, style="bold"))  # the title of a table would be folded to its width
+        console.print(_table(rows, (*names, *rest[:count])))
+        rest, heading = rest[count:], f"{title}, continued"
+
+
+def _table(rows: list[R], columns: tuple[Column[R], ...]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for position, column in enumerate(columns):
+        table.add_column(column.heading, justify="right" if position else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(column.text(row)) for column in columns))
+    return table
+
+
+def _print_by_size(console: Console, rows: list[BucketRow]) -> None:
+    """Prints the mean response time: one row per scheme, one column per size bucket."""
+    names = list(dict.fromkeys(row.bucket.name for row in rows))
+    wide = [
+        {row.bucket.name: row for row in rows if row.scheme == scheme}
+        for scheme in dict.fromkeys(row.scheme for row in rows)
+    ]
+    _print_wide(console, "Mean response time by transfer size", wide, names, _mean_time("response_mean_s"))
+
+
+def _print_wide(
+    console: Console, title: str, wide: list[dict[str, BucketRow]], names: list[str],
+    text: Callable[[BucketRow], str],
+) -> None:  # fmt: skip
+    """Prints one row per scheme and one column per name."""
+
+    def column(name: str) -> Column[dict[str, BucketRow]]:
+        return Column(name, lambda row: text(row[name]))
+
+    scheme = Column[dict[str, BucketRow]]("scheme", lambda row: next(iter(row.values())).scheme)
+    _print_table(console, title, wide, (scheme, *map(column, names)))
+
+
+def _link_rows(results: Results, cell: Cell) -> list[LinkRow]:
+    colours = [row for row in tables.colour_rows(results, cell) if row.counts["arrived"]]
+    return [
+        LinkRow(scheme, [row for row in colours if row.scheme == scheme.scheme])
+        for scheme in tables.scheme_rows(results, cell)
+    ]
+
+
+def _by_colour(rows: list[ColourRow], share: Callable[[ColourRow], float | None]) -> str:
+    """Returns a share by colour, `0.1 % green, 4 % yellow`; without the name if there is one colour only."""
+    if len(rows) < 2 or not any(share(row) for row in rows):
+        return share_text(share(rows[0])) if rows else "–"
+    return ", ".join(f"{share_text(share(row))} {row.colour}" for row in rows)
+
+
+def _print_findings(console: Console, results: Results, cell: Cell) -> None:
+    here, plan = findings.findings(results, cell), results.plan
+    short = size_text(plan.short_bytes)
+    for reference in dict.fromkeys(finding.reference for finding in here):
+        console.print(Text(f"Against {reference}, mean response time of transfers ≤ {short}:", style="bold"))
+        if plan.replications < LEAST_REPLICATIONS:
+            console.print(Text(f"  no verdict: {findings.few_replications_text(plan)}"))
+            continue
+        rivals = [item for item in here if item.reference == reference]
+        for scheme in dict.fromkeys(finding.scheme for finding in rivals):
+            _print_verdicts(console, [item for item in rivals if item.scheme == scheme], plan)
+    console.print()
+
+
+def _print_verdicts(console: Console, own: list[Finding], plan: Plan) -> None:
+    """Prints the verdict on short transfers, and under it what became of the other endpoints."""
+    short, long = (size_text(size) for size in (plan.short_bytes, plan.long_bytes))
+    by_name = {finding.endpoint: finding for finding in own}
+    primary = by_name["short_response_mean_s"]
+    style = {BETTER: "green", WORSE: "red"}.get(primary.outcome, "")
+    verdict = Text(f"{primary.scheme}: ") + Text(primary.verdict, style=style)
+    say(console, verdict, indent=2)
+    time, rate = by_name["long_response_mean_s"].verdict, by_name["long_goodput_bps"].verdict
+    lines = [
+        f"transfers ≤ {short}: p95 {by_name['short_response_p95_s'].verdict}",
+        f"transfers > {long}: response time {time}, rate {rate}",
+    ]
+    if primary.slower_share is not None:
+        slower, faster = share_text(primary.slower_share), share_text(primary.faster_share)
+        lines.insert(0, f"of the same transfers ≤ {short}, {faster} were faster and {slower} slower")
+    if "page_mean_s" in by_name:
+        lines.append(f"mean time of a page {by_name['page_mean_s'].verdict}")
+    for line in lines:
+        say(console, Text(line, style="dim"), indent=6)
+
+
+def _print_grid(console: Console, results: Results) -> None:
+    """Prints the change of the short and the long mean over the grid: one table per load."""
+    plan, rows = results.plan, tables.bucket_rows(results)
+    words: dict[Summary, str] = {
+        "short": f"≤ {size_text(plan.short_bytes)}", "long": f"> {size_text(plan.long_bytes)}"
+    }  # fmt: skip
+    for role, limit in words.items():
+        for load in plan.loads:
+            chosen = [row for row in rows if row.bucket.role == role and row.load == load]
+            title = f"Mean response time of transfers {limit} against {plan.baseline}"
+            at_load = "" if load is None else f", load {load:g}"
+            _print_grid_table(console, title + at_load, chosen, plan)
+
+
+def _print_grid_table(console: Console, title: str, rows: list[BucketRow], plan: Plan) -> None:
+    wide = [{f"buffer {row.buffer}": row for row in rows if row.scheme == scheme} for scheme in plan.schemes]
+    _print_wide(console, title, wide, [f"buffer {buffer}" for buffer in plan.buffers], change_text)

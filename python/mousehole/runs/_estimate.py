@@ -1,0 +1,293 @@
+"""Estimates how long a plan takes and how much memory its runs need, from short parts of some of its runs."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, log
+
+from mousehole import _engine
+from mousehole.base import MouseholeError, field_error, interruptible
+from mousehole.engine_types import Scenario
+from mousehole.runs._plan import Plan, Task
+from mousehole.runs._pool import default_jobs, run_one
+from mousehole.runs._reduction import reduce_run
+from mousehole.scenario import filled
+
+STEPS = 6
+"""The first part that is timed is 4^-6 of a run, and each one four times as long as the one before."""
+FIRST_S = 0.1
+"""The first part is no longer than so many simulated seconds, however long the run is."""
+ALWAYS_S, MOST_S = 0.6, 2.4
+"""Parts are timed up to the first of these, set-up left out; up to the second if the last two disagree."""
+SAMPLES_S = 1.5
+"""The parts of all schemes together are to take no longer, set-up left out."""
+AGREEMENT = 1.25
+"""Two parts agree if neither costs more per simulated second than so many times the other."""
+BYTES_PER_RUN = 40_000_000
+"""Memory of a run beside its transfers and connections: queues, events, histograms."""
+BYTES_PER_TRANSFER = 370
+"""Memory of a measured transfer: the engine's record, its ideal time, and the columns it is reduced from."""
+BYTES_PER_EVENT = 200
+"""Memory of an event of a packet trace: the engine's record, and its columns."""
+BYTES_PER_CONNECTION = 1500
+"""Memory of a live connection: its state, and its packets and timers under way."""
+WORTH_SAYING_GB = 1.0
+"""Memory from which on it is told beside the time."""
+SAFE_SHARE = 0.9
+"""Share of the memory that is left which a plan may take."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a run cost whose warm-up and window were cut down to `share`."""
+
+    share: float
+    cpu_s: float
+    wall_s: float
+    simulated_s: float
+    transfers: int
+    live: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a plan costs."""
+
+    cpu_s: float
+    """CPU time of all runs together."""
+    slowdown: float
+    """Wall time over CPU time of the parts that were timed: above 1 on a busy machine."""
+    bytes_per_run: float
+    runs: int
+
+    def seconds(self, jobs: int, cores: int | None = None) -> float:
+        """Returns the wall time with so many parallel runs on so many cores (by default those here)."""
+        return self.cpu_s * self.slowdown / min(jobs, cores or default_jobs(), self.runs)
+
+    def bytes_at_once(self, jobs: int) -> float:
+        """Returns the memory with so many parallel runs."""
+        return self.bytes_per_run * min(jobs, self.runs)
+
+
+def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
+    """Estimates the cost of a plan that is run with up to `jobs` parallel runs.
+
+    Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
+    Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
+    take turns. The set-up is told apart, since longer runs do not repeat it.
+    """
+    cancel = _engine.Cancel()
+
+    def timed(share: float, task: Task) -> Part:
+        return interruptible(lambda: _timed(plan, traffic, share, task, cancel))
+
+    first_run = filled(plan.scenario(plan.cells[0], plan.baseline))
+    threads = ThreadPoolExecutor(max_workers=min(jobs, default_jobs(), len(plan.schemes)))
+    try:
+        parts = _baseline_parts(lambda share: timed(share, Task(0, 0, 0)), sum(lengths_s(first_run)))
+        setup_s = _setup_s(parts)
+        tasks = [Task(0, number, number % plan.replications) for number in range(len(plan.schemes))]
+        if setup_s * len(tasks) > SAMPLES_S:
+            tasks = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
+        affordable = [part.share for part in parts if (part.cpu_s - setup_s) * len(tasks) <= SAMPLES_S]
+        share = max(affordable, default=parts[0].share)
+        futures = [threads.submit(timed, share, task) for task in tasks]
+        samples = [interruptible(future.result) for future in futures]
+    finally:
+        cancel.cancel()
+        threads.shutdown(wait=False, cancel_futures=True)
+    whole = [_whole(part, parts, setup_s, first_run) for part in samples]
+    each_s = sum(part.cpu_s for part in whole) / len(whole)
+    first = plan.cells[0].load or 1.0
+    cells = sum((cell.load or 1.0) / first for cell in plan.cells)
+    needed = max(map(_bytes_of, whole))
+    most = max((cell.load or 1.0) / first for cell in plan.cells)
+    return Estimate(
+        cpu_s=each_s * cells * len(plan.schemes) * plan.replications,
+        slowdown=max(1.0, sum(part.wall_s for part in samples) / sum(part.cpu_s for part in samples)),
+        bytes_per_run=needed * most,
+        runs=len(plan.tasks),
+    )
+
+
+def estimated_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
+    """Estimates the cost of `runs` runs like this one, whose scenario is filled in, from parts of it.
+
+    A packet trace is counted by the events of the longest part.
+    """
+    cancel, events = _engine.Cancel(), 0
+
+    def count_events(result: _engine.RunResult) -> None:
+        nonlocal events
+        trace = result.trace()
+        events = 0 if trace is None else len(trace["time_s"])
+
+    def timed(share: float) -> Part:
+        return interruptible(lambda: _timed_part(scenario, traffic, share, count_events, cancel))
+
+    try:
+        parts = _baseline_parts(timed, sum(lengths_s(scenario)))
+    finally:
+        cancel.cancel()
+    whole = _whole(parts[-1], parts, _setup_s(parts), scenario)
+    return Estimate(
+        cpu_s=whole.cpu_s * runs,
+        slowdown=max(1.0, sum(part.wall_s for part in parts) / max(sum(part.cpu_s for part in parts), 1e-9)),
+        bytes_per_run=_bytes_of(whole) + BYTES_PER_EVENT * events / parts[-1].share,
+        runs=runs,
+    )
+
+
+def require_memory(estimate: Estimate, available: int | None) -> None:
+    """Raises `MouseholeError` if one run does not fit into `available` bytes."""
+    if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
+        raise MouseholeError(
+            f"this run needs about {_memory(estimate.bytes_per_run)} of memory, and "
+            f"{_memory(available)} are left here; give a shorter duration, a lower rate or a lower load"
+        )
+
+
+def lengths_s(run: Scenario) -> tuple[float, float]:
+    """Returns the lengths of warm-up and window."""
+    return (
+        _engine.parse_duration("warmup", run["warmup"]),
+        _engine.parse_duration("duration", run["duration"]),
+    )
+
+
+def cost_text(estimate: Estimate, jobs: int, cores: int | None = None) -> str:
+    """Returns time and, where it is worth saying, memory: `about 3 min and 2.1 GB of memory`.
+
+    `cores` are those that share the work, by default those here.
+    """
+    gigabytes = estimate.bytes_at_once(jobs) / 1e9
+    memory = f" and {gigabytes:.1f} GB of memory" if gigabytes >= WORTH_SAYING_GB else ""
+    return f"{about_text(estimate.seconds(jobs, cores))}{memory}"
+
+
+def about_text(seconds: float) -> str:
+    """Returns a time that is only estimated, such as `about 25 s` or `about 3.1 h`."""
+    if seconds < 2:
+        return "about a second"
+    if seconds < 90:
+        return f"about {seconds:.0f} s" if seconds < 10 else f"about {5 * round(seconds / 5)} s"
+    if seconds < 48 * 3600:
+        return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+    return f"about {seconds / 86400:.0f} days"
+
+
+def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> int:
+    """Returns how many runs to have at once: `jobs`, or one per core as far as `available` bytes allow.
+
+    Raises `MouseholeError` if one run does not fit into the memory, or if `jobs` were asked for and do not.
+    """
+    wanted = default_jobs() if jobs is None else jobs
+    if available is None:
+        return wanted
+    left = f"{_memory(available)} are left here"
+    fitting = int(SAFE_SHARE * available // estimate.bytes_per_run)
+    if fitting < 1:
+        raise MouseholeError(
+            f"a run of this comparison needs about {_memory(estimate.bytes_per_run)} of memory, "
+            f"and {left}; give a shorter --duration, a lower --rate or a lower --load"
+        )
+    if jobs is not None and min(jobs, estimate.runs) > fitting:
+        needed = _memory(estimate.bytes_at_once(jobs))
+        allowed = f"at most {fitting}, or the duration, the rate or the load lower"
+        raise field_error("jobs", jobs, allowed, f"needs about {needed} of memory, and {left}")
+    return min(wanted, fitting)
+
+
+def _baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
+    """Returns the parts of a run of `span_s` simulated seconds that were timed, shortest first."""
+    steps = max(STEPS, ceil(log(span_s / FIRST_S, 4)))
+    shares = [4.0 ** (step - steps) for step in range(steps + 1)]
+    parts = [timed(shares[0]), timed(shares[1])]
+    for share in shares[2:]:
+        setup_s, last = _setup_s(parts), parts[-1]
+        computed = last.cpu_s - setup_s
+        ratio = _rate(last, setup_s) / max(_rate(parts[-2], setup_s), 1e-12)
+        agrees = 1 / AGREEMENT <= ratio <= AGREEMENT
+        if 4 * computed > (ALWAYS_S if agrees else MOST_S):
+            break
+        parts.append(timed(share))
+    return parts
+
+
+def _setup_s(parts: list[Part]) -> float:
+    """Returns the time to set up, from the two shortest parts: what a part of no length would cost."""
+    one, other = parts[:2]
+    gained = max(other.simulated_s - one.simulated_s, 1e-9)
+    rate = max(other.cpu_s - one.cpu_s, 0.0) / gained
+    return max(0.0, min(one.cpu_s, other.cpu_s) - rate * one.simulated_s)
+
+
+def _rate(part: Part, setup_s: float) -> float:
+    """Returns the CPU seconds per simulated second."""
+    return max(part.cpu_s - setup_s, 0.0) / max(part.simulated_s, 1e-9)
+
+
+def _bytes_of(part: Part) -> float:
+    """Returns the memory of a run, a packet trace left out."""
+    return BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
+
+
+def _whole(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
+    """Returns what the whole run costs of which `part` was timed; `parts` are those of the baseline.
+
+    After the window a run goes on until its measured transfers have ended. That time, and the connections
+    alive at once, grow with the run as they did between the last two parts of the baseline.
+    """
+    warmup_s, window_s = lengths_s(run)
+    steps = -log(part.share) / log(4)
+    extra_s = [max(one.simulated_s - one.share * (warmup_s + window_s), 0.0) for one in (*parts[-2:], part)]
+    most_s = (run["max_windows"] - 1) * window_s
+    extra = min(extra_s[2] * _growth(extra_s[0], extra_s[1]) ** steps, most_s)
+    simulated_s = warmup_s + window_s + extra
+    live = part.live * _growth(parts[-2].live, parts[-1].live) ** steps
+    cpu_s = setup_s + _rate(part, setup_s) * simulated_s if steps else part.cpu_s
+    return Part(1.0, cpu_s, cpu_s, simulated_s, round(part.transfers / part.share), round(live))
+
+
+def _growth(before: float, after: float) -> float:
+    """Returns the factor by which something grows when a part is four times as long, from 1 to 4."""
+    return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
+
+
+def _timed(
+    plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
+) -> Part:
+    """Runs a part of a plan's run in this thread and returns its cost."""
+    reduce = partial(reduce_run, buckets=plan.buckets)
+    return _timed_part(plan.task_scenario(task), traffic, share, reduce, cancel)
+
+
+def _timed_part(
+    run: Scenario, traffic: _engine.Traffic | None, share: float,
+    reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
+) -> Part:  # fmt: skip
+    """Runs a part of a run in this thread and returns its cost."""
+    scenario = run.copy()
+    scenario["warmup"] = _share_of("warmup", run["warmup"], share)
+    scenario["duration"] = _share_of("duration", run["duration"], share)
+    begin, begin_cpu = time.perf_counter(), time.thread_time()
+    result = run_one(scenario, traffic, cancel)
+    reduce(result)
+    cpu_s, wall_s = time.thread_time() - begin_cpu, time.perf_counter() - begin
+    summary = result.summary()
+    return Part(
+        share, cpu_s, wall_s, summary["simulated_s"], summary["measured"], summary["connections_most_live"]
+    )
+
+
+def _share_of(field: str, duration: str, share: float) -> str:
+    return f"{_engine.parse_duration(field, duration) * share:.9f}s"
+
+
+def _memory(amount: float) -> str:
+    """Returns an amount of memory: `42 MB` below 0.1 GB, else `2.1 GB`."""
+    if amount < 1e8:
+        return f"{amount / 1e6:.0f} MB"
+    return f"{amount / 1e9:.1f} GB" if amount < 1e10 else f"{amount / 1e9:.0f} GB"

@@ -1,0 +1,68 @@
+"""What stands behind a verdict on a capture: distinct transfers, clients, copies and laps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mousehole import _engine
+from mousehole.base import Bucket, Summary
+from mousehole.engine_types import TrafficSection, TrafficSummary
+from mousehole.statistics import capture_freedom
+
+LEAST_TRANSFERS = 100
+"""With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The distinct transfers of one class in a capture, and the clients that they belong to."""
+
+    transfers: int
+    clients: int
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture that is replayed, with its transfers by class."""
+
+    period_s: float
+    """Length of the capture, after which it repeats."""
+    counted: Mapping[Summary, Counted]
+    freedom: float
+    """Degrees of freedom for the variance between captures; see `statistics.capture_freedom`."""
+    large: int
+    """Connections with more bytes than the bandwidth-delay product."""
+    pipe_bytes: float
+    """The bandwidth-delay product, 0 if the bottleneck has no rate of its own."""
+
+    def is_enough(self, role: Summary) -> bool:
+        """Returns whether there are transfers enough for a verdict on a class."""
+        return self.counted[role].transfers >= LEAST_TRANSFERS
+
+
+def capture_of(
+    section: TrafficSection,
+    traffic: _engine.Traffic | None,
+    summary: TrafficSummary | None,
+    buckets: tuple[Bucket, ...],
+    sizes_bytes: NDArray[np.float64],
+    pipe_bytes: float,
+) -> Capture | None:
+    """Returns the capture that a comparison replays, None if a model draws any of its traffic.
+
+    `sizes_bytes` are those of its connections; `pipe_bytes` is the bandwidth-delay product.
+    """
+    mix = section.get("mix") or []
+    models = bool(section.get("model")) or any(entry.get("model") for entry in mix)
+    files = bool(section.get("files")) or any(entry.get("files") for entry in mix)
+    if traffic is None or summary is None or models or not files:
+        return None
+    counted = {
+        bucket.role: Counted(*traffic.distinct(bucket.low_bytes, bucket.high_bytes))
+        for bucket in buckets
+        if bucket.role != "size"
+    }
+    freedom, large = capture_freedom(sizes_bytes, pipe_bytes), int(np.sum(sizes_bytes > pipe_bytes))
+    return Capture(summary["period_s"], counted, freedom, large, pipe_bytes)

@@ -1,0 +1,444 @@
+"""Where runs may be besides threads of this process: an executor of `concurrent.futures`, or Dask's workers.
+
+The outcome of a run depends on its scenario and traffic only, so that all backends give the same bytes.
+"""
+
+import importlib
+import logging
+import tempfile
+import time
+import warnings
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+from uuid import uuid4
+
+from mousehole.base import MouseholeError, Reporter, Silent, conflict_error
+from mousehole.runs._pool import Apart, Backend, Job, Shipment, default_jobs
+from mousehole.runs._worker import DONE, REFUSED, Answers, execute, execute_all, identity, parcel_of, refusal
+
+CONNECT_S = 10.0
+"""Seconds in which a scheduler must answer."""
+BATCH_S = 0.25
+"""Seconds that a task of Dask's should take: jobs that are shorter go out several in one task.
+
+After twice that it begins no other job; those that are left go out again.
+"""
+LARGEST_BATCH = 256
+"""Jobs in one task at most."""
+CRASHES = 3
+"""A job is given up when so many workers have ended while they ran it; during the last one it runs alone."""
+COUNT_S = 0.5
+"""Seconds between two counts of the workers, some of which may join late."""
+GATHER_S = 10.0
+"""Seconds to wait for an outcome whose worker may just have ended; the scheduler has it computed again."""
+
+
+@contextmanager
+def opened(
+    dask: str | None = None, executor: Executor | None = None, reporter: Reporter | None = None
+) -> Iterator[Backend | None]:
+    """Gives the backend that the options `dask` and `executor` name; None stands for threads of this process.
+
+    Raises `MouseholeError` if both are given, if no scheduler answers, or if a worker is another Mousehole.
+    """
+    if dask is not None and executor is not None:
+        raise conflict_error("dask", dask, "executor", "give one of them")
+    if dask is None and executor is None:
+        yield None
+        return
+    backend = Dask(dask, reporter or Silent()) if dask is not None else Futures(executor)  # type: ignore[arg-type]
+    try:
+        yield backend
+    finally:
+        backend.close()
+
+
+class Futures:
+    """Runs jobs in an executor of `concurrent.futures`, which the caller made and shuts down.
+
+    Its workers read traffic from a folder of temporary files; those that cannot see it are sent the bytes.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._spool = tempfile.TemporaryDirectory(prefix="mousehole-")
+        self._waiting: dict[Future[Any], tuple[Hashable, bytes, Shipment | None]] = {}
+
+    @property
+    def at_once(self) -> int:
+        """Returns the executor's number of workers, or that of cores where it does not tell."""
+        return int(getattr(self._executor, "_max_workers", None) or default_jobs())
+
+    @property
+    def batch(self) -> int:
+        """Returns 1: each job is handed over by itself."""
+        return 1
+
+    def submit(self, key: Hashable, job: Job[Any]) -> None:
+        """Takes a job over."""
+        parcel, content = parcel_of(job), None
+        if job.shipment is not None:
+            place = Path(self._spool.name) / job.shipment.digest
+            if not place.exists():
+                place.write_bytes(job.shipment.packed())
+            content = str(place)
+        self._submit(key, parcel, job.shipment, content)
+
+    def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of the runs that are over.
+
+        Raises `MouseholeError` if the executor broke, or if a worker is another Mousehole.
+        """
+        found = []
+        for future in wait(self._waiting, timeout=timeout_s, return_when=FIRST_COMPLETED).done:
+            key, parcel, shipment = self._waiting.pop(future)
+            try:
+                kind, outcome = future.result()
+            except BrokenExecutor as error:
+                reason = f"a worker of the executor ended while it ran ({error or type(error).__name__})"
+                raise MouseholeError(reason, field="executor") from None
+            if kind == DONE:
+                found.append((key, outcome))
+            elif kind == REFUSED or shipment is None:
+                raise MouseholeError(str(outcome), field="executor")
+            else:
+                self._submit(key, parcel, shipment, shipment.packed())
+        return found
+
+    def abandon(self) -> None:
+        """Cancels what has not begun."""
+        for future in self._waiting:
+            future.cancel()
+        self._waiting.clear()
+
+    def close(self) -> None:
+        """Deletes the temporary files."""
+        self.abandon()
+        self._spool.cleanup()
+
+    def _submit(
+        self, key: Hashable, parcel: bytes, shipment: Shipment | None, content: bytes | str | None
+    ) -> None:
+        try:
+            future = self._executor.submit(execute, identity(), parcel, content)
+        except (BrokenExecutor, RuntimeError) as error:
+            raise MouseholeError(f"the executor takes no work ({error})", field="executor") from None
+        self._waiting[future] = key, parcel, shipment
+
+
+@dataclass
+class _Flight:
+    """One task: a job or several on their way, and how they fared so far."""
+
+    parcels: dict[Hashable, bytes]
+    """By the keys of the jobs."""
+    shipment: Shipment | None
+    """The traffic of all of them."""
+    crashes: int = 0
+    last_worker: str = ""
+    alone: bool = False
+    future: Any = None
+    """Dask's future; None while it waits to run alone."""
+
+
+@dataclass
+class _Batches:
+    """Collects jobs of one traffic until they fill a task; learns how many do from how long jobs take."""
+
+    size: int = 1
+    """Jobs that take about `BATCH_S` together."""
+    _job_s: float | None = None
+    """Seconds of a job, of the newest with the most weight."""
+    _parcels: dict[Hashable, bytes] = field(default_factory=dict)
+    _shipment: Shipment | None = None
+
+    def add(self, key: Hashable, parcel: bytes, shipment: Shipment | None) -> Iterator[_Flight]:
+        """Takes a job in; yields what is full, or of another traffic."""
+        if _digest(shipment) != _digest(self._shipment):
+            yield from self.rest()
+        self._parcels[key], self._shipment = parcel, shipment
+        if len(self._parcels) >= self.size:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[_Flight]:
+        """Yields the jobs that have not filled a task; none if there are none."""
+        if self._parcels:
+            yield _Flight(self._parcels, self._shipment)
+            self._parcels = {}
+
+    def learn(self, jobs: int, seconds: float) -> None:
+        """Takes in how long a task with so many jobs took."""
+        newest = max(seconds, 1e-6) / jobs
+        self._job_s = newest if self._job_s is None else (self._job_s + newest) / 2
+        self.size = min(max(int(BATCH_S / self._job_s), 1), LARGEST_BATCH)
+
+    def clear(self) -> None:
+        """Forgets the jobs that were not yielded."""
+        self._parcels = {}
+
+
+class Dask:
+    """Runs jobs on the workers of a Dask scheduler (the extra `mousehole[dask]`).
+
+    A task costs client and scheduler some 10 ms, so that short jobs go out several in one task.
+
+    The scheduler repeats the tasks of a worker that ends; tasks of several jobs are divided into their jobs
+    first. A job that was under way in two workers that ended runs again after all others, alone; if that
+    worker ends as well, the job is given up. So jobs that were beside it are not blamed.
+    """
+
+    def __init__(self, address: str, reporter: Reporter) -> None:
+        self._address, self._reporter = address, reporter
+        self._client = _client(address)
+        self._name = f"mousehole-{uuid4().hex[:12]}"
+        self.tasks = 0
+        """Tasks that have gone out."""
+        self._batches = _Batches()
+        self._flights: dict[str, _Flight] = {}
+        self._over: SimpleQueue[str] = SimpleQueue()
+        self._ended: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self._suspects: deque[_Flight] = deque()
+        self._contents: dict[str, Any] = {}
+        self._workers, self._counted_s, self._has_waited = 0, 0.0, False
+        self._client.subscribe_topic("all", self._note)
+        self._check_workers()
+
+    @property
+    def at_once(self) -> int:
+        """Returns the number of threads of all workers that have joined so far."""
+        now = time.monotonic()
+        if now - self._counted_s > COUNT_S:
+            self._require_scheduler()
+            self._counted_s = now
+            with suppress(OSError, TimeoutError):
+                self._workers = sum(self._client.nthreads().values())
+            if self._workers == 0 and not self._has_waited:
+                self._has_waited = True
+                self._reporter.say(f"no worker has joined the scheduler {self._address} yet; waiting for one")
+        return self._workers
+
+    @property
+    def batch(self) -> int:
+        """Returns how many jobs go out in one task, as far as is known how long they take."""
+        return self._batches.size
+
+    def submit(self, key: Hashable, job: Job[Any]) -> None:
+        """Takes a job over; it goes out when it and others fill a task, else with the next `collect`."""
+        self._launch(self._batches.add(key, parcel_of(job), job.shipment))
+
+    def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of the runs that are over.
+
+        Raises `MouseholeError` if the scheduler is gone, or if a worker is another Mousehole.
+        """
+        self._launch(self._batches.rest())
+        found = self._after_crashes()
+        names = self._names_over(0.0 if found else timeout_s)
+        self._require_scheduler()
+        fetched = self._fetched(names)
+        for name in names:
+            flight = self._flights.pop(name, None)
+            if flight is not None:
+                found += self._outcomes(name, flight, fetched.get(name))
+        if not self._flights and self._suspects:
+            flight = self._suspects.popleft()
+            flight.alone = True
+            self._launch([flight])
+        return found
+
+    def abandon(self) -> None:
+        """Cancels what is not over; runs that have begun end at their workers, and nobody takes notice."""
+        futures = [flight.future for flight in self._flights.values()]
+        self._batches.clear()
+        self._flights.clear()
+        self._suspects.clear()
+        with suppress(Exception):  # the scheduler may be gone
+            self._client.cancel(futures, force=True)
+
+    def close(self) -> None:
+        """Leaves the scheduler."""
+        self.abandon()
+        self._contents.clear()
+        with suppress(Exception):
+            self._client.close(timeout=2)
+
+    def _check_workers(self) -> None:
+        """Refuses a worker that is another Mousehole; one that joins later is checked by its first task."""
+        try:
+            answers = self._client.run(refusal, identity(), on_error="return")
+        except (OSError, TimeoutError) as error:
+            raise _unreachable(self._address, error) from None
+        for address, answer in answers.items():
+            if isinstance(answer, BaseException):
+                raise self._fault(f"the worker at {address} cannot run mousehole ({_first_line(answer)})")
+            if answer is not None:
+                raise self._fault(answer)
+
+    def _launch(self, flights: Iterable[_Flight]) -> None:
+        for flight in flights:
+            self.tasks += 1
+            name = f"{self._name}-{self.tasks}"
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that a task's arguments are large; they are sent once
+                content = None if flight.shipment is None else self._content(flight.shipment)
+                flight.future = self._client.submit(
+                    execute_all, identity(), list(flight.parcels.values()), content, 2 * BATCH_S,
+                    key=name, pure=False,
+                )  # fmt: skip
+            self._flights[name] = flight
+            self._watch(name, flight)
+
+    def _watch(self, name: str, flight: _Flight) -> None:
+        flight.future.add_done_callback(lambda _: self._over.put(name))
+
+    def _content(self, shipment: Shipment) -> Any:
+        """Returns the future of a packed traffic: workers fetch it once, and it is made again if lost."""
+        if shipment.digest not in self._contents:
+            self._contents[shipment.digest] = self._client.submit(
+                bytes, shipment.packed(), key=f"mousehole-traffic-{shipment.digest}"
+            )
+        return self._contents[shipment.digest]
+
+    def _names_over(self, timeout_s: float) -> list[str]:
+        """Returns the names of the tasks that are over, without waiting for more than one."""
+        names = []
+        with suppress(Empty):
+            names.append(self._over.get(timeout=timeout_s) if timeout_s else self._over.get_nowait())
+            while True:
+                names.append(self._over.get_nowait())
+        return names
+
+    def _fetched(self, names: list[str]) -> dict[str, Answers]:
+        """Returns the answers of the tasks that have ended well, fetched together; none if that fails."""
+        finished = [name for name in names if name in self._flights]
+        futures = [self._flights[name].future for name in finished]
+        if len(futures) < 2 or any(future.status != "finished" for future in futures):
+            return {}
+        try:
+            return dict(zip(finished, self._client.gather(futures), strict=True))
+        except Exception:  # they are asked one by one, and each one's fault is seen to
+            return {}
+
+    def _outcomes(self, name: str, flight: _Flight, fetched: Answers | None) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of a task that is over; none if its jobs are on their way again."""
+        from distributed import KilledWorker
+
+        try:
+            answers = fetched or flight.future.result(timeout=GATHER_S)
+        except KilledWorker as error:
+            return self._after_crash(flight, str(getattr(error.last_worker, "address", "")), CRASHES - 1)
+        except TimeoutError:  # its worker has ended, and the run is repeated
+            self._flights[name] = flight
+            self._watch(name, flight)
+            return []
+        except CancelledError:
+            self._require_scheduler()
+            self._launch([flight])
+            return []
+        except (ImportError, AttributeError) as error:
+            raise self._fault(f"a worker cannot run mousehole ({_first_line(error)})") from None
+        for kind, outcome in answers.each:
+            if kind != DONE:
+                raise self._fault(str(outcome))
+        self._batches.learn(len(answers.each), answers.seconds)
+        for key, parcel in list(flight.parcels.items())[len(answers.each) :]:
+            self._launch(self._batches.add(key, parcel, flight.shipment))
+        return [(key, outcome) for key, (_, outcome) in zip(flight.parcels, answers.each, strict=False)]
+
+    def _note(self, event: Any) -> None:
+        """Called in the client's thread with every event of the scheduler's topic `all`."""
+        told = event[1] if isinstance(event, tuple | list) else event
+        if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):
+            self._ended.put(told)
+
+    def _after_crashes(self) -> list[tuple[Any, Any]]:
+        """Sees to the tasks of workers that have ended unexpectedly; returns the jobs that are given up."""
+        found: list[tuple[Any, Any]] = []
+        with suppress(Empty):
+            while True:
+                told = self._ended.get_nowait()
+                for name in [name for name in self._flights if name in told["processing-tasks"]]:
+                    flight, worker = self._flights[name], str(told.get("worker", ""))
+                    if len(flight.parcels) == 1 and flight.crashes + 1 < CRASHES - 1:
+                        flight.crashes, flight.last_worker = flight.crashes + 1, worker
+                        continue  # the scheduler repeats it
+                    del self._flights[name]
+                    self._client.cancel([flight.future], force=True)
+                    found += self._after_crash(flight, worker, 0)
+        return found
+
+    def _after_crash(self, flight: _Flight, worker: str, least: int) -> list[tuple[Any, Any]]:
+        """Counts one more worker that ended, at least `least`; returns why a job is given up, if it is.
+
+        Several jobs go on as tasks of their own, one that crashed often waits to run alone.
+        """
+        crashes, worker = max(flight.crashes + 1, least), worker or flight.last_worker
+        if flight.alone:
+            reason = (
+                f"{crashes} workers ended while they ran it, the last of them ({worker}) "
+                "with no other run beside it"
+            )
+            return [(key, Apart(reason)) for key in flight.parcels]
+        for key, parcel in flight.parcels.items():
+            single = _Flight({key: parcel}, flight.shipment, crashes, worker)
+            if crashes >= CRASHES - 1:
+                self._suspects.append(single)
+            else:
+                self._launch([single])
+        return []
+
+    def _require_scheduler(self) -> None:
+        if self._client.status not in ("running", "connecting"):
+            raise self._fault("the scheduler is gone; what was finished before is kept where it is written")
+
+    def _fault(self, sentence: str) -> MouseholeError:
+        return MouseholeError(sentence, field="dask", value=self._address)
+
+
+def _client(address: str) -> Any:
+    """Returns a client of the scheduler at this address, or of the one that a scheduler file names."""
+    try:
+        distributed = importlib.import_module("distributed")
+    except ModuleNotFoundError:
+        raise MouseholeError(
+            "needs the package distributed; install it by: pip install 'mousehole[dask]'",
+            field="dask", value=address,
+        ) from None  # fmt: skip
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    place: dict[str, Any] = {"address": address}
+    if address.endswith(".json"):
+        if not Path(address).is_file():
+            raise MouseholeError(f"there is no scheduler file {address}", field="dask", value=address)
+        place = {"scheduler_file": address}
+    client = distributed.Client.__new__(distributed.Client)
+    try:
+        client.__init__(**place, timeout=CONNECT_S, set_as_default=False, name="mousehole")
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise _unreachable(address, error) from None
+    except MemoryError:  # the first bytes of another protocol, taken for a length
+        client.status = "closed"  # else it would wait for an answer when it is thrown away
+        raise _unreachable(address, OSError("what listens there speaks another protocol")) from None
+    return client
+
+
+def _digest(shipment: Shipment | None) -> str | None:
+    return None if shipment is None else shipment.digest
+
+
+def _unreachable(address: str, error: BaseException) -> MouseholeError:
+    return MouseholeError(
+        f"no Dask scheduler answers at {address} ({_first_line(error)}); "
+        "give its address, such as tcp://10.0.0.1:8786",
+        field="dask", value=address,
+    )  # fmt: skip
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:150].rstrip(".")

@@ -1,0 +1,261 @@
+"""What a comparison runs: grid of buffers and loads, schemes, replications, and the scenario of each run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from math import ceil
+
+from mousehole import _engine
+from mousehole.base import (
+    BYTES,
+    Bucket,
+    MouseholeError,
+    Options,
+    buckets,
+    conflict_error,
+    field_error,
+    least,
+    load_list,
+    scheme_name,
+    text_list,
+    with_unit,
+)
+from mousehole.engine_types import Floats, Scenario, TrafficSection
+from mousehole.scenario import SharedScenario, bottleneck, filled, try_headers, try_scenarios
+from mousehole.statistics import TIME_CONSTANTS, relaxation_s
+
+REPLICATIONS, QUICK_REPLICATIONS = 10, 3
+MOST_RUNS = 1_000_000
+"""Largest number of runs of one comparison; the results of more would not fit into memory."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the grid; a load of None means the load that the traffic has by itself."""
+
+    buffer: str
+    load: float | None
+
+    @property
+    def title(self) -> str:
+        """The cell in words, such as `buffer 50p, load 0.9`."""
+        load = "the traffic's own load" if self.load is None else f"load {self.load:g}"
+        return f"buffer {self.buffer}, {load}"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One engine run, by its indices."""
+
+    cell: int
+    scheme: int
+    replication: int
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """What the warm-up is chosen from: sizes of transfers, rate, and the load of traffic that has its own."""
+
+    sizes_bytes: Floats = field(repr=False)
+    rate_bps: float
+    own_load: float | None
+    is_chosen: bool
+    """Whether it follows from these; otherwise it was given, and they tell only whether it is enough."""
+
+    def needed_s(self, load: float | None) -> float | None:
+        """Returns the time after which the link is near its steady state, None if it has none."""
+        load = self.own_load if load is None else load
+        if load is None or load >= 1:
+            return None
+        return TIME_CONSTANTS * relaxation_s(self.sizes_bytes, self.rate_bps, load)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about a comparison before it runs."""
+
+    base: Scenario
+    """The scenario that all runs share; `scenario` sets its scheme, buffer, load and replication."""
+    buffers: tuple[str, ...]
+    loads: tuple[float | None, ...]
+    schemes: tuple[str, ...]
+    baseline: str
+    replications: int
+    short_bytes: int
+    long_bytes: int
+    warmup: Warmup | None = None
+    """What warm-up the load needs; None if the sizes of the transfers are not known beforehand."""
+    first_replication: int = 0
+    """The number under which the first replication draws; those of another plan may have been seen before."""
+    in_rounds: bool = False
+    """Whether replications are rounds of real programs, as `mousehole link` plays them."""
+
+    @property
+    def run_word(self) -> str:
+        """What a replication is called where people read."""
+        return "round" if self.in_rounds else "replication"
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The points of the grid; the buffer changes fastest."""
+        return tuple(Cell(buffer, load) for load in self.loads for buffer in self.buffers)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The schemes that verdicts are against: the baseline, and FQ-CoDel if it is among the schemes."""
+        rivals = (scheme for scheme in self.schemes if scheme_name(scheme) == "fq-codel")
+        return tuple(dict.fromkeys((self.baseline, *rivals)))
+
+    @property
+    def buckets(self) -> tuple[Bucket, ...]:
+        """Size classes of the results."""
+        return buckets(self.short_bytes, self.long_bytes)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """All runs in the order in which they start; inside a cell, the scheme changes fastest."""
+        return tuple(
+            Task(cell, scheme, replication)
+            for cell in range(len(self.cells))
+            for replication in range(self.replications)
+            for scheme in range(len(self.schemes))
+        )
+
+    def scenario(self, cell: Cell, scheme: str, replication: int = 0) -> Scenario:
+        """Returns the scenario of one run."""
+        traffic = self.base["traffic"].copy()
+        if cell.load is not None:
+            traffic["load"] = cell.load
+        if overlaid(traffic):
+            traffic["resample"] = True
+        at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})
+        number = self.first_replication + replication
+        run: Scenario = {**at_buffer, "scheme": scheme, "replication": number, "traffic": traffic}
+        return {**run, "warmup": self.warmup_of(cell)}
+
+    def warmup_of(self, cell: Cell) -> str:
+        """Returns the time before the measured window: what is needed, but no longer than the window."""
+        given = self.base["warmup"]
+        if self.warmup is None or not self.warmup.is_chosen:
+            return given
+        least, most = (
+            _engine.parse_duration(*item) for item in (("warmup", given), ("duration", self.base["duration"]))
+        )
+        needed = self.warmup.needed_s(cell.load)
+        wanted = least if needed is None else min(needed, most)
+        return given if wanted <= least else f"{ceil(round(wanted, 6))}s"
+
+    def task_scenario(self, task: Task) -> Scenario:
+        """Returns the scenario of a task."""
+        return self.scenario(self.cells[task.cell], self.schemes[task.scheme], task.replication)
+
+
+def overlaid(traffic: TrafficSection) -> bool:
+    """Returns whether files are overlaid to meet a load, so that replications resample them."""
+    files_of_mix = (entry for entry in traffic.get("mix") or () if entry.get("files"))
+    main = bool(traffic.get("files")) and traffic.get("load") is not None
+    return main or any(entry.get("load") is not None for entry in files_of_mix)
+
+
+def planned(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:
+    """Returns the plan of grid, schemes and replications; `own_scheme` is that of the user's scenario.
+
+    Raises `MouseholeError` for an option that is not allowed; the engine's own checks are those of `checked`.
+    """
+    load, baseline = options.load, known_baseline(options.baseline)
+    seeds = QUICK_REPLICATIONS if options.quick else REPLICATIONS
+    return Plan(
+        base=shared.base,
+        buffers=shared.buffers,
+        loads=load_list("load", shared.base["traffic"].get("load") if load is None else load),
+        schemes=with_baseline(chosen_schemes(options.schemes, own_scheme), baseline),
+        baseline=baseline,
+        replications=least("seeds", seeds if options.seeds is None else options.seeds, 1),
+        short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
+        long_bytes=_engine.parse_size("long", with_unit("long", options.long, BYTES)),
+    )
+
+
+def checked(plan: Plan) -> Plan:
+    """Returns the plan itself.
+
+    Raises `MouseholeError` if its sizes make no sense, if it has too many runs, if the engine refuses a
+    scenario of it, or if two of its schemes are the same.
+    """
+    check_sizes(plan)
+    runs = len(plan.schemes) * plan.replications * len(plan.buffers) * len(plan.loads)
+    if runs > MOST_RUNS:
+        raise field_error(
+            "seeds", plan.replications, f"fewer, for at most {MOST_RUNS} runs", f"makes {runs} runs"
+        )
+    try_scenarios([plan.scenario(cell, scheme) for cell in plan.cells for scheme in plan.schemes])
+    meanings = [
+        [filled(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
+    ]
+    refuse_duplicates(plan.schemes, meanings[0])
+    return plan
+
+
+def check_sizes(plan: Plan) -> None:
+    """Raises `MouseholeError` if the sizes of short and long transfers make no sense."""
+    if plan.short_bytes < 1:
+        raise field_error("short", plan.short_bytes, "a size of at least 1 byte")
+    if plan.long_bytes < plan.short_bytes:
+        allowed = f"a size of at least that of short transfers ({plan.short_bytes} B)"
+        raise field_error("long", plan.long_bytes, allowed)
+
+
+def load_policies(given: str | Sequence[str] | None) -> list[str]:
+    """Compiles and loads the headers of own policies, so that schemes may name them; returns their names.
+
+    Raises `MouseholeError` for a header that is at fault, also if its set-up crashes or does not end.
+    """
+    headers = () if given is None else text_list("policy", given)
+    try_headers(headers)
+    return [_engine.load_policy(path) for path in headers]
+
+
+def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
+    """Returns the schemes with the baseline first."""
+    return (baseline, *(scheme for scheme in schemes if scheme != baseline))
+
+
+def chosen_schemes(given: str | Sequence[str] | None, own: str | None = None) -> tuple[str, ...]:
+    """Returns the schemes to compare: those named (`all` names all), or the default ones and `own`."""
+    if given is None:
+        return tuple(dict.fromkeys((*default_schemes(), *([own.strip()] if own else []))))
+    named = text_list("schemes", given)
+    each = (all_schemes() if item == "all" else (item,) for item in named)
+    return tuple(dict.fromkeys(chain.from_iterable(each)))
+
+
+def known_baseline(given: str) -> str:
+    """Returns the baseline; raises `MouseholeError` if there is no such scheme."""
+    try:
+        _engine.scheme_parameters(given.strip())
+    except MouseholeError as error:
+        raise error.renamed({"scheme": "baseline"}) from None
+    return given.strip()
+
+
+def all_schemes() -> tuple[str, ...]:
+    """Returns every scheme with its defaults and SFD in mode coupled, without those that only repeat ns-2."""
+    names = [scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")]
+    after_sfd = names.index("sfd") + 1
+    return (*names[:after_sfd], "sfd(mode=coupled)", *names[after_sfd:])
+
+
+def default_schemes() -> tuple[str, ...]:
+    """Returns the schemes that are compared if none is named: of the first paper, and what Linux has."""
+    known = {scheme["name"] for scheme in _engine.schemes()}
+    wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "s-sfd", "fq-codel", "cake", "ct-cake")
+    return tuple(scheme for scheme in wanted if scheme_name(scheme) in known)
+
+
+def refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:
+    """Raises `MouseholeError` if two schemes mean the same; `meanings` are their texts filled in."""
+    for position, scheme in enumerate(schemes):
+        first = meanings.index(meanings[position])
+        if first < position:
+            other = f'"{schemes[first]}", which is the same'
+            raise conflict_error("schemes", scheme, other, "give every scheme once")

@@ -1,0 +1,247 @@
+"""Runs scenarios in several threads, or where a `Backend` runs them; results do not depend on their order.
+
+`executors.py` has the backends that are not threads of this process.
+"""
+
+import os
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
+
+from mousehole import _engine
+from mousehole._engine import RunResult as RunResult
+from mousehole.base import POLL_S, MouseholeError, Reporter, Stopped
+from mousehole.runs._plan import Plan, Task
+from mousehole.runs._reduction import reduce_run, with_shares
+from mousehole.runs._results import Facts
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+GRACE_S = 0.6
+"""Seconds that runs are given to stop after they were cancelled."""
+AHEAD = 3
+"""Batches that are submitted for each one that runs, so that no worker that is free waits for the next."""
+
+
+class Shipment(Protocol):
+    """How another process gets the traffic of a run; `shipping.py` has the one implementation."""
+
+    @property
+    def digest(self) -> str:
+        """Returns what tells it from others: the SHA-256 of all that determines the traffic."""
+
+    def packed(self) -> bytes:
+        """Returns the content, from which a worker makes the same traffic."""
+
+
+@dataclass(frozen=True)
+class Job(Generic[T]):
+    """One run: its scenario, what its records are reduced by, and the traffic that it replays."""
+
+    scenario: Mapping[str, object]
+    reduce: Callable[[_engine.RunResult], T]
+    """For other processes a function of a module, or a `functools.partial` of one: it is pickled."""
+    traffic: _engine.Traffic | None = None
+    shipment: Shipment | None = None
+    """The same traffic for other processes; None if the scenario alone makes it."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Stands for the outcome of a job that is given up because it ends the processes that run it."""
+
+    reason: str
+
+
+class Backend(Protocol):
+    """Where jobs run. Every method is called by one thread."""
+
+    @property
+    def at_once(self) -> int:
+        """Returns how many jobs run at once, as far as is known now."""
+
+    @property
+    def batch(self) -> int:
+        """Returns how many jobs a worker is given together, as far as is known now."""
+
+    def submit(self, key: Hashable, job: Job[Any]) -> None:
+        """Takes a job over; `key` names it in what `collect` returns."""
+
+    def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of jobs that are over, an `Apart` for one that was given up.
+
+        It waits up to `timeout_s` for the first one. Raises what a job raised.
+        """
+
+    def abandon(self) -> None:
+        """Gives up all jobs that were submitted and are not over."""
+
+
+class Threads:
+    """Runs jobs in threads of this process."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._cancel = _engine.Cancel()
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: dict[Future[Any], Hashable] = {}
+
+    @property
+    def at_once(self) -> int:
+        """Returns the number of threads."""
+        return self._jobs
+
+    @property
+    def batch(self) -> int:
+        """Returns 1: each thread takes one job."""
+        return 1
+
+    def submit(self, key: Hashable, job: Job[Any]) -> None:
+        """Takes a job over."""
+        if self._pool is None:
+            self._pool, self._cancel = ThreadPoolExecutor(max_workers=self._jobs), _engine.Cancel()
+        self._waiting[self._pool.submit(_work, job, self._cancel)] = key
+
+    def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        """Returns keys and outcomes of the runs that are over."""
+        over = wait(self._waiting, timeout=timeout_s, return_when=FIRST_COMPLETED).done
+        return [(self._waiting.pop(future), future.result()) for future in over]
+
+    def abandon(self) -> None:
+        """Stops all runs, and waits a moment for those that are under way."""
+        self._cancel.cancel()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+        wait([future for future in self._waiting if future.running()], timeout=GRACE_S)
+        self._waiting.clear()
+
+
+def _work(job: Job[T], cancel: _engine.Cancel) -> T:
+    return job.reduce(run_one(job.scenario, job.traffic, cancel))
+
+
+def default_jobs() -> int:
+    """Returns the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_one(
+    scenario: Mapping[str, object], traffic: _engine.Traffic | None, cancel: _engine.Cancel
+) -> _engine.RunResult:
+    """Runs a scenario and returns its records; other threads go on meanwhile."""
+    return _engine.run(scenario, traffic, cancel)
+
+
+def run_plan(
+    plan: Plan, traffic: _engine.Traffic | None, jobs: int, reporter: Reporter,
+    backend: Backend | None = None, shipment: Shipment | None = None,
+) -> Facts:  # fmt: skip
+    """Runs the plan with `jobs` threads, or by `backend`, and returns the facts of every run.
+
+    Ctrl-C raises `Stopped`, whose message says what was finished.
+    """
+    return run_all(
+        {task: plan.task_scenario(task) for task in plan.tasks},
+        partial(reduce_run, buckets=plan.buckets),
+        reporter,
+        jobs,
+        traffic,
+        lambda facts: _finished_text(plan, facts),
+        lambda task, facts: _pair(plan, task, facts),
+        backend=backend,
+        shipment=shipment,
+        name=lambda task: f"scheme {plan.schemes[task.scheme]}, replication {task.replication}",
+    )
+
+
+def run_all(
+    scenarios: Mapping[K, Mapping[str, object]],
+    reduce: Callable[[_engine.RunResult], T],
+    reporter: Reporter,
+    jobs: int,
+    traffic: _engine.Traffic | None = None,
+    account: Callable[[dict[K, T]], str] | None = None,
+    settle: Callable[[K, dict[K, T]], None] | None = None,
+    *,
+    backend: Backend | None = None,
+    shipment: Shipment | None = None,
+    name: Callable[[K], str] | None = None,
+) -> dict[K, T]:
+    """Runs every scenario, reduces its records with `reduce`, and returns the outcomes in the order given.
+
+    The runs are in `jobs` threads of this process, or where `backend` has them; other processes pickle
+    `reduce`, and get the traffic from `shipment`. `settle` is called in this thread after each run. It takes
+    the run's key and the outcomes so far, which it may change.
+    Ctrl-C cancels all runs and raises `Stopped` with the message that `account` makes of the outcomes so far.
+    Raises `MouseholeError` for a run that the backend gave up; `name` says which one it was.
+    """
+    done = dict[K, T]()
+    each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in scenarios.items())
+    try:
+        reporter.start(len(scenarios))
+        with closing(outcomes(backend or Threads(jobs), each)) as found:
+            for key, outcome in found:
+                if isinstance(outcome, Apart):
+                    raise MouseholeError(f"{name(key) if name else 'a run'}: {outcome.reason}")
+                done[key] = outcome
+                if settle is not None:
+                    settle(key, done)
+                reporter.advance()
+    except KeyboardInterrupt:
+        text = account(done) if account else f"stopped after {len(done)} of {len(scenarios)} runs"
+        raise Stopped(text) from None
+    finally:
+        reporter.finish()
+    return {key: done[key] for key in scenarios}
+
+
+def outcomes(backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]) -> Generator[tuple[K, Any], None, None]:
+    """Yields key and outcome of every job as they end; an `Apart` stands for a job that was given up.
+
+    Jobs are taken from `jobs` when there is room for them, so that not all of them are in memory at once. A
+    caller that ends early closes the iterator, which gives up what is not over.
+    """
+    rest, under_way, exhausted = iter(jobs), 0, False
+    try:
+        while not exhausted or under_way:
+            while not exhausted and under_way < AHEAD * (backend.at_once + 1) * backend.batch:
+                following = next(rest, None)
+                if following is None:
+                    exhausted = True
+                else:
+                    backend.submit(*following)
+                    under_way += 1
+            for key, outcome in backend.collect(POLL_S) if under_way else ():
+                under_way -= 1
+                yield key, outcome
+    finally:
+        backend.abandon()
+
+
+def _pair(plan: Plan, task: Task, facts: Facts) -> None:
+    """Compares transfer by transfer once a replication has been run under every scheme."""
+    tasks = [replace(task, scheme=number) for number in range(len(plan.schemes))]
+    if all(each in facts for each in tasks):
+        runs = {plan.schemes[each.scheme]: facts[each] for each in tasks}
+        compared = with_shares(runs, plan.references)
+        facts.update({each: compared[plan.schemes[each.scheme]] for each in tasks})
+
+
+def _finished_text(plan: Plan, facts: Facts) -> str:
+    done, total = len(facts), len(plan.tasks)
+    if not done:
+        return f"stopped before the first of {total} runs was finished; nothing was written"
+    schemes = range(len(plan.schemes))
+    places = {(task.cell, task.replication) for task in plan.tasks}
+    whole = sum(
+        all(Task(cell, scheme, replication) in facts for scheme in schemes) for cell, replication in places
+    )
+    return (
+        f"stopped after {done} of {total} runs: {whole} of {len(places)} replications were finished "
+        "for every scheme; nothing was written"
+    )

@@ -1,0 +1,355 @@
+"""What a comparison found, as data: the facts of its runs, and the rows of its tables.
+
+This module imports none of the modules that compute, print or draw results (`tables`, `findings`, `report`,
+`plots`, `heatmap`, `jsonout`); they all import this one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from math import inf, isfinite, nan
+from typing import NotRequired, TypedDict
+
+import numpy as np
+
+from mousehole import _engine
+from mousehole.base import Bucket, Summary
+from mousehole.engine_types import Floats, InputEntry, JsonValue, LoadSummary, Scenario, TrafficSummary
+from mousehole.runs._evidence import Capture
+from mousehole.runs._plan import Cell, Plan, Task, overlaid
+from mousehole.runs._reduction import BucketStatistic, RunFacts, SchemeStatistic
+from mousehole.statistics import Design, Estimate, capture_share
+
+CENSORED_SHARE = 0.01
+"""Above this share of unfinished transfers, a mean is only a lower bound."""
+
+Value = str | int | float | bool | None
+Record = dict[str, Value]
+"""One row as plain values by column name, for frames and JSON."""
+Facts = dict[Task, RunFacts]
+"""The facts of every run."""
+
+
+class SchemeParameters(TypedDict):
+    """A scheme with the value of each of its parameters."""
+
+    scheme: str
+    parameters: dict[str, str]
+    policies: NotRequired[dict[str, str]]
+
+
+class Manifest(TypedDict):
+    """Everything that determines the results; docs/json.md explains the fields."""
+
+    mousehole_version: str
+    git_revision: str
+    inputs: list[InputEntry]
+    seed: int
+    replications: int
+    buffers: list[str]
+    loads: list[float | None]
+    baseline: str
+    schemes: list[SchemeParameters]
+    scenario: Scenario
+    tcp: dict[str, JsonValue]
+    statistics: dict[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class Results:
+    """All facts of a comparison, addressed by cell and scheme."""
+
+    plan: Plan
+    facts: Facts
+    label: str
+    """Name of the traffic, for titles."""
+    manifest: Manifest
+    traffic: TrafficSummary | None
+    """What was understood of the traffic; None if the scenario generates all of it."""
+    capture: Capture | None = None
+    """The capture that is replayed; None if a model draws traffic afresh in each replication."""
+    kept: dict[tuple[str, Cell], list[object]] = field(default_factory=dict, compare=False, repr=False)
+    """Rows that have been computed already, by the function that computes them and the cell."""
+
+    def design(self, cell: Cell, is_primary: bool = False) -> Design:
+        """Returns what intervals in a cell must allow for.
+
+        Those of the primary endpoint hold together for all schemes against one reference, and at every look.
+        """
+        share = self.capture_share(cell)
+        freedom = self.capture.freedom if self.capture else inf
+        single = Design(capture_share=share, capture_freedom=freedom)
+        if not is_primary:
+            return single
+        return replace(single, comparisons=len(self.plan.schemes) - 1, is_sequential=True)
+
+    def capture_share(self, cell: Cell) -> float:
+        """Returns the share of the variance between replications that more of them do not reduce."""
+        if self.capture is None or not overlaid(self.plan.scenario(cell, self.plan.baseline)["traffic"]):
+            return 0.0
+        loads = [run.load for run in self.runs(cell, self.plan.baseline)]
+        material = [load["copies"] * self.laps(load) for load in loads]
+        return capture_share(float(np.mean(material)))
+
+    def laps(self, load: LoadSummary) -> float:
+        """Returns how often one copy of the capture is played within the measured window."""
+        if self.capture is None:
+            return 1.0
+        window_s = _engine.parse_duration("duration", self.plan.base["duration"])
+        return window_s / (self.capture.period_s * load["dilation"])
+
+    def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
+        """Returns the replications of a scheme in a cell, in order."""
+        place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
+        return [self.facts[Task(*place, replication)] for replication in range(self.plan.replications)]
+
+    def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: BucketStatistic) -> Floats:
+        """Returns a statistic of a summary bucket, one value per replication."""
+        place = self._place_of(role)
+        return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
+
+    def scheme_values(self, cell: Cell, scheme: str, statistic: SchemeStatistic) -> Floats:
+        """Returns a statistic of a scheme, one value per replication."""
+        return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
+
+    def shares(self, cell: Cell, scheme: str, reference: str) -> tuple[float, float]:
+        """Returns the shares of the same short transfers that were slower and faster; NaN if they differ."""
+        found = [run.shares.get(reference) for run in self.runs(cell, scheme)]
+        known = [shares for shares in found if shares is not None]
+        if not known or len(known) < len(found):
+            return nan, nan
+        slower, faster = ([getattr(shares, name) for shares in known] for name in ("slower", "faster"))
+        return float(np.mean(slower)), float(np.mean(faster))
+
+    def group_values(self, cell: Cell, scheme: str, group: tuple[str, str]) -> Floats:
+        """Returns a figure of an application, one value per replication, NaN where it is missing."""
+        return np.array([run.groups.get(group, nan) for run in self.runs(cell, scheme)])
+
+    def censored_share(self, cell: Cell, scheme: str, role: Summary) -> float:
+        """Returns the share of unfinished transfers in a summary bucket, over all replications."""
+        place = self._place_of(role)
+        runs = self.runs(cell, scheme)
+        total = sum(int(run.count[place]) for run in runs)
+        return sum(int(run.censored[place]) for run in runs) / total if total else 0.0
+
+    def has_bounds(self, cell: Cell, scheme: str) -> bool:
+        """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
+        runs = self.runs(cell, scheme)
+        count, censored = (sum(getattr(run, name) for run in runs) for name in ("count", "censored"))
+        return bool(np.any(censored > CENSORED_SHARE * count))
+
+    def _place_of(self, role: Summary) -> int:
+        return [bucket.role for bucket in self.plan.buckets].index(role)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A relative change over replications: its mean with a 95 % interval, or with the range of values."""
+
+    mean: float
+    low: float
+    high: float
+    is_interval: bool
+    """False if there are too few replications: then `low` and `high` are the smallest and largest one."""
+
+
+_Column = Value | Estimate | Change | Bucket | Mapping[str, Estimate | int]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cell and scheme that a row of a table is about."""
+
+    buffer: str
+    load: float | None
+    scheme: str
+
+
+@dataclass(frozen=True)
+class BucketRow(Row):
+    """One scheme and size bucket; `is_bound` says that its means are only lower bounds."""
+
+    is_baseline: bool
+    bucket: Bucket
+    count: int
+    censored: int
+    censored_share: float
+    is_bound: bool
+    estimates: dict[BucketStatistic, Estimate]
+    response_mean_change: Estimate
+    """Change of the mean response time against the baseline."""
+
+
+@dataclass(frozen=True)
+class SchemeRow(Row):
+    """One scheme at the bottleneck."""
+
+    is_baseline: bool
+    estimates: dict[SchemeStatistic, Estimate]
+
+
+@dataclass(frozen=True)
+class ColourRow(Row):
+    """Packets of one colour at the bottleneck, summed over replications; shares are None if none arrived."""
+
+    colour: str
+    counts: dict[str, int]
+    loss_share: float | None
+    mark_share: float | None
+
+
+@dataclass(frozen=True)
+class CurveRow(Row):
+    """One bin of the response time curve."""
+
+    low_bytes: float
+    high_bytes: float
+    count: int
+    response_mean_s: Estimate
+
+
+@dataclass(frozen=True)
+class CdfRow(Row):
+    """Share of the short transfers that responded within `response_s`."""
+
+    response_s: float
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class GroupRow(Row):
+    """One figure of an application (`what`, of `groups.FIGURES`), and its change against the baseline."""
+
+    is_baseline: bool
+    group: str
+    what: str
+    value: Estimate
+    change: Estimate
+
+
+@dataclass(frozen=True)
+class SizeRow(Row):
+    """Change of the mean response time of one size bucket against `reference`."""
+
+    reference: str
+    bucket: str
+    count: int
+    response_mean_change: Change
+
+
+@dataclass(frozen=True)
+class OverviewRow(Row):
+    """One scheme against every reference."""
+
+    short_response_mean_s: float
+    against: dict[str, Change]
+    """Change of the mean response time of short transfers, by reference."""
+    long: Change | None
+    """Change of the mean response time of long transfers against the baseline; None for the baseline."""
+    queue_delay_p95_s: float
+    reordered_share: float
+
+
+@dataclass(frozen=True)
+class LoadRow:
+    """How the load of a cell came about; see `engine_types.LoadSummary`."""
+
+    load_native: float | None
+    load_copies: float | None
+    load_dilation: float | None
+    load_achieved: float | None
+    load_window: float | None
+    """Load that the transfers of a measured window offer; mean over replications."""
+    load_window_deviation: float | None
+    """Its standard deviation over replications."""
+    replay: str | None
+    """How files are replayed, `open` or `closed`; None without files."""
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """What of a capture stands behind the verdicts of a cell; see `evidence.Capture`."""
+
+    short_transfers: int
+    short_clients: int
+    long_transfers: int
+    long_clients: int
+    copies_least: int
+    copies_most: int
+    laps: float
+    is_resampled: bool
+    capture_share: float
+    capture_freedom: float
+
+
+@dataclass(frozen=True)
+class Finding(Row):
+    """One scheme against one reference on one endpoint, in one cell of the grid."""
+
+    reference: str
+    """The scheme that it is compared with."""
+    endpoint: str
+    """Name of the figure that is compared, such as short_response_mean_s."""
+    exploratory: bool
+    """False for the one primary endpoint."""
+    outcome: str
+    """better, worse, no measurable benefit or undecided; for an exploratory endpoint also no clear change."""
+    change: Estimate
+    """Ratio of the means over replications, less one: −0.3 is 30 % less."""
+    difference_s: Estimate
+    """The mean less that of the reference; NaN for an endpoint that is no time."""
+    slower_share: float | None
+    """Share of the same short transfers that took longer than under the reference; None if unknown."""
+    faster_share: float | None
+    """Share of them that took less time; None if unknown."""
+    replications: int
+    """Replications in which both schemes have the endpoint."""
+    error: float
+    """The error permitted to this one interval; 0.05 unless it must hold together with others."""
+    seeds_needed: int | None
+    """About how many replications would decide an undecided comparison; None for the others."""
+    verdict: str
+    """The outcome in words, such as `better by 32 % (95 % interval 28–36 %)`."""
+    sentence: str
+    """The verdict with the names of the two schemes and of the endpoint."""
+
+    def as_row(self) -> Record:
+        """Returns the finding as plain values by column name."""
+        return as_record(self)
+
+
+def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
+    """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None."""
+    columns: Record = {}
+    for item in fields(row):
+        columns |= _columns(item.name, getattr(row, item.name))
+    return columns
+
+
+def finite(value: float) -> float | None:
+    """Returns the value, None for NaN and infinity."""
+    return value if isfinite(value) else None
+
+
+def _columns(name: str, value: _Column) -> Record:
+    if isinstance(value, Estimate):
+        stem, unit = _split_unit(name)
+        names = (name, f"{stem}_low{unit}", f"{stem}_high{unit}")
+        return dict(zip(names, map(finite, (value.mean, value.low, value.high)), strict=True))
+    if isinstance(value, Change):
+        names = (name, f"{name}_low", f"{name}_high")
+        ends = dict(zip(names, map(finite, (value.mean, value.low, value.high)), strict=True))
+        return {**ends, f"{name}_is_interval": value.is_interval}
+    if isinstance(value, Bucket):
+        edges: Record = {"low_bytes": value.low_bytes, "high_bytes": value.high_bytes}
+        return {"bucket": value.name, "role": value.role, **edges}
+    if isinstance(value, Mapping):
+        return {key: cell for each, item in value.items() for key, cell in _columns(each, item).items()}
+    return {name: value}
+
+
+def _split_unit(name: str) -> tuple[str, str]:
+    """Splits `response_mean_s` into `response_mean` and `_s`."""
+    for unit in ("_s", "_bps", "_packets"):
+        if name.endswith(unit):
+            return name.removesuffix(unit), unit
+    return name, ""

@@ -1,0 +1,220 @@
+"""What another process does for a run: checks that it is the same Mousehole, makes the traffic, runs."""
+
+import atexit
+import hashlib
+import os
+import pickle
+import shutil
+import socket
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from mousehole import _engine
+from mousehole.base import MouseholeError, engine_text
+from mousehole.engine_types import PartEntry
+from mousehole.inputs import Received, unpacked
+from mousehole.paper import make_importable
+from mousehole.runs._pool import Job, run_one
+
+DONE, REFUSED, MISSING = "done", "refused", "missing"
+"""Kinds of answers: with the outcome, with a sentence, with the digest of the traffic that is not here."""
+KEPT = 4
+"""Traffics that a worker keeps; the one that was not used for longest makes place."""
+
+Answer = tuple[str, Any]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What came of the jobs of one task."""
+
+    each: list[Answer]
+    """In the order of the parcels; those that were not begun are missing at the end."""
+    seconds: float
+    """How long they took together."""
+
+
+@dataclass(frozen=True)
+class PolicyHeader:
+    """A user's own policy header as it is sent to workers."""
+
+    name: str
+    file: str
+    sha256: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A job as it is sent to workers; it is unpickled only where the version is the same."""
+
+    scenario: Mapping[str, object]
+    reduce: Callable[[_engine.RunResult], Any]
+    digest: str | None
+    """That of the traffic, None where the scenario alone makes it."""
+    headers: tuple[PolicyHeader, ...]
+
+
+@cache
+def identity() -> tuple[str, str]:
+    """Returns version and revision for people, and a digest of the engine's and the package's sources."""
+    digest = hashlib.sha256(_engine.SOURCES.encode())
+    package = Path(__file__).parent
+    for file in sorted(package.rglob("*.py"), key=lambda file: file.relative_to(package).as_posix()):
+        if "bundled" not in file.relative_to(package).parts:
+            digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
+    return engine_text(), digest.hexdigest()
+
+
+def parcel_of(job: Job[Any]) -> bytes:
+    """Returns a job without its traffic, pickled.
+
+    Raises `MouseholeError` if the header of an own policy was changed after it was loaded.
+    """
+    digest = None if job.shipment is None else job.shipment.digest
+    scheme, stage = str(job.scenario.get("scheme", "")), str(job.scenario.get("host_stage", ""))
+    headers = tuple(
+        _header(part["name"], str(part["header"]), str(part["sha256"]))
+        for part in _own_policies()
+        if part["name"] in scheme or part["name"] in stage
+    )
+    return pickle.dumps(Parcel(job.scenario, job.reduce, digest, headers))
+
+
+def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None) -> Answer:
+    """Runs a parcel and returns the answer; workers of an executor are asked to call it.
+
+    `content` is the packed traffic, or the file that has it, where the parcel needs any. Every version of
+    this function must take these arguments, since it is here that another version is noticed.
+    """
+    fault = refusal(made_by)
+    if fault is not None:
+        return REFUSED, fault
+    given = _unpickled(parcel)
+    fault = _load(given.headers)
+    if fault is not None:
+        return REFUSED, fault
+    received = Received(None, {})
+    if given.digest is not None:
+        found = _received(given.digest, content)
+        if found is None:
+            return MISSING, given.digest
+        received = found
+    result = run_one(received.localised(given.scenario), received.traffic, _engine.Cancel())
+    return DONE, given.reduce(result)
+
+
+def execute_all(
+    made_by: tuple[str, str], parcels: Sequence[bytes], content: bytes | None, limit_s: float
+) -> Answers:
+    """Runs parcels of one traffic one after the other; workers of Dask are asked to call it.
+
+    It begins none after `limit_s` seconds, nor after one that cannot be run. Every version must take these
+    arguments, as of `execute`.
+    """
+    begin = time.monotonic()
+    each: list[Answer] = []
+    for parcel in parcels:
+        each.append(execute(made_by, parcel, content))
+        if each[-1][0] != DONE or time.monotonic() - begin > limit_s:
+            break
+    return Answers(each, time.monotonic() - begin)
+
+
+def refusal(made_by: tuple[str, str]) -> str | None:
+    """Returns why this process cannot run what `made_by` sends; None if both are the same Mousehole."""
+    own_text, own_digest = identity()
+    text, digest = made_by
+    if own_digest == digest:
+        return None
+    other = own_text if own_text != text else f"another build of {own_text}"
+    return f"the worker at {_place()} has mousehole {other}, not {text}; install the same on all workers"
+
+
+def _place() -> str:
+    return f"{socket.gethostname()} (process {os.getpid()})"
+
+
+def _unpickled(parcel: bytes) -> Parcel:
+    try:
+        made: Parcel = pickle.loads(parcel)  # noqa: S301 (of the process that asks for the run)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "papers":
+            raise
+        make_importable()
+        made = pickle.loads(parcel)  # noqa: S301
+    return made
+
+
+def _own_policies() -> list[PartEntry]:
+    """Returns the user's own policies that are loaded in this process."""
+    return [part for part in _engine.parts() if part["header"]]
+
+
+@cache
+def _header(name: str, path: str, sha256: str) -> PolicyHeader:
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise MouseholeError(f"cannot be read; {error.strerror}", kind="file", file=path) from None
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise MouseholeError("has changed since it was loaded; start again", kind="file", file=path)
+    return PolicyHeader(name, Path(path).name, sha256, content)
+
+
+_lock = Lock()
+_traffics: OrderedDict[str, Received] = OrderedDict()
+
+
+@cache
+def _folder() -> Path:
+    """Returns a folder of this process, which is deleted when it ends."""
+    folder = Path(tempfile.mkdtemp(prefix="mousehole-worker-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _received(digest: str, content: bytes | str | None) -> Received | None:
+    """Returns the traffic of this digest, made from `content` if it is not here yet."""
+    with _lock:
+        if digest in _traffics:
+            _traffics.move_to_end(digest)
+            return _traffics[digest]
+        if isinstance(content, str):
+            try:
+                content = Path(content).read_bytes()
+            except OSError:
+                return None  # another machine
+        if content is None:
+            return None
+        _traffics[digest] = unpacked(content, _folder())
+        while len(_traffics) > KEPT:
+            _traffics.popitem(last=False)
+        return _traffics[digest]
+
+
+def _load(headers: tuple[PolicyHeader, ...]) -> str | None:
+    """Loads own policies that are not loaded yet; returns why not if another header has the name."""
+    if not headers:
+        return None
+    with _lock:
+        known = {part["name"]: part["sha256"] for part in _own_policies()}
+        for header in headers:
+            if header.name not in known:
+                place = _folder() / header.sha256
+                place.mkdir(exist_ok=True)
+                (place / header.file).write_bytes(header.content)
+                _engine.load_policy(str(place / header.file))
+            elif known[header.name] != header.sha256:
+                return (
+                    f"the worker at {_place()} has loaded another header as policy {header.name} "
+                    f"(SHA-256 {str(known[header.name])[:12]}, not {header.sha256[:12]}); restart the workers"
+                )
+    return None

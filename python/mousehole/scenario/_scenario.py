@@ -1,0 +1,189 @@
+"""Scenarios: read from TOML, written as TOML, filled in by the engine, and made from options."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from mousehole import _engine
+from mousehole.base import (
+    BITS,
+    BUFFER,
+    BYTES,
+    SECONDS,
+    MouseholeError,
+    Options,
+    Unit,
+    buffer_checked,
+    field_error,
+    least,
+    missing_error,
+    text_list,
+    with_unit,
+)
+from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
+from mousehole.scenario import bottleneck, sizefiles
+from mousehole.scenario._policy_trial import try_scenarios
+
+SCHEMA = "mousehole.scenario/1"
+IN_MEMORY = "(connections in memory)"
+"""Stands for the name of a file in scenarios whose traffic was given from Python."""
+
+
+MOST_SEED = (1 << 64) - 1
+"""The largest seed of the engine."""
+RATE_TRACES = {"rate_trace": "rate", "uplink_rate_trace": "uplink_rate"}
+"""Fields of files in which a rate changes, and the fields that then hold the mean."""
+
+
+DEFAULT_RTT = "80ms"
+"""Round-trip time where neither the traffic nor the user gives one."""
+
+
+class SharedScenario(NamedTuple):
+    """What the runs of a comparison share, and the buffers that they do not share."""
+
+    base: Scenario
+    buffers: tuple[str, ...]
+
+
+def default() -> Scenario:
+    """Returns the scenario that options change where the user has none; it has no rate and no traffic."""
+    return {
+        "schema": SCHEMA,
+        "seed": 1,
+        "warmup": "30s",
+        "duration": "300s",
+        "link": {"rtt": DEFAULT_RTT, "buffer": "1bdp"},
+        "tcp": {"profile": "linux"},
+        "traffic": {},
+    }
+
+
+def filled(scenario: Mapping[str, object]) -> Scenario:
+    """Returns the scenario with every parameter filled in.
+
+    Raises `MouseholeError` if the engine refuses it.
+    """
+    return _engine.validate(scenario)
+
+
+def load(path: str | Path) -> Scenario:
+    """Reads a scenario from a TOML file; relative names of traffic files start from its directory."""
+    source = Path(path)
+    try:
+        text = source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise MouseholeError(f"cannot read the scenario; {reason}", kind="file", file=str(source)) from error
+    scenario = _engine.scenario_from_toml(text, str(source))
+    if "traffic" in scenario:
+        moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
+        scenario["traffic"] = moved
+    return with_traces_moved(scenario, lambda file: str(source.parent / file))
+
+
+def rate_traces(scenario: Scenario) -> tuple[Path, ...]:
+    """Returns the files of the scenario's rate traces."""
+    link: Mapping[str, object] = scenario.get("link") or {}
+    return tuple(Path(str(link[name])) for name in RATE_TRACES if link.get(name))
+
+
+def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenario:
+    """Returns the scenario with other names of the files of its rate traces."""
+    link: Mapping[str, object] = scenario.get("link") or {}
+    traces = {name: move(str(link[name])) for name in RATE_TRACES if link.get(name)}
+    return {**scenario, "link": cast("LinkSection", {**link, **traces})} if traces else scenario
+
+
+def to_toml(scenario: Scenario, folder: Path) -> str:
+    """Returns the scenario as TOML, with the names of its traffic files relative to `folder`."""
+    if IN_MEMORY in scenario["traffic"].get("files", []):
+        raise MouseholeError(
+            "scenario: connections given from Python cannot be saved; write them to a file first"
+        )
+    root = folder.resolve()
+    moved = sizefiles.moved(scenario["traffic"], lambda file: os.path.relpath(Path(file).resolve(), root))
+    named = with_traces_moved(scenario, lambda file: os.path.relpath(Path(file).resolve(), root))
+    return _engine.scenario_to_toml({**named, "traffic": moved})
+
+
+def shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:
+    """Returns what all runs of a comparison share: `start` with this traffic and with the options given.
+
+    Options of the link are applied to the bottleneck. Of a topology, the bottleneck is written out, as its
+    buffer is needed for the grid; this asks the engine, which refuses options that it does not allow.
+    """
+    for field, number in (("seed", options.seed), ("overhead", options.overhead)):
+        least(field, number or 0, 0)
+    if options.seed is not None and options.seed > MOST_SEED:
+        raise field_error("seed", str(options.seed), f"a whole number from 0 to {MOST_SEED}")
+    buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))
+    for buffer in buffers or ():
+        buffer_checked("buffer", buffer)
+    uplink_buffer = _given("uplink_buffer", options.uplink_buffer, BUFFER)
+    if uplink_buffer is not None:
+        buffer_checked("uplink_buffer", uplink_buffer)
+    hosts: dict[str, JsonValue] = {**start["tcp"]}
+    hosts |= {} if options.tcp is None else {"profile": options.tcp}
+    hosts |= {"ecn": True} if options.ecn else {}
+    base: Scenario = {
+        **start,
+        "seed": start["seed"] if options.seed is None else options.seed,
+        "warmup": _given("warmup", options.warmup, SECONDS) or start["warmup"],
+        "duration": _given("duration", options.duration, SECONDS) or start["duration"],
+        "tcp": hosts,
+        "traffic": traffic,
+        "trace": False,
+    }
+    base = bottleneck.changed(base, {
+        "rate": _given("rate", options.rate, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
+        "uplink_rate": _given("uplink", options.uplink, BITS),
+        "uplink_buffer": uplink_buffer, "overhead": options.overhead,
+        "burst": _given("burst", options.burst, BYTES),
+        "ignore_trace_rtt": options.ignore_trace_rtt or None,
+    })  # fmt: skip
+    for trace, rate in RATE_TRACES.items():
+        if base["link"].get(trace):
+            mean = _engine.rate_trace_mean(f"link.{trace}", str(base["link"].get(trace)))
+            base = {**base, "link": cast("LinkSection", {**base["link"], rate: f"{mean}bit"})}
+    if "rate" not in base["link"]:
+        raise missing_error("rate", "a rate such as 10mbit, or a scenario that has one")
+    if "topology" not in base:
+        return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
+    first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
+    try_scenarios([first])
+    topology = filled(first)["topology"]
+    return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
+
+
+def _given(field: str, value: object, unit: Unit) -> str | None:
+    return None if value is None else with_unit(field, value, unit)
+
+
+def _buffers(given: str | float | Sequence[str | float]) -> str | list[str]:
+    if isinstance(given, str):
+        return given
+    each = given if isinstance(given, Iterable) else [given]
+    return [with_unit("buffer", item, BUFFER) for item in each]
+
+
+def traffic_section(
+    scenario: Scenario, direction: str | None, params: Mapping[str, object] | None
+) -> TrafficSection:
+    """Returns the traffic of the user's scenario with the direction and the parameters given."""
+    section: TrafficSection = {**scenario["traffic"]}
+    if direction is not None:
+        section["direction"] = direction
+    return with_params(section, params) if params else section
+
+
+def with_params(section: TrafficSection, params: Mapping[str, object]) -> TrafficSection:
+    """Returns section `traffic` with these parameters over those of its model.
+
+    Raises `MouseholeError` if it has no model.
+    """
+    if not section.get("model"):
+        given = ", ".join(f"{name}={value}" for name, value in params.items())
+        raise field_error("params", given, "given with one model; this traffic is none")
+    return {**section, "params": cast("ModelParams", {**(section.get("params") or {}), **params})}

@@ -1,0 +1,384 @@
+"""What a sweep is to run, as a TOML file or a dictionary says it: settings, axes, schemes, replications."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from mousehole import _engine
+from mousehole.base import (
+    MouseholeError,
+    Options,
+    field_error,
+    least,
+    missing_error,
+    scheme_name,
+    text_list,
+    unknown_error,
+)
+from mousehole.engine_types import Scenario
+from mousehole.inputs import traffic as traffics
+from mousehole.sweeps._quantities import Value, between
+
+SCHEMA = "mousehole.sweep/1"
+Design = Literal["grid", "list", "latin-hypercube"]
+MOST_CELLS = 1_000_000
+"""Largest number of cells of a sweep."""
+MOST_STEPS = 10_000
+"""Largest number of values of one axis."""
+
+NO_AXES = {
+    "dask",
+    "executor",
+    "jobs",
+    "policy",
+    "quick",
+    "reporter",
+    "schemes",
+    "baseline",
+    "seeds",
+    "params",
+}
+"""Options of `compare` that are no settings: they do not change a run, or have fields of their own."""
+FOR_ALL = {"short", "long", "strict"}
+"""Options that all cells share, since rows of different cells must mean the same."""
+SECTIONS = ("link", "access", "tcp", "traffic", "server", "topology", "host_stage", "faults")
+"""Sections of a scenario; a setting may be the path of a field in one of them."""
+FIELDS = {
+    "schema",
+    "traffic",
+    "schemes",
+    "policy",
+    "design",
+    "cells",
+    "seeds",
+    "draw_seed",
+    "options",
+    "axes",
+}
+TRAFFIC, SCHEME = "traffic", "scheme"
+"""Axes that are no option: the traffic itself, and the scheme."""
+RANGE = {"from", "to", "steps", "scale"}
+
+
+@dataclass(frozen=True)
+class Range:
+    """An axis between two ends."""
+
+    low: Value
+    high: Value
+    is_log: bool
+
+    def at(self, name: str, share: float) -> Value:
+        """Returns the value at a share of the way."""
+        return between(f"axes.{name}", self.low, self.high, share, self.is_log)
+
+
+Axis = tuple[Value, ...] | Range
+
+
+@dataclass(frozen=True)
+class Description:
+    """A sweep before anything is enumerated; every name of a setting is known, values are not checked yet."""
+
+    traffic: Value
+    """Files, a model or a scenario; the first one of the axis `traffic`, where there is one."""
+    schemes: tuple[str, ...]
+    axes: dict[str, Axis]
+    options: dict[str, Value]
+    """Settings that all cells share."""
+    design: Design
+    cells: tuple[dict[str, Value], ...]
+    """The cells of a list."""
+    count: int
+    """The cells of a Latin hypercube."""
+    seeds: int
+    draw_seed: int
+    """Of the Latin hypercube's draws; the runs have the seed of the options."""
+    policy: tuple[str, ...]
+    folder: Path
+    """The folder from which the names of files start."""
+
+    @property
+    def part_axes(self) -> dict[str, str]:
+        """Returns the axes that are parameters of a scheme's part, with the name of that part."""
+        return {name: name.partition(".")[0] for name in self.axes if is_part_setting(name)}
+
+    def document(self) -> dict[str, Any]:
+        """Returns what determines the cells and is not in the rows, as JSON can hold it."""
+        axes = [
+            {"setting": name, "from": axis.low, "to": axis.high, "scale": "log" if axis.is_log else "linear"}
+            if isinstance(axis, Range)
+            else {"setting": name, "values": list(axis)}
+            for name, axis in self.axes.items()
+        ]
+        return {
+            "traffic": self.traffic, "schemes": list(self.schemes), "axes": axes, "options": self.options,
+            "design": self.design, "seeds": self.seeds, "draw_seed": self.draw_seed,
+            **({"cells": self.count} if self.design == "latin-hypercube" else {}),
+            **({"cells_sha256": _digest(self.cells)} if self.design == "list" else {}),
+        }  # fmt: skip
+
+
+def read(source: str | Path | Mapping[str, Any]) -> Description:
+    """Returns the description in a TOML file or in a dictionary with the same fields.
+
+    Raises `MouseholeError` for a file that cannot be read, and for a field, setting or axis that is unknown
+    or empty.
+    """
+    if isinstance(source, Mapping):
+        return _described(source, Path())
+    path = Path(source)
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MouseholeError(
+            f"cannot read the sweep; {error.strerror}", kind="file", file=str(path)
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise MouseholeError(f"is not valid TOML; {error}", kind="file", file=str(path)) from None
+    try:
+        return _described(given, path.parent)
+    except MouseholeError as error:
+        raise _in_file(error, path) from None
+
+
+def _in_file(error: MouseholeError, path: Path) -> MouseholeError:
+    """Returns the error of a field with the name of the file before it."""
+    if error.file is not None or error.field is None:
+        return error
+    return MouseholeError(error.sentence, kind=error.kind, field=f"{path}: {error.field}", value=error.value,
+                          allowed=error.allowed)  # fmt: skip
+
+
+def _described(given: Mapping[str, Any], folder: Path) -> Description:
+    for name in given:
+        if name not in FIELDS:
+            raise unknown_error("sweep", "field", str(name), sorted(FIELDS))
+    schema = given.get("schema", SCHEMA)
+    if schema != SCHEMA:
+        raise field_error("schema", str(schema), f'"{SCHEMA}"')
+    listed = given.get("cells")
+    design = given.get("design", "list" if isinstance(listed, list) else "grid")
+    if design not in get_args(Design):
+        raise field_error("design", str(design), "grid, list or latin-hypercube")
+    cells = _listed(listed) if design == "list" else ()
+    axes = _axes(given.get("axes", {}), design) if design != "list" else _axes_of(cells)
+    if design == "list" and "axes" in given:
+        raise field_error("axes", "a table", "left out of a list; its cells have the settings")
+    schemes = _schemes(given.get("schemes"), axes)
+    options = _flat(_table("options", given.get("options", {})))
+    traffic = given.get("traffic", axes[TRAFFIC][0] if isinstance(axes.get(TRAFFIC), tuple) else None)  # type: ignore[index]
+    if traffic is None:
+        raise missing_error("traffic", "a model, files or a scenario, such as web:sfd")
+    policy = () if given.get("policy") is None else text_list("policy", given["policy"])
+    made = Description(
+        traffic=_value("traffic", traffic),
+        schemes=schemes,
+        axes={name: axis for name, axis in axes.items() if name != SCHEME},
+        options={name: _value(f"options.{name}", value) for name, value in options.items()},
+        design=design,
+        cells=tuple({name: value for name, value in cell.items() if name != SCHEME} for cell in cells),
+        count=_count(listed) if design == "latin-hypercube" else 0,
+        seeds=least("seeds", given.get("seeds", 5), 1),
+        draw_seed=least("draw_seed", given.get("draw_seed", 1), 0),
+        policy=tuple(str(folder / one) for one in policy),
+        folder=folder,
+    )
+    if design == "grid" and listed is not None:
+        raise field_error("cells", str(listed), "left out of a grid, whose axes tell the cells")
+    _check_names(made)
+    return made
+
+
+def _schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
+    axis = axes.get(SCHEME)
+    if axis is not None and given is not None:
+        raise field_error("schemes", str(given), "left out where scheme is an axis")
+    if axis is None:
+        if given is None:
+            raise missing_error("schemes", 'a list of schemes, such as ["droptail", "sfd"]')
+        return text_list("schemes", given)
+    if isinstance(axis, Range):
+        raise field_error("axes.scheme", f"{axis.low} to {axis.high}", "a list of schemes")
+    return text_list("axes.scheme", list(dict.fromkeys(map(str, axis))))
+
+
+def _count(given: Any) -> int:
+    if given is None:
+        raise missing_error("cells", "the number of cells of the Latin hypercube")
+    return least("cells", given, 1)
+
+
+def _listed(given: Any) -> tuple[dict[str, Value], ...]:
+    if not isinstance(given, list) or not all(isinstance(cell, Mapping) for cell in given):
+        raise missing_error("cells", "a list of tables with the settings of each cell: [[cells]]")
+    if not given:
+        raise field_error("cells", "[]", "a list of at least one cell")
+    cells = []
+    for number, cell in enumerate(given):
+        flat = _flat(cell)
+        cells.append({name: _value(f"cells[{number}].{name}", value) for name, value in flat.items()})
+        missing = sorted(cells[0].keys() ^ cells[number].keys())
+        if missing:
+            raise MouseholeError(
+                f"the setting {missing[0]} is not in all cells; give every cell the same ones",
+                field=f"cells[{number}]",
+            )
+        if SCHEME in flat:
+            raise field_error(
+                f"cells[{number}].scheme", str(flat[SCHEME]), "in schemes, which all cells have"
+            )
+    return tuple(cells)
+
+
+def _axes_of(cells: tuple[dict[str, Value], ...]) -> dict[str, Axis]:
+    """Returns the axes of a list: the values that its cells have, each once."""
+    return {
+        name: tuple(json.loads(text) for text in dict.fromkeys(json.dumps(cell[name]) for cell in cells))
+        for name in cells[0]
+    }
+
+
+def _axes(given: Any, design: str) -> dict[str, Axis]:
+    flat = _flat(_table("axes", given), ranges=True)
+    if not flat:
+        raise field_error("axes", "{}", "a table of at least one axis, such as load = [0.5, 0.9]", "is empty")
+    return {name: _axis(f"axes.{name}", name, value, design) for name, value in flat.items()}
+
+
+def _axis(field: str, name: str, given: Any, design: str) -> Axis:
+    if isinstance(given, Mapping):
+        return _range(field, name, given, design)
+    if not isinstance(given, list):
+        raise field_error(field, str(given), "a list of values, or a range: {from = …, to = …}")
+    values = tuple(_value(field, value) for value in given)
+    if not values:
+        raise field_error(
+            field, "[]", "a list of at least one value", "is empty, so that the sweep has no cell"
+        )
+    if len(values) > MOST_STEPS:
+        raise field_error(field, f"a list of {len(values)}", f"a list of at most {MOST_STEPS} values")
+    texts = [json.dumps(value) for value in values]
+    for place, text in enumerate(texts):
+        if text in texts[:place]:
+            raise field_error(field, str(values[place]), "in the list once", "is given twice")
+    return values
+
+
+def _range(field: str, name: str, given: Mapping[str, Any], design: str) -> Axis:
+    for key in given:
+        if key not in RANGE:
+            raise unknown_error(field, "field", str(key), sorted(RANGE))
+    for key in ("from", "to"):
+        if key not in given:
+            raise missing_error(f"{field}.{key}", "an end of the range")
+    scale = given.get("scale", "linear")
+    if scale not in ("linear", "log"):
+        raise field_error(f"{field}.scale", str(scale), "linear or log")
+    made = Range(_value(field, given["from"]), _value(field, given["to"]), scale == "log")
+    made.at(name, 0.0)  # refuses ends of different units
+    if design == "latin-hypercube":
+        if "steps" in given:
+            raise field_error(f"{field}.steps", str(given["steps"]), "left out of a Latin hypercube")
+        return made
+    if "steps" not in given:
+        raise missing_error(f"{field}.steps", "the number of values between the ends of a grid's range")
+    steps = least(f"{field}.steps", given["steps"], 2)
+    if steps > MOST_STEPS:
+        raise field_error(f"{field}.steps", steps, f"at most {MOST_STEPS}")
+    return tuple(dict.fromkeys(made.at(name, step / (steps - 1)) for step in range(steps)))
+
+
+def _table(field: str, given: Any) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise field_error(field, str(given), "a table")
+    return given
+
+
+def _flat(given: Mapping[str, Any], prefix: str = "", ranges: bool = False) -> dict[str, Any]:
+    """Returns the settings of nested tables by their paths: `{tcp: {min_rto: …}}` is `tcp.min_rto`."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, Mapping) and not (ranges and "from" in value):
+            found |= _flat(value, f"{path}.", ranges)
+        else:
+            found[path] = value
+    return found
+
+
+def _value(field: str, given: Any) -> Value:
+    if isinstance(given, str | bool | int | float):
+        return given
+    if isinstance(given, list) and given and all(isinstance(item, str) for item in given):
+        return list(given)
+    raise field_error(field, str(given), "a text, a number, true or false")
+
+
+def option_names() -> list[str]:
+    """Returns the options of `compare` that are settings of a cell."""
+    return [item.name for item in fields(Options) if item.name not in NO_AXES | FOR_ALL]
+
+
+def is_part_setting(name: str) -> bool:
+    """Returns whether a setting is a parameter of a scheme's part, such as `sfd.th`."""
+    head, dot, _ = name.partition(".")
+    return bool(dot) and head not in (*SECTIONS, "params")
+
+
+def parts_of(scheme: str) -> list[str]:
+    """Returns the names of the parts of a scheme as it is written: `sfd` and `cake` of `sfd|cake`."""
+    return [scheme_name(part) for part in scheme.split("|")]
+
+
+def _check_names(made: Description) -> None:
+    """Raises `MouseholeError` for a setting that nothing knows, and for one that is given twice."""
+    parts = sorted({part for scheme in made.schemes for part in parts_of(scheme)})
+    shared = [*option_names(), *sorted(FOR_ALL)]
+    top = [name for name in Scenario.__annotations__ if name not in (*SECTIONS, "schema", "replication")]
+    for field, names, options in (("axes", made.axes, option_names()), ("options", made.options, shared)):
+        known = list(dict.fromkeys([*options, *top, *([TRAFFIC, SCHEME] if field == "axes" else [])]))
+        for name in names:
+            head, dot, _ = name.partition(".")
+            if name in known or (dot and head in (*SECTIONS, "params", *parts)):
+                continue
+            if field == "axes" and name in FOR_ALL:
+                raise field_error("axes", name, "in options: rows of all cells must mean the same")
+            raise unknown_error(field, "setting", name, _suggested(name, known, parts))
+    both = sorted(made.axes.keys() & made.options.keys())
+    if both:
+        raise field_error("options", both[0], "given once", "is also an axis")
+
+
+def _suggested(name: str, known: list[str], parts: list[str]) -> list[str]:
+    """Returns names of settings, those with paths only if the unknown name is a path."""
+    if "." not in name:
+        return known
+    head, _, rest = name.partition(".")
+    of_parts = [f"{part}.{param}" for part in parts for param in _params(part)]
+    named = [f"{section}.{rest}" for section in (*SECTIONS, "params")]
+    return [*(path for path in of_parts if rest in path or head in path), *named] or known
+
+
+def _params(part: str) -> list[str]:
+    known = {entry["name"]: entry["params"] for entry in [*_engine.parts(), *_engine.schemes()]}
+    return [entry["name"] for entry in known.get(part, [])]
+
+
+def traffic_names(value: Value) -> list[str]:
+    """Returns traffic as a list of names."""
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def located(made: Description, value: Value) -> list[str]:
+    """Returns the names of a traffic; those of files start from the description's folder."""
+    names = traffic_names(value)
+    return [name if traffics.is_model(name) or name == "-" else str(made.folder / name) for name in names]
+
+
+def _digest(cells: tuple[dict[str, Value], ...]) -> str:
+    return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,94 @@
+"""Values of settings as numbers: `10mbit` as bits per second, `50p` as packets, and ranges of them."""
+
+import re
+from collections.abc import Callable, Sequence
+from math import exp, log
+from typing import Any
+
+from mousehole import _engine
+from mousehole.base import MouseholeError, field_error, rate_text, size_text, time_text
+
+Value = str | int | float | bool | list[str]
+"""A value of a setting as it is written in TOML."""
+
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([A-Za-z%]*)\s*")
+_PARSERS: dict[str, Callable[[str, str], float]] = {
+    "bps": _engine.parse_rate, "s": _engine.parse_duration, "bytes": _engine.parse_size,
+}  # fmt: skip
+"""Quantities whose units the engine knows, by the ends of their columns' names."""
+_SUFFIXES = {"p": "packets", "bdp": "bdp", "%": "percent"}
+_TEXTS = {"packets": "p", "bdp": "bdp", "percent": " %"}
+DIGITS = 4
+"""Digits of a value inside a range."""
+
+
+def numbers(values: Sequence[Value]) -> tuple[str, list[float]] | None:
+    """Returns the unit of all values, and each as a number of it; the unit of plain numbers is empty.
+
+    None stands for values that are no numbers, or not of one unit.
+    """
+    found = [_number(value) for value in values]
+    known = [item for item in found if item is not None]
+    if len(known) < len(found) or len({unit for unit, _ in known}) != 1:
+        return None
+    return known[0][0], [number for _, number in known]
+
+
+def between(field: str, low: Value, high: Value, share: float, is_log: bool) -> Value:
+    """Returns the value at `share` of the way from `low` to `high`, with their unit.
+
+    Whole numbers and packets stay whole. Raises `MouseholeError` for ends that are not in rising order, or
+    whose units differ.
+    """
+    ends = [_split(field, value) for value in (low, high)]
+    (least, unit, is_whole), (most, other, also_whole) = ends
+    if unit != other:
+        raise field_error(field, f"{low} to {high}", "from one number to another with the same unit")
+    if not least < most or (is_log and least <= 0):
+        above = " above 0" if is_log else ""
+        raise field_error(field, f"{low} to {high}", f"from a smaller number{above} to a larger one")
+    number = exp(log(least) + share * (log(most) - log(least))) if is_log else least + share * (most - least)
+    if unit == "p" or (is_whole and also_whole and not unit):
+        number = float(min(max(round(number), least), most))
+        return f"{number:.0f}{unit}" if unit else int(number)
+    rounded = min(max(float(f"{number:.{DIGITS}g}"), least), most)
+    return f"{rounded:g}{unit}" if isinstance(low, str) else rounded
+
+
+def text_of(number: float, unit: str) -> str:
+    """Returns a number of one of the units of `numbers` as text for people; an empty unit adds nothing."""
+    if unit == "bps":
+        return rate_text(number)
+    if unit == "s":
+        return time_text(number)
+    if unit == "bytes":
+        return size_text(number)
+    return f"{number:.3g}{_TEXTS.get(unit, '')}"
+
+
+def _split(field: str, value: Value) -> tuple[float, str, bool]:
+    """Returns number and unit of an end of a range, and whether it is a whole number."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value), "", isinstance(value, int)
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise field_error(field, str(value), "a number, or a text such as 10mbit")
+    return float(match[1]), match[2], False
+
+
+def _number(value: Any) -> tuple[str, float] | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return "", float(value)
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        return None
+    if match[2] in _SUFFIXES:
+        return _SUFFIXES[match[2]], float(match[1])
+    for unit, parse in _PARSERS.items():
+        try:
+            return unit, float(parse("value", value))
+        except MouseholeError:
+            continue
+    return None

@@ -1,0 +1,124 @@
+"""The columns of a sweep's rows: the cell, its settings, and the numbers of one run."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import polars as pl
+
+from mousehole._engine import RunResult
+from mousehole.base import Bucket
+from mousehole.runs import BUCKET_STATISTICS, SCHEME_STATISTICS, reduce_run
+from mousehole.sweeps._description import Axis, Range
+from mousehole.sweeps._quantities import Value, numbers
+
+ROLES = ("short", "long", "all")
+"""The classes of transfers that have columns."""
+COUNTS = tuple(f"{role}_{what}" for role in ROLES for what in ("count", "unfinished"))
+MEASURES = (
+    *(f"{role}_{name}" for role in ROLES for name in BUCKET_STATISTICS),
+    *SCHEME_STATISTICS, "load_achieved", "window_load", "simulated_s",
+)  # fmt: skip
+"""Columns of numbers that a run gives, beside the counts; NaN and unknown are null."""
+FAULT = "fault"
+"""The column that says why a row has no numbers; null for a row that has them."""
+
+Numbers = Mapping[str, float | int | None]
+
+
+def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, float | int | None]:
+    """Returns the numbers of a run by column."""
+    facts = reduce_run(result, buckets)
+    found: dict[str, float | int | None] = {}
+    for place, bucket in enumerate(buckets):
+        if bucket.role in ROLES:
+            found[f"{bucket.role}_count"] = int(facts.count[place])
+            found[f"{bucket.role}_unfinished"] = int(facts.censored[place])
+            for name in BUCKET_STATISTICS:
+                found[f"{bucket.role}_{name}"] = _finite(facts.statistics[name][place])
+    found |= {name: _finite(value) for name, value in facts.scheme.items()}
+    achieved = facts.load["achieved"]
+    return found | {
+        "load_achieved": None if achieved is None else _finite(achieved),
+        "window_load": _finite(facts.window_load),
+        "simulated_s": _finite(facts.simulated_s),
+    }
+
+
+def _finite(value: float) -> float | None:
+    number = float(value)
+    return number if isfinite(number) else None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the rows of one sweep."""
+
+    axes: Mapping[str, Axis]
+
+    @property
+    def schema(self) -> dict[str, pl.DataType]:
+        """Returns the type of each column."""
+        settings: dict[str, pl.DataType] = {}
+        for name, axis in self.axes.items():
+            settings[name] = _kind(axis)
+            column = number_column(name, axis)
+            if column is not None and column != name:
+                settings[column] = pl.Float64()
+        return {
+            "cell": pl.Int64(), "replication": pl.Int64(),
+            "scheme": pl.String(), "scheme_as_run": pl.String(),
+            **settings,
+            **{name: pl.Int64() for name in COUNTS},
+            **{name: pl.Float64() for name in MEASURES},
+            FAULT: pl.String(),
+        }  # fmt: skip
+
+    def settings(self, values: Mapping[str, Value], foreign: list[str]) -> dict[str, Any]:
+        """Returns the columns of a cell's settings; those that the scheme does not have are null."""
+        found: dict[str, Any] = {}
+        for name, axis in self.axes.items():
+            column, known = number_column(name, axis), name not in foreign
+            if column is not None and column != name:
+                parsed = numbers([values[name]])
+                found[column] = parsed[1][0] if known and parsed else None
+            found[name] = _written(values[name], _kind(axis)) if known else None
+        return found
+
+    def frame(self, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
+        """Returns a frame of rows."""
+        schema = self.schema
+        return pl.DataFrame({name: [row.get(name) for row in rows] for name in schema}, schema=schema)
+
+
+def number_column(name: str, axis: Axis) -> str | None:
+    """Returns the column that has an axis as numbers: `rate_bps` of `rate`, `load` itself; None without."""
+    found = numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
+    if found is None:
+        return None
+    return f"{name}_{found[0]}" if found[0] else name
+
+
+def _kind(axis: Axis) -> pl.DataType:
+    values = [axis.low, axis.high] if isinstance(axis, Range) else list(axis)
+    if all(isinstance(value, bool) for value in values):
+        return pl.Boolean()
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return pl.Int64()
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return pl.Float64()
+    return pl.String()
+
+
+def _written(value: Value, kind: pl.DataType) -> Any:
+    if kind == pl.String():
+        return (
+            value
+            if isinstance(value, str)
+            else ",".join(value)
+            if isinstance(value, list)
+            else json.dumps(value)
+        )
+    return float(value) if kind == pl.Float64() else value  # type: ignore[arg-type]

@@ -1,0 +1,318 @@
+"""Runs what a sweep's folder does not have yet; `mousehole.sweep` is here."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from mousehole import _engine
+from mousehole.answer import input_entry, without_directories
+from mousehole.base import (
+    REVISION,
+    Reporter,
+    Silent,
+    Stopped,
+    Terminated,
+    available_bytes,
+    engine_digest,
+    least,
+)
+from mousehole.engine_types import InputEntry, Scenario
+from mousehole.runs import (
+    Apart,
+    Backend,
+    Estimate,
+    Job,
+    Threads,
+    about_text,
+    default_jobs,
+    estimated_run,
+    fitting_jobs,
+    load_policies,
+    opened,
+    outcomes,
+)
+from mousehole.scenario import filled, try_scenarios
+from mousehole.sweeps._cells import Planner
+from mousehole.sweeps._description import SCHEMA, Description, read
+from mousehole.sweeps._design import Cells
+from mousehole.sweeps._result import Sweep
+from mousehole.sweeps._rows import FAULT, Columns, reduce_row
+from mousehole.sweeps._store import Store
+
+CHECKED = 20_000
+"""Cells that are checked before anything is run; of a larger sweep, as many, evenly spread."""
+TRIED = 200
+"""Scenarios that are set up with own policies in another process, evenly spread."""
+SAMPLES = 4
+"""Cells from whose runs the time of all is estimated."""
+LEAST_ROWS, MOST_PARTS = 100, 1000
+"""Rows of a file, at least, and files of a sweep, at most, unless its cells are larger."""
+WORTH_ESTIMATING_BITS = 2e12
+"""Bits that the links of all runs carry from which on the cost is estimated before they begin."""
+BYTES_PER_ROW = 500
+"""Bytes of a row in its Parquet file, as measured on rows of three axes."""
+_Place = tuple[int, int]
+"""Number of a part, and place of a row in it."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a sweep will cost."""
+
+    cells: int
+    rows: int
+    parts: int
+    estimate: Estimate
+    jobs: int
+    """Runs at once, here or on the workers of a scheduler."""
+
+    @property
+    def seconds(self) -> float:
+        """The time that all rows take."""
+        return self.estimate.seconds(self.jobs, self.jobs)
+
+    def lines(self) -> list[str]:
+        """Returns the forecast for people, one fact per line."""
+        gigabytes = self.estimate.bytes_at_once(self.jobs) / 1e9
+        return [
+            f"cells: {self.cells:,}",
+            f"rows: {self.rows:,} in {self.parts:,} files, about {self.rows * BYTES_PER_ROW / 1e6:.1f} MB",
+            f"time: {about_text(self.seconds)} with {self.jobs} runs at once; "
+            f"{about_text(self.estimate.cpu_s)} of one core",
+            f"memory: about {gigabytes:.2f} GB",
+        ]
+
+
+class Prepared:
+    """A sweep whose cells are checked."""
+
+    def __init__(self, made: Description) -> None:
+        """Raises `MouseholeError` for a fault in the description, before anything is written."""
+        load_policies(list(made.policy) or None)
+        self.made, self.cells = made, Cells(made)
+        self.columns = Columns(self.cells.axes)
+        self.planner = Planner(made, self.cells)
+        self._files: dict[Path, None] = {}
+        self.weight, self.heaviest = self._checked()
+        per_cell = max(1, len(made.schemes) * made.seeds)
+        self.part_cells = max(1, ceil(LEAST_ROWS / per_cell), ceil(len(self.cells) / MOST_PARTS))
+        self.rows = made.seeds * sum(len(self.cells.schemes(number)) for number in range(len(self.cells)))
+
+    @property
+    def parts(self) -> int:
+        """Returns the number of files."""
+        return ceil(len(self.cells) / self.part_cells)
+
+    def numbers(self, part: int) -> range:
+        """Returns the cells of a part."""
+        return range(part * self.part_cells, min((part + 1) * self.part_cells, len(self.cells)))
+
+    def size(self, part: int) -> int:
+        """Returns the number of rows of a part."""
+        return self.made.seeds * sum(len(self.cells.schemes(number)) for number in self.numbers(part))
+
+    def forecast(self, jobs: int | None, backend: Backend | None = None) -> Forecast:
+        """Estimates time and memory from parts of some runs, which are timed here."""
+        spread = _spread(len(self.cells), SAMPLES)
+        chosen = [self.heaviest, *(number for number in spread if self.cells.schemes(number))]
+        seconds, bits, needed, slowdown = 0.0, 0.0, 0.0, 1.0
+        for turn, number in enumerate(dict.fromkeys(chosen)):
+            cell, traffic = self.planner.ready(self.planner.plan(number))
+            scenario = cell.scenario(turn % len(cell.schemes), 0)
+            found = estimated_run(filled(scenario), traffic)
+            seconds, bits = seconds + found.cpu_s, bits + cell.weight
+            needed, slowdown = max(needed, found.bytes_per_run), max(slowdown, found.slowdown)
+        whole = Estimate(seconds / max(bits, 1.0) * self.weight, slowdown, needed, self.rows)
+        if backend is None:
+            at_once = min(fitting_jobs(whole, jobs, available_bytes()), default_jobs())
+        else:
+            at_once = max(backend.at_once, 1)
+        return Forecast(len(self.cells), self.rows, self.parts, whole, at_once)
+
+    def manifest(self) -> dict[str, Any]:
+        """Returns all that determines the rows, and nothing else."""
+        document = self.made.document()
+        return {
+            "schema": SCHEMA,
+            "mousehole_version": _engine.__version__,
+            "git_revision": REVISION,
+            "engine_sha256": engine_digest(),
+            "sweep": document,
+            "cells": len(self.cells),
+            "cells_sha256": self.cells.digest(),
+            "rows": self.rows,
+            "rows_of_first_file": self.size(0),
+            "scenario": without_directories(filled(self.planner.plan(self.heaviest).scenario(0, 0))),
+            "inputs": self._inputs(),
+            "policies": self._policies(),
+        }
+
+    def _inputs(self) -> list[InputEntry]:
+        """Returns name and SHA-256 of every file that the sweep reads, of the cells that were checked."""
+        entries = [input_entry(file, []) for file in self._files]
+        return sorted(entries, key=lambda entry: (entry["name"], entry["sha256"]))
+
+    def _policies(self) -> dict[str, str]:
+        """Returns the SHA-256 of the headers of own policies."""
+        own = [policy for scheme in self.made.schemes for policy in _engine.scheme_policies(scheme)]
+        return {policy["name"]: policy["sha256"] for policy in own}
+
+    def _checked(self) -> tuple[float, int]:
+        """Checks the cells; returns the weight of all rows, and the cell of the largest weight."""
+        count = len(self.cells)
+        numbers = list(range(count)) if count <= CHECKED else _spread(count, CHECKED)
+        tried = set(_spread(count, TRIED))
+        weights: dict[int, float] = {}
+        scenarios: list[Scenario] = []
+        for number in numbers:
+            if not self.cells.schemes(number):
+                continue
+            cell = self.planner.plan(number)
+            made = self.planner.check(cell)
+            self._files |= dict.fromkeys(self.planner.files(cell))
+            scenarios += made if number in tried else []
+            weights[number] = cell.weight * len(made)
+        try_scenarios(scenarios)
+        whole = sum(weights.values()) * self.made.seeds * count / len(numbers)
+        return whole, max(weights, key=lambda number: weights[number])
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Returns up to `most` numbers below `count`, evenly spread, the first and the last among them."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(place * (count - 1) / (most - 1)) for place in range(most)})
+
+
+def sweep(
+    source: str | Path | Mapping[str, Any], folder: str | Path, *, jobs: int | None = None,
+    dask: str | None = None, executor: Executor | None = None, reporter: Reporter | None = None,
+) -> Sweep:  # fmt: skip
+    """Runs a sweep into `folder`, goes on where an earlier call ended, and returns what was found.
+
+    `source` is a TOML file or a dictionary with the same fields (docs/sweep.md). The folder gets a data set
+    of Parquet files, `rows/*.parquet`, with one row per cell, scheme and replication; other programs may read
+    it while it grows. `jobs` is the number of parallel runs (one per core), `dask` the address of a Dask
+    scheduler, `executor` one of `concurrent.futures`; the rows do not depend on any of these. `reporter`
+    receives the progress.
+
+    Raises `MouseholeError` for a fault in the input before anything is written, for a folder of another
+    sweep, and if the disk is full; `Stopped` (a `KeyboardInterrupt`) on Ctrl-C. After all of these, and
+    after a crash, the same call goes on where the rows end.
+    """
+    prepared, show = Prepared(read(source)), reporter or Silent()
+    if jobs is not None:
+        least("jobs", jobs, 1)
+    with opened(dask, executor, show) as backend:
+        run(prepared, Path(folder), jobs, backend, show)
+    return Sweep(folder)
+
+
+def forecast(
+    source: str | Path | Mapping[str, Any], jobs: int | None = None, dask: str | None = None
+) -> Forecast:
+    """Returns what a sweep will cost, from parts of some of its runs; nothing is written."""
+    prepared = Prepared(read(source))
+    with opened(dask) as backend:
+        return prepared.forecast(jobs, backend)
+
+
+def run(
+    prepared: Prepared, folder: Path, jobs: int | None, backend: Backend | None, reporter: Reporter
+) -> None:
+    """Runs the rows that the folder does not have."""
+    store = Store(folder, prepared.manifest(), prepared.columns)
+    try:
+        store.tidy()
+        missing = _missing(prepared, store)
+        there = prepared.rows - missing
+        if there:
+            reporter.say(f"{there:,} of {prepared.rows:,} rows are there already")
+        if missing:
+            _run(prepared, store, missing, backend or Threads(_jobs(prepared, jobs, reporter)), reporter)
+    finally:
+        store.close()
+
+
+def _jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
+    """Reports the cost of a long sweep; returns how many runs to have at once."""
+    if prepared.weight < WORTH_ESTIMATING_BITS:
+        return jobs or default_jobs()
+    expected = prepared.forecast(jobs)
+    reporter.say("; ".join(expected.lines()))
+    return expected.jobs
+
+
+def _missing(prepared: Prepared, store: Store) -> int:
+    """Returns how many rows the folder does not have; writes files whose rows are all there."""
+    missing = 0
+    for part in range(prepared.parts):
+        if not store.is_written(part):
+            store.finish_if_whole(part, prepared.size(part))
+        if not store.is_written(part):
+            missing += prepared.size(part) - store.count(part)
+    return missing
+
+
+def _run(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
+    done, given_up, heads = 0, 0, dict[_Place, dict[str, Any]]()
+    try:
+        reporter.start(missing, "rows")
+        with closing(outcomes(backend, _missing_jobs(prepared, store, heads))) as found:
+            for (part, place), outcome in found:
+                numbers = {FAULT: outcome.reason} if isinstance(outcome, Apart) else outcome
+                given_up += isinstance(outcome, Apart)
+                store.add(part, place, heads.pop((part, place)) | numbers, prepared.size(part))
+                done += 1
+                reporter.advance()
+    except KeyboardInterrupt:
+        raise Stopped(_stopped("stopped", done, missing)) from None
+    except Terminated:
+        raise Terminated(_stopped("terminated", done, missing)) from None
+    finally:
+        reporter.finish()
+    if given_up:
+        reporter.say(f"warning: {given_up} rows have no numbers; their column {FAULT} says why")
+
+
+def _missing_jobs(
+    prepared: Prepared, store: Store, heads: dict[_Place, dict[str, Any]]
+) -> Iterator[tuple[_Place, Job[Any]]]:
+    """Yields the jobs of the rows that are missing, in the order of the files.
+
+    The columns of a row that are known before its run are left in `heads`.
+    """
+    planner, seeds = prepared.planner, prepared.made.seeds
+    for part in range(prepared.parts):
+        if store.is_written(part):
+            continue
+        kept, first = store.kept(part), 0
+        for number in prepared.numbers(part):
+            schemes = prepared.cells.schemes(number)
+            places = range(first, first + seeds * len(schemes))
+            first = places.stop
+            if not schemes or all(place in kept for place in places):
+                continue
+            cell, traffic = planner.ready(planner.plan(number))
+            reduce = partial(reduce_row, buckets=cell.plan.buckets)
+            shipment = planner.shipment(cell)
+            for place in places:
+                if place in kept:
+                    continue
+                replication, scheme = divmod(place - places.start, len(schemes))
+                heads[part, place] = {
+                    "cell": number, "replication": replication,
+                    "scheme": cell.schemes[scheme], "scheme_as_run": cell.plan.schemes[scheme],
+                    **prepared.columns.settings(cell.settings, prepared.cells.foreign(cell.schemes[scheme])),
+                }  # fmt: skip
+                scenario = cell.scenario(scheme, replication)
+                yield (part, place), Job(scenario, reduce, traffic, shipment)
+
+
+def _stopped(word: str, done: int, missing: int) -> str:
+    return f"{word} after {done:,} of {missing:,} rows, which are kept; the same command goes on from there"

@@ -1,0 +1,257 @@
+"""The folder of a sweep: a manifest, the rows in Parquet files, and what is not yet a whole file.
+
+`sweep.json` tells what the sweep is, and never changes. `rows/part-00000.parquet` has the rows of the
+first cells; a file appears when all its rows are there, whole and in the order of the plan, so that its bytes
+do not depend on how often the sweep was stopped. Rows of unfinished files are lines of
+`unfinished/part-00000.jsonl`, which are appended as runs end; a line that was cut short is dropped when the
+sweep goes on.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mousehole.answer import jsonout
+from mousehole.base import MAGIC, MouseholeError
+from mousehole.sweeps._rows import Columns
+
+MANIFEST, ROWS, UNFINISHED = "sweep.json", "rows", "unfinished"
+METADATA = "mousehole.sweep"
+"""The key of the manifest in the metadata of each file."""
+
+
+class Store:
+    """The folder of one sweep, which one process at a time writes."""
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any], columns: Columns) -> None:
+        """Opens the folder, or makes it.
+
+        Raises `MouseholeError` if it holds anything else, if another process writes it, or if it cannot be
+        written.
+        """
+        self.folder, self._columns = folder, columns
+        self._text = jsonout.dumps(manifest)
+        self._kept: dict[int, dict[int, str]] = {}
+        self._lock: int | None = None
+        self._require_same()
+        with _Written(folder):
+            (folder / ROWS).mkdir(parents=True, exist_ok=True)
+            (folder / UNFINISHED).mkdir(exist_ok=True)
+            if not (folder / MANIFEST).exists():
+                _write_whole(folder / UNFINISHED / MANIFEST, folder / MANIFEST, self._text.encode())
+            self._lock = os.open(folder / MANIFEST, os.O_RDONLY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            self._lock = None
+            raise MouseholeError(
+                "another process is writing this sweep; wait for it, or stop it",
+                kind="file",
+                file=str(folder),
+            ) from None
+
+    def tidy(self) -> None:
+        """Deletes what a stop between two steps has left: drafts, and the lines of files that are whole."""
+        for path in (self.folder / UNFINISHED).iterdir():
+            number = path.stem.removeprefix("part-")
+            if path.suffix != ".jsonl" or (number.isdecimal() and self.is_written(int(number))):
+                path.unlink()
+
+    def is_written(self, part: int) -> bool:
+        """Returns whether all rows of a part are in its file."""
+        place = self._place(part)
+        try:
+            with place.open("rb") as stream:
+                stream.seek(-len(MAGIC), os.SEEK_END)
+                return stream.read() == MAGIC
+        except OSError:
+            return False
+
+    def kept(self, part: int) -> set[int]:
+        """Returns which rows of an unfinished part are there, by their places."""
+        if part not in self._kept:
+            self._kept[part] = self._read(self._journal(part))
+        return set(self._kept[part])
+
+    def count(self, part: int) -> int:
+        """Returns how many rows of an unfinished part are there, without keeping them in memory."""
+        return len(self._kept[part] if part in self._kept else self._read(self._journal(part)))
+
+    def add(self, part: int, place: int, row: Mapping[str, Any], size: int) -> None:
+        """Keeps a row of a part that has `size` rows, and writes the part's file once it has all of them.
+
+        Raises `MouseholeError` if the disk is full; what is there is whole, and the sweep can go on.
+        """
+        rows = self._kept[part]
+        line = json.dumps([place, row], allow_nan=False)
+        with _Written(self.folder):
+            _append(self._journal(part), f"{line}\n".encode())
+        rows[place] = line
+        if len(rows) == size:
+            self._finish(part)
+
+    def finish_if_whole(self, part: int, size: int) -> None:
+        """Writes the file of a part whose rows are all kept, as after a stop just before it was written."""
+        if self.count(part) == size:
+            self.kept(part)
+            self._finish(part)
+
+    def close(self) -> None:
+        """Lets other processes write; deletes the folder of unfinished parts if it is empty."""
+        with suppress(OSError):
+            (self.folder / UNFINISHED).rmdir()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _finish(self, part: int) -> None:
+        kept = self._kept.pop(part)
+        rows = [json.loads(kept[place])[1] for place in sorted(kept)]
+        frame, target = self._columns.frame(rows), self._place(part)
+        draft = self.folder / UNFINISHED / target.name
+        with _Written(self.folder):
+            try:
+                frame.write_parquet(draft, metadata={METADATA: self._text})
+                _sync(draft)
+                draft.replace(target)
+                _sync(target.parent)
+            except pl.exceptions.PolarsError as error:
+                raise OSError(0, str(error).splitlines()[0]) from None
+            finally:
+                with suppress(OSError):
+                    draft.unlink(missing_ok=True)
+            self._journal(part).unlink(missing_ok=True)
+
+    def _read(self, journal: Path) -> dict[int, str]:
+        """Returns the rows of a journal by their places; cuts off a last line that is not whole."""
+        found: dict[int, str] = {}
+        whole = 0
+        try:
+            with journal.open("rb") as stream:
+                for line in stream:
+                    try:
+                        place, _ = json.loads(line) if line.endswith(b"\n") else (None, None)
+                    except ValueError:
+                        place = None
+                    if not isinstance(place, int):
+                        break
+                    found[place] = line.decode().rstrip("\n")
+                    whole += len(line)
+        except FileNotFoundError:
+            return found
+        with _Written(self.folder):
+            os.truncate(journal, whole)
+        return found
+
+    def _require_same(self) -> None:
+        """Raises `MouseholeError` if the folder has something else than this sweep."""
+        manifest = self.folder / MANIFEST
+        if self.folder.exists() and not self.folder.is_dir():
+            raise self._other("it is a file; a sweep needs a folder")
+        if not manifest.exists():
+            left = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+            if left - {ROWS, UNFINISHED}:
+                raise self._other("it is not empty and holds no sweep; give another folder")
+            return
+        try:
+            text = manifest.read_text(encoding="utf-8")
+            known = json.loads(text)
+        except (OSError, ValueError):
+            raise self._other(f"its {MANIFEST} cannot be read; give another folder") from None
+        if text != self._text:
+            name, there, here = _difference(known, json.loads(self._text))
+            raise self._other(
+                f"it holds another sweep: there {name} is {there}, here {here}; give another folder"
+            )
+
+    def _other(self, reason: str) -> MouseholeError:
+        return MouseholeError(reason, kind="file", file=str(self.folder))
+
+    def _place(self, part: int) -> Path:
+        return self.folder / ROWS / f"part-{part:05}.parquet"
+
+    def _journal(self, part: int) -> Path:
+        return self.folder / UNFINISHED / f"part-{part:05}.jsonl"
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """Returns the manifest of a sweep's folder; raises `MouseholeError` if there is none."""
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise MouseholeError(
+            f"holds no sweep, as it has no {MANIFEST} that can be read", kind="file", file=str(folder)
+        ) from None
+    return manifest
+
+
+class _Written:
+    """Turns an `OSError` of writing into a `MouseholeError` that says how to go on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise MouseholeError(
+                f"cannot be written; {reason}; what is there is whole, and the same command goes on from it",
+                kind="file", file=str(self._folder),
+            ) from None  # fmt: skip
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Appends a line; takes it back if only a piece of it could be written."""
+    with path.open("ab", buffering=0) as stream:
+        before = stream.seek(0, os.SEEK_END)
+        try:
+            rest = memoryview(line)
+            while rest:  # a full disk takes a piece, and says at the next one why
+                rest = rest[stream.write(rest) :]
+        except OSError:
+            os.truncate(path, before)
+            raise
+
+
+def _write_whole(draft: Path, target: Path, content: bytes) -> None:
+    draft.write_bytes(content)
+    _sync(draft)
+    draft.replace(target)
+
+
+def _sync(path: Path) -> None:
+    """Has a file, or the names in a folder, written to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
+    """Returns the first field in which two documents differ, and its values."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in _keys(there, here):
+            if there.get(key) != here.get(key):
+                return _difference(there.get(key), here.get(key), f"{name}.{key}" if name else key)
+    return name, _shown(there), _shown(here)
+
+
+def _keys(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterable[str]:
+    """Returns the keys; what the sweep is comes before the version that ran it."""
+    return sorted({*there, *here}, key=lambda key: (key != "sweep", key))
+
+
+def _shown(value: Any) -> str:
+    text = "not given" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}…"

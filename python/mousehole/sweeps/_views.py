@@ -1,0 +1,119 @@
+"""What pictures and pages of a sweep share: axes of settings, what is shown along them, and trends."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mousehole.sweeps._found import MOST_LEVELS, Found
+from mousehole.sweeps._quantities import text_of
+
+WINDOWS = 8
+"""Points at which the trend of scattered cells is taken."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis of a picture: the setting, its column of numbers or its names in order."""
+
+    setting: str
+    column: str | None
+    names: tuple[str, ...]
+    is_log: bool
+
+    def places(self, cells: pl.DataFrame) -> Any:
+        """Returns where the cells lie."""
+        if self.column is not None:
+            return cells[self.column].cast(pl.Float64).to_numpy()
+        return np.array([self.names.index(str(name)) for name in cells[self.setting]], float)
+
+    def text(self, value: float) -> str:
+        """Returns a number of the axis as text with its unit."""
+        unit = "" if self.column in (None, self.setting) else str(self.column).rpartition("_")[2]
+        return text_of(value, unit)
+
+
+@dataclass(frozen=True)
+class What:
+    """What is drawn: a measure, or its change against a scheme."""
+
+    value: str
+    of_change: str | None
+
+    @classmethod
+    def of(cls, sweep: Found, value: str, against: str | None, absolute: bool) -> "What":
+        """Returns what is drawn; raises `MouseholeError` for an unknown measure or scheme."""
+        sweep.require(value, against)
+        reference = against or sweep.schemes[0]
+        return cls(value, None if absolute or len(sweep.schemes) < 2 else reference)
+
+    @property
+    def column(self) -> str:
+        """Returns the column of `Found.cells` that is drawn."""
+        return "mean" if self.of_change is None else "change"
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Returns the columns with the ends of its interval."""
+        return ("low", "high") if self.of_change is None else ("change_low", "change_high")
+
+    @property
+    def words(self) -> str:
+        """Returns what is drawn in words."""
+        named = _words(self.value)
+        return named if self.of_change is None else f"change of the {named} against {self.of_change}"
+
+    def mean(self, values: Any) -> float:
+        """Returns the mean over cells: geometric for changes, which are ratios."""
+        if self.of_change is None:
+            return float(np.mean(values))
+        return float(np.expm1(np.mean(np.log1p(values))))
+
+
+def scale_of(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
+    """Returns the axis of a picture for a setting; it is logarithmic where its values span a factor of 8."""
+    column = sweep.number_column(setting)
+    names = tuple(str(name) for name in cells[setting].drop_nulls().unique(maintain_order=True))
+    if column is None:
+        return Scale(setting, None, names, False)
+    values = np.sort(cells[column].drop_nulls().cast(pl.Float64).unique().to_numpy())
+    is_log = len(values) > 1 and values[0] > 0 and values[-1] / values[0] >= 8
+    return Scale(setting, column, names, bool(is_log))
+
+
+def trend(places: Any, values: Any, what: What, scale: Scale) -> tuple[list[float], list[float]]:
+    """Returns the mean in windows of equally many cells, or at each value of an axis that has few."""
+    own = np.unique(places)
+    if len(own) <= MOST_LEVELS:
+        return [float(place) for place in own], [what.mean(values[places == place]) for place in own]
+    order = np.argsort(places, kind="stable")
+    parts = np.array_split(order, min(WINDOWS, max(2, len(order) // 3)))
+    return [_middle(places[part], scale) for part in parts], [what.mean(values[part]) for part in parts]
+
+
+def title_of(sweep: Found) -> str:
+    """Returns traffic, cells and seeds in words, and how far the sweep is."""
+    traffic = sweep.manifest["sweep"]["traffic"]
+    names = traffic if isinstance(traffic, list) else [traffic]
+    cells, seeds = sweep.manifest["cells"], sweep.manifest["sweep"]["seeds"]
+    whole = sweep.finished == sweep.manifest["rows"]
+    progress = "" if whole else f"  ·  {sweep.finished:,} of {sweep.manifest['rows']:,} rows"
+    return f"{', '.join(Path(name).name for name in names)}  ·  {cells:,} cells × {seeds} seeds{progress}"
+
+
+def _words(value: str) -> str:
+    """Returns a measure in words: `short_response_p99_s` is `p99 of short transfers' response time`."""
+    role, _, rest = value.partition("_")
+    of = {"short": " of short transfers", "long": " of long transfers", "all": " of all transfers"}.get(role)
+    named = (rest if of else value).removesuffix("_s").removesuffix("_bps").replace("_", " ")
+    texts = {"response mean": "mean response time", "response p50": "median response time",
+             "response p95": "95th percentile of the response time",
+             "response p99": "99th percentile of the response time", "slowdown mean": "mean slowdown",
+             "transfer mean": "mean transfer time"}  # fmt: skip
+    return texts.get(named, named) + (of or "")
+
+
+def _middle(places: Any, scale: Scale) -> float:
+    return float(np.exp(np.mean(np.log(places)))) if scale.is_log else float(np.mean(places))

@@ -1,0 +1,334 @@
+"""Searches settings of schemes with Optuna: the same replications for all, bad ones stopped early.
+
+Every setting meets the same traffic (common random numbers), replication by replication, and is compared with
+the references on the replications that it has run. Settings are tried in rounds of a fixed size, so that what
+is tried next does not depend on how many runs go in parallel.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from mousehole import _engine
+from mousehole.base import Bucket, MouseholeError, Reporter, Silent, field_error
+from mousehole.runs import (
+    Backend,
+    Cell,
+    Facts,
+    Manifest,
+    Plan,
+    Results,
+    RunFacts,
+    Shipment,
+    Task,
+    reduce_run,
+    run_all,
+)
+from mousehole.scenario import filled
+from mousehole.tuning import objectives
+from mousehole.tuning._search_space import Space, Value, Values
+from mousehole.tuning.objectives import Goal
+
+ROUND = 4
+"""Settings of each scheme that are tried at once, before the search learns from them."""
+LEAST_BEFORE_STOP = 4
+"""A setting is stopped early only if so many others have run as many replications before."""
+STARTUP = 8
+"""Settings of each scheme that are drawn at random before the search follows a model of what was found."""
+MOST_DRAWS = 50
+"""Settings that the engine may refuse in a row, because parameters exclude each other."""
+WORST = 1e6
+"""Stands for a quantity that is unknown under a setting, such as a percentile of too few transfers."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a setting reached on some replications: changes against references, as logarithms of ratios."""
+
+    costs: tuple[float, ...]
+    """One per objective; less is better."""
+    excess: tuple[float, ...]
+    """One per limit; above 0 it is broken by so much."""
+    changes: tuple[float, ...]
+    """The change of each quantity of the goal against the baseline."""
+
+    @property
+    def violation(self) -> float:
+        """By how much the limits are broken altogether; 0 if all hold."""
+        return sum(max(one, 0.0) for one in self.excess)
+
+    def dominates(self, other: "Score") -> bool:
+        """Returns whether it breaks the limits less, or keeps them as well and is better and nowhere worse.
+
+        Source: K. Deb, "An efficient constraint handling method for genetic algorithms", Computer Methods in
+        Applied Mechanics and Engineering 186 (2000).
+        """
+        if self.violation or other.violation:
+            return self.violation < other.violation
+        pairs = list(zip(self.costs, other.costs, strict=True))
+        return all(own <= its for own, its in pairs) and any(own < its for own, its in pairs)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting that was tried."""
+
+    family: str
+    """The scheme as the user gave it."""
+    number: int
+    """From 0 within the family; 0 is the scheme's own setting."""
+    scheme: str
+    values: Values
+    score: Score
+    """Over the replications that it has run."""
+    replications: int
+    is_stopped: bool
+    """Whether it was stopped before the last replication of the search."""
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether it ran all replications of the search and keeps all limits on them."""
+        return not self.is_stopped and not self.score.violation and all(map(isfinite, self.score.costs))
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where runs are: in so many threads of this process, or by a backend, which gets the traffic shipped."""
+
+    jobs: int
+    backend: Backend | None = None
+    shipment: Shipment | None = None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a part of the work took."""
+
+    runs: int
+    wall_s: float
+
+
+@dataclass
+class _Candidate:
+    space: Space
+    study: Any
+    asked: Any
+    number: int
+    scheme: str
+    values: Values
+    scores: list[Score] = field(default_factory=list)
+    """After each replication."""
+    is_stopped: bool = False
+
+
+class Search:
+    """A search of several schemes at once; `plan` has the references, and the replications of the search."""
+
+    def __init__(
+        self, plan: Plan, traffic: _engine.Traffic | None, spaces: Sequence[Space], goal: Goal, seed: int,
+        where: Where,
+    ) -> None:  # fmt: skip
+        self._plan, self._traffic, self._spaces, self._goal, self._where = plan, traffic, spaces, goal, where
+        self._facts: dict[tuple[str, int], RunFacts] = {}
+        self._studies = [_study(space, goal, _seed(seed, place)) for place, space in enumerate(spaces)]
+        self._asked = 0
+        self._reached: dict[tuple[str, int], list[Score]] = {}
+        self.trials: list[Trial] = []
+        self.runs = 0
+        self._begin = time.monotonic()
+
+    @property
+    def per_scheme(self) -> int:
+        """The number of settings tried of each scheme."""
+        return self._asked
+
+    @property
+    def effort(self) -> Effort:
+        """Runs and time until now."""
+        return Effort(self.runs, time.monotonic() - self._begin)
+
+    def run_references(self) -> None:
+        """Runs the references on all replications of the search.
+
+        Raises `Stopped` on Ctrl-C, as `run_round` does.
+        """
+        for replication in range(self._plan.replications):
+            self._run([(scheme, replication) for scheme in self._plan.schemes])
+
+    def reference_score(self, scheme: str) -> Score:
+        """Returns the score of a reference; the baseline's changes are 0 where quantities are known."""
+        return self._score(scheme, self._plan.replications)
+
+    def run_round(self, size: int = ROUND, reporter: Reporter | None = None) -> None:
+        """Tries `size` more settings of each scheme."""
+        shown = reporter or Silent()
+        candidates = [
+            self._ask(space, study, self._asked + more)
+            for space, study in zip(self._spaces, self._studies, strict=True)
+            for more in range(size)
+        ]
+        self._asked += size
+        last = self._plan.replications
+        for replication in range(last):
+            live = [one for one in candidates if not one.is_stopped]
+            self._run([(one.scheme, replication) for one in live])
+            for one in live:
+                one.scores.append(self._score(one.scheme, replication + 1))
+            if replication + 1 < last:
+                for one in live:
+                    earlier = self._reached.get((one.space.template, replication), [])
+                    one.is_stopped = one.number > 0 and _is_hopeless(one.scores[-1], earlier)
+        for one in candidates:
+            self._tell(one)
+            shown.advance()
+
+    def _ask(self, space: Space, study: Any, number: int) -> _Candidate:
+        """Returns the next setting; one that the engine refuses is drawn again."""
+        from optuna.trial import TrialState
+
+        for _ in range(MOST_DRAWS):
+            asked = study.ask()
+            chosen = {dimension.name: _suggest(asked, dimension) for dimension in space.dimensions}
+            if number == 0:
+                return _Candidate(space, study, asked, number, space.template, space.defaults())
+            values = space.values(chosen)
+            scheme = space.scheme(values)
+            if is_accepted(self._plan, scheme):
+                return _Candidate(space, study, asked, number, scheme, values)
+            study.tell(asked, state=TrialState.FAIL)
+        allowed = "a scheme whose parameters do not exclude each other so often, or more of them given"
+        raise field_error("scheme", space.template, allowed, f"had {MOST_DRAWS} settings refused")
+
+    def _tell(self, one: _Candidate) -> None:
+        for place, reached in enumerate(one.scores):
+            self._reached.setdefault((one.space.template, place), []).append(reached)
+        score, family, count = one.scores[-1], one.space.template, len(one.scores)
+        for place, excess in enumerate(score.excess):
+            one.asked.set_constraint(str(place), excess)
+        one.study.tell(one.asked, [min(cost, WORST) for cost in score.costs])
+        self.trials.append(Trial(family, one.number, one.scheme, one.values, score, count, one.is_stopped))
+
+    def _run(self, wanted: Iterable[tuple[str, int]]) -> None:
+        """Runs what has not been run yet; equal settings are run once."""
+        missing = [key for key in dict.fromkeys(wanted) if key not in self._facts]
+        (cell,) = self._plan.cells
+        scenarios = {key: self._plan.scenario(cell, *key) for key in missing}
+        reduce = partial(lasting_facts, buckets=self._plan.buckets)
+        account = partial(_stopped_text, len(self.trials))
+        self._facts |= run_all(
+            scenarios, reduce, Silent(), self._where.jobs, self._traffic, account,
+            backend=self._where.backend, shipment=self._where.shipment,
+            name=lambda key: f"scheme {key[0]}, replication {key[1]}",
+        )  # fmt: skip
+        self.runs += len(missing)
+
+    def _score(self, scheme: str, count: int) -> Score:
+        """Returns the score of a scheme over its first `count` replications."""
+        (cell,) = self._plan.cells
+        others = [limit.reference for limit in self._goal.limits if limit.reference]
+        schemes = tuple(dict.fromkeys([self._plan.baseline, *others, scheme]))
+        results = self._results(schemes, count)
+        return score(results, cell, self._goal, scheme)
+
+    def _results(self, schemes: tuple[str, ...], count: int) -> Results:
+        plan = replace(self._plan, schemes=schemes, replications=count)
+        facts: Facts = {
+            Task(0, number, replication): self._facts[scheme, replication]
+            for number, scheme in enumerate(schemes)
+            for replication in range(count)
+        }
+        nothing: Manifest = {}  # type: ignore[typeddict-item]
+        return Results(plan, facts, "", nothing, None)
+
+
+def is_accepted(plan: Plan, scheme: str) -> bool:
+    """Returns whether the engine takes a setting on this link."""
+    try:
+        filled(plan.scenario(plan.cells[0], scheme))
+    except MouseholeError:
+        return False
+    return True
+
+
+def score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
+    """Returns the score of a scheme among results that have the references."""
+    baseline = results.plan.baseline
+
+    def changed(one: objectives.Quantity, reference: str) -> float:
+        return objectives.change(results, cell, one, scheme, reference).mean
+
+    return Score(
+        costs=tuple(objectives.cost(one, changed(one, baseline)) for one in goal.objectives),
+        excess=tuple(
+            _known(limit.excess(changed(limit.quantity, limit.reference or baseline)))
+            for limit in goal.limits
+        ),
+        changes=tuple(changed(one, baseline) for one in goal.quantities),
+    )
+
+
+def front(trials: Iterable[Trial]) -> list[Trial]:
+    """Returns the feasible trials that no other one dominates, each once, best first objective first."""
+    feasible = {trial.scheme: trial for trial in trials if trial.is_feasible}.values()
+    kept = [one for one in feasible if not any(other.score.dominates(one.score) for other in feasible)]
+    return sorted(kept, key=lambda trial: (*trial.score.costs, trial.number))
+
+
+def lasting_facts(result: _engine.RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:
+    """Returns the facts of a run without the times of single transfers, which are not compared here."""
+    return replace(reduce_run(result, buckets), short_times=None)
+
+
+def _is_hopeless(own: Score, earlier: Sequence[Score]) -> bool:
+    """Returns whether more than half of the earlier settings were better after as many replications.
+
+    With one objective this is the median stopping rule: D. Golovin et al., "Google Vizier: a service for
+    black-box optimization", KDD 2017. With m it is a part of 2^-m, which is how often a setting in the middle
+    of each of m independent objectives is worse in all of them. Optuna's pruners know one objective only.
+    """
+    if len(earlier) < LEAST_BEFORE_STOP:
+        return False
+    better = sum(other.dominates(own) for other in earlier)
+    return better << len(own.costs) > len(earlier)
+
+
+def _study(space: Space, goal: Goal, seed: int) -> Any:
+    import optuna  # takes a fifth of a second to load
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP)
+    study = optuna.create_study(sampler=sampler, directions=["minimize"] * len(goal.objectives))
+    defaults = space.defaults()
+    study.enqueue_trial({dimension.name: dimension.start(defaults) for dimension in space.dimensions})
+    return study
+
+
+def _seed(seed: int, place: int) -> int:
+    """Returns the seed of one scheme's search, which is no other one's under any seed of the user's."""
+    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
+
+
+def _suggest(asked: Any, dimension: Any) -> Value:
+    kind = dimension.kind
+    if kind is None:
+        return str(asked.suggest_categorical(dimension.name, list(dimension.choices)))
+    is_tied = dimension.part_of is not None or dimension.times is not None
+    if kind.is_whole and not is_tied:
+        low, high = round(dimension.low), round(dimension.high)
+        return float(asked.suggest_int(dimension.name, low, high, log=kind.is_log))
+    is_log = kind.is_log or dimension.times is not None
+    return float(asked.suggest_float(dimension.name, dimension.low, dimension.high, log=is_log))
+
+
+def _known(excess: float) -> float:
+    return excess if isfinite(excess) else WORST
+
+
+def _stopped_text(trials: int, done: dict[Any, Any]) -> str:  # noqa: ARG001 (what the pool calls it with)
+    settings = "1 setting" if trials == 1 else f"{trials} settings"
+    return f"stopped after {settings}; nothing was written"

@@ -1,0 +1,738 @@
+"""The Python interface of the search: `tune` finds settings and judges them where it has not looked.
+
+`_search_space` says what may be tried, `objectives` what is wanted, `_search` tries; the package `comparison`
+judges the finalists on replications of their own. `_results` holds what came out, `_report`, `_pareto` and
+`Tuned.to_json` show it.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from functools import cached_property
+from math import expm1, isfinite
+from pathlib import Path
+
+import polars as pl
+
+from mousehole import _engine
+from mousehole.answer import Settings, install_script, jsonout, link_of, settings, wred_table
+from mousehole.base import (
+    COMPARED,
+    RUN,
+    SECONDS,
+    MouseholeError,
+    Options,
+    RunOptions,
+    accepts_options,
+    as_html,
+    conflict_error,
+    counted,
+    field_error,
+    least,
+    missing_error,
+    option,
+    output,
+    span_text,
+    text_list,
+    with_unit,
+)
+from mousehole.comparison import Comparison, Prepared, compared_with, forecast, prepare
+from mousehole.inputs import Frame, Source
+from mousehole.runs import (
+    REPLICATIONS,
+    Backend,
+    Cell,
+    Results,
+    Row,
+    as_record,
+    known_baseline,
+    load_policies,
+    opened,
+)
+from mousehole.statistics import Estimate
+from mousehole.tuning import objectives
+from mousehole.tuning._results import (
+    BROKEN,
+    DEFAULT,
+    FINALIST,
+    KEPT,
+    NOT_SHOWN,
+    REFERENCE,
+    Account,
+    JudgedRow,
+    LimitRow,
+    SensitivityRow,
+    Spent,
+    TrialRow,
+    TuneResults,  # fmt: skip
+)
+from mousehole.tuning._search import ROUND, Search, Trial, Where, front, is_accepted
+from mousehole.tuning._search_space import Range, Space, check_ranges, meaning, read_range, space_of
+from mousehole.tuning._words import answer
+from mousehole.tuning.objectives import Goal, Limit
+
+SCHEMA = "mousehole.tune/1"
+SEARCH = "Search"
+TRIALS, SEARCH_SEEDS, SENSITIVITY_SEEDS = 40, 4, 5
+FINALISTS, FINALISTS_OF_MANY = 3, 2
+"""Settings that are judged: of a scheme that is searched alone, and of each of several."""
+ON_FRONT = 5
+"""Points of a scheme's front that are judged if there are several objectives."""
+REFERENCES = ("droptail", "red", "fq-codel", "cake")
+"""What people have today: judged beside the finalists."""
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "wred": (
+        "sfd(timeout=1s,mode=total,gentle=false)",
+        "demotion(timeout=1s)|multi-red(colours=3,mode=total,gentle=false,mean=1500B)",
+    ),
+    "cake": ("sfd|cake(tins=bulk)", "sfd|cake(tins=colour)", "demotion(timeout=1s)|cake(tins=colour)"),
+}
+"""Schemes that a device can do, by what `for_` names: two or three WRED profiles, a marker before CAKE."""
+BASELINES = {"cake": "cake"}
+"""The baseline by what `for_` names; droptail for everything else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(RunOptions):
+    """The options of a search; None means the value of the user's scenario, or else the default."""
+
+    schemes: str | Sequence[str] | None = option(
+        None, "Scheme whose parameters are searched; those given in it stay. Repeat it for several.",
+        "NAME[(…)][|…]", SEARCH, list,
+    )  # fmt: skip
+    for_: str | None = option(
+        None, "Search what a router's WRED can do, or a marker before CAKE's tins.", "wred|cake", SEARCH
+    )
+    objectives: str | Sequence[str] | None = option(
+        None, 'What to lower (default: "short mean"); several give a Pareto front.', "MEASURE", SEARCH, list
+    )
+    limits: str | Sequence[str] | None = option(
+        None, 'What others may pay, such as "long mean +10%"; repeat it for several.',
+        "'MEASURE ±N% [against SCHEME]'", SEARCH, list,
+    )  # fmt: skip
+    beside: str | Sequence[str] | None = option(
+        None, "Scheme to judge beside the finalists, such as what you have now; repeat it for several.",
+        "NAME[(…)][|…]", COMPARED, list,
+    )  # fmt: skip
+    ranges: str | Sequence[str] | None = option(
+        None,
+        "Range of a parameter, such as th=5kB..200kB or mode=coupled,total.",
+        "NAME=LOW..HIGH",
+        SEARCH,
+        list,
+    )
+    trials: int | None = option(None, f"Settings tried of each scheme (default: {TRIALS}).", "N", SEARCH, int)
+    budget: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
+        None, "Time for everything, instead of --trials.", "TIME", SEARCH
+    )
+    search_seeds: int | None = option(
+        None, f"Replications of the search (default: {SEARCH_SEEDS}); --seeds are those of the judgement.",
+        "N", RUN, int,
+    )  # fmt: skip
+    sensitivity_seeds: int | None = option(
+        None, f"Replications of the sensitivity (default: {SENSITIVITY_SEEDS}; 0: none).", "N", RUN, int
+    )
+    baseline: str | None = option(
+        None, "Scheme that limits and gains are against (default: droptail; cake with --for cake).",
+        "NAME[(…)]", COMPARED,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the user wants, read and checked before any traffic is read."""
+
+    goal: Goal
+    templates: tuple[str, ...]
+    ranges: tuple[Range, ...]
+    baseline: str
+    trials: int | None
+    budget_s: float | None
+    search_seeds: int
+    sensitivity_seeds: int
+    beside: tuple[str, ...]
+    """Schemes that are judged beside the finalists because the user asks for it."""
+
+
+@accepts_options(TuneOptions)
+def tune(traffic: Source, options: TuneOptions) -> "Tuned":
+    """Searches settings of schemes, and judges the best ones on replications that the search has not seen.
+
+    `traffic`, and the options of link, traffic, hosts and runs, are those of `compare`; there is one buffer
+    and one load. The others:
+
+    - `schemes`: schemes whose parameters are searched, such as "sfd" or "sfd|multi-red"; a parameter that is
+      given in a scheme stays as it is
+    - `for_`: "wred" searches what a router's WRED can do, "cake" a marker before CAKE's tins, in place of
+      `schemes`
+    - `objectives`: what to lower ("short mean"): "short", "long" or "all" with "mean", "p50", "p95", "p99" or
+      "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate",
+      "utilisation"; several give a Pareto front
+    - `limits`: how far others may change against the baseline, such as "long mean +10%", or against another
+      scheme, such as "long mean +5% against fq-codel"
+    - `ranges`: where to search a parameter, such as "th=5kB..200kB" or "mode=coupled,total"
+    - `trials`: settings tried of each scheme (40); the same number and seed give the same result everywhere
+    - `budget`: time for everything instead, such as "10min"; the number of trials then depends on the machine
+    - `search_seeds`: replications of the search (4); `seeds`: unseen ones of the judgement (10)
+    - `sensitivity_seeds`: unseen replications with which the recommended setting's parameters are changed one
+      at a time (5; 0 leaves it out)
+    - `beside`: schemes to judge beside the finalists, their own settings, drop-tail, RED, FQ-CoDel and CAKE
+    - `baseline`: scheme that gains and limits are against ("droptail"; with `for_="cake"` "cake")
+
+    Raises `MouseholeError` for a fault in the input and where no setting keeps the limits, `TypeError` for an
+    unknown keyword, and `Stopped` (a `KeyboardInterrupt`) on Ctrl-C.
+
+    Examples:
+        >>> found = tune("web:sfd", rate="3mbit", load=0.9, schemes="sfd(mode=coupled)", trials=2, seeds=5,
+        ...              search_seeds=2, sensitivity_seeds=0, duration="10s", warmup="5s")
+        >>> found.results.account.trials
+        2
+    """
+    with opened(options.dask, options.executor, options.reporter) as backend:
+        return _tuned(traffic, options, backend)
+
+
+def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "Tuned":
+    """Searches, judges and changes one parameter at a time, in threads or by a backend."""
+    begin = time.monotonic()
+    load_policies(options.policy)
+    wanted = _wanted(options)
+    prepared = _prepared(traffic, options, wanted)
+    (cell,) = prepared.plan.cells
+    link = link_of(prepared.plan.base, cell.buffer)
+    packets = link.buffer_packets if link else None
+    spaces = [space_of(one, packets, wanted.ranges) for one in wanted.templates]
+    where = _where(prepared, wanted, len(spaces), backend)
+    search = _searched(prepared, wanted, spaces, where, begin)
+    finalists = _finalists(search.trials, wanted, spaces)
+    if not finalists:
+        raise _unmet(search.trials, wanted)
+    search_s, searched_at = time.monotonic() - begin, time.monotonic()
+    judged = _judged(prepared, wanted, finalists, where)
+    judged_s, judged_at = time.monotonic() - searched_at, time.monotonic()
+    chosen = _recommended(judged.results, cell, wanted.goal, finalists)
+    space = next((space for space in spaces if chosen and space.template == chosen.family), None)
+    more = None
+    if chosen is not None and space is not None and wanted.sensitivity_seeds:
+        more = _Sensitivity.run(prepared, wanted, chosen, space, where)
+    spent = Spent(search_s, judged_s, time.monotonic() - judged_at, wanted.budget_s)
+    found = _results(judged, wanted, search, finalists, chosen, more)
+    return Tuned(found, judged, spent)
+
+
+class Tuned:
+    """What a search found: rows as data, a picture, a document, and files that install a setting."""
+
+    def __init__(self, results: TuneResults, judged: Comparison, spent: Spent) -> None:
+        self.results = results
+        """Everything that was found."""
+        self.judged = judged
+        """The finalists, their schemes' own settings and the references on unseen replications."""
+        self.spent = spent
+        """The time that it took."""
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """One row per setting that was tried and quantity."""
+        return _frame(self.results.trials)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per judged scheme, quantity and reference: the change where it was chosen, and unseen."""
+        return _frame(self.results.judged)
+
+    @cached_property
+    def sensitivity(self) -> pl.DataFrame:
+        """One row per changed parameter of the recommended setting, its value, and quantity."""
+        return _frame(self.results.sensitivity)
+
+    def plot(self, path: str | Path) -> None:
+        """Draws what the first objective gains against what another quantity pays, schemes beside each other.
+
+        Raises `MouseholeError` for a suffix other than .png, .svg and .pdf, and for a file that cannot be
+        written.
+        """
+        from mousehole.tuning import _pareto as pareto  # takes a second to load, and is often not needed
+
+        output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
+        output.write_with(path, lambda part: pareto.draw(self.results, part))
+
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the search as one self-contained page with charts and tables (docs/report.md).
+
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
+        a file that cannot be written.
+        """
+        from mousehole import html
+        from mousehole.tuning import _page as report_html_tune  # loads Altair
+
+        html.write(report_html_tune.page(self.results, self.judged.results, self.spent, command), path)
+
+    def to_json(self) -> str:
+        """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""
+        return jsonout.dumps(_document(self.results, self.judged.results))
+
+    def install(self, folder: str | Path) -> list[Path]:
+        """Writes what installs the recommended setting into a folder, and returns the files.
+
+        Raises `MouseholeError` if nothing is recommended, nothing installs it, or a file cannot be written.
+        """
+        found = self.results.settings
+        if found is None:
+            why = "nothing is recommended" if self.results.recommended is None else "nothing installs it yet"
+            raise MouseholeError(f"cannot write settings to install; {why}", kind="value", field="install")
+        place = Path(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise MouseholeError(
+                f"cannot write {place}; {error.strerror}", kind="file", field="install"
+            ) from None
+        written = []
+        for name, text in install_files(found).items():
+            output.write_text(str(place / name), text)
+            written.append(place / name)
+        return written
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Search of settings on {self.results.label}", *self.results.lines])
+
+    def _repr_html_(self) -> str:
+        from mousehole.tuning import _report as report_tune
+
+        return as_html(lambda console: report_tune.print_report(console, self.results))
+
+
+def install_files(found: Settings) -> dict[str, str]:
+    """Returns the files that install a scheme, by their names."""
+    files = {"install.sh": install_script(found)}
+    if found.live is not None:
+        files["mousehole-live.toml"] = found.live
+    if found.wred:
+        files["wred.md"] = wred_table(found.wred)
+    return files
+
+
+def _wanted(options: TuneOptions) -> _Wanted:
+    goal = Goal(
+        tuple(
+            objectives.quantity("objective", one)
+            for one in _list("objective", options.objectives) or ["short mean"]
+        ),
+        tuple(objectives.limit("limit", one) for one in _list("limit", options.limits)),
+    )
+    templates = _templates(options)
+    beside = _list("beside", options.beside)
+    for field, schemes in (("scheme", templates), ("beside", beside)):
+        for scheme in schemes:
+            objectives.check_scheme(field, scheme)
+    given = [options.ranges] if isinstance(options.ranges, str) else list(options.ranges or ())
+    ranges = tuple(read_range(one) for one in given)
+    check_ranges(ranges, templates)
+    if options.trials is not None and options.budget is not None:
+        raise conflict_error("trials", options.trials, "a budget", "give one of them")
+    budget_s = None
+    if options.budget is not None:
+        budget_s = _engine.parse_duration("budget", with_unit("budget", options.budget, SECONDS))
+        if budget_s <= 0:
+            raise field_error("budget", str(options.budget), "a time above 0, such as 10min")
+    trials = TRIALS if options.trials is None else least("trials", options.trials, 1)
+    baseline = _baseline(options)
+    search_seeds = SEARCH_SEEDS if options.search_seeds is None else options.search_seeds
+    return _Wanted(
+        _with_known_references(goal, baseline), templates, ranges, baseline,
+        None if budget_s is not None else trials, budget_s, least("search_seeds", search_seeds, 1),
+        _sensitivity_seeds(options.sensitivity_seeds), beside,
+    )  # fmt: skip
+
+
+def _with_known_references(goal: Goal, baseline: str) -> Goal:
+    """Returns the goal with the schemes of its limits as they are written where they are compared."""
+    others = [limit.reference for limit in goal.limits if limit.reference]
+    known = {meaning(scheme): scheme for scheme in reversed([baseline, *REFERENCES, *others])}
+    limits = tuple(
+        replace(limit, reference=known[meaning(limit.reference)]) if limit.reference else limit
+        for limit in goal.limits
+    )
+    return replace(goal, limits=limits)
+
+
+def _list(field: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
+    if given is None or not given:
+        return ()
+    return text_list(field, given if isinstance(given, str) else ",".join(given))
+
+
+def _sensitivity_seeds(given: int | None) -> int:
+    return SENSITIVITY_SEEDS if given is None else least("sensitivity_seeds", given, 0)
+
+
+def _baseline(options: TuneOptions) -> str:
+    return known_baseline(options.baseline or BASELINES.get(options.for_ or "", "droptail"))
+
+
+def _templates(options: TuneOptions) -> tuple[str, ...]:
+    if options.for_ is None:
+        if not options.schemes:
+            raise missing_error(
+                "scheme", "a scheme to search, such as sfd or sfd|multi-red, or --for wred or cake"
+            )
+        return _list("scheme", options.schemes)
+    if options.for_ not in FAMILIES:
+        raise field_error("for", options.for_, " or ".join(FAMILIES))
+    if options.schemes:
+        raise conflict_error("for", options.for_, "a scheme", "give one of them")
+    return FAMILIES[options.for_]
+
+
+def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
+    """Returns traffic and plan; the plan's schemes are the references and the templates."""
+    others = [limit.reference for limit in wanted.goal.limits if limit.reference]
+    schemes = _distinct([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
+    shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
+    shared |= {"policy": None, "seeds": REPLICATIONS if options.seeds is None else options.seeds}
+    prepared = prepare(traffic, Options(**shared, schemes=schemes, baseline=wanted.baseline))
+    for field, given in (("buffer", prepared.plan.buffers), ("load", prepared.plan.loads)):
+        if len(given) > 1:
+            raise field_error(
+                field, ",".join(map(str, given)), f"one {field}; a search is for one link and load"
+            )
+    return prepared
+
+
+def _distinct(schemes: Iterable[str]) -> list[str]:
+    """Returns the schemes without those that only write an earlier one differently."""
+    found: dict[object, str] = {}
+    for scheme in schemes:
+        found.setdefault(meaning(scheme), scheme)
+    return list(found.values())
+
+
+def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend | None) -> Where:
+    """Says what the search will cost, and returns where its runs are."""
+    estimate, jobs, cores = forecast(prepared, backend)
+    each_s = estimate.seconds(jobs, cores) / estimate.runs
+    schemes = counted(families, "scheme")
+    if wanted.trials is None:
+        run = span_text(round(each_s, 2))
+        text = f"a run takes about {run}; settings of {schemes} within {wanted.budget_s:g} s"
+    else:
+        runs = families * wanted.trials * wanted.search_seeds
+        judged = len(prepared.plan.schemes) + families * _most_finalists(wanted, families)
+        runs += judged * prepared.plan.replications
+        most = span_text(round(runs * each_s))
+        text = f"at most about {most}: {counted(wanted.trials, 'setting')} of {schemes}"
+    prepared.reporter.say(f"{text} × {counted(wanted.search_seeds, 'replication')}")
+    return Where(jobs, backend, None if backend is None else prepared.shipment)
+
+
+def _searched(
+    prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
+) -> Search:
+    """Runs the search within its number of trials or its time."""
+    others = [limit.reference for limit in wanted.goal.limits if limit.reference]
+    schemes = tuple(_distinct([wanted.baseline, *others]))
+    plan = replace(prepared.plan, schemes=schemes, replications=wanted.search_seeds)
+    search = Search(plan, prepared.traffic, spaces, wanted.goal, plan.base["seed"], where)
+    search.run_references()
+    _refuse_unknown(search, wanted)
+    reporter = prepared.reporter
+    try:
+        if wanted.trials is not None:
+            reporter.start(wanted.trials * len(spaces), "settings")
+            while search.per_scheme < wanted.trials:
+                search.run_round(min(ROUND, wanted.trials - search.per_scheme), reporter)
+        else:
+            _run_within(search, prepared, wanted, spaces, begin)
+    finally:
+        reporter.finish()
+    return search
+
+
+def _run_within(
+    search: Search, prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], begin: float
+) -> None:
+    """Runs rounds while another one, the judgement and the sensitivity fit into the budget."""
+    budget_s = wanted.budget_s or 0.0
+    schemes = len(prepared.plan.schemes) + len(spaces) * _most_finalists(wanted, len(spaces))
+    changed = 2 * max(len(space.dimensions) for space in spaces) + 1
+    later = schemes * prepared.plan.replications + changed * min(
+        wanted.sensitivity_seeds, prepared.plan.replications
+    )
+    prepared.reporter.start(round(budget_s), "seconds of the search")
+    shown = 0
+    while True:
+        before, runs = time.monotonic(), search.runs
+        search.run_round()
+        now = time.monotonic()
+        each_s = search.effort.wall_s / max(search.runs, 1)
+        most_s = max(now - before, each_s * (search.runs - runs))
+        for _ in range(shown, round(now - begin)):
+            prepared.reporter.advance()
+        shown = round(now - begin)
+        if now - begin + most_s + later * each_s > budget_s:
+            return
+
+
+def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
+    """Raises `MouseholeError` for a quantity that this traffic does not have on every replication."""
+    changes = search.reference_score(wanted.baseline).changes
+    for one, found in zip(wanted.goal.quantities, changes, strict=True):
+        asked = one in wanted.goal.objectives or any(limit.quantity == one for limit in wanted.goal.limits)
+        if asked and not isfinite(found):
+            raise field_error(
+                "objective" if one in wanted.goal.objectives else "limit", one.name,
+                "a quantity that every replication has; a longer --duration may give it",
+                "is unknown here: too few such transfers (a p99 needs 100, a p95 20), or no pages",
+            )  # fmt: skip
+
+
+def _finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
+    """Returns the best settings of each scheme, or points along its front for several objectives."""
+    chosen: list[Trial] = []
+    most = _most_finalists(wanted, len(spaces))
+    for space in spaces:
+        own = [trial for trial in trials if trial.family == space.template]
+        if len(wanted.goal.objectives) > 1:
+            chosen += _spread(front(own), most)
+            continue
+        feasible = {trial.scheme: trial for trial in reversed(own) if trial.is_feasible}.values()
+        chosen += sorted(feasible, key=lambda trial: (trial.score.costs, trial.number))[:most]
+    once: dict[object, Trial] = {}
+    for trial in chosen:
+        once.setdefault(meaning(trial.scheme), trial)
+    return list(once.values())
+
+
+def _most_finalists(wanted: _Wanted, families: int) -> int:
+    """Returns the number of settings of each scheme that are judged."""
+    if len(wanted.goal.objectives) > 1:
+        return ON_FRONT
+    return FINALISTS if families == 1 else FINALISTS_OF_MANY
+
+
+def _spread(trials: Sequence[Trial], most: int) -> list[Trial]:
+    """Returns at most so many of the trials, evenly from the first to the last."""
+    if len(trials) <= most:
+        return list(trials)
+    return [trials[round(place * (len(trials) - 1) / (most - 1))] for place in range(most)]
+
+
+def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
+    """Returns the error that no setting keeps the limits, with the one that comes nearest."""
+    names = " and ".join(f'"{limit.text}"' for limit in wanted.goal.limits)
+    if not names:
+        objective = wanted.goal.objectives[0].name
+        allowed = "a measure that every replication has under some setting"
+        return field_error("objective", objective, allowed, "is unknown under every setting")
+    whole = [trial for trial in trials if not trial.is_stopped]
+    nearest = min(whole, key=lambda trial: (trial.score.violation, trial.score.costs))
+    excess = [
+        f'"{limit.text}" by {100 * expm1(over):.2g} %'
+        for limit, over in zip(wanted.goal.limits, nearest.score.excess, strict=True)
+        if over > 0
+    ]
+    return MouseholeError(
+        f"none of {counted(len(trials), 'setting')} keeps {names}; {nearest.scheme} comes nearest and "
+        f"exceeds {' and '.join(excess)}; allow more, or search another scheme",
+        kind="value", field="limit", value=names,
+    )  # fmt: skip
+
+
+def _judged(prepared: Prepared, wanted: _Wanted, finalists: Sequence[Trial], where: Where) -> Comparison:
+    """Runs the finalists, their schemes' own settings and the references where the search has not looked."""
+    schemes = _distinct([*prepared.plan.schemes, *(trial.scheme for trial in finalists)])
+    plan = replace(prepared.plan, schemes=tuple(schemes), first_replication=wanted.search_seeds)
+    return compared_with(replace(prepared, plan=plan), where.jobs, where.backend)
+
+
+def _recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> Trial | None:
+    """Returns the finalist within the limits whose objectives are best together, None if none is within."""
+    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+
+    def total(trial: Trial) -> float:
+        scheme = known[meaning(trial.scheme)]
+        changes = (
+            objectives.cost(one, objectives.change(results, cell, one, scheme, results.plan.baseline).mean)
+            for one in goal.objectives
+        )
+        return sum(changes)
+
+    within = [
+        trial
+        for trial in finalists
+        if all(_excess(results, cell, one, known[meaning(trial.scheme)]).mean <= 0 for one in goal.limits)
+        and isfinite(total(trial))
+    ]
+    return min(within, key=total) if within else None
+
+
+def _excess(results: Results, cell: Cell, limit: Limit, scheme: str) -> Estimate:
+    """Returns how far a scheme is beyond a limit, as a logarithm, with its interval."""
+    reference = limit.reference or results.plan.baseline
+    found = objectives.change(results, cell, limit.quantity, scheme, reference)
+    ends = sorted(limit.excess(end) for end in (found.low, found.high))
+    return Estimate(limit.excess(found.mean), ends[0], ends[1], found.count)
+
+
+@dataclass(frozen=True)
+class _Sensitivity:
+    rows: tuple[SensitivityRow, ...]
+    runs: int
+
+    @classmethod
+    def run(
+        cls, prepared: Prepared, wanted: _Wanted, chosen: Trial, space: Space, where: Where
+    ) -> "_Sensitivity":
+        """Changes one parameter of the recommended setting at a time, on unseen replications."""
+        moved = [
+            (dimension, value, space.scheme({**chosen.values, dimension.name: value}))
+            for dimension, value in space.neighbours(chosen.values)
+        ]
+        moved = [one for one in moved if is_accepted(prepared.plan, one[2])]
+        schemes = tuple(_distinct([chosen.scheme, *(scheme for _, _, scheme in moved)]))
+        count = min(wanted.sensitivity_seeds, prepared.plan.replications)
+        plan = replace(
+            prepared.plan, schemes=schemes, baseline=chosen.scheme, replications=count,
+            first_replication=wanted.search_seeds,
+        )  # fmt: skip
+        found = compared_with(replace(prepared, plan=plan), where.jobs, where.backend).results
+        (cell,) = plan.cells
+        rows = tuple(
+            SensitivityRow(
+                cell.buffer, cell.load, scheme, dimension.name, dimension.text(value),
+                dimension.text(chosen.values[dimension.name]), one.name,
+                objectives.change(found, cell, one, scheme, chosen.scheme).as_change(),
+            )
+            for dimension, value, scheme in moved
+            if scheme in schemes
+            for one in wanted.goal.quantities
+        )  # fmt: skip
+        return cls(rows, len(schemes) * count)
+
+
+def _results(
+    judged: Comparison, wanted: _Wanted, search: Search, finalists: Sequence[Trial], chosen: Trial | None,
+    more: _Sensitivity | None,
+) -> TuneResults:  # fmt: skip
+    results = judged.results
+    (cell,) = results.plan.cells
+    link = link_of(results.manifest["scenario"], cell.buffer)
+    ways = settings(chosen.scheme, link) if chosen and link else None
+    stopped = sum(trial.is_stopped for trial in search.trials)
+    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+    found = TuneResults(
+        label=judged.label,
+        goal=wanted.goal,
+        baseline=wanted.baseline,
+        families=wanted.templates,
+        trials=_trial_rows(search.trials, wanted.goal, cell),
+        judged=_judged_rows(results, cell, wanted, search.trials, finalists),
+        limits=_limit_rows(results, cell, wanted.goal, finalists),
+        recommended=known[meaning(chosen.scheme)] if chosen else None,
+        family=chosen.family if chosen else None,
+        lines=(),
+        sensitivity=more.rows if more else (),
+        settings=ways,
+        account=Account(
+            search.per_scheme, len(search.trials), stopped, wanted.search_seeds, search.runs,
+            len(results.plan.schemes), results.plan.replications, more.runs if more else 0,
+            results.plan.base["seed"],
+        ),
+    )  # fmt: skip
+    return replace(found, lines=answer(found, results, cell))
+
+
+def _trial_rows(trials: Sequence[Trial], goal: Goal, cell: Cell) -> tuple[TrialRow, ...]:
+    on_front = {trial.scheme for trial in front(trials)}
+    return tuple(
+        TrialRow(
+            cell.buffer, cell.load, trial.scheme, trial.family, trial.number, one.name, expm1(change),
+            trial.replications, trial.is_stopped, trial.is_feasible, trial.scheme in on_front,
+        )
+        for trial in trials
+        for one, change in zip(goal.quantities, trial.score.changes, strict=True)
+    )  # fmt: skip
+
+
+def _judged_rows(
+    results: Results, cell: Cell, wanted: _Wanted, trials: Sequence[Trial], finalists: Sequence[Trial]
+) -> tuple[JudgedRow, ...]:
+    """Returns every judged scheme against the baseline, FQ-CoDel, CAKE and its own setting."""
+    seen = {meaning(trial.scheme): trial for trial in reversed(trials) if not trial.is_stopped}
+    chosen = {meaning(trial.scheme) for trial in finalists}
+    own = {meaning(template): template for template in wanted.templates}
+    plan, rows = results.plan, []
+    known = {meaning(scheme): scheme for scheme in plan.schemes}
+    rivals = [known[meaning(rival)] for rival in ("fq-codel", "cake")]
+    limited = [limit.reference for limit in wanted.goal.limits if limit.reference]
+    for scheme in plan.schemes:
+        what = meaning(scheme)
+        trial = seen.get(what)
+        role = FINALIST if what in chosen else DEFAULT if what in own else REFERENCE
+        family = trial.family if trial else ""
+        against = [plan.baseline, *rivals, *limited]
+        against += [known[meaning(family)]] if family else []
+        for place, one in enumerate(wanted.goal.quantities):
+            for reference in dict.fromkeys(against):
+                if reference == scheme:
+                    continue
+                is_primary = one in wanted.goal.objectives
+                found = objectives.change(results, cell, one, scheme, reference, is_primary).as_change()
+                where = expm1(trial.score.changes[place]) if trial and reference == plan.baseline else None
+                shrinkage = None if where is None else (1 + found.mean) / (1 + where) - 1
+                rows.append(
+                    JudgedRow(
+                        cell.buffer,
+                        cell.load,
+                        scheme,
+                        family,
+                        role,
+                        one.name,
+                        reference,
+                        where,
+                        found,
+                        shrinkage,
+                    )
+                )
+    return tuple(rows)
+
+
+def _limit_rows(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Trial]) -> tuple[LimitRow, ...]:
+    rows = []
+    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+    for trial in finalists:
+        scheme = known[meaning(trial.scheme)]
+        for limit in goal.limits:
+            excess = _excess(results, cell, limit, scheme)
+            kept = KEPT if excess.has_interval and excess.high <= 0 else NOT_SHOWN
+            outcome = BROKEN if not excess.mean <= 0 else kept
+            rows.append(LimitRow(cell.buffer, cell.load, scheme, limit.text, excess.as_change(), outcome))
+    return tuple(rows)
+
+
+def _document(found: TuneResults, judged: Results) -> jsonout.Document:
+    ways = found.settings
+    account = {item.name: getattr(found.account, item.name) for item in fields(found.account)}
+    return {
+        "schema": SCHEMA,
+        "manifest": judged.manifest,
+        "traffic": judged.traffic or {},
+        "objectives": [one.name for one in found.goal.objectives],
+        "limits": [one.text for one in found.goal.limits],
+        "baseline": found.baseline,
+        "schemes": found.families,
+        "account": account,
+        "recommended": found.recommended,
+        "lines": found.lines,
+        "trials": [as_record(row) for row in found.trials],
+        "judged": [as_record(row) for row in found.judged],
+        "limits_judged": [as_record(row) for row in found.limits],
+        "sensitivity": [as_record(row) for row in found.sensitivity],
+        "installation": None if ways is None else {"place": ways.place, "files": install_files(ways)},
+    }
+
+
+def _frame(rows: Sequence[Row]) -> pl.DataFrame:
+    return Frame([as_record(row) for row in rows], infer_schema_length=None)

@@ -1,0 +1,181 @@
+"""The answer of a search in sentences: what to set, what it gains and costs, how much better it looked."""
+
+from math import expm1, isfinite, log1p
+
+import numpy as np
+
+from mousehole.answer import BETTER, findings
+from mousehole.base import counted, percent, signed
+from mousehole.runs import Cell, Results
+from mousehole.statistics import Estimate
+from mousehole.tuning import objectives
+from mousehole.tuning._results import BROKEN, FINALIST, KEPT, JudgedRow, LimitRow, TuneResults
+from mousehole.tuning._search_space import meaning
+from mousehole.tuning.objectives import Quantity
+
+MOST_SHOWN = 10.0
+"""Increases beyond this, as shares, are only said to be beyond."""
+RIVALS = ("fq-codel", "cake")
+"""What people would install instead."""
+
+
+def answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
+    """Returns the sentences; `results` are those on the unseen replications."""
+    if found.recommended is None:
+        return (*_nothing(found), *_curse(found))
+    lines = [_best(found), *_prices(found)]
+    lines += [_against_rival(found, results, cell, rival) for rival in RIVALS if rival != found.baseline]
+    lines += _against_own(found, results, cell)
+    return (*lines, *_curse(found))
+
+
+def change_text(change: Estimate) -> str:
+    """Returns a change in percent with its interval: `−32 % (−36…−28)`; `unknown` if it is."""
+    if not isfinite(change.mean):
+        return "unknown"
+    interval = f" ({_end(change.low)}…{_end(change.high)})" if change.has_interval else ""
+    return f"{_end(change.mean)} %{interval}"
+
+
+def _end(share: float) -> str:
+    """Returns a share in percent with its sign; what is more than ten times as much is not told apart."""
+    return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
+
+
+def limit_words(row: LimitRow) -> str:
+    """Returns what became of a limit on unseen replications."""
+    return {KEPT: "kept", BROKEN: "broken"}.get(row.outcome, "kept by the mean, not by the whole interval")
+
+
+def _best(found: TuneResults) -> str:
+    account = found.account
+    first = found.goal.objectives[0]
+    row = found.change(found.recommended or "", first.name)
+    many = f" of {counted(len(found.families), 'scheme')}" if len(found.families) > 1 else ""
+    within = " within the limits" if found.goal.limits else ""
+    said = f"Best of {counted(account.trials, 'setting')}{many}{within}: {found.recommended}"
+    if row is None:  # it is the baseline itself
+        return f"{said}, which is the baseline."
+    seen = "" if row.seen is None else f"; where it was chosen it looked like {signed(row.seen)} %"
+    gain = row.unseen.negated() if first.smaller_is_better else row.unseen
+    seen += "" if gain.has_interval and gain.low > 0 else f"; it is not shown to beat {found.baseline}"
+    return (
+        f"{said}, {first.name} {change_text(row.unseen)} against {found.baseline} on "
+        f"{counted(account.judged_replications, 'unseen replication')}{seen}."
+    )
+
+
+def _prices(found: TuneResults) -> list[str]:
+    """Returns what other quantities pay, and whether the limits are kept."""
+    parts = []
+    own = {row.limit: row for row in found.limits if row.scheme == found.recommended}
+    for one in found.goal.prices:
+        row = found.change(found.recommended or "", one.name)
+        if row is not None:
+            parts.append(f"{one.name} {change_text(row.unseen)} against {found.baseline}")
+    parts += [f"the limit {text} is {limit_words(row)}" for text, row in own.items()]
+    return [f"It costs: {'; '.join(parts)}."] if parts else []
+
+
+def _verdict(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> findings.Verdict:
+    ratio = objectives.change(results, cell, one, scheme, reference, is_primary=True)
+    ratio = ratio if one.smaller_is_better else ratio.negated()
+    return findings.verdict(ratio, results.design(cell, is_primary=True))
+
+
+def _against_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:
+    """Returns whether the recommended setting, or else another finalist within the limits, beats a rival."""
+    first = found.goal.objectives[0]
+    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+    own, other = known[meaning(found.recommended or "")], known[meaning(rival)]
+    if own == other:
+        return f"The recommended setting is {rival} as it is."
+    price = _paid(found, own, other)
+    own_verdict = _verdict(results, cell, first, own, other)
+    if own_verdict.outcome == BETTER:
+        return f"Against {rival}: {first.name} {own_verdict.text}{price}."
+    broken = {row.scheme for row in found.limits if row.outcome == BROKEN}
+    others = [row.scheme for row in found.judged if row.role == FINALIST and row.scheme not in broken]
+    better = [
+        scheme
+        for scheme in dict.fromkeys(others)
+        if scheme not in (own, other) and _verdict(results, cell, first, scheme, other).outcome == BETTER
+    ]
+    said = f"{first.name} {own_verdict.text}{price}"
+    if better:
+        return f"The recommended setting is not shown to beat {rival} ({said}), but {better[0]} is."
+    return f"No setting is shown to beat {rival}: for the recommended one, {said}."
+
+
+def _paid(found: TuneResults, scheme: str, reference: str) -> str:
+    rows = [found.change(scheme, one.name, reference) for one in found.goal.prices]
+    return "".join(f"; {row.quantity} {change_text(row.unseen)}" for row in rows if row is not None)
+
+
+def _against_own(found: TuneResults, results: Results, cell: Cell) -> list[str]:
+    """Returns whether the search found more than its scheme's own setting gives, at the same cost."""
+    known = {meaning(scheme): scheme for scheme in results.plan.schemes}
+    own, template = known[meaning(found.recommended or "")], known[meaning(found.family or "")]
+    if own == template:
+        return [f"No setting is better than {found.family} as it is."]
+    if template == found.baseline:
+        return []
+    first = found.goal.objectives[0]
+    judged = _verdict(results, cell, first, own, template)
+    rows = [found.change(own, one.name, template) for one in found.goal.prices]
+    dearer = [row for row in rows if row is not None and _is_dearer(found, row)]
+    price = _paid(found, own, template)
+    if judged.outcome != BETTER:
+        word = "is not shown to beat"
+    else:
+        word = "beats, at a higher cost," if dearer else "beats, at no higher cost,"
+    return [f"It {word} {found.family} as it is: {first.name} {judged.text}{price}."]
+
+
+def _is_dearer(found: TuneResults, row: JudgedRow) -> bool:
+    """Returns whether a price is shown to be higher than the reference's."""
+    one = next(each for each in found.goal.quantities if each.name == row.quantity)
+    return row.unseen.low > 0 if one.smaller_is_better else row.unseen.high < 0
+
+
+def _curse(found: TuneResults) -> list[str]:
+    """Returns by how much the finalists looked better on the replications that chose them."""
+    first = found.goal.objectives[0]
+    rows = [
+        row
+        for row in found.judged
+        if row.role == FINALIST and (row.quantity, row.reference) == (first.name, found.baseline)
+        and row.shrinkage is not None and isfinite(row.shrinkage)
+    ]  # fmt: skip
+    if not rows:
+        return []
+    mean = expm1(float(np.mean([log1p(row.shrinkage or 0.0) for row in rows])))
+    whose = "of the finalist" if len(rows) == 1 else f"of {len(rows)} finalists"
+    own = next((row for row in rows if row.scheme == found.recommended and len(rows) > 1), None)
+    also = f" (of the recommended one {_moved(own.shrinkage or 0.0)})" if own else ""
+    return [
+        f"The winner's curse: unseen, {first.name} {whose} is {_moved(mean)} than on the "
+        f"{counted(found.account.search_replications, 'replication')} that chose it{also}, each as a ratio "
+        f"to {found.baseline}."
+    ]
+
+
+def _moved(share: float) -> str:
+    return f"{percent(abs(share))} % {'higher' if share >= 0 else 'lower'}"
+
+
+def _nothing(found: TuneResults) -> list[str]:
+    """Returns that no finalist keeps the limits on unseen replications, and which comes nearest."""
+    broken = [row for row in found.limits if row.outcome == BROKEN and isfinite(row.excess.mean)]
+    if not broken:
+        return ["No setting is recommended: its quantities are unknown on unseen replications."]
+    worst: dict[str, LimitRow] = {}
+    for row in broken:
+        if row.scheme not in worst or worst[row.scheme].excess.mean < row.excess.mean:
+            worst[row.scheme] = row
+    nearest = min(worst.values(), key=lambda row: row.excess.mean)
+    return [
+        f"No setting is recommended: none of {counted(len(worst), 'finalist')} keeps the limits on "
+        f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes "
+        f"nearest: beyond {nearest.limit} by {change_text(nearest.excess)}."
+    ]

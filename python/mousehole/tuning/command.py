@@ -1,0 +1,99 @@
+"""The command `mousehole tune`."""
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from mousehole.base import ConsoleReporter, MouseholeError, field_error, option, output
+from mousehole.base.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, typed_command, with_options
+from mousehole.inputs import is_model
+from mousehole.reports import report_console
+from mousehole.tuning._tuning import Tuned, TuneOptions, tune
+
+OPTION_OF_FIELD = {
+    "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit",
+    "range": "--range", "for": "--for", "budget": "--budget", "trials": "--trials",
+    "search_seeds": "--search-seeds",
+    "sensitivity_seeds": "--sensitivity-seeds", "install": "--install", "beside": "--beside",
+}  # fmt: skip
+"""Fields of a search by the option that sets them; the others are those of `compare`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOutputs:
+    """Where the results of a search are written, in addition to the report."""
+
+    json: str | None = option(None, "All results as JSON; - is standard output.", WHERE, OUTPUT)
+    plot: str | None = option(
+        None, "Plot of what short transfers gain against what others pay.", PICTURE, OUTPUT
+    )
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
+    install: str | None = option(
+        None, "Write the settings to install into a folder, instead of printing them.", "DIR", OUTPUT
+    )
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the command to the program."""
+    app.command("tune", cls=CliCommand)(tune_command)
+
+
+@with_options(options=TuneOptions, outputs=TuneOutputs)
+def tune_command(
+    traffic: Annotated[
+        list[str],
+        typer.Argument(metavar="TRAFFIC", help="Files, one model (web:sfd) or one scenario (.toml)."),
+    ],
+    options: TuneOptions,
+    outputs: TuneOutputs,
+) -> None:
+    """Searches settings of schemes and judges the best on replications that it has not seen.
+
+    For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
+    """
+    output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
+    files = [name for name in traffic if not is_model(name)]
+    written = {"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html}
+    output.check_outputs(written, files)
+    _check_folder(outputs.install)
+    reporter = ConsoleReporter(Console(stderr=True, highlight=False))
+    try:
+        found = tune(traffic, **vars(replace(options, reporter=reporter)))
+        _write(found, outputs)
+    except MouseholeError as error:
+        raise error.renamed(OPTION_OF_FIELD) from None
+
+
+def _check_folder(given: str | None) -> None:
+    """Raises `MouseholeError` for a folder that cannot be written to, before any work."""
+    if given is None:
+        return
+    place = Path(given)
+    if place.exists() and not place.is_dir():
+        raise field_error("--install", given, "a folder", "is a file")
+    existing = next(folder for folder in (place, *place.absolute().parents) if folder.is_dir())
+    if not given or not os.access(existing, os.W_OK):
+        raise field_error("--install", given, "a folder that can be written to")
+
+
+def _write(found: Tuned, outputs: TuneOutputs) -> None:
+    """Writes the files asked for, then the report, also where a file cannot be written."""
+    from mousehole.tuning import _report as report_tune
+
+    try:
+        if outputs.json is not None:
+            output.write_text(outputs.json, found.to_json())
+        if outputs.plot is not None:
+            found.plot(outputs.plot)
+        if outputs.html is not None:
+            found.html(outputs.html, typed_command())
+        if outputs.install is not None and found.results.settings is not None:
+            found.install(outputs.install)
+    finally:
+        console = report_console(stderr=outputs.json == "-")
+        report_tune.print_report(console, found.results, found.spent, with_settings=outputs.install is None)
