@@ -8,6 +8,7 @@ from typing import Any
 import mousehole
 import numpy as np
 import pytest
+from mousehole.answer import findings
 from mousehole.days import Day, DaysComparison, days_findings
 from mousehole.days import _days as days
 from mousehole.days import _report as report_days
@@ -157,7 +158,7 @@ def test_findings__mean_over_days_is_geometric_and_each_day_counts_once() -> Non
     assert "95 % interval over 6 days" in one.sentence
     assert ", over 6 days: better by" in one.sentence
     assert one.another_day.low < one.change.low < one.change.high < one.another_day.high
-    alone = [item for item in mousehole.findings.findings(own[2].results, cell) if not item.exploratory]  # type: ignore[attr-defined]
+    alone = [item for item in findings.findings(own[2].results, cell) if not item.exploratory]
     assert one.effects[2].change == alone[0].change
 
 

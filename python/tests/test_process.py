@@ -11,11 +11,11 @@ from pathlib import Path
 
 import mousehole
 import pytest
-from mousehole import records
+from mousehole.base import _interrupts as interrupts
 from mousehole.base import _memory as memory
 from mousehole.base import plain
+from mousehole.records import _records as records
 from mousehole.runs import _estimate as estimate
-from mousehole.runs import _pool as pool
 from support import MODULE, SMALL_ARGUMENTS
 
 ASCII = [
@@ -141,12 +141,12 @@ class Slow:
 
 sys.meta_path.insert(0, Slow())
 sys.argv = ["mousehole", "schemes"]
-from mousehole.launcher import main
+from mousehole.commands.launcher import main
 main()
 """
 
 
-@pytest.mark.parametrize("module", ["mousehole.cli", "numpy", "rich.console", "mousehole.policy_cli"])
+@pytest.mark.parametrize("module", ["mousehole.commands.cli", "rich.console", "mousehole.inputs.show"])
 def test_ctrl_c__while_modules_are_imported(module: str) -> None:
     script = SLOW_IMPORT.format(module=module)
     with subprocess.Popen(
@@ -215,7 +215,7 @@ def test_run__that_is_long_says_how_long_and_reports_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "LONG_S", 100.0)
-    monkeypatch.setattr(pool, "POLL_S", 0.002)  # such a run may be over within a tenth of a second
+    monkeypatch.setattr(interrupts, "POLL_S", 0.002)  # such a run may be over within a tenth of a second
     (tmp_path / "a.toml").write_text(LONG_RUN.format(duration="1000s"))
     reports = Reports()
     mousehole.run(tmp_path / "a.toml", reporter=reports)
@@ -228,7 +228,7 @@ def test_run__that_takes_longer_than_two_seconds_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "PATIENCE_S", 0.02)
-    monkeypatch.setattr(pool, "POLL_S", 0.002)
+    monkeypatch.setattr(interrupts, "POLL_S", 0.002)
     (tmp_path / "a.toml").write_text(LONG_RUN.format(duration="1000s"))
     reports = Reports()
     mousehole.run(tmp_path / "a.toml", reporter=reports)

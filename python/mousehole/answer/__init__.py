@@ -1,45 +1,5 @@
 """What a comparison says: tables, findings, notes, advice, how to install it, and its JSON."""
 
-from mousehole.answer._install import LINUX as LINUX
-from mousehole.answer._install import QUEUES as QUEUES
-from mousehole.answer._install import ROUTER as ROUTER
-from mousehole.answer._install import Installation as Installation
-from mousehole.answer._install import Link as Link
-from mousehole.answer._install import Settings as Settings
-from mousehole.answer._install import install_script as install_script
-from mousehole.answer._install import installation as installation
-from mousehole.answer._install import link_of as link_of
-from mousehole.answer._install import settings as settings
-from mousehole.answer._install import wred_table as wred_table
-from mousehole.answer._manifest import input_entry as input_entry
-from mousehole.answer._manifest import manifest as manifest
-from mousehole.answer._manifest import scheme_parameters as scheme_parameters
-from mousehole.answer._manifest import sources as sources
-from mousehole.answer._manifest import tcp_parameters as tcp_parameters
-from mousehole.answer._manifest import without_directories as without_directories
-from mousehole.answer.advice import MOST_LINES as MOST_LINES
-from mousehole.answer.advice import NO_VERDICT as NO_VERDICT
-from mousehole.answer.advice import NOT_SHOWN as NOT_SHOWN
-from mousehole.answer.advice import NOTHING_BETTER as NOTHING_BETTER
-from mousehole.answer.advice import RECOMMENDED as RECOMMENDED
-from mousehole.answer.advice import Advice as Advice
-from mousehole.answer.advice import is_ideal as is_ideal
-from mousehole.answer.advice import nothing_compared as nothing_compared
-from mousehole.answer.findings import BETTER as BETTER
-from mousehole.answer.findings import NO_BENEFIT as NO_BENEFIT
-from mousehole.answer.findings import PAGES as PAGES
-from mousehole.answer.findings import UNCLEAR as UNCLEAR
-from mousehole.answer.findings import UNDECIDED as UNDECIDED
-from mousehole.answer.findings import WORSE as WORSE
-from mousehole.answer.findings import InBucket as InBucket
-from mousehole.answer.findings import OfGroup as OfGroup
-from mousehole.answer.findings import OfScheme as OfScheme
-from mousehole.answer.findings import Unit as Unit
-from mousehole.answer.findings import Verdict as Verdict
-from mousehole.answer.findings import description as description
-from mousehole.answer.findings import endpoints as endpoints
-from mousehole.answer.findings import verdict as verdict
-from mousehole.answer.findings import with_bounds as with_bounds
-from mousehole.answer.jsonout import Document as Document
-from mousehole.answer.jsonout import comparison_document as comparison_document
-from mousehole.answer.overview import MANY_SCHEMES as MANY_SCHEMES
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,5 @@
 """Compare schemes over several days of traffic: `mousehole compare --days`."""
 
-from mousehole.days._comparison import DaysComparison as DaysComparison
-from mousehole.days._comparison import compare_days as compare_days
-from mousehole.days._days import Day as Day
-from mousehole.days._days import days_findings as days_findings
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

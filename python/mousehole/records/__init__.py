@@ -1,5 +1,5 @@
 """One scenario, run once, with its records: `mousehole run`."""
 
-from mousehole.records._records import Records as Records
-from mousehole.records._records import run as run
-from mousehole.records._records import write_frame as write_frame
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,22 +1,5 @@
 """Search a scheme's settings: `mousehole tune`."""
 
-from mousehole.tuning._results import BROKEN as BROKEN
-from mousehole.tuning._results import FINALIST as FINALIST
-from mousehole.tuning._results import KEPT as KEPT
-from mousehole.tuning._results import NOT_SHOWN as NOT_SHOWN
-from mousehole.tuning._results import Account as Account
-from mousehole.tuning._results import JudgedRow as JudgedRow
-from mousehole.tuning._results import LimitRow as LimitRow
-from mousehole.tuning._results import TuneResults as TuneResults
-from mousehole.tuning._search import Score as Score
-from mousehole.tuning._search_space import Space as Space
-from mousehole.tuning._search_space import check_ranges as check_ranges
-from mousehole.tuning._search_space import meaning as meaning
-from mousehole.tuning._search_space import read_range as read_range
-from mousehole.tuning._search_space import space_of as space_of
-from mousehole.tuning._tuning import FAMILIES as FAMILIES
-from mousehole.tuning._tuning import Tuned as Tuned
-from mousehole.tuning._tuning import TuneOptions as TuneOptions
-from mousehole.tuning._tuning import tune as tune
-from mousehole.tuning._words import change_text as change_text
-from mousehole.tuning.objectives import Goal as Goal
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

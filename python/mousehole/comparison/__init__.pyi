@@ -1,0 +1,9 @@
+from ._comparison import Comparison as Comparison
+from ._comparison import Prepared as Prepared
+from ._comparison import chosen_warmup as chosen_warmup
+from ._comparison import compare as compare
+from ._comparison import compared as compared
+from ._comparison import compared_with as compared_with
+from ._comparison import forecast as forecast
+from ._comparison import prepare as prepare
+from ._comparison import starting_point as starting_point

@@ -1,0 +1,13 @@
+from ._replay import replay_words as replay_words
+from ._shipping import Received as Received
+from ._shipping import TrafficShipment as TrafficShipment
+from ._shipping import shipment_of as shipment_of
+from ._shipping import unpacked as unpacked
+from .frames import Frame as Frame
+from .frames import with_names as with_names
+from .traffic import Source as Source
+from .traffic import TrafficInput as TrafficInput
+from .traffic import inspect as inspect
+from .traffic import is_model as is_model
+from .traffic import of_section as of_section
+from .traffic import read as read

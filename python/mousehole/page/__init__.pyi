@@ -1,0 +1,13 @@
+from ._browser import times_of_request as times_of_request
+from ._options import PageOptions as PageOptions
+from ._results import PageResults as PageResults
+from ._results import Setting as Setting
+from ._results import Trial as Trial
+from ._trial import Fetch as Fetch
+from ._trial import Load as Load
+from ._trial import Task as Task
+from .conduct import Behind as Behind
+from .conduct import Errand as Errand
+from .predict import Prediction as Prediction
+from .serve import Listener as Listener
+from .serve import application as application

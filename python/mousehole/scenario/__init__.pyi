@@ -1,0 +1,15 @@
+from ._policy_trial import try_headers as try_headers
+from ._policy_trial import try_scenarios as try_scenarios
+from ._scenario import DEFAULT_RTT as DEFAULT_RTT
+from ._scenario import IN_MEMORY as IN_MEMORY
+from ._scenario import SharedScenario as SharedScenario
+from ._scenario import default as default
+from ._scenario import filled as filled
+from ._scenario import load as load
+from ._scenario import rate_traces as rate_traces
+from ._scenario import shared as shared
+from ._scenario import to_toml as to_toml
+from ._scenario import traffic_section as traffic_section
+from ._scenario import with_params as with_params
+from ._scenario import with_traces_moved as with_traces_moved
+from .sizefiles import STANDARD_INPUT as STANDARD_INPUT
