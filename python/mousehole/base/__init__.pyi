@@ -1,6 +1,8 @@
 from ._build import REVISION as REVISION
 from ._build import engine_digest as engine_digest
 from ._build import engine_text as engine_text
+from ._completion import complete_schemes as complete_schemes
+from ._completion import complete_traffic as complete_traffic
 from ._errors import MouseholeError as MouseholeError
 from ._errors import Stopped as Stopped
 from ._errors import Terminated as Terminated
@@ -40,6 +42,7 @@ from ._plain_text import plain as plain
 from ._progress import ConsoleReporter as ConsoleReporter
 from ._progress import Reporter as Reporter
 from ._progress import Silent as Silent
+from ._progress import console_reporter as console_reporter
 from ._settings import COMPARED as COMPARED
 from ._settings import LINK as LINK
 from ._settings import RUN as RUN

@@ -9,8 +9,6 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from mousehole import _engine
 from mousehole.base._errors import field_error
 
@@ -63,6 +61,8 @@ def with_unit(field: str, given: Any, unit: Unit) -> str:
     if isinstance(given, str):
         return given
     number = given.total_seconds() if isinstance(given, timedelta) and unit is SECONDS else given
+    import numpy as np  # here, since the command line does without
+
     if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not isfinite(number):
         raise field_error(field, number if isinstance(number, Real) else str(number), unit.words)
     return f"{np.format_float_positional(float(number), trim='-')}{unit.suffix}"

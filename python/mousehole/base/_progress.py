@@ -1,10 +1,11 @@
 """Reports progress: a bar with the remaining time on a terminal, elsewhere a line every minute."""
 
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 LINE_S = 60.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -48,7 +49,7 @@ class Silent:
 class ConsoleReporter:
     """Prints remarks on a console, and shows a bar there if it is a terminal, else a line every minute."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: "Console") -> None:
         self._console = console
         self._bar: Progress | None = None
         self._what, self._total, self._count = "", 0, 0
@@ -63,6 +64,8 @@ class ConsoleReporter:
         self._what, self._total, self._count = what, total, 0
         self._begin_s = self._said_s = time.monotonic()
         if self._console.is_terminal:
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
             columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.add_task(what, total=total)
@@ -85,3 +88,10 @@ class ConsoleReporter:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def console_reporter() -> ConsoleReporter:
+    """Returns the reporter of the commands, which prints on standard error."""
+    from rich.console import Console
+
+    return ConsoleReporter(Console(stderr=True, highlight=False))

@@ -1,15 +1,17 @@
 """The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mousehole.base._progress import Reporter
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -112,7 +114,7 @@ class RunOptions:
     dask: str | None = option(
         None, "Runs on the workers of this Dask scheduler (tcp://HOST:8786), not here.", "ADDRESS", RUN
     )
-    executor: Executor | None = None
+    executor: "Executor | None" = None
     reporter: Reporter | None = None
 
 

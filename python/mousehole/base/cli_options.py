@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from mousehole.base._completion import complete_schemes
 from mousehole.base._options import parameters, whole
 from mousehole.base._plain_text import for_output
 from mousehole.base._settings import OptionHelp, command_line_options, option, switch
@@ -18,6 +19,8 @@ READERS: dict[type, Callable[[str, Any], Any]] = {
     dict: lambda name, given: parameters(f"--{name.removesuffix('s')}", given) if given else None,
 }
 """Functions that read what was typed for an option that is no text."""
+OF_SCHEMES = {"scheme", "schemes", "baseline", "beside"}
+"""Fields whose value names schemes, which a shell can complete."""
 OUTPUT = "Output"
 WHERE = "FILE|-"
 PICTURE = "FILE.png|.svg|.pdf"
@@ -56,6 +59,13 @@ class CliCommand(TyperCommand):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+
+def command_app(**settings: Any) -> typer.Typer:
+    """Returns an empty application, to which a module adds the commands that `commands.cli` loads."""
+    return typer.Typer(
+        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, **settings
+    )
 
 
 def _without_type(name: str) -> str:
@@ -130,7 +140,13 @@ def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
     )  # read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
     flag = flag_of(name, words)
-    help_of = {"help": words.help, "rich_help_panel": words.group, "metavar": words.metavar or None}
-    declared: Any = typer.Option(flag, show_default=isinstance(default, str), **help_of)  # type: ignore[arg-type]
+    declared: Any = typer.Option(
+        flag,
+        show_default=isinstance(default, str),
+        autocompletion=complete_schemes if name in OF_SCHEMES else None,
+        help=words.help,
+        rich_help_panel=words.group,
+        metavar=words.metavar or None,
+    )
     annotation = Annotated[optional, declared]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

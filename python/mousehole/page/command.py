@@ -4,12 +4,12 @@ from dataclasses import dataclass, fields
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from mousehole.base import ConsoleReporter, MouseholeError, option, output
-from mousehole.base.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, with_options
+from mousehole.base import MouseholeError, console_reporter, option, output
+from mousehole.base.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, command_app, with_options
 from mousehole.page._options import PageOptions
-from mousehole.reports import report
+
+app = command_app()
 
 NO_LOAD_STATUS = 1
 """Under some scheme no load counts, so that nothing was measured of it."""
@@ -25,11 +25,7 @@ class PageOutputs:
     plot: str | None = option(None, "Waterfalls of the schemes side by side.", PICTURE, OUTPUT)
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command to the command line."""
-    app.command("page", cls=CliCommand)(page_command)
-
-
+@app.command("page", cls=CliCommand)
 @with_options(options=PageOptions, outputs=PageOutputs)
 def page_command(
     page: Annotated[
@@ -38,20 +34,16 @@ def page_command(
     options: PageOptions,
     outputs: PageOutputs,
 ) -> None:
-    """Loads a page in a real browser beside downloads, through the emulated link, under several schemes.
+    """Answers `mousehole page`.
 
     For example: mousehole page example --schemes droptail,red,s-sfd --loads 10 --plot page.png
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_outputs({"--json": outputs.json, "--plot": outputs.plot})
-    from mousehole.page import (
-        conduct,
-        document,
-        predict,
-        show,  # they load what other commands do without
-    )
+    from mousehole.page import conduct, document, predict, show
+    from mousehole.reports import report
 
-    reporter = ConsoleReporter(Console(stderr=True, highlight=False))
+    reporter = console_reporter()
     try:
         results = conduct.measure(page, options, reporter)
     except MouseholeError as error:

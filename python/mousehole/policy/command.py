@@ -5,22 +5,17 @@ from typing import Annotated
 import typer
 
 from mousehole.base import conflict_error, jsontext, output, whole
-from mousehole.base.cli_options import CliCommand
+from mousehole.base.cli_options import CliCommand, command_app
 from mousehole.engine_types import PolicyReport
 from mousehole.policy import _policy as policy
 
 CHECK_SCHEMA = "mousehole.policy-check/1"
 VERDICTS = {"passed": "passed", "warning": "warning", "failed": "FAILED", "not_run": "NOT RUN"}
 
-policy_app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Creates and checks policies of your own.",
-)
+app = command_app(no_args_is_help=True)
 
 
-@policy_app.command("new", cls=CliCommand)
+@app.command("new", cls=CliCommand)
 def new_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the policy, such as my-marker.")],
     kind: Annotated[str, typer.Option(metavar="marker|dropper", help="What it decides.")] = "marker",
@@ -29,7 +24,7 @@ def new_command(
     print(policy.new(name, kind))
 
 
-@policy_app.command("check", cls=CliCommand)
+@app.command("check", cls=CliCommand)
 def check_command(
     targets: Annotated[
         list[str], typer.Argument(metavar="HEADER|NAME...", help="Headers, or policies by name.")
@@ -66,7 +61,7 @@ def check_command(
         raise typer.Exit(1)
 
 
-@policy_app.command("headers", cls=CliCommand)
+@app.command("headers", cls=CliCommand)
 def headers_command() -> None:
     """Prints the folder of the headers, for a C compiler's -I."""
     print(policy.headers_folder())

@@ -4,29 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 from typer.core import TyperGroup
 
-from mousehole.base import (
-    ConsoleReporter,
-    MouseholeError,
-    Reporter,
-    dense,
-    output,
-    print_fitting,
-    signed,
-    time_text,
-    whole,
-)
-from mousehole.base.cli_options import CliCommand, typed_command
-from mousehole.records import write_frame
-from mousehole.reports import report_console
-from mousehole.runs import opened
-from mousehole.sweeps._description import read
-from mousehole.sweeps._found import VALUE
-from mousehole.sweeps._result import Sweep
-from mousehole.sweeps._running import Prepared, forecast, run
+from mousehole.base import MouseholeError, console_reporter, output, whole
+from mousehole.base.cli_options import CliCommand, command_app, typed_command
 
 RUN = "run"
 
@@ -36,21 +17,23 @@ class SweepGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Names the command that runs a sweep where none is named."""
-        if args and args[0] not in self.commands and args[0] != "--help":
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = [RUN, *args]
         return list(super().parse_args(ctx, args))
 
 
-sweep_app = typer.Typer(
-    cls=SweepGroup, add_completion=False, no_args_is_help=True, rich_markup_mode=None,
-    help="Runs many cells of settings into a data set, and shows what was found: sweep FILE, sweep show DIR.",
-)  # fmt: skip
+app = command_app(cls=SweepGroup, no_args_is_help=True)
 
-Measure = Annotated[str, typer.Option(metavar="COLUMN", help="The measure, a column of the rows.")]
+Measure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="The measure, a column of the rows (default: mean time of short ones)."
+    ),
+]
 AxisName = Annotated[str | None, typer.Option(metavar="AXIS", help="Axis of the pictures (default: chosen).")]
 
 
-@sweep_app.command(RUN, cls=CliCommand)
+@app.command(RUN, cls=CliCommand)
 def run_command(
     source: Annotated[
         str, typer.Argument(metavar="FILE.toml", help="What to sweep; docs/sweep.md tells how.")
@@ -73,6 +56,11 @@ def run_command(
 
     For example: mousehole sweep examples/sweeps/buffer-and-load.toml --out found
     """
+    from mousehole.runs import opened
+    from mousehole.sweeps import Sweep
+    from mousehole.sweeps._description import read
+    from mousehole.sweeps._running import Prepared, forecast, run
+
     at_once = whole("jobs", jobs, 1)
     if dry_run:
         print("\n".join(forecast(source, at_once, dask).lines()))
@@ -80,17 +68,17 @@ def run_command(
     folder = Path(Path(source).stem if out is None else out)
     if not str(out or folder.name):
         raise MouseholeError("needs the name of a folder", field="--out")
-    prepared, reporter = Prepared(read(source)), _reporter()
+    prepared, reporter = Prepared(read(source)), console_reporter()
     with opened(dask, reporter=reporter) as backend:
         run(prepared, folder, at_once, backend, reporter)
     found = Sweep(folder)
     print(f"{found.finished:,} rows in {folder / 'rows'}; mousehole sweep show {folder} shows them")
 
 
-@sweep_app.command("show", cls=CliCommand)
+@app.command("show", cls=CliCommand)
 def show_command(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Folder of a sweep, whole or growing.")],
-    value: Measure = VALUE,
+    value: Measure = None,
     against: Annotated[
         str | None, typer.Option(metavar="SCHEME", help="Compare with this scheme (default: the first).")
     ] = None,
@@ -115,6 +103,13 @@ def show_command(
     ] = None,
 ) -> None:
     """Shows a sweep: how far it is, what each axis changes, and pictures."""
+    from mousehole.records import write_frame
+    from mousehole.reports import report_console
+    from mousehole.sweeps import Sweep
+    from mousehole.sweeps._found import VALUE
+    from mousehole.sweeps._printing import print_sweep
+
+    value = VALUE if value is None else value
     for option, given, suffixes in (("--plot", plot, output.PLOT_SUFFIXES),
                                     ("--surface", surface, output.PLOT_SUFFIXES),
                                     ("--html", html, output.PAGE_SUFFIXES),
@@ -133,42 +128,3 @@ def show_command(
     if html is not None:
         found.html(html, value, against, typed_command())
     print_sweep(report_console(), found, value, against)
-
-
-def print_sweep(console: Console, found: Sweep, value: str = VALUE, against: str | None = None) -> None:
-    """Prints how far a sweep is, and a table of what each value of an axis changes."""
-    total, cells = found.manifest["rows"], found.manifest["cells"]
-    console.print(Text(f"{found.finished:,} of {total:,} rows, {cells:,} cells", style="bold"))
-    effects = found.effects(value, against)
-    reference = against or found.schemes[0]
-    others = [scheme for scheme in found.schemes if scheme != reference]
-    table = dense(f"{value}: mean over cells, and change against {reference} (least to most of a cell)")
-    for heading in ("axis", "value", reference, *others):
-        table.add_column(heading, justify="left" if heading in ("axis", "value") else "right")
-    previous = ""
-    for axis, label in effects.select("axis", "value").unique(maintain_order=True).iter_rows():
-        entries = {row["scheme"]: row for row in effects.iter_rows(named=True)
-                   if (row["axis"], row["value"]) == (axis, label)}  # fmt: skip
-        texts = [
-            _mean_text(entries.get(reference), value),
-            *(_change_text(entries.get(one), value) for one in others),
-        ]
-        table.add_row(*map(Text, ("" if axis == previous else axis, label, *texts)))
-        previous = axis
-    print_fitting(console, [(table, "")])
-
-
-def _mean_text(row: dict[str, Any] | None, value: str) -> str:
-    if row is None or row["mean"] is None:
-        return "–"
-    return time_text(row["mean"]) if value.endswith("_s") else f"{row['mean']:.4g}"
-
-
-def _change_text(row: dict[str, Any] | None, value: str) -> str:
-    if row is None or row["change"] is None:
-        return _mean_text(row, value)
-    return f"{signed(row['change'])} % ({signed(row['change_least'])} to {signed(row['change_most'])})"
-
-
-def _reporter() -> Reporter:
-    return ConsoleReporter(Console(stderr=True, highlight=False))

@@ -1,3 +1,4 @@
+from ._options import TuneOptions as TuneOptions
 from ._results import BROKEN as BROKEN
 from ._results import FINALIST as FINALIST
 from ._results import KEPT as KEPT
@@ -14,7 +15,6 @@ from ._search_space import read_range as read_range
 from ._search_space import space_of as space_of
 from ._tuning import FAMILIES as FAMILIES
 from ._tuning import Tuned as Tuned
-from ._tuning import TuneOptions as TuneOptions
 from ._tuning import tune as tune
 from ._words import change_text as change_text
 from .objectives import Goal as Goal

@@ -8,7 +8,6 @@ judges the finalists on replications of their own. `_results` holds what came ou
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import timedelta
 from functools import cached_property
 from math import expm1, isfinite
 from pathlib import Path
@@ -18,8 +17,6 @@ import polars as pl
 from mousehole import _engine
 from mousehole.answer import Settings, install_script, jsonout, link_of, settings, wred_table
 from mousehole.base import (
-    COMPARED,
-    RUN,
     SECONDS,
     MouseholeError,
     Options,
@@ -31,7 +28,6 @@ from mousehole.base import (
     field_error,
     least,
     missing_error,
-    option,
     output,
     span_text,
     text_list,
@@ -52,6 +48,7 @@ from mousehole.runs import (
 )
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
+from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions
 from mousehole.tuning._results import (
     BROKEN,
     DEFAULT,
@@ -73,8 +70,6 @@ from mousehole.tuning._words import answer
 from mousehole.tuning.objectives import Goal, Limit
 
 SCHEMA = "mousehole.tune/1"
-SEARCH = "Search"
-TRIALS, SEARCH_SEEDS, SENSITIVITY_SEEDS = 40, 4, 5
 FINALISTS, FINALISTS_OF_MANY = 3, 2
 """Settings that are judged: of a scheme that is searched alone, and of each of several."""
 ON_FRONT = 5
@@ -91,52 +86,6 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 """Schemes that a device can do, by what `for_` names: two or three WRED profiles, a marker before CAKE."""
 BASELINES = {"cake": "cake"}
 """The baseline by what `for_` names; droptail for everything else."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TuneOptions(RunOptions):
-    """The options of a search; None means the value of the user's scenario, or else the default."""
-
-    schemes: str | Sequence[str] | None = option(
-        None, "Scheme whose parameters are searched; those given in it stay. Repeat it for several.",
-        "NAME[(…)][|…]", SEARCH, list,
-    )  # fmt: skip
-    for_: str | None = option(
-        None, "Search what a router's WRED can do, or a marker before CAKE's tins.", "wred|cake", SEARCH
-    )
-    objectives: str | Sequence[str] | None = option(
-        None, 'What to lower (default: "short mean"); several give a Pareto front.', "MEASURE", SEARCH, list
-    )
-    limits: str | Sequence[str] | None = option(
-        None, 'What others may pay, such as "long mean +10%"; repeat it for several.',
-        "'MEASURE ±N% [against SCHEME]'", SEARCH, list,
-    )  # fmt: skip
-    beside: str | Sequence[str] | None = option(
-        None, "Scheme to judge beside the finalists, such as what you have now; repeat it for several.",
-        "NAME[(…)][|…]", COMPARED, list,
-    )  # fmt: skip
-    ranges: str | Sequence[str] | None = option(
-        None,
-        "Range of a parameter, such as th=5kB..200kB or mode=coupled,total.",
-        "NAME=LOW..HIGH",
-        SEARCH,
-        list,
-    )
-    trials: int | None = option(None, f"Settings tried of each scheme (default: {TRIALS}).", "N", SEARCH, int)
-    budget: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
-        None, "Time for everything, instead of --trials.", "TIME", SEARCH
-    )
-    search_seeds: int | None = option(
-        None, f"Replications of the search (default: {SEARCH_SEEDS}); --seeds are those of the judgement.",
-        "N", RUN, int,
-    )  # fmt: skip
-    sensitivity_seeds: int | None = option(
-        None, f"Replications of the sensitivity (default: {SENSITIVITY_SEEDS}; 0: none).", "N", RUN, int
-    )
-    baseline: str | None = option(
-        None, "Scheme that limits and gains are against (default: droptail; cake with --for cake).",
-        "NAME[(…)]", COMPARED,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True)

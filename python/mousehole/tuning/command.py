@@ -3,16 +3,25 @@
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from rich.console import Console
+from mousehole.base import MouseholeError, console_reporter, field_error, option, output
+from mousehole.base.arguments import Traffic
+from mousehole.base.cli_options import (
+    OUTPUT,
+    PICTURE,
+    WHERE,
+    CliCommand,
+    command_app,
+    typed_command,
+    with_options,
+)
+from mousehole.tuning._options import TuneOptions
 
-from mousehole.base import ConsoleReporter, MouseholeError, field_error, option, output
-from mousehole.base.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, typed_command, with_options
-from mousehole.inputs import is_model
-from mousehole.reports import report_console
-from mousehole.tuning._tuning import Tuned, TuneOptions, tune
+if TYPE_CHECKING:
+    from mousehole.tuning import Tuned
+
+app = command_app()
 
 OPTION_OF_FIELD = {
     "scheme": "--scheme", "schemes": "--scheme", "objective": "--objective", "limit": "--limit",
@@ -37,33 +46,28 @@ class TuneOutputs:
     )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Adds the command to the program."""
-    app.command("tune", cls=CliCommand)(tune_command)
-
-
+@app.command("tune", cls=CliCommand)
 @with_options(options=TuneOptions, outputs=TuneOutputs)
 def tune_command(
-    traffic: Annotated[
-        list[str],
-        typer.Argument(metavar="TRAFFIC", help="Files, one model (web:sfd) or one scenario (.toml)."),
-    ],
+    traffic: Traffic,
     options: TuneOptions,
     outputs: TuneOutputs,
 ) -> None:
-    """Searches settings of schemes and judges the best on replications that it has not seen.
+    """Answers `mousehole tune`.
 
     For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
+    from mousehole.inputs import is_model
+    from mousehole.tuning import tune
+
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     files = [name for name in traffic if not is_model(name)]
     written = {"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html}
     output.check_outputs(written, files)
     _check_folder(outputs.install)
-    reporter = ConsoleReporter(Console(stderr=True, highlight=False))
     try:
-        found = tune(traffic, **vars(replace(options, reporter=reporter)))
+        found = tune(traffic, **vars(replace(options, reporter=console_reporter())))
         _write(found, outputs)
     except MouseholeError as error:
         raise error.renamed(OPTION_OF_FIELD) from None
@@ -81,8 +85,9 @@ def _check_folder(given: str | None) -> None:
         raise field_error("--install", given, "a folder that can be written to")
 
 
-def _write(found: Tuned, outputs: TuneOutputs) -> None:
+def _write(found: "Tuned", outputs: TuneOutputs) -> None:
     """Writes the files asked for, then the report, also where a file cannot be written."""
+    from mousehole.reports import report_console
     from mousehole.tuning import _report as report_tune
 
     try:

@@ -1,0 +1,24 @@
+"""Words that a shell completes: schemes and their parts, models and files."""
+
+import glob
+import re
+from pathlib import Path
+
+from mousehole import _engine
+
+SEPARATOR = re.compile(r"[,|]")
+
+
+def complete_schemes(incomplete: str) -> list[str]:
+    """Returns what a list of schemes may go on with: the last name after a comma or a bar is completed."""
+    start = max((found.end() for found in SEPARATOR.finditer(incomplete)), default=0)
+    names = [entry["name"] for entry in (*_engine.schemes(), *_engine.parts())]
+    before, last = incomplete[:start], incomplete[start:]
+    return [f"{before}{name}" for name in dict.fromkeys(names) if name.startswith(last)]
+
+
+def complete_traffic(incomplete: str) -> list[str]:
+    """Returns the models, files and folders whose names begin so."""
+    files = sorted(glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207 (it keeps the text as typed)
+    found = [f"{name}/" if Path(name).is_dir() else name for name in files]
+    return [*(name for name in _engine.models() if name.startswith(incomplete)), *found]

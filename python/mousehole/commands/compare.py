@@ -1,0 +1,64 @@
+"""The command `mousehole compare`."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mousehole.base import Options, console_reporter, output
+from mousehole.base.arguments import Days, Traffic
+from mousehole.base.cli_options import CliCommand, Outputs, command_app, typed_command, with_options
+
+if TYPE_CHECKING:
+    from mousehole.comparison import Comparison
+
+app = command_app()
+
+
+@app.command("compare", cls=CliCommand)
+@with_options(options=Options, outputs=Outputs)
+def compare_command(traffic: Traffic, options: Options, outputs: Outputs, days: Days = False) -> None:
+    """Answers `mousehole compare`.
+
+    For example: mousehole compare web:sfd --rate 3mbit --load 0.9 --schemes all --quick
+    """
+    if days:
+        from mousehole.days.command import compare_days_command
+
+        compare_days_command(traffic, options, outputs, console_reporter(), typed_command())
+        return
+    from mousehole.comparison import compare
+    from mousehole.inputs import traffic as traffics
+    from mousehole.reports import report
+
+    output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
+    output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
+    written = {"--json": outputs.json, "--plot": outputs.plot, "--heatmap": outputs.heatmap,
+               "--html": outputs.html, "--save-scenario": outputs.save_scenario}  # fmt: skip
+    output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
+    comparison = compare(traffic, **vars(replace(options, reporter=console_reporter())))
+    to_stderr = "-" in (outputs.json, outputs.save_scenario)
+    try:  # files first: the reader of the report may close the pipe early
+        _write_comparison(comparison, outputs)
+    finally:  # print the report even if a disk is full
+        report.print_report(report.report_console(stderr=to_stderr), comparison.results, outputs.details)
+
+
+def _write_comparison(comparison: "Comparison", outputs: Outputs) -> None:
+    """Writes the files asked for; one that cannot be written does not prevent the others."""
+    output.write_all(
+        [
+            (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
+            (outputs.plot, comparison.plot),
+            (outputs.heatmap, comparison.heatmap),
+            (outputs.html, lambda place: comparison.html(place, typed_command())),
+            (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
+        ]
+    )
+
+
+def _save_scenario(comparison: "Comparison", place: str) -> None:
+    from mousehole import scenario as scenarios
+
+    folder = Path.cwd() if place == "-" else Path(place).parent
+    output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))

@@ -1,0 +1,42 @@
+"""The command `mousehole inspect`."""
+
+from typing import Annotated
+
+import typer
+
+from mousehole.base import console_reporter, output, parameters, whole
+from mousehole.base.arguments import Direction, JsonFile, ModelParams, Strict
+from mousehole.base.cli_options import CliCommand, command_app
+
+app = command_app()
+
+
+@app.command("inspect", cls=CliCommand)
+def inspect_command(
+    traffic: Annotated[
+        list[str], typer.Argument(metavar="TRAFFIC", help="Files, or one model such as web:sfd.")
+    ],
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Also print the load on a link of this rate.")
+    ] = None,
+    direction: Direction = "down",
+    strict: Strict = False,
+    seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
+    param: ModelParams = None,
+    json: JsonFile = None,
+) -> None:
+    """Answers `mousehole inspect`."""
+    from mousehole.answer import jsonout
+    from mousehole.inputs import show
+    from mousehole.inputs import traffic as traffics
+    from mousehole.reports import report
+
+    output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
+    params = parameters("--param", param or [])
+    summary = traffics.inspect(
+        traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params, console_reporter()
+    )
+    if json != "-":
+        show.print_summary(report.report_console(), summary)
+    if json is not None:
+        output.write_text(json, jsonout.dumps({"schema": jsonout.INSPECT_SCHEMA, **summary}))

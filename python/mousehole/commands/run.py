@@ -1,0 +1,55 @@
+"""The command `mousehole run`."""
+
+from typing import Annotated
+
+import typer
+
+from mousehole.base import console_reporter, output, parameters, whole
+from mousehole.base.arguments import JsonFile, ModelParams, Own, OwnPolicy
+from mousehole.base.cli_options import CliCommand, command_app
+
+app = command_app()
+
+
+@app.command("run", cls=CliCommand)
+def run_command(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="A scenario file.")],
+    scheme: Annotated[
+        str | None, typer.Option(metavar="NAME[(…)]", help="Scheme to use instead of the scenario's.")
+    ] = None,
+    policy: OwnPolicy = None,
+    param: ModelParams = None,
+    seed: Own = None,
+    replication: Own = None,
+    replay: Annotated[
+        str | None, typer.Option(metavar="open|closed", help="Replaces traffic.replay of the scenario.")
+    ] = None,
+    records_file: Annotated[
+        str | None, typer.Option("--records", metavar="FILE.parquet|.csv", help="Write every transfer.")
+    ] = None,
+    trace: Annotated[
+        str | None, typer.Option(metavar="FILE.parquet|.csv", help="Write every packet event.")
+    ] = None,
+    json: JsonFile = None,
+) -> None:
+    """Answers `mousehole run`."""
+    from mousehole import records
+    from mousehole.inputs import show
+    from mousehole.reports import report
+    from mousehole.runs import load_policies
+
+    for option, given in {"--records": records_file, "--trace": trace}.items():
+        output.check_suffix(option, given, output.TABLE_SUFFIXES)
+    output.check_outputs({"--records": records_file, "--trace": trace, "--json": json}, [scenario])
+    load_policies(policy)
+    numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
+    changes = {"scheme": scheme, **numbers, "trace": True if trace else None}
+    params = parameters("--param", param or [])
+    done = records.run(scenario, reporter=console_reporter(), replay=replay, params=params, **changes)
+    for frame, given in ((done.transfers, records_file), (done.trace, trace)):
+        if given is not None and frame is not None:
+            output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
+    if json != "-":
+        show.print_records(report.report_console(), done)
+    if json is not None:
+        output.write_text(json, done.to_json())

@@ -1,0 +1,42 @@
+"""The command `mousehole schemes`."""
+
+from typing import Annotated
+
+import typer
+
+from mousehole import _engine
+from mousehole.base import MouseholeError, output
+from mousehole.base.arguments import JsonFile, OwnPolicy
+from mousehole.base.cli_options import CliCommand, command_app
+
+app = command_app()
+
+
+@app.command("schemes", cls=CliCommand)
+def schemes_command(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME[(…)]", help="Print the page of this scheme or part.")
+    ] = None,
+    policy: OwnPolicy = None,
+    json: JsonFile = None,
+) -> None:
+    """Answers `mousehole schemes`."""
+    from mousehole.answer import jsonout
+    from mousehole.inputs import show
+    from mousehole.reports import report
+    from mousehole.runs import load_policies
+
+    output.check_outputs({"--json": json})
+    load_policies(policy)
+    if json is None and name is not None:
+        try:
+            entry = show.scheme_entry(name)
+        except MouseholeError as error:  # the name is an argument here, not the option --schemes
+            raise error.renamed({"scheme": "NAME"}) from None
+        show.print_scheme(report.report_console(), entry)
+    elif json is None:
+        show.print_schemes(report.report_console(), _engine.schemes(), _engine.parts())
+    else:
+        output.write_text(
+            json, jsonout.dumps({"schema": "mousehole.schemes/1", "schemes": _engine.schemes()})
+        )

@@ -1,0 +1,263 @@
+"""What `mousehole link` does."""
+
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from mousehole import _engine, records
+from mousehole import scenario as scenarios
+from mousehole.base import MouseholeError, Options, conflict_error, field_error, output
+from mousehole.engine_types import LinkStatus, Scenario
+from mousehole.inputs import show
+from mousehole.link import _link as link
+from mousehole.link._link import Observer, Played, Programs, Run
+from mousehole.link._options import LinkOptions
+from mousehole.link._report import account_lines, congestion_line, prediction_table, status_line, warnings
+from mousehole.reports import report
+from mousehole.runs import Task, load_policies
+
+INVALID_STATUS = 1
+"""The command succeeded, but the figures of a run cannot be relied on."""
+NOT_STARTED = (126, 127)
+"""Statuses of a command that cannot be run or found, as shells have them."""
+HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+ROUNDS = 5
+"""Rounds of a comparison, the fewest that give intervals."""
+
+
+def run(options: LinkOptions, command: list[str] | None) -> int:
+    """Runs the command behind the link; returns the exit status of the command, or of an invalid run."""
+    if not hasattr(_engine, "link_run"):
+        raise field_error("link", sys.platform, "run on Linux, which has the namespaces it needs")
+    _check_options(options)
+    load_policies(options.policy)
+    start = scenarios.default() if options.scenario is None else scenarios.load(options.scenario)
+    shared = link.base_scenario(
+        start,
+        _comparison_options(options),
+        both_directions=options.both_directions,
+        loss=_loss(options.loss),
+        rate_trace=options.rate_trace,
+        uplink_trace=options.uplink_trace,
+    )
+    programs = _programs(options, command)
+    if options.schemes is None:
+        only: Scenario = {**shared.base, "scheme": options.scheme or start.get("scheme") or "droptail"}
+        only["link"] = {**only["link"], "buffer": shared.buffers[0]}
+        status = _run_one(only, programs, options, is_shell=not command)
+    else:
+        status = _compare(shared, start, programs, options, command)
+    return status
+
+
+def _check_options(options: LinkOptions) -> None:
+    output.check_suffix("--records", options.records, output.TABLE_SUFFIXES)
+    written = {"--json": options.json, "--records": options.records, "--pcapng": options.pcapng,
+               "--save-scenario": options.save_scenario}  # fmt: skip
+    output.check_outputs(written, [options.scenario] if options.scenario else [])
+    if options.schemes is None:
+        several = {"--rounds": options.rounds, "--seeds": options.seeds, "--baseline": options.baseline,
+                   "--short": options.short, "--long": options.long,
+                   "--details": "true" if options.details else None}  # fmt: skip
+        for name, given in several.items():
+            if given is not None:
+                raise conflict_error(name, given, "one scheme", "give --schemes for several")
+        return
+    if options.rounds is not None and options.seeds is not None:
+        raise conflict_error("--seeds", options.seeds, "--rounds", "give one of them")
+    single = {"--scheme": options.scheme, "--records": options.records, "--pcapng": options.pcapng,
+              "--save-scenario": options.save_scenario}  # fmt: skip
+    for name, text in single.items():
+        if text is not None:
+            raise conflict_error(name, text, "--schemes", "give --scheme instead, for one run")
+    if options.predict:
+        raise conflict_error("--predict", "true", "--schemes", "give --scheme instead, for one run")
+
+
+def _comparison_options(options: LinkOptions) -> Options:
+    rounds = options.rounds if options.seeds is None else options.seeds
+    return Options(
+        rate=options.rate, rtt=options.rtt, buffer=options.buffer, uplink=options.uplink,
+        uplink_buffer=options.uplink_buffer, overhead=options.overhead, burst=options.burst,
+        schemes=options.schemes,
+        baseline=Options.baseline if options.baseline is None else options.baseline,
+        short=Options.short if options.short is None else options.short,
+        long=Options.long if options.long is None else options.long,
+        seeds=ROUNDS if rounds is None else rounds, seed=options.seed,
+    )  # fmt: skip
+
+
+def _loss(given: str | None) -> float | None:
+    if given is None:
+        return None
+    allowed = "a share of 0 to 1, or a percentage such as 1%"
+    try:
+        share = float(given[:-1]) / 100 if given.endswith("%") else float(given)
+    except ValueError:
+        raise field_error("--loss", given, allowed) from None
+    if not 0 <= share <= 1:
+        raise field_error("--loss", given, allowed)
+    return share
+
+
+def _programs(options: LinkOptions, command: list[str] | None) -> Programs:
+    duration = None if options.duration is None else _engine.parse_duration("--duration", options.duration)
+    if duration is not None and duration <= 0:
+        raise field_error("--duration", options.duration or "", "longer than zero")
+    mtu = link.MTU if options.mtu is None else options.mtu
+    if not 1280 <= mtu <= 65535:
+        raise field_error("--mtu", mtu, "from 1280, the least of IPv6, to 65535 bytes")
+    return Programs(
+        command=command or [os.environ.get("SHELL") or "/bin/sh"],
+        server=None if options.server is None else ["/bin/sh", "-c", options.server],
+        mtu=mtu,
+        duration_s=duration,
+        names=_names(options.name),
+        user_namespace=options.user_namespace,
+        pcapng=None if options.pcapng is None else Path(options.pcapng),
+    )
+
+
+def _names(given: str | None) -> list[str]:
+    """Returns the server's further names, each of which becomes a word of a file of hosts."""
+    names = [] if given is None else [name.strip() for name in given.split(",")]
+    for name in names:
+        if not HOST_NAME.fullmatch(name):
+            raise field_error("--name", name, "a name of letters, digits, dots, hyphens and underscores")
+    return names
+
+
+def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
+    try:
+        link.check(scenario, programs)
+    except MouseholeError as error:
+        raise error.renamed({"scheme": "--scheme"}) from None
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    observer = _observer(
+        errors, is_quiet=options.quiet or is_shell, is_shell=is_shell,
+        in_user_namespace=options.user_namespace,
+    )  # fmt: skip
+    with _shell_has_the_terminal(is_shell):
+        played = link.play(scenario, programs, observer)
+    if options.records is not None:
+        frame = played.records.transfers
+        output.write_with(options.records, lambda part: records.write_frame(frame, part))
+    if options.save_scenario is not None:
+        place = options.save_scenario
+        folder = Path.cwd() if place == "-" else Path(place).parent
+        output.write_text(place, scenarios.to_toml(played.scenario, folder))
+    console = report.report_console(stderr="-" in (options.json, options.save_scenario))
+    show.print_records(console, played.records, "in real time")
+    for line in (*account_lines(played.account), congestion_line(link.default_congestion())):
+        console.print(line, markup=False, soft_wrap=True)
+    if options.predict:
+        prediction_table(console, played, link.predict(played))
+    if options.json is not None:
+        output.write_text(options.json, link_json(played))
+    status = played.account["status"] or 0
+    return status or (0 if played.account["is_valid"] else INVALID_STATUS)
+
+
+def link_json(played: Played) -> str:
+    """Returns the JSON document of a run, with its account as `link`."""
+    return played.records.to_json(link=played.account)
+
+
+def _compare(
+    shared: scenarios.SharedScenario, start: Scenario, programs: Programs, options: LinkOptions,
+    command: list[str] | None,
+) -> int:  # fmt: skip
+    if not command:
+        raise field_error(
+            "--schemes", options.schemes or "", "given with a command, which is run for each scheme"
+        )
+    try:
+        plan = link.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
+    except MouseholeError as error:
+        raise error.renamed({"seeds": "--rounds" if options.seeds is None else "--seeds"}) from None
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def observer(task: Task) -> Observer:
+        errors.print(
+            f"round {task.replication + 1} of {plan.replications}: {plan.schemes[task.scheme]}", markup=False
+        )
+        return _observer(errors, is_quiet=options.quiet, is_shell=False)
+
+    statuses: list[int] = []
+
+    def played(run: Run) -> None:
+        name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
+        status = run.account["status"] or 0
+        told = [f"the command ended with status {status}"] if status else []
+        for warning in (*warnings(run.account), *told, *_invalid(run)):
+            errors.print(f"warning: {name}: {warning}", markup=False)
+        if not statuses and status in NOT_STARTED:
+            errors.print("stopped after the first run, whose program could not be started", markup=False)
+            raise typer.Exit(status)
+        statuses.append(status)
+
+    trial = link.compare(plan, programs, shlex.join(command), observer, played)
+    console = report.report_console(stderr=options.json == "-")
+    if trial.comparison is None:
+        errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
+        return next(filter(None, statuses), INVALID_STATUS)
+    if options.json is not None:
+        output.write_text(options.json, trial.to_json())
+    report.print_report(console, trial.comparison.results, options.details)
+    console.print(congestion_line(link.default_congestion()), markup=False, soft_wrap=True)
+    for line in trial.faults:
+        console.print(f"warning: {line}", markup=False, soft_wrap=True)
+    return next(filter(None, statuses), 0)
+
+
+def _invalid(run: Run) -> list[str]:
+    """Says of an invalid run why it is so, and what becomes of it."""
+    if run.account["is_valid"]:
+        return []
+    then = "its round is left out" if run.is_last else "it is repeated"
+    return [f"INVALID: {'; '.join(run.account['faults'])}; {then}"]
+
+
+def _observer(
+    errors: Console, *, is_quiet: bool, is_shell: bool, in_user_namespace: bool = False
+) -> Observer:
+    def begun(holders: tuple[int, int]) -> None:
+        if is_shell:
+            user = "" if os.geteuid() == 0 and not in_user_namespace else " --preserve-credentials -U"
+            enter = f"nsenter{user} -n -m -t {holders[1]} COMMAND"
+            errors.print(
+                "this shell is behind the link, whose other side is 'server' (10.0.0.1, fd00::1); "
+                f"start programs there from another terminal by: {enter}",
+                markup=False,
+            )
+
+    def told(status: LinkStatus) -> None:
+        if not is_quiet:
+            errors.print(status_line(status), markup=False)
+
+    return Observer(begun, told)
+
+
+@contextmanager
+def _shell_has_the_terminal(is_shell: bool) -> Iterator[None]:
+    """Leaves Ctrl-C to an interactive shell, and takes the terminal back afterwards."""
+    if not is_shell:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    writes = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        if sys.stdin is not None and sys.stdin.isatty():
+            os.tcsetpgrp(sys.stdin.fileno(), os.getpgrp())
+        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGTTOU, writes)

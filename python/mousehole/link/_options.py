@@ -1,0 +1,62 @@
+"""The options of `mousehole link`."""
+
+from dataclasses import dataclass
+
+from mousehole.base import option, switch
+
+LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkOptions:
+    """The options of `mousehole link`."""
+
+    scenario: str | None = option(None, "Link and scheme of this scenario.", "FILE.toml", LINK)
+    rate: str | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
+    rtt: str | None = option(None, "Round-trip time without queueing (default: 80ms).", "TIME", LINK)
+    buffer: str | None = option(
+        None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp).", "50p|64kB|1bdp", LINK
+    )
+    uplink: str | None = option(None, "Rate of the other direction (default: as --rate).", "RATE", LINK)
+    uplink_buffer: str | None = option(
+        None, "Buffer of the other direction (default: 1000p).", "50p|64kB|1bdp", LINK
+    )
+    overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
+    burst: str | None = option(None, "Depth of a token bucket, as tc's tbf (default: none).", "8kB", LINK)
+    rate_trace: str | None = option(
+        None, "Rate that changes: mahimahi's format, or lines of time and rate.", "FILE", LINK
+    )
+    uplink_trace: str | None = option(None, "The same in the other direction.", "FILE", LINK)
+    loss: str | None = option(None, "Lose this share of the packets to the client on purpose.", "1%", LINK)
+    mtu: int | None = option(None, "Largest packet (default: 1500).", "BYTES", LINK, int)
+    scheme: str | None = option(None, "Scheme of the link (default: droptail).", "NAME[(…)]", SCHEME)
+    both_directions: bool = switch("The same scheme in the other direction.", SCHEME)
+    policy: str | None = option(
+        None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", SCHEME
+    )
+    seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", SCHEME, int)
+    schemes: str | None = option(
+        None, "Run the command once per scheme and round, and compare.", "NAME[(…)][,…]", SCHEME
+    )
+    rounds: int | None = option(None, "Rounds (default: 5); intervals need 5.", "N", SCHEME, int)
+    seeds: int | None = option(None, "The same as --rounds.", "N", SCHEME, int)
+    baseline: str | None = option(
+        None, "Scheme that the others are compared with (default: droptail).", "NAME[(…)]", SCHEME
+    )
+    short: str | None = option(None, "Transfers up to this size are short (default: 15kB).", "SIZE", SCHEME)
+    long: str | None = option(None, "Transfers above this size are long (default: 150kB).", "SIZE", SCHEME)
+    server: str | None = option(
+        None, "Runs on the server's side, by sh; the command waits until it listens.", "COMMAND", PROGRAMS
+    )
+    duration: str | None = option(None, "End after this time.", "TIME", PROGRAMS)
+    name: str | None = option(None, "Names that are the server's, beside server.", "NAME[,…]", PROGRAMS)
+    user_namespace: bool = switch("Use a user namespace even as root.", PROGRAMS)
+    json: str | None = option(None, "Results as JSON; - is standard output.", "FILE|-", OUTPUT)
+    records: str | None = option(None, "Write every transfer.", "FILE.parquet|.csv", OUTPUT)
+    pcapng: str | None = option(None, "Write every packet and what became of it.", "FILE", OUTPUT)
+    save_scenario: str | None = option(
+        None, "The recorded flows, as input for mousehole run.", "FILE.toml|-", OUTPUT
+    )
+    details: bool = switch("With --schemes: print all tables and size buckets.", OUTPUT)
+    predict: bool = switch("Play the recorded flows in the simulator, and show both.", OUTPUT)
+    quiet: bool = switch("Print no line per second.", OUTPUT)

@@ -1,0 +1,89 @@
+"""The door of the program: help, the commands that it lists, words that a shell completes, what is loaded."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from mousehole.base import complete_schemes, complete_traffic
+from mousehole.commands._registry import COMMANDS
+from support import MODULE
+
+
+def said(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MODULE, *words], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help__of_each_command_by_three_ways(name: str) -> None:
+    whole = said(name, "--help")
+    assert whole.returncode == 0
+    assert COMMANDS[name].summary.split(":")[0] in " ".join(whole.stdout.split())
+    assert said(name, "-h").stdout == whole.stdout == said("help", name).stdout
+
+
+def test_help__lists_all_commands() -> None:
+    listed = said("--help").stdout
+    assert [name for name in COMMANDS if f"\n  {name} " not in listed] == []
+    assert said("help").stdout == said("-h").stdout == listed
+
+
+def test_help__of_a_command_that_is_not_there_names_one_that_is() -> None:
+    done = said("help", "compar")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Did you mean 'compare'?" in done.stderr
+
+
+HEAVY = ("numpy", "polars", "altair", "optuna", "rich.progress")
+
+
+@pytest.mark.parametrize(
+    "words", [["--version"], ["--help"], ["compare", "--nope"], ["tune", "-h"], ["sweep", "-h"]]
+)
+def test_start__loads_no_heavy_library(words: list[str]) -> None:
+    script = (
+        f"import sys\nsys.argv = ['mousehole', *{words!r}]\nfrom mousehole.commands.launcher import main\n"
+        "try:\n    main()\nfinally:\n"
+        f"    print(*[name for name in {HEAVY!r} if name in sys.modules], 'end', file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == " end".strip()
+
+
+def test_completion__of_schemes_goes_on_after_a_comma_and_a_bar() -> None:
+    assert complete_schemes("droptail,fq") == ["droptail,fq-codel"]
+    assert "sfd|cake" in complete_schemes("sfd|c")
+    assert complete_schemes("nothing-so") == []
+
+
+def test_completion__of_traffic_has_models_files_and_folders(
+    tmp_path: "os.PathLike[str]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("web-logs")  # noqa: PTH102
+    with open("web.csv", "w"):  # noqa: PTH123
+        pass
+    found = complete_traffic("web")
+    assert {"web:sfd", "web.csv", "web-logs/"} <= set(found)
+
+
+def test_completion__by_the_script_of_bash() -> None:
+    script = said("completion", "bash").stdout
+    assert script.startswith("COMP_WORDBREAKS=")
+    asked = {"_MOUSEHOLE_COMPLETE": "complete_bash", "COMP_WORDS": "mousehole tune web:sf", "COMP_CWORD": "2"}
+    assert said(**asked).stdout.split() == ["web:sfd", "web:sfd-literal"]
+
+
+def test_completion__of_another_shell_is_refused() -> None:
+    done = said("completion", "tcsh")
+    assert done.returncode == 2
+    assert '"tcsh"' in done.stderr
+    assert "bash, zsh or fish" in done.stderr
+
+
+def test_commands__have_an_application_each() -> None:
+    for entry in COMMANDS.values():
+        assert import_module(entry.module).app.registered_commands
