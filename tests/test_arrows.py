@@ -147,7 +147,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the Python files of all packages and the contracts."""
     folder = tmp_path_factory.mktemp("packages")
     shutil.copy(ROOT / "pyproject.toml", folder)
-    for package in ("python/mousehole", "papers", "tools", "validation"):
+    for package in ("python/mousehole", "bench", "papers", "tools", "validation"):
         for path in (ROOT / package).rglob("*.py"):
             copy = folder / path.relative_to((ROOT / package).parent)
             copy.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import bench
+from bench import engine as bench
 
 CASE = bench.Case("bulk", "a test", ("ns", "x.tcl", "{seconds}"), 10, 110, 0.25, 0.03)
 

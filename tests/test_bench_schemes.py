@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools import bench_schemes
+from bench import schemes as bench_schemes
 
 
 def test_ratios__are_taken_within_a_round() -> None:

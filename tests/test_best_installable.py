@@ -68,5 +68,5 @@ def test_traffics__need_the_folder_of_logs(monkeypatch: pytest.MonkeyPatch) -> N
 def test_page__has_the_section() -> None:
     text = document.written(DOCUMENT.read_text(encoding="utf-8"), best_installable.TARGET)
     for name in (*PAIRS.values(), *best_installable.MODELS, *best_installable.LOGS):
-        assert f"| {name} |" in text, "run make best-installable"
+        assert f"| {name} |" in text, "run make validation WHAT=best_installable"
     assert "**The aim**" in text

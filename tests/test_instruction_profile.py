@@ -1,8 +1,8 @@
-"""Tests of tools.instruction_profile: which file callgrind's lines belong to."""
+"""Tests of bench.profile: which file callgrind's lines belong to."""
 
 from __future__ import annotations
 
-from tools import instruction_profile
+from bench import profile as instruction_profile
 
 PROFILE = """\
 events: Ir

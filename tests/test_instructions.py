@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import instructions
+from bench import instructions
 
 THEN = instructions.Counts("1.95.0", {"bulk": 1000, "web": 2000})
 
@@ -25,7 +25,7 @@ def test_compare__distinguishes_rise_from_fall(capsys: pytest.CaptureFixture[str
     assert "+10.0%, at most +3% is allowed" in rise
     assert "records it" not in capsys.readouterr().out
     assert list(instructions.compare(counts(900), THEN)) == []
-    assert "bulk: -10.0% is good; make bless-instructions records it" in capsys.readouterr().out
+    assert "bulk: -10.0% is good; make instructions BLESS=1 records it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("bulk", "faults"), [(1090, 0), (910, 0), (1110, 1), (890, 0)])

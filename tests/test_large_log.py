@@ -4,7 +4,7 @@ from pathlib import Path
 
 import mousehole
 
-from tools import large_log
+from bench import logs as large_log
 
 
 def test_lines__are_a_log_of_sound_rows(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_cost__is_that_of_the_program(tmp_path: Path) -> None:
 
 
 def test_main__prints_the_ratio() -> None:
-    command = [sys.executable, "-m", "tools.large_log", "20000"]
+    command = [sys.executable, "-m", "bench.logs", "20000"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("20000 rows, ")
     assert "ratio of CPU: " in done.stdout

@@ -1,4 +1,4 @@
-"""A Dask scheduler and workers as processes of their own, for tests and for `make scaling`."""
+"""A Dask scheduler and workers as processes of their own, for tests and for `make bench WHAT=scaling`."""
 
 import os
 import signal

@@ -10,7 +10,7 @@ from pathlib import Path
 COLUMNS = 100
 UNDIVIDED = re.compile(r"\s*\||#|\S*\s*\S+$")
 """Lines of tables, headings, and lines without a space at which they could be divided."""
-MARKER = re.compile(r"<!-- from here on written by make [\w-]+ -->$")
+MARKER = re.compile(r"<!-- from here on written by make [^>]+ -->$")
 END = "<!-- from here on written by people -->\n"
 
 

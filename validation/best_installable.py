@@ -2,7 +2,8 @@
 
 For every traffic, `mousehole.tune` searches what Linux and common routers have: a marker before CAKE's tins,
 two and three profiles of WRED, strict priority between FIFOs, and CAKE and FQ-CoDel by themselves. The page
-tells what the best one gains on replications that the search has not seen. `make best-installable` runs all.
+tells what the best one gains on replications that the search has not seen. `make validation
+WHAT=best_installable` runs all.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from mousehole.tuning import FINALIST, JudgedRow, Tuned, change_text, objectives
 from tools import document
 from validation.findings import DOCUMENT
 
-TARGET = "best-installable"
+TARGET = "validation WHAT=best_installable"
 CAKE, FQ_CODEL = "cake", "fq-codel"
 GAIN, PRICE = "short p99", "long mean"
 AIM, ALLOWED = 0.30, 0.05

@@ -2,7 +2,7 @@
 
 Chromium loads the example page of `mousehole page` beside downloads, so many times under each scheme;
 `mousehole.page.predict` simulates the same. Compared are the ratios of the mean load time to that under RED.
-`make page-figure` writes the table of docs/page.md and its picture.
+`make validation WHAT=browser` writes the table of docs/page.md and its picture.
 
 Exit code 1 when a ratio differs by more than the bound. Without Chromium or a link nothing can be measured:
 the program says NOT RUN and why, and fails only where CI is set.

@@ -1,8 +1,9 @@
 """How often the interval of `compare` holds the truth, for captures of known traffic.
 
-`make coverage` cuts captures of several lengths from runs of a model at load 0.225, compares two schemes on
-each at load 0.9, and asks whether the interval of the primary endpoint holds the change that long runs of the
-model itself have. It writes validation/coverage.json, and from it the table in docs/validation.md.
+`make validation WHAT=coverage` cuts captures of several lengths from runs of a model at load 0.225, compares
+two schemes on each at load 0.9, and asks whether the interval of the primary endpoint holds the change that
+long runs of the model itself have. It writes validation/coverage.json, and from it the table in
+docs/validation.md.
 Captures tell starts only and are replayed open, or tell ends too and are replayed closed: with all users
 behind the model's few addresses, and with an address for each session.
 """
@@ -33,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "validation" / "coverage.json"
 DOCUMENT = ROOT / "docs" / "validation.md"
 TITLE = "Intervals of compare on short captures"
-COMMAND = "make coverage"
+COMMAND = "make validation WHAT=coverage"
 MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
 REPLAYS = ("open", "closed")
 WITH_WAITING = ("web:sfd",)
@@ -228,7 +229,7 @@ def row(found: Covered) -> Row:
 
 
 def command(found: Covered) -> str:
-    """Returns the command that gives a row again: `make coverage`, or the program with what was changed."""
+    """Returns the command that gives a row again: `COMMAND`, or the program with what was changed."""
     if (found.captures, found.window, found.truth_runs) == (CAPTURES, WINDOW, TRUTH_REPLICATIONS):
         return COMMAND
     chosen = f"--models {found.model} --replays {found.replay} --addresses {found.addresses}"

@@ -1,7 +1,8 @@
 """Writes docs/findings.md: the five papers' schemes and what people would install, side by side.
 
 The tables are those of `papers/side_by_side`; `mousehole paper side-by-side --table NAME` prints each. The
-sentences are made of paired estimates from the same runs. `make findings` runs all and renews the page.
+sentences are made of paired estimates from the same runs. `make validation WHAT=findings` runs all and renews
+the page.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tools import document
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "findings.md"
-TARGET = "findings"
+TARGET = "validation WHAT=findings"
 NAME = "side-by-side"
 BASE = "as above"
 OF_PAPERS = ("SFD", "SFD, coupled", "S-SFD, coupled", "RIO-PS", "SHRED", "LFP", "TCP-DS")

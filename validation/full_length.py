@@ -1,7 +1,8 @@
 """The claims of the papers at the papers' own lengths beside the shorter runs that validation uses.
 
-`make papers-full` judges every claim twice, as `mousehole paper NAME` and as `mousehole paper NAME --full`
-do, and writes docs/full-length.md: how many statements have which word, and those whose word changes.
+`make validation WHAT=full_length` judges every claim twice, as `mousehole paper NAME` and as `mousehole paper
+NAME --full` do, and writes docs/full-length.md: how many statements have which word, and those whose word
+changes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tools import document
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "full-length.md"
-TARGET = "papers-full"
+TARGET = "validation WHAT=full_length"
 GROUPS = {
     "agrees": (Word.AGREES, Word.EQUIVALENT),
     "undecided": (Word.COMPATIBLE, Word.NOT_TOLD_APART),

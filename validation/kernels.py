@@ -4,7 +4,7 @@ Each kernel runs in QEMU by software emulation and in virtual time (`kernels_ima
 no figure. First come checks: the program loads, is attached in the kernel's way, marks arrive, `down`
 restores. Then lists of flows as in `validation.live` go through the kernel's own queues and through the
 simulator's.
-`make live-kernels` writes the table of docs/live-validation.md.
+`make validation WHAT=kernels` writes the table of docs/live-validation.md.
 
 Exit code 1 when a check fails, or when a mean or a median differs by more than the bound. Where no guest can
 run, the program says NOT RUN and why, and fails only where CI is set.
@@ -303,7 +303,7 @@ def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespa
         result_text = text(runs, options.seconds)
         print(result_text)
         if options.write:
-            document.renew(live.DOCUMENT, "live-kernels", result_text)
+            document.renew(live.DOCUMENT, "validation WHAT=kernels", result_text)
     if not options.again:
         print(f"live-kernels: {len(failed)} checks failed{': ' if failed else ''}{'; '.join(failed)}")
     return int(bool(failed) or any(row.verdict == "DIFFERS" for row in compare(runs)))

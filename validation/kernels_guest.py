@@ -1,4 +1,4 @@
-"""What runs in a guest of `make live-kernels`: checks, and lists of flows through the kernel's queues.
+"""What runs in a guest of `make validation WHAT=kernels`: checks, and flows through its queues.
 
     server ── veth ── router ── veth, the queue at the router's end ── client
        └───────────── veth ◄── netem, the whole round-trip time ──────────┘   requests, ACKs

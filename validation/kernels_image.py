@@ -80,7 +80,7 @@ def obstacle() -> str | None:
         return "the kernels are for x86-64, and so are the tools that are put beside them"
     for tool, package in HOST_TOOLS.items():
         if not shutil.which(tool):
-            return f"{tool} is not installed; 'make deps-kernels' installs it ({package})"
+            return f"{tool} is not installed; 'make deps KERNELS=1' installs it ({package})"
     return None
 
 

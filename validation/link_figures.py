@@ -2,8 +2,8 @@
 
 Lists of flows are those of `validation.live`: endless CUBIC flows beside fetches of 1 to 20 kB, at 10 Mb/s.
 Each list is played by the simulator (profile `linux`), by real TCP through `mousehole link`, which times the
-fetches, and with `--kernel` by real TCP through `mousehole-live up`. `make link-figures` writes the tables of
-docs/link.md.
+fetches, and with `--kernel` by real TCP through `mousehole-live up`. `make validation WHAT=link_figures`
+writes the tables of docs/link.md.
 
 Exit code 1 when a mean, a median, or a ratio to RED differs by more than the bound, or when the link carries
 less or later than it must. A run that the link itself calls invalid is played again; exit code 1 also when
@@ -35,7 +35,7 @@ from validation import live, live_lab, witness
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "link.md"
-TARGET = "link-figures"
+TARGET = "validation WHAT=link_figures"
 PROGRAMS = Path(__file__).with_name("link_programs.py")
 NO_BURST = 0
 SPARE_S = 15.0

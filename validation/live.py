@@ -2,7 +2,7 @@
 
 One list of flows is played by the simulator (profile `linux`) and by real TCP through `mousehole-live up`:
 endless CUBIC flows beside fetches of 1 to 20 kB. Compared are the fetches' completion times per scheme, over
-several lists. `make live-prediction` writes the table of docs/live-validation.md.
+several lists. `make validation WHAT=live` writes the table of docs/live-validation.md.
 
 Exit code 1 when a mean, a median, or a ratio to RED differs by more than the bound and is not named as known.
 Without root or a tool nothing can be measured: the program says NOT RUN and why, and fails only where CI is
@@ -364,7 +364,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = text(runs, options.seconds, options.jobs)
         print(result)
         if not options.schemes:
-            document.renew(options.document, "live-prediction", result)
+            document.renew(options.document, "validation WHAT=live", result)
     return int(any(row.verdict == "DIFFERS" for row in compare(runs)))
 
 

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(section(number, cases[number - 1], options.mousehole))
         return 0
     sections = [section(number, case, options.mousehole) for number, case in enumerate(cases, 1)]
-    document.renew(DOCUMENT, "negatives", "".join(f"\n{part}" for part in sections))
+    document.renew(DOCUMENT, "validation WHAT=negatives", "".join(f"\n{part}" for part in sections))
     return 0
 
 

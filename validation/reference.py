@@ -1,9 +1,9 @@
 """Compares what is read from captures with what tshark reads: connections, packets and payload.
 
-`make reference DIR=FOLDER` takes every capture below a folder. tshark dissects each packet; from its fields
-the connections are counted, and the payload without repetitions by joining intervals of sequence numbers. So
-the readers are compared to the byte. For each capture there is a line, and where the two part the figures of
-both and the account of what was left out here.
+`make validation WHAT=reference ARGS=FOLDER` takes every capture below a folder. tshark dissects each packet;
+from its fields the connections are counted, and the payload without repetitions by joining intervals of
+sequence numbers. So the readers are compared to the byte. For each capture there is a line, and where the two
+part the figures of both and the account of what was left out here.
 """
 
 from __future__ import annotations
@@ -206,7 +206,8 @@ def differences(mine: Counts, other: Counts) -> list[str]:
 
 def main() -> int:
     """Prints the comparison; returns 1 only if it could not run where CI asks for it."""
-    parser = argparse.ArgumentParser(prog="make reference DIR=", description="Compares with tshark.")
+    program = "make validation WHAT=reference ARGS="
+    parser = argparse.ArgumentParser(prog=program, description="Compares with tshark.")
     parser.add_argument("folder", type=Path, metavar="DIR", help="a folder of captures, or one capture")
     folder = parser.parse_args().folder
     if shutil.which("tshark") is None:

@@ -4,7 +4,7 @@ A model knows who waits for whom, so what it says of a scheme is the truth. Its 
 recorded as a capture would show it, from an idle network on: start, end, client and bytes of every
 connection. The recording is replayed on the same link in both loops, once round. Each replay's change of the
 mean response time of short transfers against drop-tail is compared with the model's own, replication by
-replication. `make replay-truth` prints the table of docs/traffic.md.
+replication. `make validation WHAT=replay_truth` prints the table of docs/traffic.md.
 """
 
 from __future__ import annotations

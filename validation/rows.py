@@ -338,8 +338,9 @@ def holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
 
 
 def linux(output: str, reason: str) -> list[Row]:
-    """Returns a row for each quantity of `make witness` that must be within the bound."""
-    command, verdicts = "sudo make witness", {"agrees": AGREES, "not in the simulator": NOT_COMPARED}
+    """Returns a row for each quantity of `make validation WHAT=witness` that must be within the bound."""
+    command = "sudo make validation WHAT=witness"
+    verdicts = {"agrees": AGREES, "not in the simulator": NOT_COMPARED}
     rows = []
     for one in json_lines(output):
         if one["held"]:

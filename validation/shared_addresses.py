@@ -1,10 +1,10 @@
 """What becomes of captures of users behind few addresses: whether they are told, and what replays say.
 
-`python -m validation.shared_addresses` records runs of `web:sfd` at the load of `make coverage`, with all
-users behind few addresses or with an address each. It plays each recording at the higher load in both loops,
-as a plain overlay and as resamples as `compare` does, and prints the change of the mean response time of
-short transfers beside that of the model itself. With `--told` it prints instead in how many recordings of
-several models and lengths most clients are taken for several users.
+`python -m validation.shared_addresses` records runs of `web:sfd` at the load of `make validation
+WHAT=coverage`, with all users behind few addresses or with an address each. It plays each recording at the
+higher load in both loops, as a plain overlay and as resamples as `compare` does, and prints the change of the
+mean response time of short transfers beside that of the model itself. With `--told` it prints instead in how
+many recordings of several models and lengths most clients are taken for several users.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Why short captures make a scheme look worse: what they lack of large transfers.
 
-`python -m validation.short_captures` compares SFD with drop-tail on the captures of `make coverage`, laid one
-after another, with and without their large transfers. It also prints how the changes in
-validation/coverage.json go with the share of the bytes that large transfers carry.
+`python -m validation.short_captures` compares SFD with drop-tail on the captures of `make validation
+WHAT=coverage`, laid one after another, with and without their large transfers. It also prints how the changes
+in validation/coverage.json go with the share of the bytes that large transfers carry.
 """
 
 from __future__ import annotations

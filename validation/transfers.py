@@ -474,7 +474,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.congestion is None and options.cell is None and options.largest >= max(SIZES):
         found, following = overflows(), followings()
         text = "".join(map(text_of, parts)) + overflow_text(found) + following_text(following)
-        document.renew(options.document, "witness-transfers", text)
+        document.renew(options.document, "validation WHAT=transfers", text)
         if too_many_differ(found) or too_many_differ(following):
             return 1
     return int(any(fails(row) for part in parts if part.congestion == "cubic" for row in part.rows))

@@ -1,9 +1,9 @@
 """Real Linux beside the simulator: bulk TCP through a TBF bottleneck, throughput and mean queue within 10 %.
 
-`make witness` writes the table of docs/witness.md; with `--json` the rows are printed as JSON lines instead.
-Linux runs in namespaces of its own (witness_lab.py); the simulator plays the same link, flows and window.
-Exit code 1 when a case differs by more than the bound. Without root or a tool nothing can be measured: the
-program then says NOT RUN and why, and fails only where CI is set.
+`make validation WHAT=witness` writes the table of docs/witness.md; with `--json` the rows are printed as JSON
+lines instead. Linux runs in namespaces of its own (witness_lab.py); the simulator plays the same link, flows
+and window. Exit code 1 when a case differs by more than the bound. Without root or a tool nothing can be
+measured: the program then says NOT RUN and why, and fails only where CI is set.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result = f"\n{conditions}; ± is half of the 95 % interval:\n\n{table(rows)}\n{delay_line(delays)}\n"
     print(result)
     if len(cases) == len(CASES):
-        document.renew(options.document, "witness", result)
+        document.renew(options.document, "validation WHAT=witness", result)
     print(conclusion(rows))
     return exit_code(rows)
 

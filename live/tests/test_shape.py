@@ -108,7 +108,7 @@ def uses_an_fq_that_is_there_and_respects_other_qdiscs(lab: Lab, before: dict[st
 def test_shape__holds_users_to_profiles_where_the_kernel_has_fq_and_is_refused_elsewhere(
     lab: Lab, before: dict[str, Any]
 ) -> None:
-    """Debian's kernels have fq; `make live-kernels` measures the same there."""
+    """Debian's kernels have fq; `make validation WHAT=kernels` measures the same there."""
     if not has_fq(lab):
         is_refused_and_changes_nothing(lab, before)
         return

@@ -1,6 +1,6 @@
 //! What a packet costs in the kernel, above a program that parses and counts only; and beside a firewall's rule.
 //!
-//! As root: `make bench-live`. Programs take turns, so that all meet the same load of the machine. A row gives the median
+//! As root: `make bench WHAT=live`. Programs take turns, so that all meet the same load of the machine. A row gives the median
 //! and the least of many short measurements. Four tables:
 //!
 //! 1. One flow: `BPF_PROG_TEST_RUN` with a context repeats one frame.

@@ -15,7 +15,7 @@ def capture_share(material: float) -> float:
     Source: the bootstrap's principle, that a resample differs from the capture as the capture differs from
     its source (B. Efron & R. Tibshirani, "An introduction to the bootstrap", 1993, chapter 6), and variances
     of means over independent stretches of time (A. M. Law, "Simulation modeling and analysis", 5th edition,
-    2015, chapter 9). `make coverage` measures what comes of it.
+    2015, chapter 9). `make validation WHAT=coverage` measures what comes of it.
     """
     return min(1.0, material)
 
@@ -28,8 +28,8 @@ def capture_freedom(sizes_bytes: ArrayLike, pipe_bytes: float) -> float:
     one over the transfers that are larger than `pipe_bytes`, the bandwidth-delay product: these fill the
     link by themselves, and a capture with none of them does not tell how many there are elsewhere.
 
-    Source: none for the second bound; `make coverage` is what speaks for it. Without it, captures that
-    happen to contain no large transfer had narrow intervals far from the truth.
+    Source: none for the second bound; `make validation WHAT=coverage` is what speaks for it. Without it,
+    captures that happen to contain no large transfer had narrow intervals far from the truth.
     """
     sizes = np.asarray(sizes_bytes, float)
     return max(min(effective_number(sizes) - 1, float(np.sum(sizes > pipe_bytes))), 0.0)

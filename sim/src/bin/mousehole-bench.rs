@@ -1,4 +1,4 @@
-//! Runs one benchmark case for a given simulated time and prints one line of JSON; `make bench` and `make performance`
+//! Runs one benchmark case for a given simulated time and prints one line of JSON; `make bench` and `make bench WHAT=performance`
 //! call it.
 //!
 //! - `mousehole-bench bulk 100`: 100 bulk NewReno flows over 100 Mb/s, 80 ms, three links each way

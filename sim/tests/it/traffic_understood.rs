@@ -1,5 +1,5 @@
 //! Every entry of the list of what is understood, tried on a capture that is made here. `MOUSEHOLE_SAMPLES=FOLDER`
-//! keeps the captures, for `make reference DIR=FOLDER`.
+//! keeps the captures, for `make validation WHAT=reference ARGS=FOLDER`.
 use crate::traffic_common::*;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};

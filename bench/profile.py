@@ -1,6 +1,6 @@
 """Prints which parts of the sources a data packet's instructions come from, by callgrind.
 
-`python -m tools.instruction_profile web` runs a case of mousehole-bench for a long and a short simulated
+`python -m bench.profile web` runs a case of mousehole-bench for a long and a short simulated
 time; the difference leaves set-up out. Inlined code counts where it is written, so that what the compiler
 inlined from Rust's library (indexing, vectors, arithmetic that saturates) is a part of its own.
 """
@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tools.instructions import ROOT
+from bench.instructions import ROOT
 
 TIMES = {"bulk": (4, 2), "web": (20, 1)}
 """Simulated seconds of the long and the short run of each case."""

@@ -1,8 +1,8 @@
 """Measures what an event costs and how cost grows, and writes the tables of docs/performance.md.
 
-`make performance` calls it. CPU time is what the kernel counted for the child process. Each case runs for
-a short and a long simulated time and the difference counts, so that set-up is left out; the cases of a
-table take turns, and the table shows the median of the rounds and, in brackets, the least and the most.
+`make bench WHAT=performance` calls it. CPU time is what the kernel counted for the child process. Each case
+runs for a short and a long simulated time and the difference counts, so that set-up is left out; the cases of
+a table take turns, and the table shows the median of the rounds and, in brackets, the least and the most.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools import bench, document
+from bench import engine
+from tools import document
 
+TARGET = "bench WHAT=performance"
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "performance.md"
 
@@ -76,7 +78,7 @@ class Measured:
     cpu_per_simulated: list[float] = field(default_factory=list)
     utilisation: float = 0.0
 
-    def add(self, short: bench.Run, long: bench.Run) -> None:
+    def add(self, short: engine.Run, long: engine.Run) -> None:
         """Adds one round."""
         cpu_s = long.cpu_s - short.cpu_s
         self.us_per_packet.append(1e6 * cpu_s / (long.packets - short.packets))
@@ -112,7 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         threads(binary, options.rounds),
         memory(binary),
     ]
-    document.renew(options.document, "performance", "".join(f"\n{section}" for section in sections))
+    document.renew(
+        options.document, "bench WHAT=performance", "".join(f"\n{section}" for section in sections)
+    )
     print(f"performance: wrote {options.document.name}")
     return 0
 
@@ -155,7 +159,7 @@ def costs(title: str, cases: Sequence[Case], binary: Path, rounds: int) -> str:
         for one in measured:
             print(f"performance: {one.case.label}", flush=True)
             short, long = (
-                bench.run_ours([str(binary), *one.case.command, str(seconds)])
+                engine.run_ours([str(binary), *one.case.command, str(seconds)])
                 for seconds in (one.case.short_s, one.case.long_s)
             )
             one.add(short, long)
@@ -171,7 +175,7 @@ def threads(binary: Path, rounds: int) -> str:
         for count in counts:
             print(f"performance: {count} threads", flush=True)
             began = time.monotonic()
-            run = bench.run_ours([str(binary), "threads", str(count), str(THREAD_SECONDS)])
+            run = engine.run_ours([str(binary), "threads", str(count), str(THREAD_SECONDS)])
             speeds[count].append(run.packets / (time.monotonic() - began) / 1e6)
             cpu[count].append(1e6 * run.cpu_s / run.packets)
     one = statistics.median(speeds[counts[0]])
@@ -200,7 +204,7 @@ def memory(binary: Path) -> str:
     runs = {}
     for count in MEMORY_FLOWS:
         print(f"performance: memory of {count} flows", flush=True)
-        runs[count] = bench.run_ours([str(binary), "flows", str(count), *MEMORY_COMMAND])
+        runs[count] = engine.run_ours([str(binary), "flows", str(count), *MEMORY_COMMAND])
     base = MEMORY_FLOWS[0]
     rows = []
     for count, run in runs.items():

@@ -1,4 +1,4 @@
-"""Measures how a sweep's time falls with Dask workers and with threads on this machine: `make scaling`.
+"""Measures how a sweep's time falls with Dask workers and with threads: `make bench WHAT=scaling`.
 
 Writes the table into docs/cluster.md, and says which lines are not measured but computed.
 """
@@ -23,7 +23,7 @@ from tools import document
 from tools.dask_cluster import Cluster
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "cluster.md"
-TARGET = "scaling"
+TARGET = "bench WHAT=scaling"
 SWEEP: dict[str, Any] = {
     "traffic": "web:sfd", "schemes": ["droptail", "sfd", "fq-codel"], "seeds": 10,
     "options": {"rate": "10mbit", "warmup": "10s", "buffer": "100p"},
@@ -98,7 +98,8 @@ def table(timed: list[Timed], rows: int, rate: float) -> str:
         lines.append([f"Dask, {count}", f"{alone['Dask'] / most:.2f} s", "", f"{most:.0f}", "computed"])
     head = ["workers", "median", "range of repeats", "times one worker", "from"]
     said = (
-        f"{rows} runs of {1000 * cell_s:.0f} ms each (`make scaling`, {REPEATS} repeats in turns, on "
+        f"{rows} runs of {1000 * cell_s:.0f} ms each (`make bench WHAT=scaling`, {REPEATS} repeats in turns, "
+        "on "
         f"{len(os.sched_getaffinity(0))} cores). The client gave out {rate:.0f} runs a second "
         "that did next to nothing."
     )

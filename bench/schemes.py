@@ -1,4 +1,4 @@
-"""Counts what every scheme costs on two cases beside drop-tail; `make bench` calls it after bench.py.
+"""Counts what every scheme costs on two cases beside drop-tail; `make bench` calls it after engine.py.
 
 The measure is instructions (callgrind) per data packet that leaves the bottleneck forward. Each program runs
 a case for a short and a long simulated time; the difference leaves set-up out. Instructions are the same on
@@ -19,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import bench, instructions
+from bench import engine, instructions
 
-ROOT = bench.ROOT
+ROOT = engine.ROOT
 CASES = {"bulk": (5, 45), "web": (20, 220)}
 """Seconds simulated in the short and the long run of each case, for clocks."""
 COUNTED = {"bulk": (1, 3), "web": (4, 24)}
@@ -61,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line: that of bench.py, and the schemes."""
-    parser = bench.parser(__doc__, ROUNDS, "bench-schemes.json")
+    """Parses the command line: that of engine.py, and the schemes."""
+    parser = engine.parser(__doc__, ROUNDS, "bench-schemes.json")
     parser.add_argument("--schemes", nargs="+", default=None)
     options = parser.parse_args(arguments)
     options.schemes = with_droptail(options.schemes or every_scheme())
@@ -95,7 +95,7 @@ def counted(binary: Path, case: str, scheme: str) -> float:
     """Instructions per packet between the short and the long run."""
     commands = [[str(binary), "scheme", case, str(seconds), scheme] for seconds in COUNTED[case]]
     short, long = (instructions.count(command) for command in commands)
-    packets = [bench.run_ours(command).packets for command in commands]
+    packets = [engine.run_ours(command).packets for command in commands]
     return (long - short) / (packets[1] - packets[0])
 
 
@@ -112,7 +112,7 @@ def measured(binary: Path, case: str, schemes: Sequence[str], rounds: int) -> Co
 def cost(binary: Path, case: str, scheme: str) -> float:
     """Returns µs of CPU per packet between the short and the long run."""
     short, long = (
-        bench.run_ours([str(binary), "scheme", case, str(seconds), scheme]) for seconds in CASES[case]
+        engine.run_ours([str(binary), "scheme", case, str(seconds), scheme]) for seconds in CASES[case]
     )
     return 1e6 * (long.cpu_s - short.cpu_s) / (long.packets - short.packets)
 

@@ -1,4 +1,4 @@
-"""Kills a large sweep again and again and compares its files with one that was not: `make sweep-test`.
+"""Kills a large sweep again and again and compares its files: `make validation WHAT=sweeps`.
 
 Says as well how much memory the sweep that was not killed had in each tenth of its length.
 """

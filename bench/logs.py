@@ -1,4 +1,4 @@
-"""How much CPU and memory a large log takes: `python -m tools.large_log [ROWS]` (default 5,000,000).
+"""How much CPU and memory a large log takes: `python -m bench.logs [ROWS]` (default 5,000,000).
 
 Writes a Zeek conn.log of random connections into a temporary folder. Then it measures in processes of their
 own what reading and summarising it takes, and what reading its columns with polars takes.

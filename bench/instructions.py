@@ -26,7 +26,7 @@ BAR_OTHER_COMPILER = 0.10
 HEAD = """\
 # Instructions of fixed cases of mousehole-bench under callgrind, compared by make instructions.
 # web-set-up is the web case cut after 1 simulated second, web is what comes after that.
-# Written by make bless-instructions.
+# Written by make instructions BLESS=1.
 """
 
 
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"instructions: {options.record.name} renewed for rustc {counts.rustc}")
         return 0
     if not options.record.exists():
-        print(f"instructions: there is no {options.record.name}; make bless-instructions writes it")
+        print(f"instructions: there is no {options.record.name}; make instructions BLESS=1 writes it")
         return 2
     faults = list(compare(counts, read(options.record.read_text())))
     print("\n".join(faults) or "instructions: as recorded")
@@ -124,7 +124,7 @@ def compare(now: Counts, then: Counts) -> Iterator[str]:
     if now.rustc != then.rustc:
         print(f"instructions: recorded with rustc {then.rustc}, now it is {now.rustc}: ±{bar:.0%} is allowed")
     if now.instructions.keys() != then.instructions.keys():
-        yield "instructions: the record has other cases; make bless-instructions renews it"
+        yield "instructions: the record has other cases; make instructions BLESS=1 renews it"
         return
     for name, number in now.instructions.items():
         change = number / then.instructions[name] - 1
@@ -132,7 +132,7 @@ def compare(now: Counts, then: Counts) -> Iterator[str]:
         if change > bar:
             yield f"FAILED   {name}: {change:+.1%}, at most {bar:+.0%} is allowed"
         elif change < -bar:
-            print(f"{name}: {change:+.1%} is good; make bless-instructions records it")
+            print(f"{name}: {change:+.1%} is good; make instructions BLESS=1 records it")
 
 
 if __name__ == "__main__":

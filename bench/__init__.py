@@ -1,0 +1,1 @@
+"""Times and instruction counts, for people; nothing of the product imports them. `make bench` runs them."""

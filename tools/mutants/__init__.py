@@ -1,1 +1,0 @@
-"""Changes the sources in small ways, one at a time, runs the tests, and lists what no test notices."""
