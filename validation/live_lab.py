@@ -38,6 +38,8 @@ BPF_PROG_QUERY = 16
 BPF_TCX_EGRESS = 47
 BPF_ROOT = Path("/sys/fs/bpf")
 NAMES = Path("/run/netns")
+OWN_FOLDERS = (Path("/run/mousehole"), Path("/etc/mousehole"))
+"""Where `mousehole-live` keeps its lock, and what `persist` keeps; each lab has its own."""
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "bpftool": "bpftool", "unshare": "util-linux"}
 COUNTERS = {"direct_packets_stat", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"}
 
@@ -90,10 +92,13 @@ class Lab:
 
     def __init__(self) -> None:
         # The machine's own BPF file system must not come to light when a test unmounts the private one.
+        own = "".join(
+            f"mkdir -p {folder}; mount -t tmpfs -o mode=0700 lab {folder}; " for folder in OWN_FOLDERS
+        )
         script = (
             f"while mountpoint -q {BPF_ROOT}; do umount {BPF_ROOT} || exit 1; done; "
             f"mount -t tmpfs lab {NAMES} 2>/dev/null || {{ mkdir -p {NAMES}; mount -t tmpfs lab {NAMES}; }}; "
-            f"mount -t bpf bpf {BPF_ROOT}; echo ready; exec sleep infinity"
+            f"mount -t bpf bpf {BPF_ROOT}; {own}echo ready; exec sleep infinity"
         )
         words = ["--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child"]
         self.unshared = subprocess.Popen(

@@ -85,7 +85,7 @@ impl Sweeper {
     /// A sentence when the policy needs no agent, or a map cannot be opened.
     pub fn new(place: &Place, device: &Device, record: &Record, state: Option<State>) -> Result<Sweeper> {
         let root = tc::root(&device.name)?;
-        let deployment = Deployment::new(&record.request, device, root.as_ref())?;
+        let deployment = record.deployment(device, root.as_ref())?;
         let params = deployment.marker.filter(|params| is_slow(params.policy()));
         let params = params.ok_or_else(|| Failure::new(format!("{} needs no agent", deployment.scheme)))?;
         let policy = params.policy();

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// How often the timer looks whether it is still needed.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How often it tries to take back what it could not.
+const MOST_TRIES: u32 = 100;
 
 /// Starts the timer of what was started at `since`.
 ///
@@ -28,13 +30,18 @@ pub fn spawn(name: &str, since: u64, seconds: u64) -> Result<()> {
 /// # Errors
 /// A sentence when it cannot be taken back.
 pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
+    let mut tries = 0;
     let end_ns = monotonic_ns() + 1_000_000_000 * seconds;
     while stop::waits_for_confirmation(name, since) {
         let left = Duration::from_nanos(end_ns.saturating_sub(monotonic_ns()));
         if left.is_zero() {
-            return stop::stop_unconfirmed(name, since).map(drop);
+            match stop::stop_unconfirmed(name, since) {
+                // Another command may have held the lock for longer than any should.
+                Err(_) if tries < MOST_TRIES => tries += 1,
+                done => return done.map(drop),
+            }
         }
-        thread::sleep(left.min(LOOK_EVERY));
+        thread::sleep(if left.is_zero() { LOOK_EVERY } else { left.min(LOOK_EVERY) });
     }
     Ok(())
 }

@@ -9,7 +9,23 @@ use crate::tc::Qdisc;
 use mousehole_policy::{Key, Kind, Origin, Parameter, Params, Policy, PolicyKind, Value};
 use mousehole_sim::scenario::{Scheme, scheme::LinkContext, scheme::SetUp};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+/// What a policy's native code decided for a deployment, in plain data: with it and the program's object a request is
+/// put in place without that code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decided {
+    /// The scheme, as the shortest text that means the same.
+    pub scheme: String,
+    /// The parameters of its policies, as the program reads them.
+    params: Vec<Vec<u8>>,
+    /// Whether the program decides for a queue.
+    has_queue: bool,
+    /// How many classes HTB has at the device's root; `None` where no HTB is put there.
+    colours: Option<u32>,
+}
 
 /// What is loaded and attached.
 #[derive(Debug)]
@@ -144,13 +160,7 @@ impl Deployment {
                 request.scheme
             )));
         }
-        let wait = parse_dur("--shape", text)?;
-        if !(0.001..=LONGEST_WAIT_S).contains(&wait.as_secs()) {
-            return Err(Failure::new(format!(
-                "--shape is \"{text}\"; the longest wait must be from 1ms to {LONGEST_WAIT_S}s, such as 2s"
-            )));
-        }
-        (self.longest_wait, self.shaper) = (Some(wait), Shaper::Departures);
+        (self.longest_wait, self.shaper) = (Some(wait(text)?), Shaper::Departures);
         Ok(())
     }
 
@@ -176,9 +186,7 @@ impl Deployment {
             SetUp::Native { name: "priority" | "priority-red", values } => {
                 let colours = values.get("colours").and_then(|text| text.parse().ok()).unwrap_or(3);
                 self.shaper = Shaper::Classes { fifo, colours };
-                for (colour, priority) in self.action.priority.iter_mut().enumerate() {
-                    *priority = MAJOR | class(colour as u32, colours);
-                }
+                set_classes(&mut self.action, colours);
             }
             SetUp::Native { name, .. } => {
                 let cure = match name {
@@ -198,8 +206,87 @@ impl Deployment {
         Ok(())
     }
 
+    /// Returns what the policies' native code had to do with it.
+    pub fn decided(&self) -> Decided {
+        Decided {
+            scheme: self.scheme.clone(),
+            params: self.params().map(Params::bytes).collect(),
+            has_queue: self.combination.queue != Queue::None,
+            colours: match self.shaper {
+                Shaper::Classes { colours, .. } => Some(colours),
+                Shaper::None | Shaper::Departures | Shaper::Fifo(_) => None,
+            },
+        }
+    }
+
+    /// Returns what is put in place beside the program.
+    pub(crate) fn plan(&self) -> Plan {
+        Plan {
+            decided: self.decided(),
+            action: self.action,
+            shaper: self.shaper.clone(),
+            longest_wait: self.longest_wait,
+            needs_agent: crate::agent::is_needed(self),
+        }
+    }
+
     /// Returns the settings as the program reads them.
     pub fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
+        self.plan().settings(request, device)
+    }
+
+    /// Returns the policies in it.
+    pub fn policies(&self) -> Vec<&'static Policy> {
+        self.params().map(Params::policy).collect()
+    }
+
+    /// Returns the parameters of its policies.
+    pub(crate) fn params(&self) -> impl Iterator<Item = &Params> {
+        [&self.marker, &self.user, &self.dropper].into_iter().flatten()
+    }
+}
+
+/// What is put in place beside the program.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) decided: Decided,
+    pub(crate) action: Action,
+    pub(crate) shaper: Shaper,
+    pub(crate) longest_wait: Option<Dur>,
+    pub(crate) needs_agent: bool,
+}
+
+impl Plan {
+    /// Works out what a request means on a device as it is now, with what was decided before. No policy is called.
+    ///
+    /// # Errors
+    /// A sentence when a value is not possible here.
+    pub(crate) fn new(
+        decided: Decided,
+        request: &Request,
+        device: &Device,
+        root: Option<&Qdisc>,
+    ) -> Result<Plan> {
+        let fifo = fifo(request, device)?;
+        let longest_wait = request.shape.as_ref().map(|text| wait(text)).transpose()?;
+        let mut plan =
+            Plan { action: Action::NONE, shaper: Shaper::None, longest_wait, needs_agent: false, decided };
+        match (request.mode, plan.decided.colours) {
+            (Mode::Mark, _) => plan.action = action(request, root, &device.name)?,
+            (Mode::Up, None) => plan.shaper = Shaper::Fifo(fifo),
+            (Mode::Up, Some(colours)) => {
+                plan.shaper = Shaper::Classes { fifo, colours };
+                set_classes(&mut plan.action, colours);
+            }
+        }
+        if longest_wait.is_some() {
+            plan.shaper = Shaper::Departures;
+        }
+        Ok(plan)
+    }
+
+    /// Returns the settings as the program reads them.
+    pub(crate) fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
         let (unit, count) = match self.shaper {
             Shaper::Fifo(Fifo { buffer: Buffer::Packets(packets), .. }) => {
                 (layout::PACKETS, u64::from(packets))
@@ -216,12 +303,12 @@ impl Deployment {
             action: self.action,
         };
         let mut bytes = first.bytes().to_vec();
-        for params in self.params() {
+        for params in &self.decided.params {
             bytes.resize(bytes.len().next_multiple_of(8), 0);
-            bytes.extend(params.bytes());
+            bytes.extend(params);
         }
         bytes.resize(bytes.len().next_multiple_of(8), 0);
-        if self.combination.queue != Queue::None
+        if self.decided.has_queue
             && let Shaper::Fifo(fifo) = self.shaper
         {
             bytes.extend(mousehole_policy::virtual_fifo_params(fifo.rate.0, fifo.overhead, fifo.burst));
@@ -229,15 +316,23 @@ impl Deployment {
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes
     }
+}
 
-    /// Returns the policies in it.
-    pub fn policies(&self) -> Vec<&'static Policy> {
-        self.params().map(Params::policy).collect()
+/// Has packets of each colour go to its class.
+fn set_classes(action: &mut Action, colours: u32) {
+    for (colour, priority) in action.priority.iter_mut().enumerate() {
+        *priority = MAJOR | class(colour as u32, colours);
     }
+}
 
-    /// Returns the parameters of its policies.
-    pub(crate) fn params(&self) -> impl Iterator<Item = &Params> {
-        [&self.marker, &self.user, &self.dropper].into_iter().flatten()
+/// Returns how long packets wait at most, of the text of `--shape`.
+fn wait(text: &str) -> Result<Dur> {
+    let wait = parse_dur("--shape", text)?;
+    match (0.001..=LONGEST_WAIT_S).contains(&wait.as_secs()) {
+        true => Ok(wait),
+        false => Err(Failure::new(format!(
+            "--shape is \"{text}\"; the longest wait must be from 1ms to {LONGEST_WAIT_S}s, such as 2s"
+        ))),
     }
 }
 

@@ -8,16 +8,22 @@ use crate::device::{self, Device};
 use crate::error::{Failure, Result};
 use crate::record::Record;
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle, MapType};
+use mousehole_policy::files;
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 /// Where BPF file systems are mounted.
 pub const BPF_ROOT: &str = "/sys/fs/bpf";
 const RECORD_BYTES: usize = 1 << 16;
+/// How long a command waits for the lock, and how long it sleeps between two looks at it.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The folder of all devices, and the lock on it, which this process holds while it changes anything.
 #[derive(Debug)]
@@ -33,38 +39,16 @@ pub struct Place {
 }
 
 impl Home {
-    /// Returns the folder, made and locked. Waits for other commands that change something.
+    /// Returns the folder, made and locked. Waits some seconds for other commands that change something.
     ///
     /// # Errors
-    /// A sentence when there is no BPF file system, or no permission.
+    /// A sentence when there is no BPF file system, or no permission, or another command goes on.
     pub fn lock() -> Result<Home> {
-        let path = folder()?;
-        loop {
-            match fs::create_dir(&path) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    return Err(Failure::system(format!("{} cannot be made", path.display()), &error));
-                }
-            }
-            let lock = match File::open(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                opened => opened.map_err(|error| Failure::system(path.display(), &error))?,
-            };
-            // SAFETY: the descriptor is open.
-            if unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) } != 0 {
-                return Err(Failure::system(
-                    format!("{} cannot be locked", path.display()),
-                    &io::Error::last_os_error(),
-                ));
-            }
-            // Whoever had the lock may have removed the folder; the lock on it then excludes nobody.
-            let held = lock.metadata().map(|data| data.ino());
-            let named = fs::metadata(&path).map(|data| data.ino());
-            if matches!((held, named), (Ok(one), Ok(other)) if one == other) {
-                return Ok(Home { path, _lock: lock });
-            }
-        }
+        let root = bpf_root()?;
+        let lock = lock_file()?;
+        let path = files::private_folder(&root.join("mousehole"))
+            .map_err(|error| Failure::system(format!("{BPF_ROOT}/mousehole cannot be made"), &error))?;
+        Ok(Home { path, _lock: lock })
     }
 
     /// Returns the place of a device, which may not exist yet.
@@ -111,11 +95,10 @@ impl Place {
     /// # Errors
     /// A sentence when that is not possible.
     pub fn make(&self) -> Result<()> {
-        [self.path.clone(), self.path.join("maps")].iter().try_for_each(|path| match fs::create_dir(path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(Failure::system(format!("{} cannot be made", path.display()), &error))
-            }
-            _ => Ok(()),
+        [self.path.clone(), self.path.join("maps")].iter().try_for_each(|path| {
+            files::private_folder(path)
+                .map(drop)
+                .map_err(|error| Failure::system(format!("{} cannot be made", path.display()), &error))
         })
     }
 
@@ -257,8 +240,57 @@ fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
     }
 }
 
-/// Returns the folder, which may not exist.
+/// Returns the file of the lock, locked. Its folder is for this user alone, so that nobody else can hold it.
+fn lock_file() -> Result<File> {
+    let folder = files::lock_folder()
+        .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
+    let path = folder.join("lock");
+    let fault = |error: &io::Error| Failure::system(format!("{} cannot be locked", path.display()), error);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let file = options.open(&path).map_err(|error| fault(&error))?;
+    let mut waited = Duration::ZERO;
+    // SAFETY: the descriptor is open.
+    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::WouldBlock {
+            return Err(fault(&error));
+        }
+        if waited >= LONGEST_WAIT {
+            return Err(Failure::new(format!(
+                "another command has been at work for {} s, {}; give this one again when it has ended",
+                LONGEST_WAIT.as_secs(),
+                holder(&file)
+            )));
+        }
+        thread::sleep(PAUSE);
+        waited += PAUSE;
+    }
+    let words: Vec<String> = std::env::args().collect();
+    let note = format!("process {}, `{}`", std::process::id(), words.join(" "));
+    file.set_len(0).and_then(|()| file.write_all_at(note.as_bytes(), 0)).map_err(|error| fault(&error))?;
+    Ok(file)
+}
+
+/// Returns who holds the lock, by the holder's own note.
+fn holder(file: &File) -> String {
+    let mut note = [0; 400];
+    let length = file.read_at(&mut note, 0).unwrap_or(0);
+    let text: String = String::from_utf8_lossy(&note[..length]).chars().filter(|c| !c.is_control()).collect();
+    if text.is_empty() { "of which nothing is known".into() } else { text }
+}
+
+/// Returns the folder, which may not exist. One that others could have made is refused.
 fn folder() -> Result<PathBuf> {
+    let path = bpf_root()?.join("mousehole");
+    match files::check_folder(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::system(path.display(), &error)),
+        _ => Ok(path),
+    }
+}
+
+/// Returns the root of the BPF file system.
+fn bpf_root() -> Result<PathBuf> {
     let root = CString::new(BPF_ROOT).expect("no zero byte");
     // SAFETY: the path ends in a zero byte, and the struct is filled by the call.
     let is_bpf = unsafe {
@@ -266,9 +298,9 @@ fn folder() -> Result<PathBuf> {
         libc::statfs(root.as_ptr(), &mut data) == 0 && data.f_type as u64 == 0xcafe_4a11
     };
     match is_bpf {
-        true => Ok(Path::new(BPF_ROOT).join("mousehole")),
+        true => Ok(BPF_ROOT.into()),
         false => Err(Failure::new(format!(
-            "{BPF_ROOT} is no BPF file system here; `mount -t bpf bpf {BPF_ROOT}` makes it one (inside `ip netns exec` it \
+            "{BPF_ROOT} is no BPF file system here; `mount -t bpf -o mode=0700 bpf {BPF_ROOT}` makes it one (inside `ip netns exec` it \
              would end with the command: use `nsenter --net=/run/netns/NAME` instead)"
         ))),
     }

@@ -7,7 +7,7 @@ use mousehole_live::request::{
     self, Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_DSCP, DEFAULT_HOST_SCHEME,
     DEFAULT_INITIAL_WINDOW, DEFAULT_MARKER, DEFAULT_SCHEME, DEFAULT_SHAPE, Mode, Request, User, Via,
 };
-use mousehole_live::start::{Manner, start, upgrade};
+use mousehole_live::start::{Manner, start, start_kept, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
 use mousehole_live::{agent, check, confirm, deployment, explain, flows, kernel, metrics, persist, stop};
@@ -65,6 +65,11 @@ enum Verb {
     },
     /// Run the agent of a device in the foreground; `mark` and `up` start one by themselves
     Agent {
+        /// The device
+        device: String,
+    },
+    /// Start what `persist` kept of an own policy, without a compiler; its unit gives this command
+    Boot {
         /// The device
         device: String,
     },
@@ -488,6 +493,10 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
         Verb::Confirm { device } => confirm::confirm(device),
         Verb::Upgrade { device } => upgrade(device),
         Verb::Agent { device } => agent::run(device).map(|()| Vec::new()),
+        Verb::Boot { device } => {
+            let words = std::env::args().collect();
+            start_kept(device, &Manner { words, without_agent: true, ..Manner::default() })
+        }
         Verb::Expire { device, since, after } => confirm::expire(device, *since, *after).map(|()| Vec::new()),
     }
 }
@@ -527,16 +536,14 @@ mod tests {
 
     /// Returns what a line asks for of `host`, beside a file with this text.
     fn host(line: &str, file: &str) -> Result<Request> {
-        let name = format!("mousehole-host-{}-{:?}.toml", std::process::id(), std::thread::current().id());
-        let path = std::env::temp_dir().join(name);
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("host.toml");
         std::fs::write(&path, file).unwrap();
         let config = path.display().to_string();
         let words = ["mousehole-live", "host", "eth0", "--config", &config];
         let cli = Cli::try_parse_from(words.into_iter().chain(line.split_whitespace())).unwrap();
         let Verb::Host(options) = cli.command else { unreachable!("the line says so") };
-        let request = options.request();
-        std::fs::remove_file(path).unwrap();
-        request
+        options.request()
     }
 
     #[test]

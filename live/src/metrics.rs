@@ -1,8 +1,8 @@
 //! `status --metrics FILE`: OpenMetrics text for the textfile collector of node_exporter. No socket is opened.
 
 use crate::error::{Failure, Result};
-use crate::file;
 use crate::status::{Amount, State, Status};
+use mousehole_policy::files;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -107,7 +107,7 @@ fn sorted(text: &str) -> String {
 /// # Errors
 /// A sentence when the file cannot be written; the former one stays.
 pub fn write(path: &Path, all: &[Status]) -> Result<()> {
-    file::replace(path, &metrics(all))
+    files::replace(path, metrics(all).as_bytes())
         .map_err(|error| Failure::system(format!("--metrics {} cannot be written", path.display()), &error))
 }
 
@@ -138,15 +138,14 @@ mod tests {
 
     #[test]
     fn file__is_replaced_whole_or_stays() {
-        let folder = std::env::temp_dir().join(format!("mousehole-metrics-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path();
         let path = folder.join("one.prom");
         fs::write(&path, "before").unwrap();
         write(&path, &[sample()]).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), metrics(&[sample()]));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing else is left");
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "nothing else is left");
         let failure = write(&folder.join("none/one.prom"), &[]).unwrap_err().to_string();
         assert!(failure.contains("none/one.prom cannot be written; no such file"), "{failure}");
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,11 +1,10 @@
 //! The programs for the kernel: built in, or compiled now for a user's own policy.
 
 use crate::error::{Failure, Result, reason};
-use mousehole_policy::{Origin, headers_folder};
+use mousehole_policy::{Origin, files, headers_folder};
 use std::borrow::Cow;
+use std::fs;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs};
 
 include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -86,33 +85,31 @@ pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
 }
 
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let headers = headers_folder()
-        .map_err(|error| Failure::system("the policies' headers cannot be written", &error))?;
-    let folder = env::temp_dir().join(format!(
-        "mousehole-live-{}-{}",
-        std::process::id(),
-        NUMBER.fetch_add(1, Ordering::Relaxed)
-    ));
-    let made = fs::create_dir_all(&folder)
-        .and_then(|()| SOURCES.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text)));
-    let result = made.map_err(|error| Failure::system(folder.display(), &error)).and_then(|()| {
-        let object = folder.join("program.o");
-        let (command, arguments) = (clang(), arguments(&headers, &folder, combination, &object));
-        let done = Command::new(&command).args(arguments).args(more).output().map_err(|error| {
-            let why = "it compiles programs that are not built in, and is of the package clang";
-            Failure::new(format!("{command} does not run ({}); {why}", reason(&error)))
-        })?;
-        if !done.status.success() {
-            let said = String::from_utf8_lossy(&done.stderr);
-            return Err(Failure::new(format!(
-                "{}: does not compile for the kernel; {}",
-                combination.name(),
-                said.trim()
-            )));
-        }
-        fs::read(&object).map_err(|error| Failure::system(object.display(), &error))
-    });
-    let _ = fs::remove_dir_all(&folder); // what cannot be removed stays in the temporary folder
-    result
+    let cannot = |error| Failure::system("what is compiled has no place", &error);
+    let (headers, folder) = (headers_folder().map_err(cannot)?, files::scratch_folder().map_err(cannot)?);
+    for (name, text) in SOURCES {
+        files::write_new(&folder.path().join(name), text.as_bytes()).map_err(cannot)?;
+    }
+    let object = folder.path().join("program.o");
+    let (command, arguments) = (clang(), arguments(&headers, folder.path(), combination, &object));
+    let done = Command::new(&command).args(arguments).args(more).output().map_err(|error| {
+        let why = "it compiles programs that are not built in, and is of the package clang";
+        Failure::new(format!("{command} does not run ({}); {why}", reason(&error)))
+    })?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(Failure::new(format!(
+            "{}: does not compile for the kernel; {}",
+            combination.name(),
+            said.trim()
+        )));
+    }
+    files::read(&object, files::OBJECT_BYTES).map_err(|error| Failure::system(object.display(), &error))
+}
+
+/// Returns a digest of what programs are compiled from beside the policies: an object of other sources may read its
+/// settings in another order.
+pub(crate) fn sources_digest() -> String {
+    let all: Vec<&str> = SOURCES.iter().map(|(_, text)| *text).collect();
+    files::digest(all.concat().as_bytes())
 }

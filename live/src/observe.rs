@@ -51,7 +51,7 @@ impl Observed {
     pub fn deployment(&self) -> Result<Option<Deployment>> {
         let (Some(name), Some(record)) = (&self.name, &self.record) else { return Ok(None) };
         let device = Device::find(name)?;
-        Deployment::new(&record.request, &device, tc::root(name)?.as_ref()).map(Some)
+        record.deployment(&device, tc::root(name)?.as_ref()).map(Some)
     }
 
     /// Reads the control word.

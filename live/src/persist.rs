@@ -1,12 +1,12 @@
 //! `persist`: what runs now comes back at boot, by units of systemd. Nothing is enabled unless that is asked for.
 
-use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Home;
 use crate::request::{Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, Mode, Request, User, Via};
-use crate::{agent, file, stop, tc};
+use crate::{agent, kept, stop, tc};
 use clap::ValueEnum;
+use mousehole_policy::files;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,13 +54,18 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     }
     let home = Home::lock()?;
     let place = crate::home::find(name)?.ok_or_else(|| stop::nothing(name))?;
-    let request = place.record()?.request;
+    let record = place.record()?;
     drop(home);
     let device = Device::find(name)?;
-    let deployment = Deployment::new(&request, &device, tc::root(name)?.as_ref())?;
+    let root = tc::root(name)?;
+    let (deployment, request) = (record.deployment(&device, root.as_ref())?, record.request);
     let program = std::env::current_exe()
         .map_err(|error| Failure::system("this program's path cannot be read", &error))?;
-    let units = units(name, &request, agent::is_needed(&deployment), &program)?;
+    let start = match deployment.is_shipped {
+        true => [words(name, &request)?, vec!["--no-agent".into()]].concat(),
+        false => vec!["boot".into(), name.into()],
+    };
+    let units = units(name, &request.scheme, start, agent::is_needed(&deployment), &program);
     if manner.print {
         return Ok(units
             .iter()
@@ -71,9 +76,16 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
         refuse_foreign(&folder.join(&unit.name))?;
     }
     let mut lines = Vec::new();
+    if !deployment.is_shipped {
+        kept::write(&request, &device, root.as_ref())?;
+        lines.push(format!(
+            "{} has copies of the headers and their program; boot compiles nothing and runs no native code of theirs",
+            kept::folder(name).display()
+        ));
+    }
     for unit in &units {
         let path = folder.join(&unit.name);
-        file::replace(&path, &unit.text)
+        files::replace(&path, unit.text.as_bytes())
             .map_err(|error| Failure::system(format!("{} cannot be written", path.display()), &error))?;
         lines.push(format!("{} is written", path.display()));
     }
@@ -111,6 +123,9 @@ fn remove(name: &str, folder: &Path, now: bool) -> Result<Vec<String>> {
             .map_err(|error| Failure::system(format!("{} cannot be removed", path.display()), &error))?;
         lines.push(format!("{} is removed", path.display()));
     }
+    if kept::remove(name)? {
+        lines.push(format!("{} is removed", kept::folder(name).display()));
+    }
     if now {
         systemctl(&["daemon-reload"])?;
     } else {
@@ -121,7 +136,7 @@ fn remove(name: &str, folder: &Path, now: bool) -> Result<Vec<String>> {
 
 /// Refuses a file that was not written by us.
 fn refuse_foreign(path: &Path) -> Result<()> {
-    match fs::read_to_string(path) {
+    match files::read_text(path) {
         Ok(text) if text.lines().next() != Some(HEADER) => Err(Failure::new(format!(
             "{} is not ours and stays as it is; --directory names another folder",
             path.display()
@@ -154,7 +169,7 @@ fn agent_name(device: &str) -> String {
 }
 
 /// Returns a device's name as it stands in names of units, as `systemd-escape` writes it.
-fn escape(name: &str) -> String {
+pub(crate) fn escape(name: &str) -> String {
     let plain = |index: usize, byte: u8| {
         byte.is_ascii_alphanumeric() || byte == b':' || byte == b'_' || (byte == b'.' && index > 0)
     };
@@ -176,7 +191,22 @@ fn quote(word: &str) -> String {
     if is_plain { text } else { format!("\"{text}\"") }
 }
 
-fn units(name: &str, request: &Request, needs_agent: bool, program: &Path) -> Result<Vec<Unit>> {
+/// What the units' commands may do: nothing but what the kernel's network and its programs need. Whoever gets hold of one
+/// has no more.
+const CONFINED: &str = "\
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_BPF CAP_PERFMON
+AmbientCapabilities=CAP_NET_ADMIN CAP_BPF CAP_PERFMON
+NoNewPrivileges=yes
+PrivateTmp=yes
+ProtectSystem=strict
+# For the lock; /sys/fs/bpf can be written under ProtectSystem=strict.
+RuntimeDirectory=mousehole
+RuntimeDirectoryMode=0700
+RuntimeDirectoryPreserve=yes
+";
+
+/// Returns the units; `start` is what starts it, in words after the program's name.
+fn units(name: &str, scheme: &str, start: Vec<String>, needs_agent: bool, program: &Path) -> Vec<Unit> {
     let command = |words: &[String]| {
         let all: Vec<String> = std::iter::once(program.display().to_string())
             .chain(words.iter().cloned())
@@ -186,8 +216,6 @@ fn units(name: &str, request: &Request, needs_agent: bool, program: &Path) -> Re
     };
     let word = |text: &str| text.to_string();
     let device = format!("sys-subsystem-net-devices-{}.device", escape(name));
-    let mut start = words(name, request)?;
-    start.push(word("--no-agent"));
     let down = command(&[word("down"), word(name)]);
     let main = format!(
         "{HEADER}\n\
@@ -204,10 +232,11 @@ fn units(name: &str, request: &Request, needs_agent: bool, program: &Path) -> Re
          ExecStartPre=-{down}\n\
          ExecStart={}\n\
          ExecStop={down}\n\
+         {CONFINED}\
          \n\
          [Install]\n\
          WantedBy=multi-user.target {device}\n",
-        request.scheme.replace('%', "%%"),
+        scheme.replace('%', "%%"),
         command(&start),
     );
     let mut units = vec![Unit { name: unit_name(name), text: main }];
@@ -224,6 +253,7 @@ fn units(name: &str, request: &Request, needs_agent: bool, program: &Path) -> Re
              ExecStart={}\n\
              Restart=always\n\
              RestartSec=1\n\
+             {CONFINED}\
              \n\
              [Install]\n\
              WantedBy={service}\n",
@@ -231,7 +261,7 @@ fn units(name: &str, request: &Request, needs_agent: bool, program: &Path) -> Re
         );
         units.push(Unit { name: agent_name(name), text });
     }
-    Ok(units)
+    units
 }
 
 /// Returns the command that makes a request, `tune`'s changes included: its words after the program's name.
@@ -252,11 +282,6 @@ fn words(device: &str, request: &Request) -> Result<Vec<String>> {
     let mut words = vec![verb.to_string(), device.to_string()];
     let mut option = |name: &str, value: &str| words.extend([name.to_string(), value.to_string()]);
     option(scheme, &request.scheme);
-    for path in &request.policy {
-        // Whole already, but that the header is still there is seen here and not at the next start of the machine.
-        let whole = fs::canonicalize(path).map_err(|error| Failure::system(path.display(), &error))?;
-        option("--policy", &whole.display().to_string());
-    }
     match request.mode {
         Mode::Mark if is_host => {
             option("--initial-window", &request.initial_window.unwrap_or_default().to_string());
@@ -380,14 +405,9 @@ mod tests {
     }
 
     #[test]
-    fn policies__must_be_there_for_the_unit() {
-        let request = Request { policy: vec!["/nowhere/own.h".into()], ..Request::new(Mode::Mark) };
-        assert!(words("wan", &request).unwrap_err().to_string().starts_with("/nowhere/own.h; no such file"));
-    }
-
-    #[test]
     fn units__are_bound_to_the_device() {
-        let all = units("eth0.7-x", &example(), true, Path::new("/usr/bin/mousehole-live")).unwrap();
+        let start = [words("eth0.7-x", &example()).unwrap(), vec!["--no-agent".into()]].concat();
+        let all = units("eth0.7-x", "rio-ps", start, true, Path::new("/usr/bin/mousehole-live"));
         assert_eq!(all[0].name, "mousehole-live-eth0.7\\x2dx.service");
         let text = &all[0].text;
         for line in [
@@ -398,10 +418,13 @@ mod tests {
         ] {
             assert!(text.lines().any(|other| other == line), "{line} is missing in\n{text}");
         }
+        assert!(all.iter().all(|unit| unit.text.contains(CONFINED)));
         assert_eq!(text.lines().next(), Some(HEADER));
         assert!(all[1].text.contains("ExecStart=/usr/bin/mousehole-live agent eth0.7-x\nRestart=always\n"));
         assert!(all[1].text.contains("BindsTo=mousehole-live-eth0.7\\x2dx.service\n"));
-        assert_eq!(units("wan", &example(), false, Path::new("/x")).unwrap().len(), 1);
+        let boot = vec!["boot".into(), "wan".into()];
+        let (alone, after) = (units("wan", "own", boot, false, Path::new("/x")), "ExecStart=/x boot wan\n");
+        assert!(alone.len() == 1 && alone[0].text.contains(after), "{alone:?}");
     }
 
     #[test]
@@ -414,16 +437,15 @@ mod tests {
 
     #[test]
     fn foreign_files__stay() {
-        let folder = std::env::temp_dir().join(format!("mousehole-persist-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path();
         let path = folder.join(unit_name("wan"));
         fs::write(&path, "[Unit]\n").unwrap();
-        let manner = Manner { remove: true, directory: Some(folder.clone()), ..Manner::default() };
+        let manner = Manner { remove: true, directory: Some(folder.into()), ..Manner::default() };
         assert!(persist("wan", &manner).unwrap_err().to_string().contains("is not ours and stays"));
         fs::write(&path, format!("{HEADER}\n[Unit]\n")).unwrap();
         persist("wan", &manner).unwrap();
         assert!(!path.exists());
         assert!(persist("wan", &manner).unwrap_err().to_string().contains("has no units for wan"));
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,7 +1,12 @@
 //! The record of a device: what was there before, and what was added.
 
+use crate::deployment::Deployment;
+use crate::device::Device;
+use crate::error::{Failure, Result};
 use crate::tc::Qdisc;
+use mousehole_policy::files;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Changes with the meaning of a field; other records are not touched but by `down`.
 pub const SCHEMA: u32 = 1;
@@ -38,6 +43,9 @@ pub struct Record {
     pub command: Vec<String>,
     /// Everything that was asked for.
     pub request: crate::request::Request,
+    /// SHA-256 of each header of a policy in it, in their order.
+    #[serde(default)]
+    pub headers: Vec<String>,
     /// How the program is attached, once it is.
     pub attachment: Option<Attachment>,
     /// Number of the link, of the kernel's.
@@ -55,6 +63,36 @@ pub struct Record {
     /// When `tune` last changed what was asked for, seconds since 1970.
     #[serde(default)]
     pub tuned: Option<u64>,
+}
+
+impl Record {
+    /// Works out what was asked for on a device as it is now. A header that is not the one that was started is refused:
+    /// its author may be somebody else than who started it.
+    ///
+    /// # Errors
+    /// A sentence when a header or the device has changed too much.
+    pub fn deployment(&self, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
+        for (path, digest) in self.request.policy.iter().zip(&self.headers) {
+            if header_digest(path)? != *digest {
+                return Err(Failure::new(format!(
+                    "{} has changed since it was started; `mousehole-live down {}` and the same command start the new one",
+                    path.display(),
+                    device.name
+                )));
+            }
+        }
+        Deployment::new(&self.request, device, root)
+    }
+}
+
+/// Returns the SHA-256 of a header.
+///
+/// # Errors
+/// A sentence when it cannot be read.
+pub fn header_digest(path: &Path) -> Result<String> {
+    let bytes =
+        files::read(path, files::TEXT_BYTES).map_err(|error| Failure::system(path.display(), &error))?;
+    Ok(files::digest(&bytes))
 }
 
 /// A queue discipline that was replaced, as the kernel described it.

@@ -212,7 +212,8 @@ pub fn given(path: &Path) -> Result<toml::Table> {
 }
 
 fn parse(path: &Path) -> Result<(String, toml::Table)> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::system(path.display(), &error))?;
+    let text =
+        mousehole_policy::files::read_text(path).map_err(|error| Failure::system(path.display(), &error))?;
     let table = toml::from_str(&text).map_err(|error| fault(path, &text, &error))?;
     Ok((text, table))
 }

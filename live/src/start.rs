@@ -5,16 +5,17 @@
 //! back those before it, by the same way as `down`.
 
 use crate::check::queue;
-use crate::deployment::{self, Deployment, Fifo, HANDLE, Shaper};
+use crate::deployment::{self, Deployment, Fifo, HANDLE, Plan, Shaper};
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Home, Place};
 use crate::kernel::{self, Loaded, Maps};
+use crate::layout::Action;
 use crate::object;
-use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, now};
+use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
-use crate::{agent, confirm, netlink, stop, tc};
-use mousehole_sim::units::Buffer;
+use crate::{agent, confirm, kept, netlink, stop, tc};
+use mousehole_sim::units::{Buffer, Dur};
 
 /// What a command that starts something was given beside the request.
 #[derive(Debug, Clone, Default)]
@@ -35,15 +36,40 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
     let device = Device::find(name)?;
     let root = tc::root(name)?;
     let deployment = Deployment::new(request, &device, root.as_ref())?;
-    refuse_missing_classes(name, request, root.as_ref(), &deployment)?;
     let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
+    start_plan(&device, root, request, &deployment.plan(), &bytes, manner)
+}
+
+/// Puts in place what `persist` kept of a request with own policies: no compiler runs, and no native code of theirs.
+/// Returns lines for the user.
+///
+/// # Errors
+/// A sentence when nothing is kept, it is not as it was, or it is not possible now; nothing has changed then.
+pub fn start_kept(name: &str, manner: &Manner) -> Result<Vec<String>> {
+    let device = Device::find(name)?;
+    let root = tc::root(name)?;
+    let (kept, bytes) = kept::read(name)?;
+    let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
+    start_plan(&device, root, &kept.request, &plan, &bytes, manner)
+}
+
+fn start_plan(
+    device: &Device,
+    root: Option<tc::Qdisc>,
+    request: &Request,
+    plan: &Plan,
+    bytes: &[u8],
+    manner: &Manner,
+) -> Result<Vec<String>> {
+    let name = &device.name;
+    refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
     let home = Home::lock()?;
-    let place = home.place(&device);
+    let place = home.place(device);
     clear_leftovers(&place, name)?;
     let needs_root = !request.shadow
-        && match &deployment.shaper {
+        && match &plan.shaper {
             Shaper::None => false,
-            Shaper::Departures => !has_departures(name, &deployment)?,
+            Shaper::Departures => !has_departures(name, plan.longest_wait)?,
             Shaper::Fifo(_) | Shaper::Classes { .. } => true,
         };
     let replaced = match root.as_ref().filter(|qdisc| needs_root && !qdisc.is_default()) {
@@ -54,7 +80,7 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
                 foreign.kind, foreign.handle
             )));
         }
-        Some(foreign) => Some(save(&device, foreign)?),
+        Some(foreign) => Some(save(device, foreign)?),
         None => None,
     };
     let mut record = Record {
@@ -66,9 +92,10 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         namespace: device.namespace,
         command: manner.words.clone(),
         request: request.clone(),
+        headers: request.policy.iter().map(|path| header_digest(path)).collect::<Result<_>>()?,
         attachment: None,
         link_id: None,
-        layout: kernel::layout_of(&bytes),
+        layout: kernel::layout_of(bytes),
         replaced,
         added_handle: None,
         gso_max_segs: None,
@@ -82,7 +109,7 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
     place.make()?;
     let result = place
         .write_record(&record)
-        .and_then(|()| put(&place, &device, request, &deployment, &bytes, &mut record, needs_root));
+        .and_then(|()| put(&place, device, request, plan, bytes, &mut record, needs_root));
     let lines = match result {
         Ok(lines) => lines,
         Err(failure) => {
@@ -96,7 +123,7 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
     };
     drop(home);
     let mut lines = lines;
-    if agent::is_needed(&deployment) && !manner.without_agent {
+    if plan.needs_agent && !manner.without_agent {
         agent::spawn(name)?;
     }
     if let Some(seconds) = manner.confirm_s {
@@ -121,7 +148,7 @@ pub fn upgrade(name: &str) -> Result<Vec<String>> {
         )));
     }
     let mut record = place.record()?;
-    let deployment = Deployment::new(&record.request, &device, root.as_ref())?;
+    let deployment = record.deployment(&device, root.as_ref())?;
     let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
     if kernel::layout_of(&bytes) != record.layout {
         return Err(Failure::new(format!(
@@ -159,14 +186,14 @@ fn put(
     place: &Place,
     device: &Device,
     request: &Request,
-    deployment: &Deployment,
+    plan: &Plan,
     bytes: &[u8],
     record: &mut Record,
     needs_root: bool,
 ) -> Result<Vec<String>> {
     let maps = Maps { place: Some(place), reuse: false, flows: request.flows };
     let loaded = kernel::load(bytes, maps)?;
-    write_settings(&loaded, &deployment.settings(request, device))?;
+    write_settings(&loaded, &plan.settings(request, device))?;
     if request.no_gso {
         record.gso_max_segs = Some(gso_max_segs(&device.name)?);
         place.write_record(record)?;
@@ -183,9 +210,9 @@ fn put(
     if needs_root {
         record.added_handle = Some(HANDLE.into());
         place.write_record(record)?;
-        add_qdiscs(&device.name, &deployment.shaper, device)?;
+        add_qdiscs(&device.name, &plan.shaper, device)?;
     }
-    Ok(describe(device, request, deployment, bytes, needs_root))
+    Ok(describe(device, request, plan, bytes, needs_root))
 }
 
 /// Writes both sets of settings; the first one is active in a program that was just loaded.
@@ -221,7 +248,7 @@ pub(crate) fn refuse_missing_classes(
     name: &str,
     request: &Request,
     root: Option<&tc::Qdisc>,
-    deployment: &Deployment,
+    action: &Action,
 ) -> Result<()> {
     if request.mode != Mode::Mark || deployment::via(request, root) != Via::Class {
         return Ok(());
@@ -233,7 +260,7 @@ pub(crate) fn refuse_missing_classes(
         cakes.flat_map(|cake| (1..=queue::tins(cake)).map(|tin| cake.major() | tin)).collect();
     let classes: Vec<u32> =
         queue::made(&text).iter().filter_map(|id| deployment::parse_class(id)).chain(tins.clone()).collect();
-    let wanted = deployment.action.priority.iter().filter(|class| **class != 0);
+    let wanted = action.priority.iter().filter(|class| **class != 0);
     let Some(missing) = wanted.copied().find(|class| !classes.contains(class)) else { return Ok(()) };
     let id = |class: u32| format!("{:x}:{:x}", class >> 16, class & 0xffff);
     let known: Vec<String> = queue::leaves(&text).into_iter().chain(tins.into_iter().map(id)).collect();
@@ -248,10 +275,10 @@ pub(crate) fn refuse_missing_classes(
 ///
 /// # Errors
 /// A sentence when they are, but not as far ahead as packets may wait.
-pub(crate) fn has_departures(name: &str, deployment: &Deployment) -> Result<bool> {
+pub(crate) fn has_departures(name: &str, longest_wait: Option<Dur>) -> Result<bool> {
     let all = tc::qdiscs(name)?;
     let found = tc::departures(&all);
-    let wait_us = deployment.longest_wait.map_or(0.0, |wait| wait.as_secs() * 1e6);
+    let wait_us = longest_wait.map_or(0.0, |wait| wait.as_secs() * 1e6);
     let too_short = found.iter().find(|one| one.horizon_us().is_some_and(|us| (us as f64) < wait_us));
     if let Some(fq) = too_short {
         let horizon_s = fq.horizon_us().unwrap_or_default() as f64 / 1e6;
@@ -360,26 +387,20 @@ fn gso_max_segs(name: &str) -> Result<u32> {
 }
 
 /// Returns what was put in place, for the user.
-fn describe(
-    device: &Device,
-    request: &Request,
-    deployment: &Deployment,
-    bytes: &[u8],
-    needs_root: bool,
-) -> Vec<String> {
+fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs_root: bool) -> Vec<String> {
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
-    let mut lines = vec![format!("{}: {} {verb}", device.name, deployment.scheme)];
+    let mut lines = vec![format!("{}: {} {verb}", device.name, plan.decided.scheme)];
     let entry = object::entry_bytes(bytes).unwrap_or(160);
     let megabytes = f64::from(request.flows) * entry as f64 / 1e6;
     lines.push(format!("table of {} flows, {megabytes:.0} MB of kernel memory", request.flows));
-    if let Shaper::Classes { fifo, colours } = deployment.shaper {
+    if let Shaper::Classes { fifo, colours } = plan.shaper {
         let buffer = match fifo.buffer {
             Buffer::Packets(packets) => format!("{packets} packets"),
             Buffer::Bytes(bytes) => format!("{bytes} bytes"),
         };
         lines.push(format!("{colours} classes of HTB, each with a drop-tail buffer of {buffer} of its own, so nothing is pushed out"));
     }
-    if let Some(wait) = deployment.longest_wait {
+    if let Some(wait) = plan.longest_wait {
         let what = format!("packets beyond a user's profile wait for tokens, at most {} s", wait.as_secs());
         lines.push(match (request.shadow, needs_root) {
             (true, _) => format!("without --shadow {what}"),
@@ -388,7 +409,7 @@ fn describe(
         });
     }
     if request.mode == Mode::Mark && !request.shadow {
-        let action = deployment.action;
+        let action = plan.action;
         lines.push(match action.priority[1] {
             0 => format!("long flows get DSCP {}; ECN bits are never touched", action.dscp[1]),
             priority => format!(

@@ -145,16 +145,16 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     }
     let root = tc::root(name)?;
     let request = changes.apply(&record.request, name)?;
+    let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
     // The former request is read at the same device as it is now, so that only what was asked for differs.
-    let former = Deployment::new(&record.request, &device, root.as_ref())?;
     refuse_other_policies(&former, &new, name, &request)?;
     if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
-        start::refuse_missing_classes(name, &request, root.as_ref(), &new)?;
+        start::refuse_missing_classes(name, &request, root.as_ref(), &new.action)?;
     }
     let has_queue = record.added_handle.is_some() && new.shaper.fifo().is_some();
     if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
-        start::has_departures(name, &new)?;
+        start::has_departures(name, new.longest_wait)?;
     }
     if has_queue && root.as_ref().map(|qdisc| &qdisc.handle) != record.added_handle.as_ref() {
         return Err(Failure::new(format!(

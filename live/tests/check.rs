@@ -231,7 +231,10 @@ fn no_bpf_file_system__names_the_command() {
         return;
     };
     let report = serde_json::from_str(&text).unwrap();
-    assert_eq!(found(&report, "bpffs", "no BPF file system")["cure"], "mount -t bpf bpf /sys/fs/bpf");
+    assert_eq!(
+        found(&report, "bpffs", "no BPF file system")["cure"],
+        "mount -t bpf -o mode=0700 bpf /sys/fs/bpf"
+    );
 }
 
 #[test]

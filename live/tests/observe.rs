@@ -126,10 +126,10 @@ fn counters_and_flows__are_what_was_sent() {
     assert_eq!(counters["colours"]["yellow"]["packets"], 31);
     assert_eq!(counters["colours_dropped"]["yellow"]["packets"], 0);
 
-    let file = std::env::temp_dir().join(format!("mousehole-observe-{}.prom", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mousehole.prom");
     assert_eq!(ok(&format!("status --metrics {}", file.display())), "");
     let metrics = fs::read_to_string(&file).unwrap();
-    fs::remove_file(&file).unwrap();
     assert!(metrics.contains("mousehole_packets_total{device=\"w0\",colour=\"yellow\"} 31\n"), "{metrics}");
 
     let tables = json("flows --top 1 --json");
@@ -407,8 +407,8 @@ fn persist__writes_units_of_what_runs_now() {
     if !enter() {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("mousehole-units-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path();
     let line = format!("persist w0 --directory {}", folder.display());
     assert!(refused(&line).contains("nothing of ours is at w0"));
     ok("up w0 --rate 2mbit --scheme rio-ps --no-agent");
@@ -418,10 +418,9 @@ fn persist__writes_units_of_what_runs_now() {
     assert!(unit.contains("up w0 --scheme rio-ps --rate 3mbit --no-agent\n"), "{unit}");
     assert!(ok(&format!("{line} --print")).contains("BindsTo=sys-subsystem-net-devices-w0.device"));
     ok(&format!("{line} --remove"));
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
     fs::write(folder.join("mousehole-live-w0.service"), "[Unit]\n").unwrap();
     assert!(refused(&line).contains("is not ours and stays"));
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

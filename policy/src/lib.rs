@@ -7,6 +7,7 @@
 
 mod base;
 mod ffi;
+pub mod files;
 mod full_buffer;
 mod functions;
 mod load;
@@ -20,7 +21,9 @@ pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
 pub use ffi::Counts;
 pub use full_buffer::{FullBuffer, Limit};
 pub use functions::{Arguments, Field, Function};
-pub use load::{LoadError, c_compiler, check_defaults, headers_folder, load, load_description};
+pub use load::{
+    LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load, load_description,
+};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{LinkContext, Params, Settings, State};
 pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};

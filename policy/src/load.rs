@@ -4,14 +4,15 @@
 //! include them and needs nothing but a C compiler. What is compiled is removed as soon as it is loaded.
 
 use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
+use crate::files;
 use crate::parameter::ParameterError;
 use crate::params::{LinkContext, Settings};
 use crate::policy::{Origin, Policy, find, register};
 use object::{Object as _, ObjectSection as _};
-use sha2::{Digest, Sha256};
 use std::fmt;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, id};
+use std::process::Command;
 use std::{env, fs, io};
 
 include!(concat!(env!("OUT_DIR"), "/headers.rs"));
@@ -54,8 +55,9 @@ pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
 pub fn load_description(path: &Path) -> Result<&'static Policy, LoadError> {
     let fault = |problem: String| LoadError { path: path.to_path_buf(), problem };
     let name = c_name(path).map_err(fault)?;
-    let header = fs::read(path).map_err(|error| fault(format!("cannot be read; {error}")))?;
-    let sha256 = hex(&Sha256::digest(&header));
+    let header =
+        files::read(path, files::TEXT_BYTES).map_err(|error| fault(format!("cannot be read; {error}")))?;
+    let sha256 = files::digest(&header);
     let option_name = name.replace('_', "-");
     if let Some(known) = find(&option_name) {
         match known.origin() {
@@ -99,29 +101,57 @@ pub fn check_defaults(policy: &'static Policy) -> Result<(), String> {
 }
 
 /// Returns the folder to give a compiler by `-I` so that `#include "mousehole/policy.h"` is found. The shipped headers
-/// are written there if they are not there yet.
+/// are written there unless all of them are there already, each with its own text.
 ///
 /// # Errors
-/// When the user's cache cannot be written.
+/// When the user's own folder ([`files::own_folder`]) cannot be written, or others could have written there.
 pub fn headers_folder() -> io::Result<PathBuf> {
-    let mut digest = Sha256::new();
-    for (name, content) in HEADERS {
-        digest.update(name);
-        digest.update(content);
+    headers_in(&files::own_folder()?)
+}
+
+/// Returns the same where it outlives this process, for people.
+///
+/// # Errors
+/// As [`headers_folder`], and when there is no such place.
+pub fn lasting_headers_folder() -> io::Result<PathBuf> {
+    let place = files::lasting_folder()?;
+    headers_in(&place.ok_or_else(|| {
+        io::Error::other("the headers have no place to stay; HOME or XDG_CACHE_HOME must name a folder")
+    })?)
+}
+
+fn headers_in(place: &Path) -> io::Result<PathBuf> {
+    let all: Vec<u8> =
+        HEADERS.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
+    let folder = place.join(format!("include-{}", &files::digest(&all)[..16]));
+    if holds_headers(&folder) {
+        return Ok(folder);
     }
-    let folder = cache().join(format!("include-{}", &hex(&digest.finalize())[..16]));
-    let inside = folder.join("mousehole");
-    if !inside.is_dir() {
-        let part = cache().join(format!("include-{}-{}.part", id(), unique()));
-        fs::create_dir_all(part.join("mousehole"))?;
-        for (name, content) in HEADERS {
-            fs::write(part.join("mousehole").join(name), content)?;
-        }
-        if fs::rename(&part, &folder).is_err() {
-            fs::remove_dir_all(&part)?; // another process or thread was faster
+    let work = files::scratch_folder()?;
+    let part = work.path().join("new");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(part.join("mousehole"))?;
+    for (name, text) in HEADERS {
+        files::write_new(&part.join("mousehole").join(name), text.as_bytes())?;
+    }
+    while !holds_headers(&folder) {
+        if fs::rename(&part, &folder).is_err() && !holds_headers(&folder) {
+            // What is there is damaged, or was made by another version; it goes with the folder for work.
+            fs::rename(&folder, work.path().join("old"))?;
         }
     }
     Ok(folder)
+}
+
+/// Returns whether a folder holds the shipped headers and nothing else, and nobody else could have written there.
+fn holds_headers(folder: &Path) -> bool {
+    let inside = folder.join("mousehole");
+    let count = |folder: &Path| fs::read_dir(folder).map_or(0, Iterator::count);
+    let is_shipped = |(name, text): &(&str, &str)| {
+        files::read_own(&inside.join(name), text.len() as u64).is_ok_and(|found| found == text.as_bytes())
+    };
+    [folder, &inside].iter().all(|path| files::check_folder(path).is_ok())
+        && (count(folder), count(&inside)) == (1, HEADERS.len())
+        && HEADERS.iter().all(is_shipped)
 }
 
 /// Returns the command of a C compiler: `$CC`, or the first of cc, gcc and clang that runs.
@@ -158,11 +188,11 @@ fn compile(path: &Path, name: &str) -> Result<libloading::Library, String> {
     let cannot = |error: io::Error| format!("cannot be compiled, for the cache cannot be written; {error}");
     let include = headers_folder().map_err(cannot)?;
     let header = fs::canonicalize(path).map_err(|error| format!("cannot be read; {error}"))?;
-    let folder = cache().join(format!("policy-{}-{}", id(), unique()));
-    fs::create_dir_all(&folder).map_err(cannot)?;
-    let source = folder.join(format!("{name}.c"));
-    let object = folder.join(format!("{name}.so"));
-    let library = fs::write(&source, format!("#define MH_DESCRIBE\n#include \"{}\"\n", header.display()))
+    let folder = files::scratch_folder().map_err(cannot)?;
+    let source = folder.path().join(format!("{name}.c"));
+    let object = folder.path().join(format!("{name}.so"));
+    let text = format!("#define MH_DESCRIBE\n#include \"{}\"\n", header.display());
+    files::write_new(&source, text.as_bytes())
         .map_err(cannot)
         .and_then(|()| run_compiler(&compiler, &include, &object, &source))
         .and_then(|()| refuse_constructors(&object))
@@ -170,9 +200,7 @@ fn compile(path: &Path, name: &str) -> Result<libloading::Library, String> {
             // SAFETY: the object was just made from the user's header, and holds nothing that runs when it is loaded.
             let library = unsafe { libloading::Library::new(&object) };
             library.map_err(|error| format!("the compiled header cannot be loaded; {error}"))
-        });
-    let _ = fs::remove_dir_all(&folder); // a folder that is left does no harm
-    library
+        })
 }
 
 /// Sections of functions that the system calls when it loads or unloads a shared object (ELF, Mach-O).
@@ -189,7 +217,8 @@ const CALLED_BY_LOADER: [&str; 8] = [
 
 /// Refuses an object that would run code of the header when it is loaded.
 fn refuse_constructors(path: &Path) -> Result<(), String> {
-    let bytes = fs::read(path).map_err(|error| format!("cannot be read once compiled; {error}"))?;
+    let bytes = files::read(path, files::OBJECT_BYTES)
+        .map_err(|error| format!("cannot be read once compiled; {error}"))?;
     let file = object::File::parse(&*bytes)
         .map_err(|error| format!("was compiled to something that is no shared object; {error}"))?;
     let called = file.sections().filter_map(|section| section.name().ok().map(str::to_string));
@@ -306,24 +335,6 @@ fn check_parameters(policy: &'static Policy) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Returns the user's cache folder for this program.
-fn cache() -> PathBuf {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
-    base.unwrap_or_else(env::temp_dir).join("mousehole")
-}
-
-/// Returns a number that no other call in this process returns: a library is loaded once under each name.
-fn unique() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

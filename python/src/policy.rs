@@ -41,7 +41,7 @@ fn policy_check<'py>(
 /// Returns the folder for a compiler's -I.
 #[pyfunction]
 fn policy_headers_folder() -> PyResult<std::path::PathBuf> {
-    Ok(mousehole_policy::headers_folder()?)
+    Ok(mousehole_policy::lasting_headers_folder()?)
 }
 
 /// Registers the functions of this file.

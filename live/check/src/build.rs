@@ -1,10 +1,11 @@
 //! Compilers, and the folder in which they work.
 
+use mousehole_policy::files::{scratch_folder, write_new};
 use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, fs, io};
+use tempfile::TempDir;
 
 const SOURCES: [(&str, &str); 3] = [
     ("record.h", include_str!("../c/record.h")),
@@ -17,29 +18,23 @@ pub(crate) struct Workshop {
     pub folder: PathBuf,
     include: PathBuf,
     definitions: Vec<String>,
-}
-
-impl Drop for Workshop {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder); // what cannot be removed stays in the temporary folder
-    }
+    _kept: TempDir,
 }
 
 impl Workshop {
     /// Writes the sources for a policy.
     pub fn new(policy: &Policy) -> io::Result<Workshop> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = env::temp_dir().join(format!("mousehole-check-{}-{number}", std::process::id()));
-        fs::create_dir_all(&folder)?;
+        let kept = scratch_folder()?;
+        let folder = kept.path().to_path_buf();
         for (name, text) in SOURCES {
-            fs::write(folder.join(name), text)?;
+            write_new(&folder.join(name), text.as_bytes())?;
         }
         let header = match policy.origin() {
             Origin::Shipped => format!("mousehole/{}.h", policy.c_name()),
             Origin::Header { path, .. } => fs::canonicalize(path)?.display().to_string(),
         };
-        Ok(Workshop { folder, include: headers_folder()?, definitions: definitions(policy, &header) })
+        let (include, definitions) = (headers_folder()?, definitions(policy, &header));
+        Ok(Workshop { folder, include, definitions, _kept: kept })
     }
 
     /// Runs a compiler on one of the sources. The arguments given come first.

@@ -3,28 +3,19 @@
 #![allow(non_snake_case, missing_docs)]
 
 use mousehole_check::{Options, Report, TemplateKind, Verdict, check, template};
-use std::path::{Path, PathBuf};
 
 /// A folder for headers, removed at the end.
-struct Folder(PathBuf);
+struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let folder = std::env::temp_dir().join(format!("mousehole-faults-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
     }
 
     fn write(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(format!("{name}.h"));
+        let path = self.0.path().join(format!("{name}.h"));
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(Path::new(&self.0));
     }
 }
 
@@ -32,7 +23,7 @@ const FEW: Options = Options { records: 10_000, kernel: false, seed: 1 };
 
 /// Checks the marker's template, changed in one place.
 fn check_changed(name: &str, from: &str, to: &str) -> Report {
-    let folder = Folder::new(name);
+    let folder = Folder::new();
     let text = template(TemplateKind::Marker, name).unwrap();
     assert!(text.contains(from), "{from} is not in the template");
     check(&folder.write(name, &text.replacen(from, to, 1)), &FEW).unwrap()
@@ -51,7 +42,7 @@ const RETURN: &str = "\tif (flow->packets <= params->green)\n";
 
 #[test]
 fn templates__pass() {
-    let folder = Folder::new("templates");
+    let folder = Folder::new();
     for (kind, name) in [(TemplateKind::Marker, "first-marker"), (TemplateKind::Dropper, "first-dropper")] {
         let report = check(&folder.write(name, &template(kind, name).unwrap()), &FEW).unwrap();
         assert!(report.is_good() && report.sha256.is_some(), "{report}");
@@ -213,7 +204,7 @@ fn target__is_a_header_or_a_name() {
 
 /// Returns a copy of LFP's header under another name, changed in one place.
 fn changed_lfp(from: &str, to: &str) -> Report {
-    let folder = Folder::new("own-lfp");
+    let folder = Folder::new();
     let shipped = mousehole_policy::headers_folder().unwrap().join("mousehole/lfp.h");
     let text =
         std::fs::read_to_string(shipped).unwrap().replace("lfp", "own_lfp").replace("LFP_H", "OWN_LFP_H");

@@ -4,7 +4,6 @@
 #![cfg(target_os = "linux")]
 
 use mousehole_check::{Options, Report, TemplateKind, Verdict, check, template};
-use std::path::PathBuf;
 
 const OPTIONS: Options = Options { records: 100_000, kernel: true, seed: 7 };
 
@@ -19,16 +18,12 @@ fn ran(report: &Report) -> bool {
 
 /// Checks a template, changed in one place.
 fn check_changed(kind: TemplateKind, name: &str, from: &str, to: &str) -> Report {
-    let folder: PathBuf =
-        std::env::temp_dir().join(format!("mousehole-kernel-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(format!("{name}.h"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(format!("{name}.h"));
     let text = template(kind, name).unwrap();
     assert!(text.contains(from), "{from} is not in the template");
     std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
-    let report = check(&path.display().to_string(), &OPTIONS).unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
-    report
+    check(&path.display().to_string(), &OPTIONS).unwrap()
 }
 
 #[test]

@@ -131,10 +131,8 @@ fn play<const N: usize>(name: &str, settings: &[(&str, &str)]) {
     }
     let policy = find(name).expect("a policy");
     let params = Params::from_text(policy, settings, &LinkContext::EXAMPLE).expect("valid");
-    let folder = std::env::temp_dir().join(format!("mousehole-queue-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
-    let object = object(policy.c_name(), policy.tracks_departures(), &folder).expect("clang runs");
-    std::fs::remove_dir_all(&folder).expect("it was made");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let object = object(policy.c_name(), policy.tracks_departures(), folder.path()).expect("clang runs");
     let mut loaded: Ebpf = EbpfLoader::new().load(&object).expect("an object");
     let Some(Map::Array(map)) = loaded.take_map("mh_queue_input") else { panic!("no map") };
     let mut input: Array<_, Input<N>> = Array::try_from(Map::Array(map)).expect("so many words");

@@ -245,7 +245,7 @@ fn bpf_folder(fault: Option<&str>) -> Finding {
         Some(fault) if fault.contains("no BPF file system") => Finding::in_the_way(
             "bpffs",
             format!("{} is no BPF file system, where links, tables and the record are kept", home::BPF_ROOT),
-            format!("mount -t bpf bpf {}", home::BPF_ROOT),
+            format!("mount -t bpf -o mode=0700 bpf {}", home::BPF_ROOT),
         ),
         Some(fault) => Finding::worth_knowing("bpffs", fault, "sudo mousehole-live check DEV"),
     }
@@ -341,7 +341,7 @@ mod tests {
     fn bpf_folder__says_how_to_mount_it() {
         assert_eq!(bpf_folder(None).rank, Rank::Harmless);
         let found = bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
-        assert_eq!(found.cure.as_deref(), Some("mount -t bpf bpf /sys/fs/bpf"));
+        assert_eq!(found.cure.as_deref(), Some("mount -t bpf -o mode=0700 bpf /sys/fs/bpf"));
         assert_eq!(bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank, Rank::WorthKnowing);
     }
 }

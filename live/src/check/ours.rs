@@ -74,6 +74,7 @@ mod tests {
             namespace: 4026531840,
             command: vec!["mousehole-live".into(), "mark".into(), "eth0".into()],
             request: Request::new(Mode::Mark),
+            headers: Vec::new(),
             attachment: Some(Attachment::Tcx),
             link_id: Some(7),
             layout: String::new(),

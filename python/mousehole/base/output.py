@@ -1,6 +1,7 @@
 """Output files: checked before the long work, and replaced as a whole so that none is half-written."""
 
 import os
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -69,8 +70,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
         except OSError as error:
             raise MouseholeError(f"cannot write {target}; {error.strerror}") from error
         return
-    part = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    part = target.with_name(f".{target.stem}.{secrets.token_hex(6)}.part{target.suffix}")
     try:
+        # Made anew under a name that nobody can guess, so that no link of somebody else's is followed.
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield part
         part.replace(os.path.realpath(target))
     except OSError as error:

@@ -1,0 +1,154 @@
+//! What `persist` keeps of own policies: their headers, the program that was built from them, and what their native code
+//! decided. With that `boot` starts them again without a compiler and without running any of their native code.
+
+use crate::deployment::{Decided, Deployment};
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::request::Request;
+use crate::tc::Qdisc;
+use crate::{agent, object};
+use mousehole_policy::files;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where it is kept: a folder for each device, which root alone may write.
+pub const FOLDER: &str = "/etc/mousehole";
+const OBJECT: &str = "program.o";
+const NOTE: &str = "kept.json";
+
+/// What is kept of a device, beside the headers and the program.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// Version of the program that wrote it.
+    version: String,
+    /// Digest of what the program was built from beside the policies.
+    sources: String,
+    /// Everything that was asked for; its headers are the copies.
+    pub request: Request,
+    /// What the policies' native code decided.
+    pub decided: Decided,
+    /// SHA-256 of each file beside this one.
+    files: BTreeMap<String, String>,
+}
+
+/// Returns the folder of a device, which may not exist.
+pub fn folder(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(crate::persist::escape(name))
+}
+
+/// Copies a request's own policies, builds their program from the copies, and keeps both. What was kept of the device
+/// before is replaced at once.
+///
+/// # Errors
+/// A sentence when the headers do not stand alone, have slow steps, or the folder cannot be written.
+pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<()> {
+    let target = folder(&device.name);
+    let fault = |error: io::Error| Failure::system(format!("{} cannot be written", target.display()), &error);
+    let place = files::private_folder(Path::new(FOLDER)).map_err(fault)?;
+    let work = files::scratch_in(&place).map_err(fault)?;
+    let part = files::private_folder(&work.path().join("new")).map_err(fault)?;
+    let mut digests = BTreeMap::new();
+    let mut keep = |name: &str, bytes: &[u8]| {
+        digests.insert(name.to_string(), files::digest(bytes));
+        files::write_new(&part.join(name), bytes).map_err(fault)
+    };
+    let mut copied = request.clone();
+    let mut names = Vec::new();
+    for path in &mut copied.policy {
+        let bytes =
+            files::read(path, files::TEXT_BYTES).map_err(|error| Failure::system(path.display(), &error))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        keep(&name, &bytes)?;
+        *path = part.join(&name);
+        names.push(name);
+    }
+    let deployment = Deployment::new(&copied, device, root)?;
+    if agent::is_needed(&deployment) {
+        return Err(Failure::new(format!(
+            "{} has slow steps, which an agent runs; of an own policy that is native code, and none is run as root at boot. \
+             Give the command by hand",
+            deployment.scheme
+        )));
+    }
+    keep(OBJECT, &object::object(&deployment.combination, deployment.is_shipped)?)?;
+    copied.policy = names.iter().map(|name| target.join(name)).collect();
+    let kept = Kept {
+        version: env!("CARGO_PKG_VERSION").into(),
+        sources: object::sources_digest(),
+        request: copied,
+        decided: deployment.decided(),
+        files: digests,
+    };
+    let note = serde_json::to_vec_pretty(&kept).expect("plain data is written");
+    files::write_new(&part.join(NOTE), &note).map_err(fault)?;
+    match fs::rename(&target, work.path().join("old")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(fault(error)),
+        _ => fs::rename(&part, &target).map_err(fault),
+    }
+}
+
+/// Reads what is kept of a device, and its program. Refuses files that somebody else could have written, and files that
+/// are not as they were kept.
+///
+/// # Errors
+/// A sentence when nothing is kept, or not by this version, or not so.
+pub fn read(name: &str) -> Result<(Kept, Vec<u8>)> {
+    let folder = folder(name);
+    let again = format!("give the command and `mousehole-live persist {name}` again");
+    let refused = |path: &Path, error: &io::Error| Failure::system(path.display(), error);
+    for path in [Path::new(FOLDER), &folder] {
+        files::check_folder(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Failure::new(format!(
+                "nothing is kept of {name} in {FOLDER}; `mousehole-live persist {name}` keeps what runs there"
+            )),
+            _ => refused(path, &error),
+        })?;
+    }
+    let own = |name: &str, limit| {
+        let path = folder.join(name);
+        files::read_own(&path, limit).map_err(|error| refused(&path, &error))
+    };
+    let kept: Kept = serde_json::from_slice(&own(NOTE, files::TEXT_BYTES)?)
+        .map_err(|error| Failure::new(format!("{}: {error}; {again}", folder.join(NOTE).display())))?;
+    if (kept.version.as_str(), &kept.sources) != (env!("CARGO_PKG_VERSION"), &object::sources_digest()) {
+        return Err(Failure::new(format!(
+            "{} was kept by another version, {}; {again}",
+            folder.display(),
+            kept.version
+        )));
+    }
+    let mut object = None;
+    for (name, digest) in &kept.files {
+        let bytes = own(name, files::OBJECT_BYTES)?;
+        let found = files::digest(&bytes);
+        if found != *digest {
+            return Err(Failure::new(format!(
+                "{} is not as it was kept: its SHA-256 is {found}, and it was {digest}; {again}",
+                folder.join(name).display()
+            )));
+        }
+        if name == OBJECT {
+            object = Some(bytes);
+        }
+    }
+    let object = object
+        .ok_or_else(|| Failure::new(format!("{} names no {OBJECT}; {again}", folder.join(NOTE).display())))?;
+    Ok((kept, object))
+}
+
+/// Removes what is kept of a device. Returns whether anything was.
+///
+/// # Errors
+/// A sentence when it cannot be removed.
+pub fn remove(name: &str) -> Result<bool> {
+    let folder = folder(name);
+    match fs::remove_dir_all(&folder) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::system(format!("{} cannot be removed", folder.display()), &error)),
+    }
+}

@@ -1,0 +1,377 @@
+"""What another user of the machine prepares against commands that root gives. Each of these once worked.
+
+The attacker is `nobody`, in processes of its own. Root's commands run in a lab, with a folder for temporary
+files in which everybody may write, as is usual.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from live.tests.support import DEVICE, NEAR, assert_refused, status, wait_until
+from validation.live_lab import BPF_ROOT, ROOT, Lab, found
+
+NOBODY = 65534
+PIDS = 1000
+"""How many numbers of processes the attacker prepares for: from one on in a lab, ahead of its own outside."""
+HEADERS = ROOT / "policy" / "include" / "mousehole"
+KEPT = Path("/etc/mousehole")
+MARK = ("mark", DEVICE, "--via", "dscp")
+TEMPLATE = (ROOT / "policy" / "templates" / "marker.h").read_text()
+CAPABILITIES = "-all,+net_admin,+bpf,+perfmon"
+NO_COMPILER = ("CC=/nowhere/cc", "CLANG=/nowhere/clang", "PATH=/usr/sbin:/sbin:/nowhere")
+
+
+def attack(act: Callable[[], object]) -> None:
+    """Does something as nobody, in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            act()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def as_nobody(lab: Lab, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs a command as nobody in a lab."""
+    return lab.call(NEAR, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *words)
+
+
+def bare(lab: Lab, folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs `mousehole-live` as a system service does, without a home."""
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return lab.call(NEAR, "env", "-i", f"PATH={path}", f"TMPDIR={folder}", found(), *words)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder in which everybody may write, as /tmp."""
+    folder = Path("/tmp") / f"attacks-{secrets.token_hex(8)}"  # noqa: S108, made anew by this test
+    folder.mkdir(mode=0o700)
+    folder.chmod(0o1777)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Iterator[Path]:
+    """A file of root's, which is as it was when the test ends."""
+    path = tmp_path / "secret"
+    path.write_text("root's\n")
+    path.chmod(0o600)
+    yield path
+    assert path.read_text() == "root's\n"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """The header of a policy named `own`."""
+    path = tmp_path / "own.h"
+    path.write_text(TEMPLATE.replace("placeholder_policy", "own").replace("PLACEHOLDER_POLICY", "OWN"))
+    return path
+
+
+# What runs a command when a header is described, which the kernel's program does not do.
+EVIL = """#ifdef MH_DESCRIBE
+#include <stdlib.h>
+#undef MH_NO_FAULT
+#define MH_NO_FAULT (system("id > %s"), (struct mh_fault){ 0, 0 })
+#endif
+"""
+
+
+def plant(shared: Path) -> None:
+    """Has nobody put headers where the shipped ones once were taken from."""
+    texts = {path.name: path.read_text() for path in HEADERS.glob("*.h")}
+    (line,) = (line for line in texts["policy.h"].splitlines() if line.startswith("#define MH_NO_FAULT"))
+    texts["policy.h"] = texts["policy.h"].replace(line, f"{line}\n{EVIL % (shared / 'pwned')}")
+
+    def act() -> None:
+        folder = shared / "mousehole" / include_name() / "mousehole"
+        folder.mkdir(parents=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+
+    attack(act)
+
+
+def include_name() -> str:
+    """Returns the name of the folder of the shipped headers, which anybody can work out."""
+    digest = hashlib.sha256()
+    for path in sorted(HEADERS.glob("*.h")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return f"include-{digest.hexdigest()[:16]}"
+
+
+def test_headers__planted_where_a_service_has_its_temporary_files__are_not_used(
+    lab: Lab, shared: Path, own: Path
+) -> None:
+    plant(shared)
+    done = bare(lab, shared, *MARK, "--policy", own, "--marker", "own")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in shared.iterdir()) == ["mousehole"]
+    assert lab.run(NEAR, "ls", "/run/mousehole").split() == [include_name(), "lock"]
+
+
+def test_headers__in_a_cache_that_somebody_else_made__are_refused(lab: Lab, shared: Path, own: Path) -> None:
+    plant(shared)
+    words = (*MARK, "--policy", own, "--marker", "own")
+    done = lab.call(NEAR, "env", f"XDG_CACHE_HOME={shared}", found(), *words)
+    assert_refused(done, rf"{shared}/mousehole belongs to user {NOBODY}, and this is user 0")
+    assert not (shared / "pwned").exists()
+
+
+def test_headers__that_were_damaged__are_written_anew(lab: Lab, tmp_path: Path, own: Path) -> None:
+    words = ("env", f"XDG_CACHE_HOME={tmp_path}", found(), *MARK, "--policy", own, "--marker", "own")
+    assert lab.call(NEAR, *words).returncode == 0
+    header = tmp_path / "mousehole" / include_name() / "mousehole" / "flow_meter.h"
+    text = header.read_text()
+    header.write_text("#error damaged\n")
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    done = lab.call(NEAR, *words)
+    assert done.returncode == 0, done.stderr
+    assert header.read_text() == text
+
+
+def link(secret: Path, *paths: Path) -> None:
+    """Has nobody make links to a file of root's."""
+
+    def act() -> None:
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
+            path.symlink_to(secret)
+
+    attack(act)
+
+
+def test_links__in_folders_whose_names_could_be_guessed__are_not_followed(
+    lab: Lab, shared: Path, secret: Path, own: Path
+) -> None:
+    folders = [shared / f"mousehole-live-{pid}-0" for pid in range(1, PIDS)]
+    link(secret, *(folder / name for folder in folders for name in ("kernel.h", "program.o")))
+    done = bare(lab, shared, *MARK, "--policy", own, "--marker", "own")
+    assert done.returncode == 0, done.stderr
+
+
+def test_links__for_the_file_of_metrics__are_not_followed(lab: Lab, shared: Path, secret: Path) -> None:
+    folder = shared / "textfile"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    link(secret, folder / "x.prom", *(folder / f".x.prom.{pid}" for pid in range(1, PIDS)))
+    assert lab.live(NEAR, *MARK).returncode == 0
+    done = lab.live(NEAR, "status", "--metrics", folder / "x.prom")
+    assert done.returncode == 0, done.stderr
+    written = folder / "x.prom"
+    assert not written.is_symlink()
+    assert written.stat().st_mode & 0o777 == 0o644
+    assert "mousehole_running" in written.read_text()
+    assert len(list(folder.iterdir())) == PIDS
+
+
+def test_folders__for_a_check_of_a_policy__are_not_taken_from_others(shared: Path) -> None:
+    constructor = f'__attribute__((constructor)) static void evil(void) {{ system("id > {shared}/pwned"); }}'
+    text = f'#include_next "mousehole/sfd.h"\n#ifdef _STDLIB_H\n{constructor}\n#endif\n'
+
+    def act() -> None:
+        for pid in range(os.getpid(), os.getpid() + PIDS):
+            folder = shared / f"mousehole-check-{pid}-0" / "mousehole"
+            folder.mkdir(parents=True)
+            (folder / "sfd.h").write_text(text)
+
+    attack(act)
+    words = [sys.executable, "-m", "mousehole", "policy", "check", "sfd", "--no-kernel"]
+    environment = {**os.environ, "TMPDIR": str(shared)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "random records" in done.stdout
+    assert not (shared / "pwned").exists()
+
+
+def test_lock__cannot_be_held_by_others(lab: Lab) -> None:
+    assert lab.live(NEAR, *MARK, "--confirm", "3s").returncode == 0
+    ours = [BPF_ROOT / "mousehole", Path("/run/mousehole"), Path("/run/mousehole/lock")]
+    for path in ours:
+        assert as_nobody(lab, "flock", "-n", path, "true").returncode != 0
+    user = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+    line = f"flock -n {BPF_ROOT} sh -c 'echo held; exec sleep 60'"
+    holder = lab.start(NEAR, *user, "sh", "-c", line)
+    try:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n", "everybody may open this one here"
+        wait_until(lambda: "nothing of ours" in lab.live(NEAR, "status").stdout, 30)
+        begin = time.monotonic()
+        assert lab.live(NEAR, *MARK).returncode == 0
+        assert lab.live(NEAR, "down", DEVICE).returncode == 0
+        assert time.monotonic() - begin < 9
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def test_lock__that_root_holds_for_long__is_waited_for_and_its_holder_named(lab: Lab) -> None:
+    # The third is that of the pins, after the two of the lock.
+    inject = "inject=mkdir:signal=STOP:when=3"
+    traced = ("strace", "-f", "-o", "/dev/null", "-e", "trace=mkdir", "-e", inject, found(), *MARK)
+    stopped = lab.start(NEAR, *traced, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: f"mark {DEVICE}" in lab.call(NEAR, "cat", "/run/mousehole/lock").stdout, 30)
+        begin = time.monotonic()
+        done = lab.live(NEAR, "down", DEVICE)
+        assert 9 < time.monotonic() - begin < 30
+        assert_refused(
+            done, rf"at work for 10 s, process \d+, `\S*mousehole-live mark {DEVICE} .*`; give this"
+        )
+    finally:
+        stopped.kill()
+        stopped.wait()
+
+
+def test_folder_of_pins__that_somebody_else_made__is_refused(lab: Lab) -> None:
+    assert as_nobody(lab, "mkdir", "-m", "777", BPF_ROOT / "mousehole").returncode == 0
+    for words in (MARK, ("status",), ("down", "--all"), ("confirm", DEVICE)):
+        assert_refused(lab.live(NEAR, *words), rf"{BPF_ROOT}/mousehole.* belongs to user {NOBODY}")
+    lab.run(NEAR, "rmdir", BPF_ROOT / "mousehole")
+    assert lab.live(NEAR, *MARK).returncode == 0
+    assert as_nobody(lab, "ls", BPF_ROOT / "mousehole").returncode != 0
+
+
+def test_options__from_what_is_no_file__are_refused(lab: Lab, shared: Path) -> None:
+    attack(lambda: [os.mkfifo(shared / name) for name in ("pipe", "own.h")])
+    (shared / "large").touch()
+    os.truncate(shared / "large", 1 << 40)
+    begin = time.monotonic()
+    for path in ("/dev/zero", shared / "pipe", shared):
+        assert_refused(lab.live(NEAR, *MARK, "--config", path), rf"{path}; it must be a regular file")
+    assert_refused(lab.live(NEAR, *MARK, "--config", shared / "large"), "must have at most 1048576 bytes")
+    assert_refused(lab.live(NEAR, *MARK, "--policy", shared / "own.h"), "it must be a regular file")
+    assert time.monotonic() - begin < 20
+
+
+def persisted(lab: Lab, own: Path, units: Path) -> None:
+    """Marks by an own policy, writes its units and ends it, as a machine that is started again."""
+    words = ("--policy", own, "--marker", "own")
+    assert lab.live(NEAR, *MARK, *words).returncode == 0
+    units.mkdir(exist_ok=True)
+    done = lab.live(NEAR, "persist", DEVICE, "--directory", units)
+    assert done.returncode == 0, done.stderr
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+
+
+def boot(lab: Lab, *before: str) -> subprocess.CompletedProcess[str]:
+    """Starts what was kept as its unit does, on a machine without compilers."""
+    return lab.call(NEAR, "env", *NO_COMPILER, *before, found(), "boot", DEVICE)
+
+
+def test_boot__runs_no_compiler_and_no_code_of_a_policy(lab: Lab, own: Path, tmp_path: Path) -> None:
+    persisted(lab, own, tmp_path / "units")
+    unit = (tmp_path / "units" / f"mousehole-live-{DEVICE}.service").read_text()
+    assert f"ExecStart={found()} boot {DEVICE}\n" in unit
+    own.write_text("#error its author has changed it\n")
+    trace = tmp_path / "trace"
+    done = boot(lab, str(shutil.which("strace")), "-f", "-o", str(trace), "-e", "trace=execve,openat")
+    assert done.returncode == 0, done.stderr
+    calls = trace.read_text()
+    assert "program.o" in calls
+    assert "own.h" in calls, "its digest is looked at"
+    assert "own.so" not in calls
+    assert "clang" not in calls.replace("CLANG", "")
+    assert status(lab)["state"] == "running"
+    assert status(lab)["problems"] == []
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+
+
+@pytest.mark.parametrize("file", ["own.h", "program.o", "kept.json"])
+def test_boot__refuses_what_somebody_else_could_have_written(
+    lab: Lab, own: Path, tmp_path: Path, file: str
+) -> None:
+    persisted(lab, own, tmp_path / "units")
+    path = KEPT / DEVICE / file
+    for spoil, mend, reason in (
+        ("chown 65534", "chown 0", rf"{file}.* belongs to user {NOBODY}"),
+        ("chmod 622", "chmod 600", rf"others may write to \S*{file}"),
+    ):
+        lab.run(NEAR, *spoil.split(), path)
+        assert_refused(boot(lab), reason)
+        lab.run(NEAR, *mend.split(), path)
+    lab.run(NEAR, "mv", path, f"{path}.real")
+    lab.run(NEAR, "ln", "-s", f"{path}.real", path)
+    assert boot(lab).returncode == 2
+    lab.run(NEAR, "mv", f"{path}.real", path)
+    for folder in (KEPT, KEPT / DEVICE):
+        lab.run(NEAR, "chmod", "777", folder)
+        assert_refused(boot(lab), f"others may write to {folder}")
+        lab.run(NEAR, "chmod", "700", folder)
+    lab.run(NEAR, "bash", "-c", f"echo >> {path}")
+    done = boot(lab)
+    # A blank line more is the same note.
+    assert done.returncode == (0 if file == "kept.json" else 2), done.stderr
+    assert file == "kept.json" or "is not as it was kept: its SHA-256 is" in done.stderr
+
+
+def test_boot__of_nothing__says_so(lab: Lab) -> None:
+    assert_refused(boot(lab), f"nothing is kept of {DEVICE} in {KEPT}; `mousehole-live persist {DEVICE}`")
+
+
+def test_status__does_not_run_a_header_that_was_changed(lab: Lab, own: Path, shared: Path) -> None:
+    assert lab.live(NEAR, *MARK, "--policy", own, "--marker", "own").returncode == 0
+    own.write_text(
+        own.read_text().replace(
+            "\n/*\n * The parameters.", EVIL % (shared / "pwned") + "\n/*\n * The parameters.", 1
+        )
+    )
+    (problem,) = status(lab)["problems"]
+    assert f"{own} has changed since it was started" in problem
+    for words in (("upgrade", DEVICE), ("tune", DEVICE, "--dscp", "cs1"), ("persist", DEVICE, "--print")):
+        assert_refused(lab.live(NEAR, *words), "has changed since it was started")
+    assert not (shared / "pwned").exists()
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+
+
+ALL = (
+    ("up", DEVICE, "--rate", "10mbit", "--scheme", "rio-ps"), ("status",), ("flows",),
+    ("tune", DEVICE, "--rate", "8mbit"), ("upgrade", DEVICE), ("down", DEVICE), (*MARK, "--attach", "clsact"),
+    ("status", "--json"), ("explain", "10.7.0.2"), ("down", DEVICE),
+)  # fmt: skip
+
+
+def test_three_capabilities__are_enough_for_root(lab: Lab) -> None:
+    """As in the units that `persist` writes."""
+    before = lab.state(NEAR, DEVICE)
+    confined = ("setpriv", "--bounding-set", CAPABILITIES, "--no-new-privs")
+    for words in ALL:
+        done = lab.call(NEAR, *confined, found(), *words)
+        assert done.returncode == 0, (words, done.stderr)
+    assert lab.state(NEAR, DEVICE) == before
+
+
+def test_three_capabilities__are_enough_for_another_user(lab: Lab) -> None:
+    before = lab.state(NEAR, DEVICE)
+    lab.run(NEAR, "mkdir", "-m", "700", "/run/mousehole/of-nobody")
+    lab.run(NEAR, "chown", "65534:65534", "/run/mousehole/of-nobody")
+    lab.run(NEAR, "chmod", "711", "/run/mousehole")
+    confined = (
+        "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs",
+        "--inh-caps", CAPABILITIES, "--ambient-caps", CAPABILITIES, "--bounding-set", CAPABILITIES,
+        "env", "RUNTIME_DIRECTORY=/run/mousehole/of-nobody",
+    )  # fmt: skip
+    for words in ALL:
+        done = lab.call(NEAR, *confined, found(), *words)
+        assert done.returncode == 0, (words, done.stderr)
+    assert lab.state(NEAR, DEVICE) == before
