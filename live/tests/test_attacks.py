@@ -150,6 +150,18 @@ def test_headers__that_were_damaged__are_written_anew(lab: Lab, tmp_path: Path, 
     assert header.read_text() == text
 
 
+def test_headers__of_a_user_without_a_home__are_gone_when_the_command_ends(
+    lab: Lab, shared: Path, own: Path
+) -> None:
+    own = Path(shutil.copy(own, shared))
+    words = ("--policy", own, "--marker", "own")
+    done = as_nobody(
+        lab, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", f"TMPDIR={shared}", found(), *MARK, *words
+    )
+    assert_refused(done, "XDG_RUNTIME_DIR or HOME names one")
+    assert list(shared.iterdir()) == [own]
+
+
 def link(secret: Path, *paths: Path) -> None:
     """Has nobody make links to a file of root's."""
 

@@ -40,8 +40,11 @@ fn policy_check<'py>(
 
 /// Returns the folder for a compiler's -I.
 #[pyfunction]
-fn policy_headers_folder() -> PyResult<std::path::PathBuf> {
-    Ok(mousehole_policy::lasting_headers_folder()?)
+fn policy_headers_folder(py: Python<'_>) -> PyResult<std::path::PathBuf> {
+    mousehole_policy::lasting_headers_folder().map_err(|error| {
+        let problem = format!("cannot be written; {error}");
+        errors::to_python(py, Error::File { file: "the policies' headers".into(), problem })
+    })
 }
 
 /// Registers the functions of this file.

@@ -76,6 +76,20 @@ def test_headers__are_where_a_compiler_finds_them(
     assert (Path(capsys.readouterr().out.strip()) / "mousehole" / "policy.h").is_file()
 
 
+def test_headers__are_not_put_where_others_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mousehole"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert run(["headers"], monkeypatch) == 2
+    said = capsys.readouterr().err
+    assert f"others may write to {folder} (its mode is 777)" in said
+    assert said.count("\n") == 1
+    assert not list(folder.iterdir())
+
+
 AT_SETUP = {
     "crash": "__builtin_trap();",
     "loop": "for (volatile int go = 1; go;) ;",
