@@ -556,3 +556,48 @@ pub(crate) fn parse_class(text: &str) -> Option<u32> {
         Some(major << 16 | minor)
     })
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn device() -> Device {
+        Device { name: "w0".into(), index: 1, namespace: 1, link_header_bytes: 14, mtu: 1500 }
+    }
+
+    #[test]
+    fn plan__of_what_was_decided_is_that_of_the_policies() {
+        let text = |text: &str| Some(text.to_string());
+        let up = |scheme: &str| Request {
+            scheme: scheme.into(),
+            rate: text("5mbit"),
+            buffer: "40kB".into(),
+            user: User::Destination,
+            ..Request::new(Mode::Up)
+        };
+        let mark = |scheme: &str| Request { scheme: scheme.into(), ..Request::new(Mode::Mark) };
+        for request in [
+            up("rio-ps"),
+            up("droptail"),
+            up("lfp|priority"),
+            mark("sfd(th=30kB)"),
+            Request { shadow: true, dscp: "af11,af12,af13".into(), ..mark("sfd") },
+            Request { shape: text("1500ms"), initial_window: Some(10), ..mark("tcp-ds") },
+        ] {
+            let deployment = Deployment::new(&request, &device(), None).unwrap();
+            let kept = serde_json::to_string(&deployment.decided()).unwrap();
+            let plan = Plan::new(serde_json::from_str(&kept).unwrap(), &request, &device(), None).unwrap();
+            assert_eq!(
+                plan.settings(&request, &device()),
+                deployment.settings(&request, &device()),
+                "{request:?}"
+            );
+            assert_eq!(
+                (&plan.shaper, plan.action, plan.longest_wait),
+                (&deployment.shaper, deployment.action, deployment.longest_wait),
+                "{request:?}"
+            );
+        }
+    }
+}

@@ -41,7 +41,7 @@ pub fn folder(name: &str) -> PathBuf {
 }
 
 /// Copies a request's own policies, builds their program from the copies, and keeps both. What was kept of the device
-/// before is replaced at once.
+/// before is replaced.
 ///
 /// # Errors
 /// A sentence when the headers do not stand alone, have slow steps, or the folder cannot be written.

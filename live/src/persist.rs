@@ -8,6 +8,7 @@ use crate::{agent, kept, stop, tc};
 use clap::ValueEnum;
 use mousehole_policy::files;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -137,11 +138,12 @@ fn remove(name: &str, folder: &Path, now: bool) -> Result<Vec<String>> {
 /// Refuses a file that was not written by us.
 fn refuse_foreign(path: &Path) -> Result<()> {
     match files::read_text(path) {
-        Ok(text) if text.lines().next() != Some(HEADER) => Err(Failure::new(format!(
+        Ok(text) if text.lines().next() == Some(HEADER) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        _ => Err(Failure::new(format!(
             "{} is not ours and stays as it is; --directory names another folder",
             path.display()
         ))),
-        _ => Ok(()),
     }
 }
 

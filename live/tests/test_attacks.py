@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -265,7 +266,8 @@ def test_folder_of_pins__that_somebody_else_made__is_refused(lab: Lab) -> None:
 
 
 def test_options__from_what_is_no_file__are_refused(lab: Lab, shared: Path) -> None:
-    attack(lambda: [os.mkfifo(shared / name) for name in ("pipe", "own.h")])
+    for name in ("pipe", "own.h"):
+        attack(partial(os.mkfifo, shared / name))
     (shared / "large").touch()
     os.truncate(shared / "large", 1 << 40)
     begin = time.monotonic()

@@ -69,7 +69,9 @@ pub fn lock_folder() -> io::Result<PathBuf> {
         return private_folder(Path::new(SYSTEM[0]));
     }
     let of_session = || variable("XDG_RUNTIME_DIR").map(|folder| folder.join("mousehole"));
-    if let Some(folder) = variable("RUNTIME_DIRECTORY").or_else(of_session) {
+    // Of a unit with several folders these are joined by colons.
+    let of_service = || env::split_paths(&variable("RUNTIME_DIRECTORY")?).next();
+    if let Some(folder) = of_service().or_else(of_session) {
         return private_folder(&folder);
     }
     lasting_folder()?.ok_or_else(|| {
@@ -244,6 +246,8 @@ fn check_above(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns whether programs and libraries in a folder may be started; `/run` is often mounted so that they may not.
+#[cfg(target_os = "linux")]
 fn runs_programs(folder: &Path) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
     let Ok(path) = std::ffi::CString::new(folder.as_os_str().as_bytes()) else { return false };
@@ -252,6 +256,11 @@ fn runs_programs(folder: &Path) -> bool {
         let mut data: libc::statvfs = std::mem::zeroed();
         libc::statvfs(path.as_ptr(), &mut data) == 0 && data.f_flag & libc::ST_NOEXEC == 0
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn runs_programs(_: &Path) -> bool {
+    true
 }
 
 /// The folder of a process that has none to come back to.
