@@ -9,9 +9,11 @@ of `index.md`. tests/test_docs.py fails when the documents and the engine differ
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 from mousehole import _engine
+from mousehole.answer import Link, settings, why_nothing
 from mousehole.engine_types import CatalogueEntry, FormatEntry, ParameterEntry, PartEntry, SchemeEntry
 
 from tools import arrows, document
@@ -109,6 +111,7 @@ def scheme_page(scheme: SchemeEntry, schemes: list[SchemeEntry]) -> str:
         composed,
         source(scheme),
         f"```sh\n{command}\n```",
+        f"## Install\n\n{installed(name)}",
         f"## Parameters\n\n{parameters(scheme)}",
     ]
     return "\n\n".join(filter(None, paragraphs))
@@ -128,8 +131,34 @@ def parts_page(schemes: list[SchemeEntry], parts: list[PartEntry]) -> str:
 def part_section(part: PartEntry) -> str:
     """Returns the section of one marker or queue."""
     kind = f"{part['role']}, a policy" if part["is_policy"] else part["role"]
-    paragraphs = [f"## `{part['name']}`", f"A {kind}.", description(part), source(part), parameters(part)]
+    ways = document.wrapped(f"Installed by {part['installed_by']}.")
+    if part["installed_by"].startswith("nothing: "):
+        ways = document.wrapped(f"Installed by {part['installed_by'].replace(': it ', ', since it ')}.")
+    head = [f"## `{part['name']}`", f"A {kind}.", description(part), source(part)]
+    paragraphs = [*head, ways, parameters(part)]
     return "\n" + "\n\n".join(paragraphs)
+
+
+def installed(scheme: str) -> str:
+    """Returns what installs a scheme with its defaults on a link of 10 Mb/s with a buffer of 100 packets."""
+    link = Link(rate_bps=10_000_000, buffer_packets=100, overhead=0)
+    way = settings(scheme, link)
+    if way is None:
+        return document.wrapped(f"Nothing does: {why_nothing(scheme, link)}.")
+    needs = document.wrapped(f"At 10 Mb/s with 100 packets of buffer; it needs {' and '.join(way.needs)}.")
+    return "\n\n".join([needs, "```sh\n" + "\n".join(map(folded, way.lines)) + "\n```"])
+
+
+def folded(line: str) -> str:
+    """Returns a line of a shell within the documents' width."""
+    if line.startswith("#"):
+        return textwrap.fill(line, document.COLUMNS, subsequent_indent="# ", break_long_words=False)
+    line, has_remark, remark = line.partition("  # ")
+    if has_remark:
+        return f"# {remark}\n{folded(line)}"
+    return textwrap.fill(
+        line, document.COLUMNS - 2, subsequent_indent="    ", break_long_words=False
+    ).replace("\n", " \\\n")
 
 
 def description(entry: CatalogueEntry) -> str:

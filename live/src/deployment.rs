@@ -6,8 +6,10 @@ use crate::layout::{self, Action, KEEP_DSCP, Plain as _};
 use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
-use mousehole_policy::{Key, Kind, Origin, Parameter, Params, Policy, PolicyKind, Value};
-use mousehole_sim::scenario::{Scheme, scheme::LinkContext, scheme::SetUp};
+use mousehole_policy::{Origin, Params, Policy, PolicyKind};
+use mousehole_sim::scenario::install::line::FULL_PACKET;
+use mousehole_sim::scenario::install::{self, Line, LiveQueue};
+use mousehole_sim::scenario::{Part, Scheme, scheme::LinkContext};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -87,6 +89,17 @@ pub struct Fifo {
     pub overhead: u32,
 }
 
+impl Fifo {
+    /// Returns the link that its rate and buffer are of.
+    fn line(&self) -> Line {
+        let buffer_packets = match self.buffer {
+            Buffer::Packets(packets) => u64::from(packets),
+            Buffer::Bytes(bytes) => bytes / FULL_PACKET,
+        };
+        Line { rate: self.rate, buffer_packets, overhead: self.overhead, is_upload: true }
+    }
+}
+
 /// Handle of our queue disciplines.
 pub const HANDLE: &str = "6d48:";
 const MAJOR: u32 = 0x6d48 << 16;
@@ -109,13 +122,18 @@ impl Deployment {
         };
         let scheme = Scheme::parse(&text)?;
         if request.rate.is_none() {
-            refuse_shares_of_a_rate(&scheme)?;
+            install::refuse_shares_of_a_rate(&scheme)?.map_err(Failure::new)?;
         }
         let context =
             LinkContext { rate: fifo.rate, bottleneck: fifo.rate, buffer: fifo.buffer, seed: 0, link: 0 };
-        let mut parts = scheme.set_up(context)?;
-        let queue = parts.pop().expect("a scheme has a queue");
-        let (mut marker, user) = markers(parts, &request.scheme)?;
+        let mut set_up = scheme.set_up(context)?;
+        let dropper = set_up.pop().flatten();
+        let mut parts = scheme.parts();
+        let (queue, values) = parts.pop().expect("a scheme has a queue");
+        let parts: Vec<Part> = parts.into_iter().map(|(part, _)| part).collect();
+        let markers = install::place_markers(&parts, &request.scheme).map_err(Failure::new)?;
+        let mut params_at = |position: Option<usize>| position.and_then(|position| set_up[position].take());
+        let (mut marker, user) = (params_at(markers.flow), params_at(markers.user));
         if let (Some(segments), Some(params)) = (request.initial_window, &mut marker) {
             scale_windows(params, segments)?;
         }
@@ -141,7 +159,10 @@ impl Deployment {
                 }
                 deployment.action = action(request, root, &device.name)?;
             }
-            Mode::Up => deployment.set_queue(queue, fifo)?,
+            Mode::Up => {
+                let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.line());
+                deployment.set_queue(queue.map_err(Failure::new)?, dropper, fifo)?;
+            }
         }
         if let Some(text) = &request.shape {
             deployment.set_wait(text, request)?;
@@ -164,43 +185,19 @@ impl Deployment {
         Ok(())
     }
 
-    fn set_queue(&mut self, queue: SetUp, fifo: Fifo) -> Result<()> {
+    fn set_queue(&mut self, queue: LiveQueue, params: Option<Params>, fifo: Fifo) -> Result<()> {
+        self.shaper = Shaper::Fifo(fifo);
         match queue {
-            SetUp::Policy(params) => {
-                self.combination.queue = Queue::Dropper(named(params.policy())?);
-                self.dropper = Some(params);
-                self.shaper = Shaper::Fifo(fifo);
+            LiveQueue::Dropper => {
+                self.combination.queue = params
+                    .as_ref()
+                    .map_or(Ok(Queue::None), |params| named(params.policy()).map(Queue::Dropper))?;
+                self.dropper = params;
             }
-            SetUp::Native { name: "droptail", .. } => {
-                self.combination.queue = Queue::DropTail;
-                self.shaper = Shaper::Fifo(fifo);
-            }
-            SetUp::Native { name: name @ ("priority" | "priority-red"), .. }
-                if self.marker.is_none() && self.user.is_none() =>
-            {
-                return Err(Failure::new(format!(
-                    "the queue {name} has a class for each colour and nothing gives colours; a queue of classes needs a marker \
-                     before it, such as lfp or rio-ps|{name}"
-                )));
-            }
-            SetUp::Native { name: "priority" | "priority-red", values } => {
-                let colours = values.get("colours").and_then(|text| text.parse().ok()).unwrap_or(3);
+            LiveQueue::DropTail => self.combination.queue = Queue::DropTail,
+            LiveQueue::Classes(colours) => {
                 self.shaper = Shaper::Classes { fifo, colours };
                 set_classes(&mut self.action, colours);
-            }
-            SetUp::Native { name, .. } => {
-                let cure = match name {
-                    "cake" | "fq-codel" | "codel" | "pie" => {
-                        let kind = if name == "fq-codel" { "fq_codel" } else { name };
-                        format!(
-                            "install it with `tc qdisc replace dev … root {kind}`, and a marker before it with `mark`"
-                        )
-                    }
-                    _ => "it exists in the simulator only".into(),
-                };
-                return Err(Failure::new(format!(
-                    "the queue {name} cannot be decided by a program before a FIFO; {cure}"
-                )));
             }
         }
         Ok(())
@@ -233,6 +230,34 @@ impl Deployment {
     /// Returns the settings as the program reads them.
     pub fn settings(&self, request: &Request, device: &Device) -> Vec<u8> {
         self.plan().settings(request, device)
+    }
+
+    /// Returns a line for each policy with the parameters that it runs with.
+    ///
+    /// # Errors
+    /// As [`Scheme::parse`], for a scheme that did not.
+    pub fn parameters(&self) -> Result<Vec<String>> {
+        let text = match &self.shaper {
+            Shaper::None | Shaper::Departures => format!("{}|droptail", self.scheme),
+            Shaper::Fifo(_) | Shaper::Classes { .. } => self.scheme.clone(),
+        };
+        let (parts, mut running) = (Scheme::parse(&text)?.parts(), self.params());
+        let policies = parts.into_iter().filter(|(part, _)| matches!(part, Part::Policy(_)));
+        let line = |(part, values): (Part, std::collections::BTreeMap<&str, String>)| {
+            let params = running.next();
+            let is_count = |name: &str| {
+                part.parameters()
+                    .iter()
+                    .any(|one| one.name == name && one.kind == mousehole_policy::Kind::Count)
+            };
+            // Counts may have been scaled by the initial window.
+            let value = |(name, text): (&&str, &String)| match params.filter(|_| is_count(name)) {
+                Some(params) => format!("{name}={}", params.number(name)),
+                None => format!("{name}={text}"),
+            };
+            format!("{}: {}", part.name(), values.iter().map(value).collect::<Vec<_>>().join(", "))
+        };
+        Ok(policies.map(line).collect())
     }
 
     /// Returns the policies in it.
@@ -390,69 +415,6 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
         )));
     }
     Ok(Fifo { rate, buffer, burst: burst as u32, overhead })
-}
-
-/// Refuses a scheme whose parameters depend on a rate.
-fn refuse_shares_of_a_rate(scheme: &Scheme) -> Result<()> {
-    let is_share = |(_, parameter, text): &(String, Parameter, String)| {
-        parameter.kind == Kind::Rate && matches!(parameter.parse(text), Ok(Value::Share(_)))
-    };
-    if let Some((name, _, text)) = scheme.parameters().iter().find(|one| is_share(one)) {
-        return Err(Failure::new(format!(
-            "{name} is \"{text}\" of a rate that is not given; --rate must be that of the link, such as --rate 9500kbit"
-        )));
-    }
-    // Others are shares in all but name, such as lfp's omega.
-    let bytes_at = |rate| -> Result<Vec<Option<Vec<u8>>>> {
-        let parts = scheme.set_up(LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE })?;
-        let bytes = |part: &SetUp| match part {
-            SetUp::Policy(params) => Some(params.bytes()),
-            SetUp::Native { .. } => None,
-        };
-        Ok(parts.iter().map(bytes).collect())
-    };
-    match bytes_at(LinkContext::EXAMPLE.rate)? == bytes_at(Rate(2 * LinkContext::EXAMPLE.rate.0))? {
-        true => Ok(()),
-        false => Err(Failure::new(format!(
-            "the marker {} depends on the rate of the link, which is not given; --rate must be that, such as --rate 9500kbit",
-            scheme.name().trim_end_matches("|droptail")
-        ))),
-    }
-}
-
-/// Returns the marker of flows and that of users.
-fn markers(parts: Vec<SetUp>, text: &str) -> Result<(Option<Params>, Option<Params>)> {
-    let (mut marker, mut user) = (None, None);
-    for part in parts {
-        let params = match part {
-            SetUp::Policy(params) => params,
-            SetUp::Native { name, .. } => {
-                return Err(Failure::new(format!("the marker {name} exists in the simulator only")));
-            }
-        };
-        let policy = params.policy();
-        assert_eq!(policy.kind(), PolicyKind::Marker, "the catalogue's roles are right");
-        let refuse = |why: &str| Err(Failure::new(format!("the marker {} {why}", policy.name())));
-        match policy.key() {
-            _ if policy.returns_hint() => {
-                return refuse(
-                    "writes window hints, for which packets have no field here; `host` takes them from the socket",
-                );
-            }
-            Key::Connection => {
-                return refuse("must see both directions of a connection; a device's egress has one");
-            }
-            Key::Flow if marker.is_none() && user.is_none() => marker = Some(params),
-            Key::User if user.is_none() => user = Some(params),
-            _ => {
-                return Err(Failure::new(format!(
-                    "the scheme \"{text}\" has too many markers; one that keeps a state for each flow may stand before one \
-                     that keeps it for each user"
-                )));
-            }
-        }
-    }
-    Ok((marker, user))
 }
 
 /// Scales the thresholds of a marker that reads windows, if they are the published ones: those are of senders that

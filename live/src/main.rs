@@ -7,7 +7,7 @@ use mousehole_live::request::{
     self, Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_DSCP, DEFAULT_HOST_SCHEME,
     DEFAULT_INITIAL_WINDOW, DEFAULT_MARKER, DEFAULT_SCHEME, DEFAULT_SHAPE, Mode, Request, User, Via,
 };
-use mousehole_live::start::{Manner, start, start_kept, upgrade};
+use mousehole_live::start::{Manner, rehearse, start, start_kept, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
 use mousehole_live::{agent, check, confirm, deployment, explain, flows, kernel, metrics, persist, stop};
@@ -96,6 +96,9 @@ struct Common {
     /// Decide and count, change nothing
     #[arg(long)]
     shadow: bool,
+    /// Say what would be done, and do nothing; needs no rights
+    #[arg(long)]
+    dry_run: bool,
     /// Take everything back after this time unless `confirm` comes first, such as 120s
     #[arg(long, value_name = "TIME")]
     confirm: Option<String>,
@@ -361,6 +364,15 @@ impl Common {
         Ok(request)
     }
 
+    /// Starts what is asked for, or says what that would be.
+    fn begin(&self, request: &Request) -> Result<Vec<String>> {
+        let manner = self.manner()?;
+        match self.dry_run {
+            true => rehearse(&self.device, request),
+            false => start(&self.device, request, &manner),
+        }
+    }
+
     fn manner(&self) -> Result<Manner> {
         let confirm_s = self.confirm.as_ref().map(|text| parse_dur("--confirm", text)).transpose()?;
         let confirm_s = confirm_s.map(|time| time.as_secs().ceil() as u64);
@@ -466,9 +478,9 @@ fn main() -> ExitCode {
 fn run(verb: &Verb) -> Result<Vec<String>> {
     match verb {
         Verb::Check { device, json } => check::check(device, *json),
-        Verb::Mark(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
-        Verb::Up(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
-        Verb::Host(options) => start(&options.common.device, &options.request()?, &options.common.manner()?),
+        Verb::Mark(options) => options.common.begin(&options.request()?),
+        Verb::Up(options) => options.common.begin(&options.request()?),
+        Verb::Host(options) => options.common.begin(&options.request()?),
         Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
         Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),
         Verb::Status(options) => status(options),

@@ -8,7 +8,7 @@ use crate::check::queue;
 use crate::deployment::{self, Deployment, Fifo, HANDLE, Plan, Shaper};
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::home::{Home, Place};
+use crate::home::{self, Home, Place};
 use crate::kernel::{self, Loaded, Maps};
 use crate::layout::Action;
 use crate::object;
@@ -66,21 +66,9 @@ fn start_plan(
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
-    let needs_root = !request.shadow
-        && match &plan.shaper {
-            Shaper::None => false,
-            Shaper::Departures => !has_departures(name, plan.longest_wait)?,
-            Shaper::Fifo(_) | Shaper::Classes { .. } => true,
-        };
-    let replaced = match root.as_ref().filter(|qdisc| needs_root && !qdisc.is_default()) {
-        Some(foreign) if !request.replace => {
-            return Err(Failure::new(format!(
-                "{name} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
-                 `mark` leaves it where it is",
-                foreign.kind, foreign.handle
-            )));
-        }
-        Some(foreign) => Some(save(device, foreign)?),
+    let needs_root = needs_root(name, request, plan)?;
+    let replaced = match root.as_ref().filter(|_| needs_root) {
+        Some(root) => saved_root(device, root, request)?,
         None => None,
     };
     let mut record = Record {
@@ -132,6 +120,75 @@ fn start_plan(
     Ok(lines)
 }
 
+/// Returns what [`start`] would do; changes nothing.
+///
+/// # Errors
+/// As [`start`], in the same sentences.
+pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
+    let device = Device::find(name)?;
+    let root = tc::root(name)?;
+    let deployment = Deployment::new(request, &device, root.as_ref())?;
+    let plan = deployment.plan();
+    refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
+    let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
+    // Who may not look into the folder cannot know whether the device is in use.
+    let place = home::find(name).ok().flatten();
+    if let Some((place, record)) = place.and_then(|place| place.record().ok().map(|record| (place, record))) {
+        refuse_running(&place, &record, name)?;
+    }
+    let needs_root = needs_root(name, request, &plan)?;
+    if let Some(root) = root.as_ref().filter(|_| needs_root) {
+        saved_root(&device, root, request)?;
+    }
+    let mut lines = describe(&device, request, &plan, &bytes, needs_root);
+    lines[0] = format!("{name}: {} would run, and nothing was changed", deployment.scheme);
+    lines.push(format!(
+        "program {} at the egress, attached as {}",
+        deployment.combination.name(),
+        attached(request)
+    ));
+    lines.extend(deployment.parameters()?);
+    if request.no_gso {
+        lines.push(format!("ip link set dev {name} gso_max_segs 1"));
+    }
+    if needs_root {
+        let commands = qdisc_commands("replace", name, &deployment.shaper, &device);
+        lines.extend(commands.iter().map(|(_, words)| format!("tc {}", words.join(" "))));
+    }
+    Ok(lines)
+}
+
+fn attached(request: &Request) -> &'static str {
+    match request.attach {
+        Attach::Auto => "a tcx link, or where the kernel has none as a filter under clsact",
+        Attach::Tcx => "a tcx link",
+        Attach::Clsact => "a filter under clsact",
+    }
+}
+
+/// Returns whether a queue discipline is put at the device's root.
+fn needs_root(name: &str, request: &Request, plan: &Plan) -> Result<bool> {
+    Ok(!request.shadow
+        && match &plan.shaper {
+            Shaper::None => false,
+            Shaper::Departures => !has_departures(name, plan.longest_wait)?,
+            Shaper::Fifo(_) | Shaper::Classes { .. } => true,
+        })
+}
+
+/// Returns what keeps the root's queue discipline while ours is there; `None` for the kernel's default.
+fn saved_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
+    match root.is_default() {
+        true => Ok(None),
+        false if request.replace => save(device, root).map(Some),
+        false => Err(Failure::new(format!(
+            "{} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
+             `mark` leaves it where it is",
+            device.name, root.kind, root.handle
+        ))),
+    }
+}
+
 /// Puts the program of this version in the place of the running one, with the same request; states stay where the maps
 /// fit.
 ///
@@ -165,18 +222,27 @@ pub fn upgrade(name: &str) -> Result<Vec<String>> {
     Ok(vec![format!("{name}: the program was replaced, and flows kept their state")])
 }
 
+fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
+    match stop::is_running(place, record) {
+        false => Ok(()),
+        true => Err(Failure::new(format!(
+            "{name} is in use since {} s, by `{}`; `mousehole-live down {name}` ends that",
+            now().saturating_sub(record.since),
+            record.command.join(" ")
+        ))),
+    }
+}
+
 /// Refuses a device that is in use, and removes what a command that was killed left there.
 fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     if !place.exists() {
         return Ok(());
     }
     match place.record() {
-        Ok(record) if stop::is_running(place, &record) => Err(Failure::new(format!(
-            "{name} is in use since {} s, by `{}`; `mousehole-live down {name}` ends that",
-            now().saturating_sub(record.since),
-            record.command.join(" ")
-        ))),
-        Ok(record) => stop::take_back(place, &record).map(drop),
+        Ok(record) => {
+            refuse_running(place, &record, name)?;
+            stop::take_back(place, &record).map(drop)
+        }
         // Killed between the folder and the record: nothing can be attached yet.
         Err(_) => place.remove_pins().and_then(|()| place.remove()),
     }
@@ -306,62 +372,70 @@ pub(crate) fn change_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Res
 }
 
 fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
+    qdisc_commands(verb, name, shaper, device).iter().try_for_each(|(kind, words)| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        tc::put(kind, &words)
+    })
+}
+
+/// Returns the words of tc that put the queue disciplines in place, or change them, each with the kind that it is about.
+fn qdisc_commands(
+    verb: &str,
+    name: &str,
+    shaper: &Shaper,
+    device: &Device,
+) -> Vec<(&'static str, Vec<String>)> {
+    let words = |text: String| text.split_whitespace().map(String::from).collect();
     match shaper {
-        Shaper::None => Ok(()),
+        Shaper::None => Vec::new(),
         // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
         Shaper::Departures if verb == "replace" => {
-            tc::put("fq", &["qdisc", verb, "dev", name, "root", "handle", HANDLE, "fq", "flow_limit", "1000"])
+            vec![("fq", words(format!("qdisc {verb} dev {name} root handle {HANDLE} fq flow_limit 1000")))]
         }
-        Shaper::Departures => Ok(()),
+        Shaper::Departures => Vec::new(),
         Shaper::Fifo(fifo) => {
-            let (rate, burst, limit) =
-                (fifo.rate.0.to_string(), fifo.burst.to_string(), limit(fifo, device).to_string());
-            let mut words = vec![
-                "qdisc", verb, "dev", name, "root", "handle", HANDLE, "tbf", "rate", &rate, "burst", &burst,
-                "limit", &limit,
-            ];
-            let extra = (fifo.overhead - device.link_header_bytes).to_string();
-            if extra != "0" {
-                words.extend(["overhead", &extra]);
-            }
-            tc::put("tbf", &words)
+            let (rate, burst, limit) = (fifo.rate.0, fifo.burst, limit(fifo, device));
+            let bucket = format!("tbf rate {rate} burst {burst} limit {limit}{}", overhead(fifo, device));
+            vec![("tbf", words(format!("qdisc {verb} dev {name} root handle {HANDLE} {bucket}")))]
         }
         Shaper::Classes { fifo, colours } => {
-            let (rate, burst) = (fifo.rate.0.to_string(), fifo.burst.to_string());
+            let (rate, burst, overhead) = (fifo.rate.0, fifo.burst, overhead(fifo, device));
             // A hundredth for each colour, so that none starves.
-            let least = (fifo.rate.0 / 100).max(1000).to_string();
-            let overhead = (fifo.overhead - device.link_header_bytes).to_string();
-            let default = format!("{:x}", deployment::class(0, *colours));
+            let least = (rate / 100).max(1000);
+            let class = |parent: &str, id: &str, rate: u64, ceil: u64, priority: u32| {
+                let class = format!("class {verb} dev {name} parent {parent} classid {id} htb");
+                let rates = format!("rate {rate} ceil {ceil} burst {burst} cburst {burst}");
+                ("htb", words(format!("{class} {rates} prio {priority}{overhead}")))
+            };
+            let mut commands = Vec::new();
             // HTB itself cannot change, only its classes can.
             if verb == "replace" {
-                tc::put(
-                    "htb",
-                    &["qdisc", verb, "dev", name, "root", "handle", HANDLE, "htb", "default", &default],
-                )?;
+                let default = deployment::class(0, *colours);
+                let htb = format!("qdisc {verb} dev {name} root handle {HANDLE} htb default {default:x}");
+                commands.push(("htb", words(htb)));
             }
-            let class = |parent: &str, id: &str, rate: &str, ceil: &str, priority: &str| {
-                let mut words = vec![
-                    "class", verb, "dev", name, "parent", parent, "classid", id, "htb", "rate", rate, "ceil",
-                    ceil, "burst", &burst, "cburst", &burst, "prio", priority,
-                ];
-                if overhead != "0" {
-                    words.extend(["overhead", &overhead]);
-                }
-                tc::run(&words).map(drop)
-            };
             let parent = format!("{HANDLE}1");
-            class(HANDLE, &parent, &rate, &rate, "0")?;
+            commands.push(class(HANDLE, &parent, rate, rate, 0));
+            let (kind, limit) = match fifo.buffer {
+                Buffer::Packets(packets) => ("pfifo", u64::from(packets)),
+                Buffer::Bytes(bytes) => ("bfifo", bytes),
+            };
             for colour in 0..*colours {
                 let id = format!("{HANDLE}{:x}", deployment::class(colour, *colours));
-                class(&parent, &id, &least, &rate, &colour.to_string())?;
-                let (kind, limit) = match fifo.buffer {
-                    Buffer::Packets(packets) => ("pfifo", packets.to_string()),
-                    Buffer::Bytes(bytes) => ("bfifo", bytes.to_string()),
-                };
-                tc::run(&["qdisc", verb, "dev", name, "parent", &id, kind, "limit", &limit])?;
+                commands.push(class(&parent, &id, least, rate, colour));
+                let leaf = format!("qdisc {verb} dev {name} parent {id} {kind} limit {limit}");
+                commands.push((kind, words(leaf)));
             }
-            Ok(())
+            commands
         }
+    }
+}
+
+/// Returns tc's words for what a packet has on the wire beyond its frame; empty for nothing.
+fn overhead(fifo: &Fifo, device: &Device) -> String {
+    match fifo.overhead - device.link_header_bytes {
+        0 => String::new(),
+        bytes => format!(" overhead {bytes}"),
     }
 }
 

@@ -24,7 +24,7 @@ use mousehole_sim::packet::{Colour, Kind, Packet, flag};
 use mousehole_sim::queue::{Dropper, Fifo, Policy};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::{LinkContext, SetUp};
+use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 /// Packets of each scheme, over all its links.
@@ -62,15 +62,15 @@ impl Parts {
     fn new(text: &str, link: Link) -> Parts {
         let rate = Rate(link.rate);
         let context = LinkContext { rate, bottleneck: rate, buffer: link.buffer, seed: SEED, link: 0 };
-        let mut parts = Scheme::parse(text).expect("a scheme").set_up(context).expect("it fits the link");
-        let params = |part| match part {
-            SetUp::Policy(params) => Some(params),
-            SetUp::Native { name: "droptail", .. } => None,
-            SetUp::Native { name, .. } => panic!("{name} is not decided in the kernel"),
-        };
-        let dropper = params(parts.pop().expect("a scheme has a queue"));
-        assert!(parts.len() < 2, "{text}");
-        Parts { marker: parts.pop().and_then(params), dropper }
+        let scheme = Scheme::parse(text).expect("a scheme");
+        let mut params = scheme.set_up(context).expect("it fits the link");
+        let dropper = params.pop().expect("a scheme has a queue");
+        assert!(params.len() < 2, "{text}");
+        let marker = params.pop().flatten();
+        let native: Vec<&str> = scheme.parts().iter().map(|(part, _)| part.name()).collect();
+        let decided = usize::from(marker.is_some()) + usize::from(dropper.is_some());
+        assert!(decided == native.len() || native.last() == Some(&"droptail"), "{native:?} in the kernel");
+        Parts { marker, dropper }
     }
 
     /// Returns the name of the program.

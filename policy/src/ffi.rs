@@ -4,7 +4,7 @@ use crate::base::{Backlog, View};
 use std::ffi::{c_char, c_void};
 
 /// `MH_POLICY_ABI`.
-pub(crate) const ABI: u32 = 2;
+pub(crate) const ABI: u32 = 3;
 pub(crate) const MARKER: u32 = 1;
 pub(crate) const DROPPER: u32 = 2;
 pub(crate) const PER_CONNECTION: u32 = 1;
@@ -126,6 +126,8 @@ pub(crate) struct RawPolicy {
     pub restarts: Option<RestartsFn>,
     pub published_offset: u32,
     pub published_bytes: u32,
+    pub colours: u32,
+    pub install: *const c_char,
 }
 
 // SAFETY: a description is constant data and functions that keep no state of their own.
@@ -178,7 +180,8 @@ mod tests {
             layout!(RawParameter: name, value, meaning, source, choices, least, most, kind, bits, mask, offset, bytes, count, stride),
             layout!(RawPolicy: abi, kind, key, returns, flags, params_bytes, flow_bytes, state_bytes, parameter_count,
                 reading_count, name, summary, source, detail, unread, parameters, readings, setup, draws, mark, drop,
-                expired, flow_end, period, classify, control, shape, departed, restarts, published_offset, published_bytes),
+                expired, flow_end, period, classify, control, shape, departed, restarts, published_offset, published_bytes,
+                colours, install),
         ]
         .concat();
         assert_eq!(c.iter().map(|&at| at as usize).collect::<Vec<_>>(), rust);

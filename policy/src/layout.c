@@ -44,6 +44,7 @@ const unsigned int mh_layout[] = {
 	offsetof(struct mh_policy, classify), offsetof(struct mh_policy, control), offsetof(struct mh_policy, shape),
 	offsetof(struct mh_policy, departed), offsetof(struct mh_policy, restarts),
 	offsetof(struct mh_policy, published_offset), offsetof(struct mh_policy, published_bytes),
+	offsetof(struct mh_policy, colours), offsetof(struct mh_policy, install),
 };
 const unsigned int mh_layout_length = sizeof(mh_layout) / sizeof(mh_layout[0]);
 

@@ -6,6 +6,7 @@
 //! of each header gives formula, source, ranges and errors.
 
 mod base;
+mod counterpart;
 mod ffi;
 pub mod files;
 mod full_buffer;
@@ -18,6 +19,7 @@ pub mod units;
 mod virtual_fifo;
 
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
+pub use counterpart::{Counterpart, CounterpartKind};
 pub use ffi::Counts;
 pub use full_buffer::{FullBuffer, Limit};
 pub use functions::{Arguments, Field, Function};

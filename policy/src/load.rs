@@ -3,11 +3,13 @@
 //! The shipped headers are embedded in this library and written to the user's cache, so that a user's header may
 //! include them and needs nothing but a C compiler. What is compiled is removed as soon as it is loaded.
 
+use crate::base::COLOURS;
+use crate::counterpart::Counterpart;
 use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
 use crate::files;
 use crate::parameter::ParameterError;
 use crate::params::{LinkContext, Settings};
-use crate::policy::{Origin, Policy, find, register};
+use crate::policy::{Origin, Policy, find, register, text};
 use object::{Object as _, ObjectSection as _};
 use std::fmt;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -263,6 +265,9 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
             "describes neither a marker nor a dropper; end it with MH_MARKER(…) or MH_DROPPER(…)".into()
         );
     }
+    if raw.colours as usize > COLOURS {
+        return Err(format!("gives {} colours; there are {COLOURS}", raw.colours));
+    }
     if raw.control.is_some() && raw.period.is_none() {
         return Err("offers control but no period, so that nobody would call it; add MH_PERIOD(…)".into());
     }
@@ -292,6 +297,12 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
 /// Checks the table: names, fields inside the struct, and defaults that are allowed.
 fn check_parameters(policy: &'static Policy) -> Result<(), String> {
     let size = policy.sizes().0;
+    let counterpart =
+        Counterpart::parse(text(policy.raw().install)).map_err(|why| format!("install {why}"))?;
+    let has = |name: &&str| policy.parameters().iter().any(|one| one.name == *name);
+    if let Some(name) = counterpart.iter().flat_map(Counterpart::names).find(|name| !has(name)) {
+        return Err(format!("install names {name}, which is no parameter of its"));
+    }
     for (raw, parameter) in policy.raw_parameters().iter().zip(policy.parameters()) {
         let name = parameter.name;
         if name.is_empty() || name.contains(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {

@@ -1,6 +1,7 @@
 //! A policy as its header describes it, shipped or loaded.
 
-use crate::base::{Backlog, Colour, Verdict, View};
+use crate::base::{Backlog, COLOURS, Colour, Verdict, View};
+use crate::counterpart::Counterpart;
 use crate::ffi::{self, Counts, RawParameter, RawPolicy};
 use crate::parameter::{Kind, Parameter};
 use crate::params::{Params, State};
@@ -135,6 +136,20 @@ impl Policy {
     /// Returns the fields of its parameters that its functions do not read, by its own word.
     pub fn unread(&self) -> Vec<&'static str> {
         text(self.raw.unread).split_whitespace().collect()
+    }
+
+    /// Returns what else than a program of ours does as it does; `None` if nothing does.
+    pub fn counterpart(&self) -> Option<Counterpart> {
+        // A header of a user's is checked when it is loaded, and a test looks at ours.
+        Counterpart::parse(text(self.raw.install)).ok().flatten()
+    }
+
+    /// Returns how many colours a marker gives, from the best on.
+    pub fn colours(&self) -> usize {
+        match self.raw.colours as usize {
+            0 => COLOURS,
+            number => number,
+        }
     }
 
     /// Returns the sizes of its parameters, a flow's state and the shared state, in bytes.

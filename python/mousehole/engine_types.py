@@ -440,9 +440,32 @@ class PartEntry(CatalogueEntry):
     """A marker or queue that schemes are made of; a user's own policy has a header and its SHA-256."""
 
     role: Literal["marker", "queue"]
+    order: Literal["fifo", "several"]
+    installed_by: str
     is_policy: bool
     header: str | None
     sha256: str | None
+
+
+class WredEntry(TypedDict):
+    """One profile of a router's WRED."""
+
+    dscp: int
+    min_packets: int
+    max_packets: int
+    probability: str
+    weight_exponent: int
+
+
+class InstallPlan(TypedDict, total=False):
+    """What installs a scheme on a link; where nothing does, the reason alone."""
+
+    place: str
+    lines: list[str]
+    live: str | None
+    wred: list[WredEntry]
+    needs: list[str]
+    reason: str
 
 
 class PolicyKernelFigures(TypedDict):

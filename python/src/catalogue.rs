@@ -4,6 +4,7 @@ use crate::convert;
 use crate::errors::to_python;
 use mousehole_policy::{Origin, Parameter, Policy};
 use mousehole_sim::rate_trace::RateTrace;
+use mousehole_sim::scenario::catalogue::Order;
 use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::traffic::read::formats::understood;
@@ -23,13 +24,16 @@ fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// Returns every part that schemes may be made of: as [`schemes`] does, with its role, and of a user's own policy its
+/// Returns every part that schemes may be made of: as [`schemes`] does, with its role, the order in which packets leave
+/// it, what installs it, and of a user's own policy its
 /// header and that header's SHA-256.
 #[pyfunction]
 fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = Part::all().into_iter().map(|part| {
         let entry = entry(py, part.name(), part.texts(), part.parameters())?;
         entry.set_item("role", if part.role() == Role::Marker { "marker" } else { "queue" })?;
+        entry.set_item("order", if part.order() == Order::Fifo { "fifo" } else { "several" })?;
+        entry.set_item("installed_by", scenario::install::words(part))?;
         let policy = if let Part::Policy(policy) = part { Some(policy) } else { None };
         entry.set_item("is_policy", policy.is_some())?;
         entry.set_item("header", policy.map(header).unwrap_or_default())?;

@@ -3,6 +3,7 @@
 mod catalogue;
 mod convert;
 mod errors;
+mod install;
 #[cfg(target_os = "linux")]
 mod link;
 mod memory;
@@ -120,5 +121,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     link::register(module)?;
     traffic::register(module)?;
     catalogue::register(module)?;
+    install::register(module)?;
     policy::register(module)
 }

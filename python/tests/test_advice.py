@@ -1,6 +1,5 @@
 """The answer of a comparison, and how its scheme is installed."""
 
-import shlex
 import subprocess
 import tomllib
 from dataclasses import replace
@@ -9,13 +8,11 @@ from pathlib import Path
 
 import pytest
 from mousehole.answer import (
-    LINUX,
     MOST_LINES,
     NO_VERDICT,
     NOT_SHOWN,
     NOTHING_BETTER,
     RECOMMENDED,
-    ROUTER,
     Link,
     advice,
 )
@@ -88,7 +85,7 @@ def test_advice__tells_apart_what_differs_at_the_level_for_all_schemes() -> None
 def test_advice__of_the_same_times_takes_either() -> None:
     one = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.5)})
     assert (one.scheme, one.not_told_apart) == ("cake", ("fq-codel",))
-    ideal_like = answer({"droptail": runs(1.0), "cake": runs(0.5), "shred": runs(0.5)})
+    ideal_like = answer({"droptail": runs(1.0), "cake": runs(0.5), "las": runs(0.5)})
     assert ideal_like.ahead == ()
 
 
@@ -100,9 +97,9 @@ def test_advice__without_long_transfers_nothing_is_cheaper() -> None:
 
 
 def test_advice__what_cannot_be_installed_is_ahead_only_if_it_is_better() -> None:
-    one = answer({"droptail": runs(1.0), "cake": runs(0.5), "shred": runs(0.8)})
+    one = answer({"droptail": runs(1.0), "cake": runs(0.5), "las": runs(0.8)})
     assert (one.scheme, one.ahead) == ("cake", ())
-    wide = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "shred": scaled([0.9, 1.09] * 3)})
+    wide = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "las": scaled([0.9, 1.09] * 3)})
     assert (wide.scheme, wide.ahead) == ("cake", ()), "0.5 % less is not told apart"
 
 
@@ -110,9 +107,9 @@ def test_advice__has_room_for_three_lines_of_a_router() -> None:
     router = "sfd(mode=total)"
     one = answer({"droptail": runs(1.0), router: runs(0.5)})
     assert len(one.lines) == 6
-    assert one.lines[3].startswith("Install on a router with WRED: nft add rule ")
+    assert one.lines[3].startswith("Install on a router with WRED: mousehole-live mark DEV ")
     assert [line[:14] for line in one.lines[4:]] == ["WRED for DSCP ", "WRED for DSCP "]
-    full = answer({"droptail": runs(1.0), router: runs(0.5), "shred": runs(0.3)})
+    full = answer({"droptail": runs(1.0), router: runs(0.5), "las": runs(0.3)})
     assert len(full.lines) == 5
     assert full.lines[-1] == "Install on a router with WRED: the 3 lines that --details prints."
 
@@ -134,15 +131,38 @@ def test_advice__warns_once_that_there_is_no_steady_state() -> None:
 
 
 def test_advice__names_what_is_better_but_cannot_be_installed() -> None:
-    one = answer({"droptail": runs(1.0), "cake": runs(0.6), "shred": runs(0.3)})
-    assert (one.scheme, one.ahead) == ("cake", ("shred",))
-    assert "Better still in simulation, but nothing installs it yet: shred." in one.lines
+    one = answer({"droptail": runs(1.0), "cake": runs(0.6), "las": runs(0.3)})
+    assert (one.scheme, one.ahead) == ("cake", ("las",))
+    assert "Better still in simulation, but nothing installs it: las." in one.lines
 
 
 def test_advice__without_anything_installable_says_so() -> None:
-    one = answer({"droptail": runs(1.0), "shred": runs(0.3)})
-    assert (one.scheme, one.installation) == ("shred", None)
-    assert one.lines[-1].startswith("Nothing installs shred yet.")
+    one = answer({"droptail": runs(1.0), "las": runs(0.3)})
+    assert (one.scheme, one.installation) == ("las", None)
+    assert one.lines[-1] == (
+        "Nothing installs las: the queue las exists in the simulator only, since it serves whoever was "
+        "served least, which no queue discipline of Linux does. Compare what Linux has as well: --schemes "
+        "'…,fq-codel,cake'."
+    )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "verb"),
+    [(scheme, "up") for scheme in ("pias", "lfp", "pq-sfd", "sfd|priority", "appl", "er-tbm", "ct-bytes")]
+    + [("shred", "host"), ("tcp-ds", "host")],
+)
+def test_advice__says_what_mousehole_live_runs(scheme: str, verb: str) -> None:
+    one = answer({"droptail": runs(1.0), scheme: runs(0.3)})
+    assert one.installation is not None
+    assert any(
+        line.startswith(f"Install on Linux: mousehole-live {verb} DEV ") and scheme in line
+        for line in one.lines
+    ), one.lines
+
+
+def test_advice__a_link_without_a_constant_rate_is_the_reason() -> None:
+    assert install.why_nothing("cake", None).startswith("its commands need the rate")
+    assert install.why_nothing("cake", LINK) == ""
 
 
 def test_advice__says_what_long_transfers_pay() -> None:
@@ -255,51 +275,6 @@ def test_of_grid__groups_the_cells_by_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "expected"),
-    [
-        ("cake", "root cake bandwidth 5mbit rtt 100ms besteffort triple-isolate"),
-        ("cake(hosts=flows,rtt=50ms)", "root cake bandwidth 5mbit rtt 50ms besteffort flows"),
-        ("cake(shape=95)", "root cake bandwidth 4750kbit rtt 100ms besteffort triple-isolate"),
-        ("cake(limit=1MB)", "besteffort triple-isolate memlimit 1000000"),
-        ("cake(limit=1000p)", "besteffort triple-isolate memlimit 1500000"),
-        ("droptail", "pfifo limit 50"),
-        ("fq-codel", "fq_codel limit 10240 flows 1024 quantum 1500 target 5ms interval 100ms ecn"),
-        ("fq-codel(ecn=false)", "interval 100ms noecn"),
-        ("codel(limit=15kB)", "codel limit 10 target 5ms interval 100ms ecn"),
-        ("pie", "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 ecn"),
-        ("red(min=16%,max=48%)", "red limit 75000 min 12000 max 36000 avpkt 1500 burst 14 bandwidth 5mbit"),
-    ],
-)
-def test_installation__writes_tcs_commands(scheme: str, expected: str) -> None:
-    way = install.installation(scheme, LINK)
-    assert way is not None
-    assert way.place == LINUX
-    assert expected in [line for line in way.lines if line.startswith("tc ")][-1]
-    if "cake" not in scheme:
-        assert way.lines[0] == "tc qdisc replace dev DEV root handle 1: tbf rate 5mbit burst 3000 limit 75000"
-
-
-def test_installation__a_token_bucket_holds_two_milliseconds() -> None:
-    way = install.installation("droptail", replace(LINK, rate_bps=100_000_000))
-    assert way is not None
-    # 100 Mbit/s are 12.5 MB/s, and 25,000 bytes in 2 ms.
-    assert "tbf rate 100mbit burst 25000 " in way.lines[0]
-
-
-def test_installation__a_limit_of_one_packet() -> None:
-    way = install.installation("codel(limit=1500B)", LINK)
-    assert way is not None
-    assert "codel limit 1 target" in way.lines[1]
-
-
-def test_installation__marks_by_packets_too() -> None:
-    way = install.installation("sfd(mode=total,th=20p,wq=1)", LINK)
-    assert way is not None
-    assert "ct reply packets '>' 20 ip dscp set 1 " in way.lines[0]
-    assert way.lines[1].endswith("; weight of the average 2^-0"), "only the newest sample counts"
-
-
-@pytest.mark.parametrize(
     ("threshold", "packets"), [("50%", 500), ("12.5%", 125), ("16%", 160), ("30", 30), ("7p", 7)]
 )
 def test_in_packets__of_a_share_of_the_buffer(threshold: str, packets: int) -> None:
@@ -316,75 +291,6 @@ def test_link_of__takes_what_the_scenario_says() -> None:
     assert install.link_of(up, "1bdp") == Link(5_000_000, 33, 26, is_upload=True)  # type: ignore[arg-type]
     for link in ({"rtt": "80ms"}, {"rate": "5mbit"}):
         assert install.link_of({"link": link, "traffic": {}}, "1bdp") is None  # type: ignore[typeddict-item]
-
-
-def test_installation__counts_the_link_layer() -> None:
-    link = replace(LINK, overhead=26)
-    cake, droptail = (install.installation(scheme, link) for scheme in ("cake", "droptail"))
-    assert cake is not None
-    assert droptail is not None
-    assert cake.lines[0].endswith("triple-isolate overhead 26")
-    assert "stab overhead 26 linklayer ethernet tbf" in droptail.lines[0]
-
-
-def test_installation__a_marker_before_cake_is_a_rule_of_the_firewall() -> None:
-    for scheme in ("ct-cake", "ct-cake(th=30kB)", "sfd(th=30kB,timeout=never)|cake(tins=bulk)"):
-        way = install.installation(scheme, LINK)
-        assert way is not None
-        assert "ct reply bytes '>' 30000 ip dscp set 1 " in way.lines[0]
-        assert "cake bandwidth 5mbit rtt 100ms diffserv3" in way.lines[1]
-    up = install.installation("ct-cake", replace(LINK, is_upload=True))
-    assert up is not None
-    assert "ct original bytes" in up.lines[0]
-
-
-def test_installation__wred_has_one_average() -> None:
-    way = install.installation("sfd(mode=total,in_min=20%,in_max=60%,out_min=16%,out_max=48%)", LINK)
-    assert way is not None
-    assert way.place == ROUTER
-    assert way.lines[1:] == (
-        "WRED for DSCP 0: min 10, max 30 packets, drop probability 0.02; weight of the average 2^-6",
-        "WRED for DSCP 1: min 8, max 24 packets, drop probability 0.1; weight of the average 2^-6",
-    )
-    for mode in ("coupled", "decoupled"):
-        way = install.installation(f"sfd(mode={mode})", LINK)
-        assert way is not None
-        assert way.place == LINUX, "routers have no average per colour"
-
-
-@pytest.mark.parametrize("scheme", ["rio-ps", "s-sfd", "p-sfd", "sfd(mode=coupled,in_min=20%)", "sfd|red"])
-def test_installation__mousehole_live_decides_before_a_fifo(scheme: str) -> None:
-    way = install.installation(scheme, LINK)
-    assert way is not None
-    words = shlex.split(way.lines[0])
-    # live/src/deployment.rs tests that these schemes are accepted.
-    assert words == [
-        *("mousehole-live", "up", "DEV", "--rate", "5mbit", "--buffer", "50p", "--scheme", scheme)
-    ]
-    for overhead, more in ((26, True), (8, False)):
-        way = install.installation(scheme, replace(LINK, overhead=overhead))
-        assert way is not None
-        assert (f" --buffer 50p --overhead {overhead} --scheme " in way.lines[0]) is more
-
-
-def test_installation__mousehole_live_marks_before_cake() -> None:
-    # A firewall does not forget a connection that was silent for a second.
-    way = install.installation("sfd(th=30kB)|cake(tins=bulk)", LINK)
-    assert way is not None
-    assert way.lines[0].startswith("tc qdisc replace dev DEV root cake bandwidth 5mbit rtt 100ms diffserv3")
-    assert way.lines[1] == "mousehole-live mark DEV --marker 'sfd(th=30kB)'"
-    way = install.installation("rio-ps|cake(tins=bulk)", LINK)
-    assert way is not None
-    assert way.lines[1] == "mousehole-live mark DEV --marker rio-ps"
-
-
-def test_installation__marks_choose_among_three_tins() -> None:
-    way = install.installation("demotion(first=10kB,second=1MB)|cake(tins=colour)", LINK)
-    assert way is not None
-    assert way.lines[0].endswith("diffserv3 triple-isolate wash"), "the marks are for CAKE alone"
-    # EF, the default and LE: Voice, Best Effort and Bulk in tc-cake(8)'s diffserv3.
-    marks = "mousehole-live mark DEV --marker 'demotion(first=10kB,second=1MB)' --via dscp --dscp 46,0,1"
-    assert way.lines[1] == marks
 
 
 def test_installation__says_what_linuxs_red_does_otherwise() -> None:
@@ -410,7 +316,7 @@ def test_settings__of_wred_have_a_profile_for_each_colour() -> None:
     )
     found = install.settings(scheme, LINK)
     assert found is not None
-    assert found.place == ROUTER
+    assert found.place == "a router with WRED"
     assert [(one.dscp, one.min_packets, one.max_packets, one.probability) for one in found.wred] == [
         (10, 20, 40, "0.02"), (12, 10, 30, "0.1"), (14, 5, 10, "1"),
     ]  # fmt: skip
@@ -425,7 +331,7 @@ def test_settings__of_wred_have_a_profile_for_each_colour() -> None:
     )
     gentle = install.settings("sfd(mode=total,gentle=true)", LINK)
     assert gentle is not None
-    assert (gentle.place, gentle.wred) == (LINUX, ()), "a router's WRED drops every packet from max on"
+    assert (gentle.place, gentle.wred) == ("Linux", ()), "a router's WRED drops every packet from max on"
 
 
 def test_settings__are_files_of_mousehole_live() -> None:
@@ -446,7 +352,10 @@ def test_settings__are_files_of_mousehole_live() -> None:
     alone = install.settings("fq-codel", LINK)
     assert alone is not None
     assert alone.live is None
-    assert install.settings("lfp", LINK) is None
+    host = install.settings("tcp-ds", LINK)
+    assert host is not None
+    assert tomllib.loads(host.live or "") == {"scheme": "tcp-ds"}
+    assert install.settings("las", LINK) is None
 
 
 def test_settings__a_script_has_the_device_as_its_argument(tmp_path: Path) -> None:
@@ -460,28 +369,6 @@ def test_settings__a_script_has_the_device_as_its_argument(tmp_path: Path) -> No
     cake = install.settings("sfd|cake(tins=bulk)", LINK)
     assert cake is not None
     assert 'tc qdisc replace dev "$DEV" root cake' in install.install_script(cake)
-
-
-def test_installation__mousehole_live_in_the_place_of_a_rule() -> None:
-    way = install.installation("ct-cake(th=60kB)", LINK)
-    assert way is not None
-    assert way.lines[2] == (
-        "# or in the place of the rule: mousehole-live mark DEV --marker 'sfd(th=60kB,timeout=never)'"
-    )
-
-
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        *("shred", "lfp", "las", "pq-sfd", "tcp-ds", "sfd|cake(tins=class)"),
-        # Packets of one flow in two tins would be reordered.
-        "sfd(promotion=one-of-k,timeout=never)|cake(tins=bulk)",
-        "sfd(promotion=one-of-k)|cake(tins=colour)",
-        *("cake(tins=class)", "cake(ecn=false)", "ct-cake(ecn=false)", "sfd|cake(tins=bulk,ecn=false)"),
-    ],
-)
-def test_installation__what_nothing_installs(scheme: str) -> None:
-    assert install.installation(scheme, LINK) is None
 
 
 @pytest.mark.parametrize(
@@ -503,10 +390,3 @@ def test_buffer_packets__of_every_unit(buffer: str, packets: int) -> None:
 
 def test_buffer_packets__needs_a_round_trip_time() -> None:
     assert install.buffer_packets("1bdp", 5_000_000, None) is None
-
-
-@pytest.mark.parametrize(
-    ("rate", "text"), [(5_000_000, "5mbit"), (1_500_000, "1500kbit"), (10**9, "1gbit"), (999, "999bit")]
-)
-def test_rate_of_tc__in_the_largest_whole_unit(rate: int, text: str) -> None:
-    assert install.rate_of_tc(rate) == text

@@ -297,7 +297,7 @@ def test_for__searches_what_the_device_can_do(name: str) -> None:
     for scheme in one.trials["scheme"].unique():
         way = install.settings(scheme, link)
         assert way is not None, scheme
-        assert (way.place == install.ROUTER) is (name == "wred")
+        assert (way.place == "a router with WRED") is (name == "wred")
     assert one.results.baseline == ("cake" if name == "cake" else "droptail")
 
 
@@ -324,7 +324,7 @@ def told(rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None,
     account = Account(40, 40, 10, 4, 200, 6, 6, 0, 1)
     found = TuneResults(
         "web", goal, "droptail", ("sfd",), (), tuple(rows), tuple(limits), recommended,
-        "sfd" if recommended else None, (), (), None, account,
+        "sfd" if recommended else None, (), (), None, "", account,
     )  # fmt: skip
     return list(tune_words.answer(found, results, results.plan.cells[0]))
 
@@ -442,7 +442,9 @@ def test_install__writes_files_that_say_how_they_are_used(found: Tuned, tmp_path
     written = found.install(tmp_path / "new" / "folder")
     assert "install.sh" in [path.name for path in written]
     assert all(path.read_text() for path in written)
-    nothing = Tuned(replace(found.results, settings=None, recommended=None), found.judged, found.spent)
+    nothing = Tuned(
+        replace(found.results, settings=None, why_nothing="", recommended=None), found.judged, found.spent
+    )
     with pytest.raises(MouseholeError, match="nothing is recommended"):
         nothing.install(tmp_path)
     (tmp_path / "file").write_text("")

@@ -92,6 +92,7 @@ MH_SETUP(demotion)
 MH_DRAWS(demotion)
 MH_EXPIRED(demotion)
 MH_MARKER(demotion, mh_demotion_params, mh_flow_meter, mh_none,
+	  .install = "firewall:first second=4294967295B timeout=never",
 	  .summary = "a flow falls from green to yellow to red with the bytes it has sent",
 	  .source = "Bai et al. (PIAS), NSDI 2015; `ct bytes` of nftables",
 	  .detail = "A flow begins green and falls at two thresholds of bytes sent. Without a timeout a connection that is "

@@ -207,6 +207,7 @@ static const struct mh_reading mh_multi_red_readings[] = {
 MH_SETUP(multi_red)
 MH_DEPARTED(multi_red)
 MH_DROPPER(multi_red, mh_multi_red_params, mh_multi_red_state, .flags = MH_READS_COLOURS,
+	   .install = "wred mode=total gentle=false",
 	   .summary = "one FIFO with a RED for each colour (RIO, WRED)",
 	   .source = "Clark & Fang 1998, section III; SFD section 3.2; RIO-PS section III",
 	   .detail = "One FIFO holds all colours, with an average and thresholds for each, so that worse colours are dropped "

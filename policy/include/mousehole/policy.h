@@ -89,7 +89,7 @@ struct mh_counts {
 #include <stddef.h>
 
 /* Changes with the layout of the structs below. */
-#define MH_POLICY_ABI 2
+#define MH_POLICY_ABI 3
 
 /* What a parameter's text may be, and the format of the field that it sets. */
 enum mh_kind {
@@ -198,6 +198,11 @@ struct mh_policy {
 	void (*departed)(const void *params, void *state, u32 colour, const struct mh_backlog *after, u64 now_ns);
 	u32 (*restarts)(const void *params, const void *flow, const struct mh_view *view, u64 now_ns);
 	u32 published_offset, published_bytes; /* of a marker's state; 0 bytes if slow steps write none */
+	u32 colours;         /* how many colours a marker gives, from the best on; 0 is all three */
+	const char *install; /* what else than our own program does the same: `WHAT name=value …`, where each parameter
+			      * named must have that value. WHAT is `qdisc:KIND,KERNEL`, a queue discipline of Linux and
+			      * the oldest kernel that has it; `wred`, which a router has for each DSCP; `firewall:NAME`, a rule that counts the bytes of a
+			      * connection up to the parameter NAME. Null for nothing. */
 };
 
 #define MH_NO_FAULT ((struct mh_fault){ 0, 0 })

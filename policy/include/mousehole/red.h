@@ -391,6 +391,7 @@ static const struct mh_reading mh_red_readings[] = { { "average_packets", mh_red
 
 MH_SETUP(red)
 MH_DROPPER(red, mh_red_params, mh_red_state, .flags = MH_LEAST_IS_STRICTEST | MH_SEES_FULL_BUFFERS,
+	   .install = "qdisc:red,2.2",
 	   .summary = "Random Early Detection, without colours",
 	   .source = "Floyd & Jacobson 1993",
 	   .detail = "Drops at random as the average queue rises from min to max, so that flows back off before the buffer "

@@ -187,7 +187,7 @@ MH_EXPIRED(rio_ps)
 MH_PERIOD(rio_ps)
 MH_CLASSIFY(rio_ps)
 MH_CONTROL(rio_ps)
-MH_MARKER(rio_ps, mh_rio_ps_params, mh_flow_meter, mh_rio_ps_state,
+MH_MARKER(rio_ps, mh_rio_ps_params, mh_flow_meter, mh_rio_ps_state, .colours = 2,
 	  .summary = "the first packets of a flow are green (Short), by a threshold that follows the flows",
 	  .source = "Guo & Matta, BU-CS-2001-005, section III.B, appendix I.A",
 	  .detail = "The edge counts each flow's packets. Packets up to a threshold are green, packets beyond it yellow. "

@@ -104,6 +104,7 @@ MH_SETUP(sfd)
 MH_DRAWS(sfd)
 MH_EXPIRED(sfd)
 MH_MARKER(sfd, mh_sfd_params, mh_sfd_flow, mh_none,
+	  .colours = 2, .install = "firewall:th promotion=none timeout=never",
 	  .summary = "the first bytes of a flow are green (IN), the rest yellow (OUT)",
 	  .source = "Chen & Heidemann, ISI-TR-2001-548, sections 3.2 and 3.3",
 	  .detail = "The edge counts each flow's bytes. Packets up to the threshold are green, packets beyond it yellow. "

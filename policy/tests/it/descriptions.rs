@@ -311,3 +311,23 @@ fn functions__are_offered_in_consistent_pairs() {
         assert_eq!(policy.dropper().is_some(), policy.kind() == PolicyKind::Dropper, "{}", policy.name());
     }
 }
+
+#[test]
+fn counterparts__are_what_the_headers_say() {
+    use mousehole_policy::CounterpartKind::{Firewall, Qdisc, Wred};
+    let found: Vec<_> = shipped()
+        .into_iter()
+        .filter_map(|policy| policy.counterpart().map(|one| (policy.name(), one.kind, one.requires)))
+        .collect();
+    for expected in [
+        ("sfd", Firewall("th"), vec![("promotion", "none"), ("timeout", "never")]),
+        ("demotion", Firewall("first"), vec![("second", "4294967295B"), ("timeout", "never")]),
+        ("red", Qdisc("red", "2.2"), vec![]),
+        ("multi-red", Wred, vec![("mode", "total"), ("gentle", "false")]),
+    ] {
+        assert!(found.contains(&expected), "{expected:?} in {found:?}");
+    }
+    assert_eq!(found.len(), 4);
+    let colours = |name| mousehole_policy::find(name).unwrap().colours();
+    assert_eq!(["sfd", "rio-ps", "demotion", "lfp"].map(colours), [2, 2, 3, 3]);
+}

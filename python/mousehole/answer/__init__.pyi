@@ -1,6 +1,3 @@
-from ._install import LINUX as LINUX
-from ._install import QUEUES as QUEUES
-from ._install import ROUTER as ROUTER
 from ._install import Installation as Installation
 from ._install import Link as Link
 from ._install import Settings as Settings
@@ -8,6 +5,7 @@ from ._install import install_script as install_script
 from ._install import installation as installation
 from ._install import link_of as link_of
 from ._install import settings as settings
+from ._install import why_nothing as why_nothing
 from ._install import wred_table as wred_table
 from ._manifest import input_entry as input_entry
 from ._manifest import manifest as manifest

@@ -8,7 +8,7 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole.answer import findings, notes, tables
-from mousehole.answer._install import Installation, installation, link_of
+from mousehole.answer._install import Installation, Link, installation, link_of, why_nothing
 from mousehole.answer.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
 from mousehole.base import Summary, counted, scheme_name, signed, size_text, time_text
@@ -143,7 +143,7 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
 def _recommended(results: Results, cell: Cell, better: list[str]) -> Advice:
     """Recommends what serves short transfers best, of those that can be installed if there are any."""
     link = link_of(results.manifest["scenario"], cell.buffer)
-    ways = {scheme: installation(scheme, link) if link else None for scheme in better}
+    ways = {scheme: installation(scheme, link) for scheme in better}
     can = [scheme for scheme in better if ways[scheme] is not None]
     candidates = can or better
     best = min(candidates, key=lambda scheme: _mean(results, cell, scheme, "short"))
@@ -165,8 +165,8 @@ def _recommended(results: Results, cell: Cell, better: list[str]) -> Advice:
     lines += _unsteady(results, cell)
     if ahead:
         where = "here" if results.plan.in_rounds else "in simulation"
-        lines.append(f"Better still {where}, but nothing installs it yet: {_names(ahead)}.")
-    lines += _how(chosen, ways[chosen], MOST_LINES - len(lines))
+        lines.append(f"Better still {where}, but nothing installs it: {_names(ahead)}.")
+    lines += _how(chosen, ways[chosen], link, MOST_LINES - len(lines))
     return Advice(
         cell.buffer, cell.load, RECOMMENDED, chosen, others, tuple(ahead), ways[chosen], tuple(lines)
     )  # fmt: skip
@@ -214,10 +214,11 @@ def _unsteady(results: Results, cell: Cell) -> list[str]:
     return ["Take care: " + _lowered(note) for note in notes.unsteady(results, cell)[:1]]
 
 
-def _how(scheme: str, way: Installation | None, most: int) -> list[str]:
+def _how(scheme: str, way: Installation | None, link: Link | None, most: int) -> list[str]:
     if way is None:
         return [
-            f"Nothing installs {scheme} yet. Compare what Linux has as well: --schemes '…,fq-codel,cake'."
+            f"Nothing installs {scheme}: {why_nothing(scheme, link)}. Compare what Linux has as well: "
+            "--schemes '…,fq-codel,cake'."
         ]
     if len(way.lines) <= most:
         return [f"Install on {way.place}: {way.lines[0]}", *way.lines[1:]]

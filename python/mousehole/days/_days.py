@@ -173,7 +173,7 @@ def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | N
         lines = [f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} {over}."]
         return [*lines, *(item.sentence + "." for item in primary)], None
     link = link_of(days[0].results.manifest["scenario"], cell.buffer)
-    ways = {item.scheme: installation(item.scheme, link) if link else None for item in better}
+    ways = {item.scheme: installation(item.scheme, link) for item in better}
     can = [item for item in better if ways[item.scheme] is not None] or better
     best = min(can, key=lambda item: item.change.mean)
     long = next(item for item in found if _key(item) == (best.scheme, plan.baseline, "long_response_mean_s"))

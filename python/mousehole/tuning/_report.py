@@ -124,7 +124,7 @@ def _print_settings(console: Console, found: TuneResults) -> None:
     ways = found.settings
     if ways is None:
         if found.recommended is not None:
-            say(console, Text(f"Nothing installs {found.recommended} yet.", style="yellow"))
+            say(console, Text(f"Nothing installs {found.recommended}: {found.why_nothing}.", style="yellow"))
         return
     console.print()
     for line in settings_lines(ways):

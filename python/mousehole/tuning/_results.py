@@ -119,6 +119,8 @@ class TuneResults:
     sensitivity: tuple[SensitivityRow, ...]
     settings: Settings | None
     """How the recommended setting is installed; None if nothing installs it."""
+    why_nothing: str
+    """Why nothing installs the recommended setting, as a clause; empty if something does or there is none."""
     account: Account
 
     def change(self, scheme: str, quantity: str, reference: str | None = None) -> JudgedRow | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from mousehole import _engine
-from mousehole.answer import Settings, install_script, jsonout, link_of, settings, wred_table
+from mousehole.answer import Settings, install_script, jsonout, link_of, settings, why_nothing, wred_table
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -229,7 +229,8 @@ class Tuned:
         """
         found = self.results.settings
         if found is None:
-            why = "nothing is recommended" if self.results.recommended is None else "nothing installs it yet"
+            nothing = self.results.why_nothing
+            why = f"nothing installs it: {nothing}" if nothing else "nothing is recommended"
             raise MouseholeError(f"cannot write settings to install; {why}", kind="value", field="install")
         place = Path(folder)
         try:
@@ -568,7 +569,7 @@ def _results(
     results = judged.results
     (cell,) = results.plan.cells
     link = link_of(results.manifest["scenario"], cell.buffer)
-    ways = settings(chosen.scheme, link) if chosen and link else None
+    ways = settings(chosen.scheme, link) if chosen else None
     stopped = sum(trial.is_stopped for trial in search.trials)
     known = {meaning(scheme): scheme for scheme in results.plan.schemes}
     found = TuneResults(
@@ -584,6 +585,7 @@ def _results(
         lines=(),
         sensitivity=more.rows if more else (),
         settings=ways,
+        why_nothing=why_nothing(chosen.scheme, link) if chosen else "",
         account=Account(
             search.per_scheme, len(search.trials), stopped, wanted.search_seeds, search.runs,
             len(results.plan.schemes), results.plan.replications, more.runs if more else 0,

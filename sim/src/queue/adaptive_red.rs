@@ -60,13 +60,18 @@ impl Adaptation {
 /// # Errors
 /// [`ParameterError`] naming the parameter that gets out of range.
 pub fn set_automatically(params: &mut Params, rate: Rate, target_delay: Dur) -> Result<(), ParameterError> {
-    let per_second = rate.0 as f64 / 8.0 / params.number("mean");
-    let min = (target_delay.as_secs() * per_second / 2.0).max(5.0);
+    let min = least_threshold(rate, target_delay, params.number("mean"));
     params.set_number("wq", 0.0)?; // which RED sets by the rate
     params.set_number("max", 1_048_576.0)?;
     params.set_number("min", min)?;
     params.set_number("max", 3.0 * min)?;
     params.set_number("gentle", 1.0)
+}
+
+/// Returns the lower threshold that the paper sets for a link, in packets of `mean_bytes`.
+pub fn least_threshold(rate: Rate, target_delay: Dur, mean_bytes: f64) -> f64 {
+    let per_second = rate.0 as f64 / 8.0 / mean_bytes;
+    (target_delay.as_secs() * per_second / 2.0).max(5.0)
 }
 
 /// RED with an adaptive `max_p`.

@@ -24,6 +24,7 @@ mod packet_fifo;
 pub mod pie;
 pub mod priority;
 mod red_line;
+pub mod sfq;
 pub mod srpt;
 mod tin;
 pub mod unshared;
@@ -49,6 +50,7 @@ pub use ns2_rio::Ns2Rio;
 pub use pie::Pie;
 pub use priority::Priority;
 pub use red_line::RedLine;
+pub use sfq::Sfq;
 pub use srpt::Srpt;
 pub use unshared::Unshared;
 pub use wrr::Wrr;
@@ -58,7 +60,7 @@ pub use wrr::Wrr;
 pub struct Dropped {
     /// The packet.
     pub packet: Packet,
-    /// DropReason it was dropped.
+    /// The reason.
     pub reason: DropReason,
 }
 
@@ -79,6 +81,8 @@ pub enum Queue {
     Fifo(Fifo),
     /// Flow queueing with CoDel (RFC 8290).
     FqCodel(Box<FqCodel>),
+    /// Stochastic fairness queueing: hashed flows in turn.
+    Sfq(Box<Sfq>),
     /// One FIFO under CoDel (RFC 8289).
     Codel(Box<Codel>),
     /// One FIFO under PIE (RFC 8033).
@@ -106,7 +110,12 @@ impl Queue {
             Queue::Srpt(srpt) => srpt.open(slot, flow),
             Queue::HostScheduler(host) => host.open(slot, flow),
             Queue::Unshared(links) => links.open(slot),
-            Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {}
+            Queue::Fifo(_)
+            | Queue::FqCodel(_)
+            | Queue::Sfq(_)
+            | Queue::Codel(_)
+            | Queue::Pie(_)
+            | Queue::Priority(_) => {}
         }
     }
 
@@ -117,9 +126,12 @@ impl Queue {
             Queue::Wrr(wrr) => wrr.is_flow_aware(),
             Queue::Srpt(srpt) => srpt.is_flow_aware(),
             Queue::HostScheduler(_) | Queue::Unshared(_) => true,
-            Queue::Fifo(_) | Queue::FqCodel(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {
-                false
-            }
+            Queue::Fifo(_)
+            | Queue::FqCodel(_)
+            | Queue::Sfq(_)
+            | Queue::Codel(_)
+            | Queue::Pie(_)
+            | Queue::Priority(_) => false,
         }
     }
 
@@ -128,6 +140,7 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.series(),
             Queue::FqCodel(_)
+            | Queue::Sfq(_)
             | Queue::Codel(_)
             | Queue::Pie(_)
             | Queue::Cake(_)
@@ -144,6 +157,7 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
             Queue::FqCodel(fair) => fair.enqueue(packet, now, drops),
+            Queue::Sfq(fair) => fair.enqueue(packet, now, drops),
             Queue::Codel(codel) => codel.enqueue(packet, now, drops),
             Queue::Pie(pie) => pie.enqueue(packet, now, rng, drops),
             Queue::Cake(cake) => cake.enqueue(packet, now, drops),
@@ -160,6 +174,7 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
             Queue::FqCodel(fair) => fair.dequeue(now, drops),
+            Queue::Sfq(fair) => fair.dequeue(now, drops),
             Queue::Codel(codel) => codel.dequeue(now, drops),
             Queue::Pie(pie) => pie.dequeue(now),
             Queue::Cake(cake) => cake.dequeue(now, drops),
@@ -184,6 +199,7 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.backlog(now),
             Queue::FqCodel(fair) => fair.backlog(),
+            Queue::Sfq(fair) => fair.backlog(),
             Queue::Codel(codel) => codel.backlog(),
             Queue::Pie(pie) => pie.backlog(),
             Queue::Cake(cake) => cake.backlog(),

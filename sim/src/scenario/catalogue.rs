@@ -3,14 +3,15 @@
 //! Parts are policies, which describe themselves in their headers, or native: queues and markers of the simulator
 //! alone. A named scheme is data: which parts, with which defaults, under the parameter names of its paper.
 
+use super::install::line::{self, Install, Line, Written};
 use super::parts::NATIVE_PARTS;
 use super::scheme::LinkContext;
 use super::values::Values;
 use crate::error::Result;
 use crate::marker::Marker;
 use crate::queue::Queue;
+use mousehole_policy::{CounterpartKind, Policy, PolicyKind};
 pub use mousehole_policy::{Kind, Parameter};
-use mousehole_policy::{Policy, PolicyKind};
 
 /// What a part does in a scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,19 @@ pub struct NativePart {
     pub parameters: fn() -> Vec<Parameter>,
     /// How it is built.
     pub build: Build,
+    /// In which order packets leave it; of a marker, that of arrival.
+    pub order: Order,
+    /// What puts it on a link.
+    pub install: Install,
+}
+
+/// In which order packets leave a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// That of arrival: one FIFO.
+    Fifo,
+    /// Several queues. Packets of one flow and one colour keep their order.
+    Several,
 }
 
 /// How a native part is built from its parameters' values, for a link.
@@ -86,6 +100,48 @@ impl Part {
             Part::Policy(policy) if policy.kind() == PolicyKind::Dropper => Role::Queue,
             Part::Native(NativePart { build: Build::Queue(..), .. }) => Role::Queue,
             Part::Policy(_) | Part::Native(_) => Role::Marker,
+        }
+    }
+
+    /// Returns in which order packets leave it. A policy decides about packets that come and go in order.
+    pub fn order(&self) -> Order {
+        match self {
+            Part::Policy(_) => Order::Fifo,
+            Part::Native(native) => native.order,
+        }
+    }
+
+    /// Returns whether a queue treats colours differently with these values.
+    pub fn reads_colours(&self, values: &Values) -> bool {
+        match self {
+            Part::Policy(policy) => policy.reads_colours(),
+            Part::Native(NativePart { build: Build::Queue(_, reads), .. }) => reads(values),
+            Part::Native(_) => true,
+        }
+    }
+
+    /// Returns the queue discipline of Linux that does the same: its name and the oldest kernel that has it.
+    pub fn qdisc(&self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Part::Policy(policy) => match policy.counterpart()?.kind {
+                CounterpartKind::Qdisc(kind, kernel) => Some((kind, kernel)),
+                CounterpartKind::Wred | CounterpartKind::Firewall(_) => None,
+            },
+            Part::Native(native) => native.install.qdisc().map(|qdisc| (qdisc.kind, qdisc.kernel)),
+        }
+    }
+
+    /// Returns the lines of tc that install the queue discipline of Linux that does the same; `None` without one.
+    ///
+    /// # Errors
+    /// Why these values have none; the reason completes "it …".
+    pub fn qdisc_lines(&self, values: &Values, line: &Line) -> Option<Written> {
+        match self {
+            Part::Policy(_) => match self.qdisc()?.0 {
+                "red" => Some(Ok(line::red(|name| values.text(name).to_string(), "", line))),
+                _ => None,
+            },
+            Part::Native(native) => native.install.qdisc().map(|qdisc| (qdisc.lines)(values, line)),
         }
     }
 

@@ -7,6 +7,7 @@ pub mod catalogue;
 pub mod emulation;
 pub mod ideal_time;
 mod idle_path;
+pub mod install;
 pub mod load;
 pub mod mix;
 mod mix_spec;

@@ -10,6 +10,7 @@ mod fq_codel;
 mod ideal;
 mod multi_queue;
 mod ns2;
+mod sfq;
 
 use super::catalogue::NativePart;
 
@@ -23,6 +24,7 @@ pub const NATIVE_PARTS: &[&NativePart] = &[
     &codel::CODEL,
     &codel::PIE,
     &fq_codel::FQ_CODEL,
+    &sfq::SFQ,
     &cake::CAKE,
     &ideal::SRPT,
     &ideal::LAS,

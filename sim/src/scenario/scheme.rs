@@ -1,6 +1,7 @@
 //! From `s-sfd(th=15kB,k=4)` or `sfd(th=15kB)|cake(tins=colour)` to markers and a queue.
 
 use super::catalogue::{Build, NamedScheme, Parameter, Part, Role, Visible};
+use super::install::line::Install;
 use super::schemes::SCHEMES;
 use super::values::Values;
 use crate::error::{Error, Result, listing, nearest, quote};
@@ -32,20 +33,6 @@ struct Item {
 struct Stage {
     part: Part,
     values: BTreeMap<&'static str, String>,
-}
-
-/// A part of a scheme, set up for a link.
-#[derive(Debug, Clone)]
-pub enum SetUp {
-    /// A policy with its parameters.
-    Policy(Params),
-    /// A part of the simulator's own, such as `priority` or `droptail`.
-    Native {
-        /// Its name.
-        name: &'static str,
-        /// The value of every parameter, as text.
-        values: BTreeMap<&'static str, String>,
-    },
 }
 
 /// What the parts of a scheme may know of the link where they run.
@@ -131,16 +118,43 @@ impl Scheme {
         all.map(|(item, one, value)| (name(item, &one), one, value)).collect()
     }
 
-    /// Returns its parts as they are set up for a link: the markers in order, the queue last.
+    /// Returns the parameters of its policies as they are set up for a link, in the order of [`Scheme::parts`]; `None` of
+    /// native parts.
     ///
     /// # Errors
     /// [`Error::Field`] when a value does not fit the link.
-    pub fn set_up(&self, context: LinkContext) -> Result<Vec<SetUp>> {
+    pub fn set_up(&self, context: LinkContext) -> Result<Vec<Option<Params>>> {
         let one = |(item, stage): (&Item, &Stage)| match stage.part {
-            Part::Policy(policy) => item.params(stage, policy, context).map(SetUp::Policy),
-            Part::Native(part) => Ok(SetUp::Native { name: part.name, values: stage.all_values() }),
+            Part::Policy(policy) => item.params(stage, policy, context).map(Some),
+            Part::Native(_) => Ok(None),
         };
         self.stages().map(one).collect()
+    }
+
+    /// Returns its parts with the value of every parameter as text: the markers in order, the queue last.
+    pub fn parts(&self) -> Vec<(Part, BTreeMap<&'static str, String>)> {
+        self.stages().map(|(_, stage)| (stage.part, stage.all_values())).collect()
+    }
+
+    /// Returns its markers as the shortest text that means the same before any queue; `None` without a marker.
+    pub fn markers_text(&self) -> Option<String> {
+        let texts: Vec<String> = self.items.iter().filter_map(Item::markers_text).collect();
+        let markers = |scheme: &Scheme| {
+            let parts = scheme.parts().into_iter().filter(|(part, _)| part.role() == Role::Marker);
+            parts.map(|(part, values)| (part.name(), values)).collect::<Vec<_>>()
+        };
+        let ours = markers(self);
+        let means_the_same = |text: &str| {
+            Scheme::parse(&format!("{text}|droptail")).is_ok_and(|other| markers(&other) == ours)
+        };
+        match ours.is_empty() {
+            true => None,
+            // A marker may bear the name of a scheme that sets it up otherwise.
+            false => Some(texts.join("|")).filter(|text| means_the_same(text)).or_else(|| {
+                let text = |(name, values): &(&str, BTreeMap<_, _>)| call(name, values.iter());
+                Some(ours.iter().map(text).collect::<Vec<_>>().join("|"))
+            }),
+        }
     }
 
     /// Returns the policies in it, in order.
@@ -163,7 +177,7 @@ impl Scheme {
         let Some((item, queue)) = queue else { return Vec::new() };
         let name = queue.part.name();
         let mut remarks = Vec::new();
-        if colours && !queue.reads_colours(item.name) {
+        if colours && !queue.part.reads_colours(&queue.values(item.name)) {
             remarks.push(format!(
                 "the queue {name} ignores colours, so that the marker before it changes nothing"
             ));
@@ -188,7 +202,10 @@ impl Scheme {
                     has_hints |= policy.returns_hint();
                     None
                 }
-                Part::Native(part) => only_simulated(part.name),
+                Part::Native(part) => match part.install {
+                    Install::Simulated(reason) => Some(reason),
+                    _ => None,
+                },
             };
             if let Some(reason) = reason {
                 return Some((stage.part.name(), reason));
@@ -329,6 +346,19 @@ impl Item {
         Item { name: scheme.name, visible, given: BTreeMap::new(), stages }
     }
 
+    /// Returns its markers with the values that the user gave them; `None` without a marker.
+    fn markers_text(&self) -> Option<String> {
+        let is_marker = |stage: &Stage| stage.part.role() == Role::Marker;
+        self.stages.iter().any(is_marker).then(|| {
+            let of_markers = |name: &&str| {
+                self.visible
+                    .iter()
+                    .any(|one| one.parameter.name == *name && is_marker(&self.stages[one.stage]))
+            };
+            call(self.name, self.given.iter().filter(|(name, _)| of_markers(name)))
+        })
+    }
+
     fn parameters(&self) -> impl Iterator<Item = (Parameter, String)> {
         self.visible.iter().map(|one| {
             let given = self.given.get(one.parameter.name);
@@ -417,29 +447,14 @@ impl Stage {
         let defaults = self.part.parameters().into_iter().map(|one| (one.name, one.default.to_string()));
         defaults.chain(self.values.clone()).collect()
     }
-
-    fn reads_colours(&self, name: &str) -> bool {
-        match self.part {
-            Part::Policy(policy) => policy.reads_colours(),
-            Part::Native(part) => match part.build {
-                Build::Queue(_, reads) => reads(&self.values(name)),
-                Build::Marker(_) => true,
-            },
-        }
-    }
 }
 
 impl fmt::Display for Scheme {
     /// Writes the shortest text that parses to the same scheme.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, item) in self.items.iter().enumerate() {
-            let given: Vec<String> =
-                item.given.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let bar = if number == 0 { "" } else { "|" };
-            match given.is_empty() {
-                true => write!(f, "{bar}{}", item.name)?,
-                false => write!(f, "{bar}{}({})", item.name, given.join(","))?,
-            }
+            write!(f, "{bar}{}", call(item.name, item.given.iter()))?;
         }
         Ok(())
     }
@@ -466,6 +481,12 @@ pub fn named_scheme(name: &str) -> Option<&'static NamedScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
+/// Returns `name`, or `name(parameter=value,…)`.
+fn call<'a>(name: &str, given: impl Iterator<Item = (&'a &'static str, &'a String)>) -> String {
+    let given: Vec<String> = given.map(|(name, value)| format!("{name}={value}")).collect();
+    if given.is_empty() { name.to_string() } else { format!("{name}({})", given.join(",")) }
+}
+
 fn split_call(text: &str) -> Result<(&str, &str)> {
     match (text.split_once('('), text.ends_with(')')) {
         (None, false) => Ok((text, "")),
@@ -476,16 +497,6 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
             "has parentheses that do not match",
             "of the form name(parameter=value,…)",
         )),
-    }
-}
-
-/// Returns the reason why a native part has no use outside the simulator, if there is one.
-fn only_simulated(name: &str) -> Option<&'static str> {
-    match name {
-        "srpt" => Some("must know how much of every transfer is left, which no header carries"),
-        "empty" => Some("gives every connection a link of its own, which one link cannot"),
-        _ if name.starts_with("ns2-") => Some("repeats a quirk of ns-2, for the simulator alone"),
-        _ => None,
     }
 }
 

@@ -91,7 +91,7 @@ fn share__draws_the_same_senders_under_every_scheme() {
         gamed(mixed(base, mix), gaming)
     };
     let expected = misbehaving(&play(&scenario("droptail")));
-    for scheme in SCHEMES {
+    for &scheme in SCHEMES.iter() {
         let result = play(&scenario(scheme));
         assert_eq!(misbehaving(&result), expected, "{scheme}");
         let large = result.outcome.transfers.iter().filter(|one| one.object_bytes >= 5000 && one.source == 1);

@@ -34,7 +34,7 @@ fn mix__keys_are_unique_and_name_the_same_under_every_scheme() {
     let mut known: BTreeMap<(u64, u32), Named> = BTreeMap::new();
     let expected = open_loop(&play(&short("droptail")));
     assert!(expected.len() > 60, "{}", expected.len());
-    for scheme in SCHEMES {
+    for &scheme in SCHEMES.iter() {
         let result = play(&short(scheme));
         assert!(result.is_conserved(), "{scheme}: {:?}", result.outcome.balance);
         assert_eq!(open_loop(&result), expected, "{scheme}");

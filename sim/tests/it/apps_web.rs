@@ -72,7 +72,7 @@ fn mix__each_web_entry_has_pages_of_its_own() {
 #[test]
 fn mix__pages_are_the_same_under_every_scheme() {
     let mut known: BTreeMap<u64, (u16, Vec<(u32, u64)>)> = BTreeMap::new();
-    for scheme in SCHEMES {
+    for &scheme in SCHEMES.iter() {
         let result = play(&three(scheme));
         assert!(result.is_conserved(), "{scheme}");
         for source in 1..=4 {

@@ -59,7 +59,7 @@ fn draws__open_loop_traffic_is_the_same_under_every_scheme() {
     };
     let expected = traffic_under("droptail");
     assert!(expected.len() > 50, "{} transfers", expected.len());
-    for scheme in SCHEMES {
+    for &scheme in SCHEMES.iter() {
         assert_eq!(traffic_under(scheme), expected, "{scheme}");
     }
 }
@@ -69,7 +69,7 @@ fn draws__open_loop_traffic_is_the_same_under_every_scheme() {
 fn draws__closed_loop_keys_name_the_same_object_under_every_scheme() {
     let mut known: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
     let mut seen = 0;
-    for scheme in SCHEMES {
+    for &scheme in SCHEMES.iter() {
         for transfer in play(&short(scheme, "web:sfd", 0.95)).outcome.transfers {
             let what = (transfer.bytes, transfer.client);
             assert_eq!(*known.entry(transfer.key).or_insert(what), what, "{scheme}: {transfer:?}");

@@ -5,6 +5,10 @@ use crate::common::params;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Packet, flag};
 use mousehole_sim::queue::{self, *};
+use mousehole_sim::scenario::catalogue::Order;
+use mousehole_sim::scenario::scheme::LinkContext;
+use mousehole_sim::scenario::values::Values;
+use mousehole_sim::scenario::{Part, Role, Scheme};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -16,11 +20,16 @@ const RATE: Rate = Rate(10_000_000);
 struct Claims {
     work_conserving: bool,
     in_order: bool,
+    /// Whether each direction of a connection keeps its order, whatever the colours.
+    flows_in_order: bool,
 }
 
-const FIFO: Claims = Claims { work_conserving: true, in_order: true };
-const MANY: Claims = Claims { work_conserving: true, in_order: false };
-const SHAPED: Claims = Claims { work_conserving: false, in_order: false };
+const FIFO: Claims = Claims { work_conserving: true, in_order: true, flows_in_order: true };
+/// A queue for each flow, or for each class of connections.
+const FLOWS: Claims = Claims { work_conserving: true, in_order: false, flows_in_order: true };
+/// A queue for each colour.
+const MANY: Claims = Claims { work_conserving: true, in_order: false, flows_in_order: false };
+const SHAPED: Claims = Claims { work_conserving: false, in_order: false, flows_in_order: true };
 
 fn red() -> mousehole_policy::Params {
     params("red", &[("min", "3"), ("max", "9"), ("wq", "0.05"), ("ecn", "true")], RATE.0 as f64)
@@ -51,8 +60,35 @@ fn host(limit: Buffer) -> Queue {
     Queue::HostScheduler(Box::new(HostScheduler::new(profile, true, limit)))
 }
 
-/// Returns one of each discipline, with its claims. Limits are small so that overflow is common.
-fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
+/// Returns every queue of the catalogue with its claims, and variants. Limits are small so that overflow is common.
+fn disciplines(limit: Buffer) -> Vec<(String, Queue, Claims)> {
+    let variants = variants(limit).into_iter().map(|(name, queue, claims)| (name.to_string(), queue, claims));
+    // A link that nobody shares has no queue.
+    let queues = Part::all().into_iter().filter(|part| part.role() == Role::Queue && part.name() != "empty");
+    queues.map(|part| from_catalogue(part, limit)).chain(variants).collect()
+}
+
+fn from_catalogue(part: Part, limit: Buffer) -> (String, Queue, Claims) {
+    let own_limit = match limit {
+        Buffer::Packets(packets) => format!("{}(limit={packets}p)", part.name()),
+        Buffer::Bytes(bytes) => format!("{}(limit={bytes}B)", part.name()),
+    };
+    let has_limit = part.parameters().iter().any(|one| one.name == "limit");
+    let text = if has_limit { own_limit } else { part.name().to_string() };
+    let scheme = Scheme::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let context = LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, link: 0 };
+    let queue = scheme.queue(context).unwrap_or_else(|error| panic!("{error}"));
+    let (_, values) = scheme.parts().pop().expect("it is one part");
+    let claims = match (part.order(), part.reads_colours(&Values::new("", part.parameters(), &values))) {
+        (Order::Fifo, _) => FIFO,
+        (Order::Several, false) => FLOWS,
+        (Order::Several, true) => MANY,
+    };
+    (text, queue, claims)
+}
+
+/// Returns settings that take a path of their own.
+fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let law = codel::CodelParams { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
@@ -74,18 +110,18 @@ fn disciplines(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ("codel", Queue::Codel(Box::new(Codel::new(codel::Params { law, limit }))), FIFO),
         ("pie", Queue::Pie(Box::new(Pie::new(pie))), FIFO),
         ("pie-rate", Queue::Pie(Box::new(Pie::new(derandomised))), FIFO),
-        ("fq-codel", Queue::FqCodel(Box::new(FqCodel::new(fair, 5))), MANY),
-        ("cake", cake(limit, |_| {}), MANY),
-        ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), MANY),
+        ("fq-codel", Queue::FqCodel(Box::new(FqCodel::new(fair, 5))), FLOWS),
+        ("cake", cake(limit, |_| {}), FLOWS),
+        ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), FLOWS),
         ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),
         ("pq", priority(reds(), None, false), MANY),
         ("pq-shared", priority(reds(), Some(limit), false), MANY),
         ("pq-push-out", priority(reds(), Some(limit), true), MANY),
-        ("wrr", wrr(ClassifyBy::Class, limit), MANY),
+        ("wrr", wrr(ClassifyBy::Class, limit), FLOWS),
         ("wrr-colour", wrr(ClassifyBy::Colour, limit), MANY),
-        ("srpt", srpt(srpt::Rank::Remaining), MANY),
+        ("srpt", srpt(srpt::Rank::Remaining), FLOWS),
         ("host", host(limit), SHAPED),
-        ("las", srpt(srpt::Rank::Attained), MANY),
+        ("las", srpt(srpt::Rank::Attained), FLOWS),
     ]
 }
 
@@ -166,9 +202,9 @@ proptest! {
     fn laws__hold_for_every_discipline(arrivals in arrivals(), limit in limits()) {
         for (name, queue, claims) in disciplines(limit) {
             let mut hop = play(queue, &arrivals, true);
-            conserves(name, &mut hop, arrivals.len())?;
+            conserves(&name, &mut hop, arrivals.len())?;
             if claims.work_conserving {
-                works(name, &hop, &arrivals)?;
+                works(&name, &hop, &arrivals)?;
             }
             prop_assert!(!claims.in_order || is_in_order(&hop), "{} reorders", name);
         }
@@ -190,8 +226,8 @@ proptest! {
     /// Fair queues, ideals and class queues keep the order within a direction of a connection.
     #[test]
     fn order__is_kept_within_flows_where_flows_are_queued(arrivals in arrivals(), limit in limits()) {
-        let keep = ["fq-codel", "cake", "cake-tins", "cake-shaped", "srpt", "las", "host"];
-        for (name, queue, _) in disciplines(limit).into_iter().filter(|(name, ..)| keep.contains(name)) {
+        let keep = disciplines(limit).into_iter().filter(|(.., claims)| claims.flows_in_order);
+        for (name, queue, _) in keep {
             let hop = play(queue, &arrivals, true);
             let mut last = BTreeMap::new();
             for packet in hop.left.iter().map(|left| left.packet) {

@@ -91,7 +91,7 @@ fn closed__sessions_begin_at_the_same_times_under_every_scheme() {
     let waiting = Waiting::new(&traffic);
     let mut known: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
     let mut expected = None;
-    for scheme in SCHEMES {
+    for &scheme in SCHEMES.iter() {
         let result = played(&replayed(scheme, Some("closed"), Some(0.9)), &traffic);
         let mut keys = HashSet::new();
         let mut sessions = Vec::new();

@@ -2,9 +2,10 @@
 
 use super::ns2::of_red;
 use crate::error::Result;
-use crate::queue::adaptive_red::{Adaptation, set_automatically};
+use crate::queue::adaptive_red::{Adaptation, least_threshold, set_automatically};
 use crate::queue::{AdaptiveRed, Fifo, Policy, Queue};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::{Install, Line, Qdisc, Written, red};
 use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_policy::{Params, find};
@@ -19,7 +20,27 @@ pub static ARED: NativePart = NativePart {
              the average stays in the middle at every load. No colours; the fairest RED to compare with.",
     parameters: || [OWN.to_vec(), of_red(&["wait", "byte", "unit", "mean", "ecn"])].concat(),
     build: Build::Queue(queue, |_| false),
+    order: Order::Fifo,
+    install: Install::Qdisc(Qdisc { kind: "red", kernel: "3.3", lines }),
 };
+
+/// Returns the lines of Linux's red with `adaptive`, whose steps are the paper's and fixed.
+fn lines(values: &Values, line: &Line) -> Written {
+    let steps = ["interval", "alpha", "beta", "lowest", "highest"];
+    let is_changed =
+        |name: &&str| OWN.iter().any(|one| one.name == *name && one.default != values.text(name));
+    if steps.iter().any(is_changed) {
+        return Err("takes other steps than Linux's red, whose are fixed");
+    }
+    let min = least_threshold(line.rate, values.time("delay"), values.number("mean"));
+    let text = |name: &'static str| match (name, values.flag("auto")) {
+        ("min", true) => format!("{}", min.round()),
+        ("max", true) => format!("{}", (3.0 * min).round()),
+        ("gentle", true) => "true".into(),
+        _ => values.text(name).to_string(),
+    };
+    Ok(red(text, " adaptive", line))
+}
 
 const OWN: &[Parameter] = &[
     Parameter::new("auto", Kind::Flag, "true", "set min, max, wq and gentle from the link's rate", PAPER),

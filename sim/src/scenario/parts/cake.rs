@@ -4,10 +4,11 @@ use crate::error::Result;
 use crate::queue::cake::{Isolation, Params};
 use crate::queue::{Cake, ClassifyBy, Queue};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, rate_of_tc};
 use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
-use crate::units::Rate;
+use crate::units::{Buffer, Rate};
 
 pub static CAKE: NativePart = NativePart {
     name: "cake",
@@ -18,7 +19,37 @@ pub static CAKE: NativePart = NativePart {
              compensation and the ACK filter are left out.",
     parameters: || [PARAMETERS.to_vec()].concat(),
     build: Build::Queue(queue, |values| ["colour", "bulk"].contains(&values.text("tins"))),
+    order: Order::Several,
+    install: Install::Qdisc(Qdisc { kind: "cake", kernel: "4.19", lines }),
 };
+
+/// Bytes that CAKE may hold if tc is told nothing.
+const MEMORY: u64 = 4 << 20;
+
+/// Returns the line for CAKE, which shapes by itself.
+fn lines(values: &Values, line: &Line) -> Written {
+    if !values.flag("ecn") {
+        return Err("marks whoever uses ECN, and ecn=false has no word in tc");
+    }
+    let tins = match values.text("tins") {
+        "class" => return Err("sorts by application with tins=class, for which nothing marks packets"),
+        "besteffort" => "besteffort",
+        _ => "diffserv3",
+    };
+    let share = if values.number("shape") == 0.0 { 1.0 } else { values.number("shape") / 100.0 };
+    let memory = match values.buffer("limit") {
+        Buffer::Packets(packets) => u64::from(packets) * FULL_PACKET,
+        Buffer::Bytes(bytes) => bytes,
+    };
+    let overhead = if line.overhead == 0 { String::new() } else { format!(" overhead {}", line.overhead) };
+    let limit = if memory == MEMORY { String::new() } else { format!(" memlimit {memory}") };
+    Ok(vec![format!(
+        "tc qdisc replace dev DEV root cake bandwidth {} rtt {} {tins} {}{overhead}{limit}",
+        rate_of_tc(Rate((share * line.rate.0 as f64).round_ties_even() as u64)),
+        values.text("rtt"),
+        values.text("hosts")
+    )])
+}
 
 const MAN: &str = "tc-cake(8)";
 

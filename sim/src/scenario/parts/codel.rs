@@ -2,7 +2,10 @@
 
 use crate::queue::pie::{Delay, Params};
 use crate::queue::{Codel, Pie, Queue, codel};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::{
+    Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets,
+};
 use crate::scenario::values::Values;
 
 pub static CODEL: NativePart = NativePart {
@@ -24,6 +27,8 @@ pub static CODEL: NativePart = NativePart {
         },
         |_| false,
     ),
+    order: Order::Fifo,
+    install: Install::Qdisc(Qdisc { kind: "codel", kernel: "3.5", lines: codel_lines }),
 };
 
 pub static PIE: NativePart = NativePart {
@@ -34,7 +39,30 @@ pub static PIE: NativePart = NativePart {
              change; bursts pass unpunished. Like CoDel it keeps one queue short for all and knows nothing of flows.",
     parameters: || [CONTROLLER.to_vec(), LIMIT.to_vec()].concat(),
     build: Build::Queue(|values, _| Ok(Queue::Pie(Box::new(Pie::new(pie(values))))), |_| false),
+    order: Order::Fifo,
+    install: Install::Qdisc(Qdisc { kind: "pie", kernel: "3.14", lines: pie_lines }),
 };
+
+fn codel_lines(values: &Values, line: &Line) -> Written {
+    let limit = limit_packets(values.buffer("limit"));
+    let times = format!("target {} interval {}", values.text("target"), values.text("interval"));
+    Ok(behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn(values, "")), line))
+}
+
+fn pie_lines(values: &Values, line: &Line) -> Written {
+    // tc-pie(8): alpha and beta are in sixteenths.
+    let sixteenths = |name| (16.0 * values.number(name)).round_ties_even() as u64;
+    let queue = format!(
+        "pie limit {} target {} tupdate {} alpha {} beta {}{}",
+        limit_packets(values.buffer("limit")),
+        values.text("target"),
+        values.text("period"),
+        sixteenths("alpha"),
+        sixteenths("beta"),
+        ecn(values, "")
+    );
+    Ok(behind_token_bucket(&queue, line))
+}
 
 const CODEL_LAW: &[Parameter] = &[
     Parameter::new("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8289"),

@@ -1,7 +1,8 @@
 //! Drop-tail, the default of most links.
 
 use crate::queue::{Fifo, Policy, Queue};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::{Install, Qdisc, behind_token_bucket};
 use crate::units::Buffer;
 
 pub static DROPTAIL: NativePart = NativePart {
@@ -28,4 +29,10 @@ pub static DROPTAIL: NativePart = NativePart {
         },
         |_| false,
     ),
+    order: Order::Fifo,
+    install: Install::Fifo(Qdisc {
+        kind: "pfifo",
+        kernel: "2.2",
+        lines: |_, line| Ok(behind_token_bucket(&format!("pfifo limit {}", line.buffer_packets), line)),
+    }),
 };

@@ -3,7 +3,10 @@
 use crate::error::Result;
 use crate::queue::{FqCodel, Queue, fq_codel};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::{
+    Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets,
+};
 use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 
@@ -15,7 +18,22 @@ pub static FQ_CODEL: NativePart = NativePart {
              no marks and no thresholds: the bar that the papers' schemes have to clear.",
     parameters: || [PARAMETERS.to_vec()].concat(),
     build: Build::Queue(queue, |_| false),
+    order: Order::Several,
+    install: Install::Qdisc(Qdisc { kind: "fq_codel", kernel: "3.5", lines }),
 };
+
+fn lines(values: &Values, line: &Line) -> Written {
+    let queue = format!(
+        "fq_codel limit {} flows {} quantum {} target {} interval {}{}",
+        limit_packets(values.buffer("limit")),
+        values.text("flows"),
+        values.size("quantum"),
+        values.text("target"),
+        values.text("interval"),
+        ecn(values, " noecn")
+    );
+    Ok(behind_token_bucket(&queue, line))
+}
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::new(

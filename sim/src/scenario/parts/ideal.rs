@@ -2,7 +2,8 @@
 
 use crate::queue::srpt::{Params, Rank};
 use crate::queue::{Queue, Srpt, Unshared};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::Install;
 use crate::scenario::values::Values;
 
 pub static SRPT: NativePart = NativePart {
@@ -12,6 +13,8 @@ pub static SRPT: NativePart = NativePart {
     detail: "Every packet tells how much of its transfer is left. When the buffer is full the largest transfer loses.",
     parameters: own_parameters,
     build: Build::Queue(|values, _| Ok(ranked(Rank::Remaining, values)), |_| false),
+    order: Order::Several,
+    install: Install::Simulated("must know how much of every transfer is left, which no header carries"),
 };
 
 pub static LAS: NativePart = NativePart {
@@ -21,6 +24,8 @@ pub static LAS: NativePart = NativePart {
     detail: "Counts the packets served of every connection; the one with fewest goes first.",
     parameters: own_parameters,
     build: Build::Queue(|values, _| Ok(ranked(Rank::Attained, values)), |_| false),
+    order: Order::Several,
+    install: Install::Nothing("serves whoever was served least, which no queue discipline of Linux does"),
 };
 
 pub static EMPTY: NativePart = NativePart {
@@ -30,6 +35,8 @@ pub static EMPTY: NativePart = NativePart {
     detail: "Nobody waits for anybody and nothing is dropped: what remains is the path and TCP.",
     parameters: Vec::new,
     build: Build::Queue(|_, _| Ok(Queue::Unshared(Unshared::default())), |_| false),
+    order: Order::Several,
+    install: Install::Simulated("gives every connection a link of its own, which one link cannot"),
 };
 
 fn own_parameters() -> Vec<Parameter> {

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::queue::wrr::Child;
 use crate::queue::{ClassifyBy, Dropper, Policy, Priority, Queue, Wrr, priority, wrr};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::Install;
 use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_policy::{Params, find};
@@ -22,6 +23,12 @@ pub static PRIORITY: NativePart = NativePart {
         },
         |_| true,
     ),
+    order: Order::Several,
+    install: Install::Classes(|values| {
+        values
+            .flag("shared")
+            .then_some("each class has a buffer of its own, so nothing is shared or pushed out")
+    }),
 };
 
 pub static PRIORITY_RED: NativePart = NativePart {
@@ -37,6 +44,15 @@ pub static PRIORITY_RED: NativePart = NativePart {
         |values, context| strict_priority(values, context, lines(values, context)?),
         |_| true,
     ),
+    order: Order::Several,
+    install: Install::Classes(|values| {
+        Some(match values.flag("shared") {
+            true => {
+                "each class drops what does not fit a buffer of its own: no RED, and nothing is shared or pushed out"
+            }
+            false => "each class drops what does not fit its buffer: no RED",
+        })
+    }),
 };
 
 pub static WRR: NativePart = NativePart {
@@ -51,6 +67,8 @@ pub static WRR: NativePart = NativePart {
         vec![weight.with_range(0.1, 99.9)]
     },
     build: Build::Queue(weighted, |_| false),
+    order: Order::Several,
+    install: Install::Nothing("shares the link by application, for which nothing here makes classes"),
 };
 
 /// Returns whether a parameter is of the queues' REDs: those of multi-RED but for the coupling.

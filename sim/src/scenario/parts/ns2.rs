@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::marker::{Marker, Ns2Sfd};
 use crate::queue::ns2_dsred::Mode;
 use crate::queue::{Fifo, Ns2DsRed, Ns2Red, Ns2Rio, Policy, Queue, RedLine};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Parameter};
+use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
+use crate::scenario::install::line::Install;
 use crate::scenario::scheme::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_policy::find;
@@ -18,6 +19,8 @@ pub static NO_HINT: NativePart = NativePart {
     detail: "Shows what remains of SHRED where neither hosts nor an edge write hints.",
     parameters: Vec::new,
     build: Build::Marker(|_, _| Ok(Marker::NoHint)),
+    order: Order::Fifo,
+    install: Install::Nothing("takes away what real packets do not carry"),
 };
 
 pub static NS2_SFD: NativePart = NativePart {
@@ -47,6 +50,8 @@ pub static NS2_SFD: NativePart = NativePart {
     build: Build::Marker(|values, _| {
         Ok(Marker::Ns2Sfd(Ns2Sfd::new(values.size("th") as u32, values.flag("selective"))))
     }),
+    order: Order::Fifo,
+    install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
 pub static NS2_RED: NativePart = NativePart {
@@ -64,6 +69,8 @@ pub static NS2_RED: NativePart = NativePart {
         },
         |_| false,
     ),
+    order: Order::Fifo,
+    install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
 pub static NS2_DSRED: NativePart = NativePart {
@@ -93,6 +100,8 @@ pub static NS2_DSRED: NativePart = NativePart {
         },
         |_| true,
     ),
+    order: Order::Fifo,
+    install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
 pub static NS2_RIO: NativePart = NativePart {
@@ -112,6 +121,8 @@ pub static NS2_RIO: NativePart = NativePart {
         },
         |_| true,
     ),
+    order: Order::Fifo,
+    install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
 /// Returns these parameters of RED with the defaults that runs of ns-2 are repeated with.

@@ -7,12 +7,16 @@ pub mod topology;
 pub mod virtual_fifo;
 
 use mousehole_sim::error::Error;
+use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::scenario::spec::{
     ConnectionSpec, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
 };
-use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
+use mousehole_sim::scenario::values::Values;
+use mousehole_sim::scenario::{self as catalogue, Part, Plan, Role, RunResult, Scenario, Scheme, run};
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 /// Returns the parameters of a policy, given as text, at a link of this rate with a buffer of 50 packets.
@@ -27,81 +31,122 @@ pub fn params(policy: &str, given: &[(&str, &str)], rate_bps: f64) -> mousehole_
     mousehole_policy::Params::from_text(policy, given, &context).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// One of each scheme, and the variants that take a path of their own through the queue.
-pub const SCHEMES: [&str; 39] = [
-    "droptail",
+/// Settings that take a path of their own through a queue or a marker.
+const VARIANTS: [&str; 25] = [
     "droptail(ns2=true)",
-    "red",
     "red(gentle=true,wait=true)",
     "red(byte=true,unit=bytes)",
     "red(ecn=true,min=3,max=9)",
-    "sfd",
     "sfd(mode=coupled,th=8p)",
     "sfd(mode=total)",
     "p-sfd(mode=coupled)",
     "s-sfd(k=3)",
-    "ns2-sfd",
     "ns2-sfd(selective=true,mode=decoupled)",
     "ns2-rio(gentle=true)",
     "fq-codel(target=1ms,interval=20ms)",
-    "ared",
+    "sfq(perturb=1,flows=8,divisor=16,limit=30p)",
     "codel(target=1ms,interval=20ms)",
     "pie(burst=0s)",
     "cake(rtt=20ms)",
     "cake(tins=class,hosts=flows)",
-    "srpt",
-    "las",
     "wrr(weight=10)",
-    "pq-sfd",
     "rio-ps(t_c=1s,t_u=200ms)",
     "shred(min=30%,max=90%)",
     "shred-edge|shred(min=20,max=50)",
     "lfp(h=20,timeout=1s)",
     "lfp(shared=false,omega=0.05)",
     "lfp(pushout=false,h=20,timeout=1s)",
-    "appl",
-    "tcp-ds",
-    "tcp-ds-r",
-    "er-tbm",
-    "pias",
     "ct-bytes(th=20kB)",
-    "sfd(th=8p)|priority(colours=2)",
     "rio-ps(t_c=1s,t_u=200ms)|cake(tins=bulk)",
-    "lfp(h=20,timeout=1s)|multi-red",
 ];
+
+/// Stands before every queue of the catalogue: it promotes after a timeout.
+const MARKER: &str = "sfd(th=8p)";
+/// Stands behind every marker of the catalogue: it reads colours in one FIFO.
+const QUEUE: &str = "multi-red";
+
+/// The catalogue, each once: every named scheme and every queue alone, [`MARKER`] before every queue, every marker before
+/// [`QUEUE`], and the variants. What is new in the catalogue is under all laws by itself.
+pub static SCHEMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let parts =
+        |role| Part::all().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
+    let named = catalogue::SCHEMES.iter().map(|scheme| scheme.name.to_string());
+    let mut all: Vec<String> = named.collect();
+    all.extend(parts(Role::Queue).map(String::from));
+    all.extend(parts(Role::Queue).map(|queue| format!("{MARKER}|{queue}")));
+    all.extend(parts(Role::Marker).map(|marker| format!("{marker}|{QUEUE}")));
+    all.extend(VARIANTS.map(String::from));
+    let mut seen = HashSet::new();
+    all.retain(|scheme| seen.insert(scheme.clone()));
+    all.into_iter().map(|scheme| &*scheme.leak()).collect()
+});
+
+fn parsed(scheme: &str) -> Scheme {
+    Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns whether departures from the scheme's queue are known at the arrival.
+pub fn decides_at_arrival(scheme: &str) -> bool {
+    let queue = parsed(scheme).queue(LinkContext::EXAMPLE);
+    queue.unwrap_or_else(|error| panic!("{error}")).as_fifo().is_some()
+}
 
 /// Returns the schemes whose queue is a single FIFO that decides at the arrival.
 pub fn fifo_schemes() -> impl Iterator<Item = &'static str> {
-    let other = [
-        "fq-codel",
-        "codel",
-        "pie",
-        "cake",
-        "srpt",
-        "las",
-        "wrr",
-        "pq-sfd",
-        "lfp",
-        "pias",
-        "ct-bytes",
-        "sfd(th=8p)|",
-    ];
-    let is_other =
-        move |scheme: &str| other.iter().any(|name| scheme.starts_with(name)) || scheme.contains("|cake");
-    SCHEMES.into_iter().filter(move |scheme| !is_other(scheme) || scheme.ends_with("|multi-red"))
+    SCHEMES.iter().copied().filter(|scheme| decides_at_arrival(scheme))
 }
 
-/// Returns whether a flow of a scheme may come back to a better queue, and so be reordered; where it is only
-/// ever demoted what it sends later goes later.
+/// How a scheme may change the order of packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// One FIFO.
+    Fifo,
+    /// Several queues, but no connection is ever in two of them.
+    WithinConnections,
+    /// Queues by colour, and a connection's colour only ever gets worse: what is sent later waits longer.
+    Demoted,
+    /// Queues by colour, and a connection's colour may get better: later packets overtake earlier ones.
+    Promoted,
+}
+
+/// Returns the order by what the parts say. A marker may promote unless it is known not to.
+pub fn order_of(scheme: &str) -> Order {
+    let mut markers = parsed(scheme).parts();
+    let (queue, values) = markers.pop().expect("a scheme has a queue");
+    let colours = |(part, _): &(Part, BTreeMap<&str, String>)| match part {
+        Part::Policy(policy) => !policy.returns_hint(),
+        Part::Native(native) => native.name != "no-hint",
+    };
+    let demotes = |(part, values): &(Part, BTreeMap<&str, String>)| match part.name() {
+        "demotion" => values["timeout"] == "never",
+        name => name == "application",
+    };
+    markers.retain(colours);
+    let reads_colours = queue.reads_colours(&Values::new("", queue.parameters(), &values));
+    match (queue.order(), reads_colours && !markers.is_empty()) {
+        (catalogue::catalogue::Order::Fifo, _) => Order::Fifo,
+        (_, false) => Order::WithinConnections,
+        (_, true) if markers.iter().all(demotes) => Order::Demoted,
+        (_, true) => Order::Promoted,
+    }
+}
+
+/// Returns whether a flow of a scheme may be reordered: it comes back to a better queue, or falls into one that has a share
+/// of the link of its own, as CAKE's tins have, so that what is sent later need not wait longer.
 pub fn overtakes(scheme: &str) -> bool {
-    ["pq-sfd", "lfp", "sfd(th=8p)|", "rio-ps(t_c=1s,t_u=200ms)|"].iter().any(|name| scheme.starts_with(name))
-        && !scheme.ends_with("|multi-red")
+    let is_strict =
+        parsed(scheme).parts().last().is_some_and(|(queue, _)| queue.name().starts_with("priority"));
+    match order_of(scheme) {
+        Order::Promoted => true,
+        Order::Demoted => !is_strict,
+        Order::Fifo | Order::WithinConnections => false,
+    }
 }
 
 /// Returns the schemes that may stand anywhere: one whose edge learns from acknowledgements is refused on a
 /// graph.
 pub fn schemes_of_graphs() -> impl Iterator<Item = &'static str> {
-    SCHEMES.into_iter().filter(|scheme| !scheme.contains("shred-edge"))
+    SCHEMES.iter().copied().filter(|scheme| !scheme.contains("shred-edge"))
 }
 
 /// Returns a file of `oracle/golden`.

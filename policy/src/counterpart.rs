@@ -1,0 +1,85 @@
+//! What else than a program of ours does as a policy does: what its header says in `install`.
+
+/// A common device's way to do as a policy does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counterpart {
+    /// What it is.
+    pub kind: CounterpartKind,
+    /// Parameters and the values that they must have: the counterpart knows no others.
+    pub requires: Vec<(&'static str, &'static str)>,
+}
+
+/// What a counterpart is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CounterpartKind {
+    /// A queue discipline of Linux: its name in tc, and the oldest kernel that has it.
+    Qdisc(&'static str, &'static str),
+    /// WRED, which routers have for each DSCP.
+    Wred,
+    /// A firewall's rule that counts the bytes of a connection, up to the parameter of this name.
+    Firewall(&'static str),
+}
+
+impl Counterpart {
+    /// Returns what a header's text says; `None` for an empty one.
+    ///
+    /// # Errors
+    /// What the text must be.
+    pub(crate) fn parse(text: &'static str) -> Result<Option<Counterpart>, String> {
+        let mut words = text.split_whitespace();
+        let Some(what) = words.next() else { return Ok(None) };
+        let kind = match what.split_once(':') {
+            Some(("qdisc", one)) if one.contains(',') => {
+                let (name, kernel) = one.split_once(',').unwrap_or_default();
+                CounterpartKind::Qdisc(name, kernel)
+            }
+            Some(("firewall", name)) if !name.is_empty() => CounterpartKind::Firewall(name),
+            None if what == "wred" => CounterpartKind::Wred,
+            _ => {
+                return Err(format!(
+                    "must begin with qdisc:KIND,KERNEL, wred or firewall:NAME, not \"{what}\""
+                ));
+            }
+        };
+        let pair = |word: &'static str| {
+            word.split_once('=').ok_or_else(|| format!("must end with name=value, not \"{word}\""))
+        };
+        Ok(Some(Counterpart { kind, requires: words.map(pair).collect::<Result<_, _>>()? }))
+    }
+
+    /// Returns the names of the parameters that it speaks of.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        let own = match self.kind {
+            CounterpartKind::Firewall(name) => Some(name),
+            CounterpartKind::Qdisc(..) | CounterpartKind::Wred => None,
+        };
+        own.into_iter().chain(self.requires.iter().map(|(name, _)| *name))
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse__takes_the_three_kinds() {
+        assert_eq!(Counterpart::parse(""), Ok(None));
+        let kind = |text| Counterpart::parse(text).unwrap().unwrap();
+        assert_eq!(kind("qdisc:red,2.2").kind, CounterpartKind::Qdisc("red", "2.2"));
+        let wred = kind("wred mode=total gentle=false");
+        assert_eq!(
+            (wred.kind, wred.requires),
+            (CounterpartKind::Wred, vec![("mode", "total"), ("gentle", "false")])
+        );
+        let rule = kind("firewall:th timeout=never");
+        assert_eq!(rule.names().collect::<Vec<_>>(), ["th", "timeout"]);
+    }
+
+    #[test]
+    fn parse__refuses_anything_else() {
+        for text in ["red", "qdisc:red", "firewall", "wred:x", "wred mode"] {
+            assert!(Counterpart::parse(text).is_err(), "{text}");
+        }
+    }
+}

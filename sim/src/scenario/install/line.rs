@@ -1,0 +1,185 @@
+//! What installs a native part, and the lines of tc that put a queue discipline on a link.
+//!
+//! The names of queue disciplines and of their parameters are those of tc(8), tc-cake(8), tc-fq_codel(8), tc-codel(8),
+//! tc-pie(8), tc-red(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
+//! begins with # is a remark.
+
+use crate::scenario::values::Values;
+use crate::units::{Buffer, Rate};
+
+/// Bytes of a full packet, to turn packets into bytes and back.
+pub const FULL_PACKET: u64 = 1500;
+/// A token bucket holds at least this many bytes, so that a full packet always fits.
+const LEAST_BURST: u64 = 2 * FULL_PACKET;
+
+/// The link that something is installed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// Its rate.
+    pub rate: Rate,
+    /// Its buffer in full packets, at least one.
+    pub buffer_packets: u64,
+    /// Bytes that the link layer adds to each packet.
+    pub overhead: u32,
+    /// Whether the data go from client to server.
+    pub is_upload: bool,
+}
+
+/// What puts a native part on a link.
+#[derive(Debug, Clone, Copy)]
+pub enum Install {
+    /// A queue discipline of Linux.
+    Qdisc(Qdisc),
+    /// The FIFO that `mousehole-live up` decides; without a marker, a queue discipline of Linux.
+    Fifo(Qdisc),
+    /// Classes of HTB, one for each colour, which `mousehole-live up` makes. The function returns how they differ from
+    /// the part with these values; nothing if they do not.
+    Classes(fn(&Values) -> Option<&'static str>),
+    /// Nothing. The reason completes "it …".
+    Nothing(&'static str),
+    /// Nothing, and no real packets can pass it either. The reason completes "it …".
+    Simulated(&'static str),
+}
+
+/// A queue discipline of Linux.
+#[derive(Debug, Clone, Copy)]
+pub struct Qdisc {
+    /// Its name in tc.
+    pub kind: &'static str,
+    /// The oldest kernel that has it.
+    pub kernel: &'static str,
+    /// Returns the lines that install it.
+    pub lines: Lines,
+}
+
+/// Returns the lines that install a queue discipline, or why these values have none; the reason completes "it …".
+pub type Lines = fn(&Values, &Line) -> Written;
+
+/// Lines to type, or why there are none.
+pub type Written = Result<Vec<String>, &'static str>;
+
+impl Install {
+    /// Returns the queue discipline of Linux that does the same.
+    pub fn qdisc(&self) -> Option<&Qdisc> {
+        match self {
+            Install::Qdisc(qdisc) | Install::Fifo(qdisc) => Some(qdisc),
+            Install::Classes(_) | Install::Nothing(_) | Install::Simulated(_) => None,
+        }
+    }
+}
+
+/// Returns the two lines that put a queue behind a token bucket of the link's rate.
+pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
+    // What leaves in two milliseconds.
+    let burst = line.rate.0.div_ceil(8 * 500).max(LEAST_BURST);
+    let table = match line.overhead {
+        0 => String::new(),
+        bytes => format!("stab overhead {bytes} linklayer ethernet "),
+    };
+    // TBF has a limit of its own that only its built-in queue uses; tc asks for it all the same.
+    let limit = line.buffer_packets * FULL_PACKET;
+    let bucket = format!("tbf rate {} burst {burst} limit {limit}", rate_of_tc(line.rate));
+    vec![
+        format!("tc qdisc replace dev DEV root handle 1: {table}{bucket}"),
+        format!("tc qdisc replace dev DEV parent 1: handle 2: {queue}"),
+    ]
+}
+
+/// Returns a rate as tc writes it, in the largest unit that leaves a whole number: `5mbit`, `1500kbit`.
+pub fn rate_of_tc(rate: Rate) -> String {
+    let units = [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1000)];
+    match units.iter().find(|(_, scale)| rate.0.is_multiple_of(*scale)) {
+        Some((unit, scale)) => format!("{}{unit}", rate.0 / scale),
+        None => format!("{}bit", rate.0),
+    }
+}
+
+/// Returns a threshold in packets; one in percent is of the buffer.
+pub fn in_packets(threshold: &str, buffer_packets: u64) -> u64 {
+    let number = |text: &str| text.parse::<f64>().unwrap_or_default();
+    match threshold.strip_suffix('%') {
+        Some(percent) => (number(percent) / 100.0 * buffer_packets as f64).round_ties_even() as u64,
+        None => number(threshold.trim_end_matches('p')) as u64,
+    }
+}
+
+/// Returns the limit of a queue in packets; one in bytes is of full packets.
+pub fn limit_packets(limit: Buffer) -> u64 {
+    match limit {
+        Buffer::Packets(packets) => u64::from(packets),
+        Buffer::Bytes(bytes) => (bytes / FULL_PACKET).max(1),
+    }
+}
+
+/// Returns tc's word for ECN.
+pub fn ecn(values: &Values, otherwise: &'static str) -> &'static str {
+    if values.flag("ecn") { " ecn" } else { otherwise }
+}
+
+/// Returns the lines of Linux's red for these parameters of RED, with `more` words, and a remark on the differences.
+///
+/// sch_red drops, or with ecn marks, every packet once the average is at max: it has no gentle part. Its drops are between
+/// 1 and 1/p packets apart.
+pub fn red(text: impl Fn(&'static str) -> String, more: &str, line: &Line) -> Vec<String> {
+    let [low, high] = ["min", "max"].map(|name| in_packets(&text(name), line.buffer_packets) * FULL_PACKET);
+    // tc-red(8): the burst that it recommends; tc derives the weight of the average from it.
+    let burst = (2 * low + high).div_ceil(3 * FULL_PACKET);
+    let ecn = if text("ecn") == "true" { " ecn" } else { "" };
+    let queue = format!(
+        "red limit {} min {low} max {high} avpkt {FULL_PACKET} burst {burst} bandwidth {} probability {}{ecn}{more}",
+        line.buffer_packets * FULL_PACKET,
+        rate_of_tc(line.rate),
+        text("maxp")
+    );
+    let mut lines = behind_token_bucket(&queue, line);
+    let differences = [
+        ("gentle", "drops every packet from max on, where the scheme rises to certain drop at twice max"),
+        ("wait", "spaces drops 1 to 1/p packets apart, where the scheme has 1/p to 2/p"),
+    ];
+    let found: Vec<&str> =
+        differences.iter().filter(|(name, _)| text(name) == "true").map(|(_, words)| *words).collect();
+    if !found.is_empty() {
+        lines.push(format!("# Linux's red has no other way: it {}", found.join("; it ")));
+    }
+    lines
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_of_tc__in_the_largest_whole_unit() {
+        let text = |bps| rate_of_tc(Rate(bps));
+        assert_eq!(
+            [5_000_000, 1_500_000, 1_000_000_000, 999].map(text),
+            ["5mbit", "1500kbit", "1gbit", "999bit"]
+        );
+    }
+
+    #[test]
+    fn in_packets__of_a_share_of_the_buffer() {
+        let cases = [("50%", 500), ("12.5%", 125), ("16%", 160), ("30", 30), ("7p", 7), ("0.05%", 0)];
+        for (threshold, packets) in cases {
+            assert_eq!(in_packets(threshold, 1000), packets, "{threshold}");
+        }
+    }
+
+    #[test]
+    fn limit_packets__of_bytes_and_packets() {
+        let limits = [Buffer::Packets(1000), Buffer::Bytes(15_000), Buffer::Bytes(1500)];
+        assert_eq!(limits.map(limit_packets), [1000, 10, 1]);
+    }
+
+    #[test]
+    fn token_bucket__holds_two_milliseconds() {
+        let line = Line { rate: Rate(100_000_000), buffer_packets: 50, overhead: 26, is_upload: false };
+        // 100 Mbit/s are 12.5 MB/s, and 25,000 bytes in 2 ms.
+        let bucket = "stab overhead 26 linklayer ethernet tbf rate 100mbit burst 25000 limit 75000";
+        assert!(behind_token_bucket("pfifo", &line)[0].ends_with(bucket));
+        assert!(
+            behind_token_bucket("pfifo", &Line { rate: Rate(1_000_000), ..line })[0].contains("burst 3000 ")
+        );
+    }
+}

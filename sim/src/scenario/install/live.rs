@@ -1,0 +1,272 @@
+//! What `mousehole-live` does with the parts of a scheme: which verb runs them, or why none does.
+
+use super::line::{Install, Line, rate_of_tc};
+use crate::error::Result;
+use crate::scenario::catalogue::{NativePart, Part};
+use crate::scenario::scheme::{LinkContext, Scheme};
+use crate::scenario::values::Values;
+use crate::units::Rate;
+use mousehole_policy::{Key, Kind, Value};
+use std::collections::BTreeMap;
+
+/// The least that `mousehole-live up --overhead` takes on Ethernet, which is also its default there.
+const LINK_HEADER: u32 = 14;
+
+/// Where the markers of a scheme run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Markers {
+    /// Position of the one that keeps a state for each flow.
+    pub flow: Option<usize>,
+    /// Position of the one that keeps a state for each user.
+    pub user: Option<usize>,
+}
+
+/// How the queue of a scheme runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LiveQueue {
+    /// A policy decides what a token bucket's FIFO takes.
+    Dropper,
+    /// The FIFO takes what fits.
+    DropTail,
+    /// Classes of HTB, one for each of so many colours.
+    Classes(u32),
+}
+
+/// Returns where the markers of a scheme run at a device's egress; `text` is the scheme's, for the sentence.
+///
+/// # Errors
+/// Why they cannot.
+pub fn place_markers(parts: &[Part], text: &str) -> std::result::Result<Markers, String> {
+    let mut markers = Markers::default();
+    for (position, part) in parts.iter().enumerate() {
+        let policy = match part {
+            Part::Policy(policy) => policy,
+            Part::Native(part) => {
+                return Err(format!("the marker {} exists in the simulator only", part.name));
+            }
+        };
+        let refuse = |why: &str| Err(format!("the marker {} {why}", policy.name()));
+        match policy.key() {
+            _ if policy.returns_hint() => {
+                return refuse(
+                    "writes window hints, for which packets have no field here; `host` takes them from the socket",
+                );
+            }
+            Key::Connection => {
+                return refuse("must see both directions of a connection; a device's egress has one");
+            }
+            Key::Flow if markers == Markers::default() => markers.flow = Some(position),
+            Key::User if markers.user.is_none() => markers.user = Some(position),
+            _ => {
+                return Err(format!(
+                    "the scheme \"{text}\" has too many markers; one that keeps a state for each flow may stand before \
+                     one that keeps it for each user"
+                ));
+            }
+        }
+    }
+    Ok(markers)
+}
+
+/// Returns how a queue runs at a device's egress.
+///
+/// # Errors
+/// Why it cannot, and what installs it instead.
+pub fn place_queue(
+    part: Part,
+    values: &BTreeMap<&'static str, String>,
+    has_marker: bool,
+    line: &Line,
+) -> std::result::Result<LiveQueue, String> {
+    let Part::Native(NativePart { name, install, .. }) = part else { return Ok(LiveQueue::Dropper) };
+    let values = Values::new(name, part.parameters(), values);
+    refuse_idle_classes(part, &values, has_marker)?;
+    match install {
+        Install::Fifo(_) => Ok(LiveQueue::DropTail),
+        Install::Classes(_) => Ok(LiveQueue::Classes(values.count("colours"))),
+        Install::Qdisc(qdisc) => Err(match (qdisc.lines)(&values, line) {
+            Ok(_) => format!(
+                "the queue {name} cannot be decided by a program before a FIFO; install it with `tc qdisc replace dev … \
+                 root {}`, and a marker before it with `mark`",
+                qdisc.kind
+            ),
+            Err(reason) => format!("the queue {name} {reason}"),
+        }),
+        Install::Nothing(reason) | Install::Simulated(reason) => {
+            Err(format!("the queue {name} exists in the simulator only, since it {reason}"))
+        }
+    }
+}
+
+/// Refuses a queue that has classes by colour where nothing gives colours.
+///
+/// # Errors
+/// That sentence.
+pub fn refuse_idle_classes(part: Part, values: &Values, has_marker: bool) -> std::result::Result<(), String> {
+    let Part::Native(NativePart { name, install, .. }) = part else { return Ok(()) };
+    match install {
+        Install::Classes(_) | Install::Qdisc(_) if part.reads_colours(values) && !has_marker => Err(format!(
+            "the queue {name} has a class for each colour and nothing gives colours; a queue of classes needs a marker \
+             before it, such as lfp or rio-ps|{name}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a scheme whose parameters depend on a rate, where none is given.
+///
+/// # Errors
+/// A sentence that names the parameter or the marker.
+pub fn refuse_shares_of_a_rate(scheme: &Scheme) -> Result<std::result::Result<(), String>> {
+    for (name, parameter, text) in scheme.parameters() {
+        if parameter.kind == Kind::Rate && matches!(parameter.parse(&text), Ok(Value::Share(_))) {
+            return Ok(Err(format!(
+                "{name} is \"{text}\" of a rate that is not given; --rate must be that of the link, such as --rate 9500kbit"
+            )));
+        }
+    }
+    // Others are shares in all but name, such as lfp's omega.
+    let bytes_at = |rate| -> Result<Vec<Option<Vec<u8>>>> {
+        let parts = scheme.set_up(LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE })?;
+        Ok(parts.iter().map(|params| params.as_ref().map(|params| params.bytes().to_vec())).collect())
+    };
+    let example = LinkContext::EXAMPLE.rate;
+    Ok(match bytes_at(example)? == bytes_at(Rate(2 * example.0))? {
+        true => Ok(()),
+        false => Err(format!(
+            "the marker {} depends on the rate of the link, which is not given; --rate must be that, such as --rate 9500kbit",
+            scheme.name().trim_end_matches("|droptail")
+        )),
+    })
+}
+
+/// A verb of `mousehole-live` that starts something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// A marker before the queue that is there.
+    Mark,
+    /// Markers and a queue.
+    Up,
+    /// What this host sends, by the windows of its own connections.
+    Host,
+}
+
+/// A command of `mousehole-live`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveCommand {
+    /// Its verb.
+    pub verb: Verb,
+    /// The scheme, or its markers alone.
+    pub scheme: String,
+    /// Headers of policies that are not shipped.
+    pub policies: Vec<String>,
+    /// The rate of the link, where it matters.
+    pub rate: Option<Rate>,
+    /// The buffer in packets, where there is a queue.
+    pub buffer_packets: Option<u64>,
+    /// Bytes that the link layer adds to each packet, if they are not the device's own.
+    pub overhead: Option<u32>,
+    /// DSCPs that tell the queue behind; chosen by `mousehole-live` if none.
+    pub dscps: Vec<u8>,
+}
+
+impl LiveCommand {
+    /// Returns the command for markers alone.
+    pub fn of_markers(verb: Verb, scheme: &Scheme, line: &Line, dscps: &[u8]) -> Option<LiveCommand> {
+        let text = scheme.markers_text()?;
+        let alone = Scheme::parse(&format!("{text}|droptail")).ok()?;
+        let needs_rate = refuse_shares_of_a_rate(&alone).is_ok_and(|found| found.is_err());
+        Some(LiveCommand {
+            verb,
+            scheme: text,
+            policies: headers(&alone),
+            rate: needs_rate.then_some(line.rate),
+            buffer_packets: None,
+            overhead: None,
+            dscps: dscps.to_vec(),
+        })
+    }
+
+    /// Returns the command for a scheme with its queue.
+    pub fn of_scheme(verb: Verb, scheme: &Scheme, line: &Line) -> LiveCommand {
+        let overhead = (verb == Verb::Up && line.overhead >= LINK_HEADER).then_some(line.overhead);
+        LiveCommand {
+            verb,
+            scheme: scheme.to_string(),
+            policies: headers(scheme),
+            rate: Some(line.rate),
+            buffer_packets: Some(line.buffer_packets),
+            overhead,
+            dscps: Vec::new(),
+        }
+    }
+
+    /// Returns the line to type; DEV stands for the device.
+    pub fn line(&self) -> String {
+        let (verb, option) = match self.verb {
+            Verb::Mark => ("mark", "--marker"),
+            Verb::Up => ("up", "--scheme"),
+            Verb::Host => ("host", "--scheme"),
+        };
+        let mut words = vec![format!("mousehole-live {verb} DEV")];
+        words.extend(self.policies.iter().map(|path| format!("--policy {}", quoted(path))));
+        words.extend(self.rate.map(|rate| format!("--rate {}", rate_of_tc(rate))));
+        words.extend(self.buffer_packets.map(|packets| format!("--buffer {packets}p")));
+        words.extend(self.overhead.map(|bytes| format!("--overhead {bytes}")));
+        words.push(format!("{option} {}", quoted(&self.scheme)));
+        if !self.dscps.is_empty() {
+            let via = if self.verb == Verb::Mark { "--via dscp " } else { "" };
+            words.push(format!("{via}--dscp {}", self.listed_dscps()));
+        }
+        words.join(" ")
+    }
+
+    /// Returns the file for `--config`, whose first line says how it is used.
+    pub fn file(&self) -> String {
+        let (verb, mode) = match self.verb {
+            Verb::Mark => ("mark", Some("mark")),
+            Verb::Up => ("up", Some("up")),
+            // The scheme decides in which mode `host` runs.
+            Verb::Host => ("host", None),
+        };
+        let mut entries: Vec<(&str, String)> =
+            mode.map(|mode| ("mode", mode.to_string())).into_iter().collect();
+        entries.push(("scheme", self.scheme.clone()));
+        entries.extend(self.rate.map(|rate| ("rate", rate_of_tc(rate))));
+        entries.extend(self.buffer_packets.map(|packets| ("buffer", format!("{packets}p"))));
+        if !self.dscps.is_empty() {
+            entries.extend((self.verb == Verb::Mark).then(|| ("via", "dscp".to_string())));
+            entries.push(("dscp", self.listed_dscps()));
+        }
+        let mut lines = vec![format!("# mousehole-live {verb} DEV --config mousehole-live.toml")];
+        lines.extend(entries.iter().map(|(name, value)| format!("{name} = '{value}'")));
+        lines.extend(self.overhead.map(|bytes| format!("overhead = {bytes}")));
+        if !self.policies.is_empty() {
+            let paths: Vec<String> = self.policies.iter().map(|path| format!("'{path}'")).collect();
+            lines.push(format!("policy = [{}]", paths.join(", ")));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    fn listed_dscps(&self) -> String {
+        self.dscps.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// Returns the headers of the policies that users bring themselves.
+fn headers(scheme: &Scheme) -> Vec<String> {
+    let path = |policy: &&'static mousehole_policy::Policy| match policy.origin() {
+        mousehole_policy::Origin::Header { path, .. } => Some(path.display().to_string()),
+        mousehole_policy::Origin::Shipped => None,
+    };
+    scheme.policies().iter().filter_map(path).collect()
+}
+
+/// Returns a word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\"'\"'")),
+    }
+}

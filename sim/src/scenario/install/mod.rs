@@ -1,0 +1,215 @@
+//! How a scheme is put on a link today: commands for Linux, or thresholds for a router's WRED; or why nothing does it.
+//!
+//! What installs a part is said where the part is: in its header (`install` and `colours` of `policy.h`, and whose state
+//! it keeps), or in its entry in `parts/`. Here it is put together. `mousehole compare`, the documents and
+//! `mousehole-live` read this; nothing here touches a file or a device.
+
+pub mod line;
+pub mod live;
+pub mod wred;
+
+use super::catalogue::{Part, Role};
+use super::scheme::Scheme;
+use super::values::Values;
+pub use line::{Install, Line, Qdisc};
+pub use live::{LiveCommand, LiveQueue, Markers, Verb, place_markers, place_queue, refuse_shares_of_a_rate};
+pub use wred::WredProfile;
+use wred::{LOWER_EFFORT, Texts};
+
+/// DSCPs that CAKE's diffserv3 sorts into its tins Voice, Best Effort and Bulk: EF, the default, LE.
+const TIN_DSCPS: [u8; 3] = [46, 0, LOWER_EFFORT];
+/// What programs of ours need.
+const LIVE_NEEDS: &str = "Linux 6.1 or later and mousehole-live";
+
+/// What a firewall's rule needs.
+const FIREWALL_NEEDS: &str = "nftables with connection tracking";
+
+/// Where a scheme is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Linux.
+    Linux,
+    /// A router with WRED, and Linux or a firewall before it that marks.
+    Router,
+}
+
+impl Place {
+    /// Returns its name in sentences.
+    pub fn words(self) -> &'static str {
+        match self {
+            Place::Linux => "Linux",
+            Place::Router => "a router with WRED",
+        }
+    }
+}
+
+/// Everything that installs a scheme.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installation {
+    /// Where.
+    pub place: Place,
+    /// The lines to type or to configure there. DEV stands for the device; a line that begins with # is a remark.
+    pub lines: Vec<String>,
+    /// The part of `mousehole-live` in it, as a command.
+    pub live: Option<LiveCommand>,
+    /// The profiles of a router's WRED, best colour first; none for other queues.
+    pub wred: Vec<WredProfile>,
+    /// What must be there: kernels and programs.
+    pub needs: Vec<String>,
+}
+
+/// Returns what installs a scheme on a link.
+///
+/// # Errors
+/// Why nothing does, in one sentence without a full stop.
+pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
+    let mut parts = scheme.parts();
+    let (queue, values) = parts.pop().expect("a scheme has a queue");
+    let markers: Vec<Part> = parts.iter().map(|(part, _)| *part).collect();
+    place_markers(&markers, &scheme.to_string())?;
+    let reads_windows = |part: &Part| matches!(part, Part::Policy(policy) if policy.reads_hints());
+    if reads_windows(&queue) {
+        let command = LiveCommand::of_scheme(Verb::Host, scheme, line);
+        return Ok(Installation::of_live(command, Vec::new()));
+    }
+    let verb = if markers.iter().any(reads_windows) { Verb::Host } else { Verb::Mark };
+    let profiles = wred::profiles(&markers, (queue, &values), line);
+    if !profiles.is_empty() {
+        return Ok(before_a_router(scheme, &parts, profiles, verb, line));
+    }
+    let view = Values::new(queue.name(), queue.parameters(), &values);
+    live::refuse_idle_classes(queue, &view, !markers.is_empty())?;
+    let lines = queue.qdisc_lines(&view, line).transpose();
+    let lines = lines.map_err(|reason| format!("the queue {} {reason}", queue.name()))?;
+    let decided = place_queue(queue, &values, !markers.is_empty(), line);
+    match (lines, decided) {
+        // Nothing is to be decided before it, so what Linux has is simpler than a program of ours.
+        (Some(lines), decided) if markers.is_empty() => {
+            Ok(alone(queue, lines, decided.ok().map(|_| LiveCommand::of_scheme(Verb::Up, scheme, line))))
+        }
+        (Some(lines), decided) if verb == Verb::Host || decided.is_err() => {
+            Ok(before_a_qdisc(scheme, &parts, (queue, &view), lines, verb, line))
+        }
+        (_, Err(reason)) => Err(reason),
+        (_, Ok(_)) if verb == Verb::Host => {
+            let remark = format!(
+                "# a queue at the bottleneck must tell AF11, AF12 and AF13 apart, as a router's WRED does with one average \
+                 (multi-red(mode=total)); nothing here sets up {} for them",
+                queue.name()
+            );
+            let command = LiveCommand::of_markers(verb, scheme, line, &[]).expect("it has markers");
+            Ok(Installation::of_live(command, vec![remark]))
+        }
+        (_, Ok(_)) => {
+            let differs = match queue {
+                Part::Native(part) => match part.install {
+                    Install::Classes(differs) => differs(&view),
+                    _ => None,
+                },
+                Part::Policy(_) => None,
+            };
+            let remark = differs.map(|words| format!("# not quite as it was simulated: {words}"));
+            let command = LiveCommand::of_scheme(Verb::Up, scheme, line);
+            Ok(Installation::of_live(command, remark.into_iter().collect()))
+        }
+    }
+}
+
+/// Returns a queue discipline of Linux without a marker. What it does otherwise is followed by the command that does not.
+fn alone(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Installation {
+    if let Some(command) = live.as_ref().filter(|_| lines.iter().any(|line| line.starts_with('#'))) {
+        lines.push(format!("# as it was simulated: {}", command.line()));
+    }
+    Installation { place: Place::Linux, lines, live, wred: Vec::new(), needs: needs_of(queue) }
+}
+
+/// Returns a queue discipline of Linux with a marker before it.
+fn before_a_qdisc(
+    scheme: &Scheme,
+    markers: &[(Part, Texts)],
+    (queue, values): (Part, &Values),
+    mut lines: Vec<String>,
+    verb: Verb,
+    line: &Line,
+) -> Installation {
+    let tins = if values.has("tins") { values.text("tins") } else { "" };
+    let dscps: &[u8] = match (tins, verb) {
+        ("colour", _) => &TIN_DSCPS,
+        // By itself `mark` names CAKE's Bulk tin.
+        ("bulk", Verb::Host) => &[0, LOWER_EFFORT, LOWER_EFFORT],
+        ("besteffort", Verb::Mark) => &[LOWER_EFFORT],
+        _ => &[],
+    };
+    if tins == "colour" {
+        // The marks are for CAKE alone, which clears them.
+        lines.iter_mut().for_each(|line| line.push_str(" wash"));
+    }
+    let mut needs = needs_of(queue);
+    let command = LiveCommand::of_markers(verb, scheme, line, dscps);
+    let typed = command.as_ref().map(LiveCommand::line).unwrap_or_default();
+    match wred::firewall_rule(markers, line).filter(|_| tins == "bulk") {
+        Some(rule) => {
+            lines.insert(0, rule);
+            needs.push(FIREWALL_NEEDS.into());
+            lines.push(format!("# or in the place of the rule: {typed}"));
+        }
+        None => {
+            lines.push(typed);
+            needs.push(LIVE_NEEDS.into());
+        }
+    }
+    lines.extend(scheme.remarks().into_iter().map(|remark| format!("# {remark}")));
+    Installation { place: Place::Linux, lines, live: command, wred: Vec::new(), needs }
+}
+
+/// Returns profiles of WRED with what marks for them.
+fn before_a_router(
+    scheme: &Scheme,
+    markers: &[(Part, Texts)],
+    profiles: Vec<WredProfile>,
+    verb: Verb,
+    line: &Line,
+) -> Installation {
+    let live = LiveCommand::of_markers(verb, scheme, line, &wred::dscps(&profiles));
+    let rule = wred::firewall_rule(markers, line).filter(|_| profiles.len() == 2);
+    let needs = if rule.is_some() { FIREWALL_NEEDS } else { LIVE_NEEDS };
+    let first = rule.or_else(|| live.as_ref().map(LiveCommand::line));
+    let lines = first.into_iter().chain(profiles.iter().map(WredProfile::line)).collect();
+    Installation { place: Place::Router, lines, live, wred: profiles, needs: vec![needs.into()] }
+}
+
+fn needs_of(queue: Part) -> Vec<String> {
+    let qdisc = |(kind, kernel)| format!("Linux {kernel} or later with the queue discipline {kind}");
+    queue.qdisc().map(qdisc).into_iter().collect()
+}
+
+impl Installation {
+    fn of_live(command: LiveCommand, remarks: Vec<String>) -> Installation {
+        let lines = std::iter::once(command.line()).chain(remarks).collect();
+        let needs = vec![LIVE_NEEDS.to_string()];
+        Installation { place: Place::Linux, lines, live: Some(command), wred: Vec::new(), needs }
+    }
+}
+
+/// Returns what installs a part, in a few words for its page; a marker's is the verb that runs it.
+pub fn words(part: Part) -> String {
+    let own =
+        |verb: &str| format!("`mousehole-live {verb}`, {LIVE_NEEDS}").replace(" and mousehole-live", "");
+    let qdisc = part.qdisc().map(|(kind, kernel)| format!("`tc qdisc … {kind}`, Linux {kernel} or later"));
+    match part {
+        Part::Policy(policy) if policy.reads_hints() => own("host"),
+        Part::Policy(_) if part.role() == Role::Queue => {
+            qdisc.into_iter().chain([own("up")]).collect::<Vec<_>>().join("; ")
+        }
+        Part::Policy(_) => match place_markers(&[part], part.name()) {
+            Ok(_) => own("mark` and `mousehole-live up"),
+            Err(reason) => format!("nothing: {reason}"),
+        },
+        Part::Native(native) => match native.install {
+            Install::Nothing(reason) | Install::Simulated(reason) => format!("nothing: it {reason}"),
+            Install::Classes(_) => own("up"),
+            Install::Fifo(_) => qdisc.into_iter().chain([own("up")]).collect::<Vec<_>>().join("; "),
+            Install::Qdisc(_) => qdisc.unwrap_or_default(),
+        },
+    }
+}
