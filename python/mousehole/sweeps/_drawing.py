@@ -50,9 +50,9 @@ def format_values(what: What, axis: Any) -> None:
     """Writes the values of what is drawn on an axis of a picture."""
     if what.of_change is not None:
         axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    elif what.value.endswith("_s"):
+    elif what.unit == "seconds":
         axis.set_major_formatter(FuncFormatter(lambda number, _: time_text(number)))
-    elif what.value.endswith("_bps"):
+    elif what.unit == "bits_per_second":
         axis.set_major_formatter(FuncFormatter(lambda number, _: rate_text(number)))
 
 
@@ -341,7 +341,7 @@ def _fields(
 def _number_text(number: float, what: What) -> str:
     if what.of_change is not None:
         return "0" if abs(number) < 0.005 else f"{100 * number:+.0f}".replace("-", "−")
-    return time_text(number) if what.value.endswith("_s") else f"{number:.3g}"
+    return time_text(number) if what.unit == "seconds" else f"{number:.3g}"
 
 
 def _ink(image: Any, number: float) -> str:
