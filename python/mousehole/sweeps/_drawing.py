@@ -16,6 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from mousehole.base import MouseholeError, output, rate_text, time_text, unknown_error
 from mousehole.reports import STYLE, look, save
 from mousehole.sweeps._found import VALUE, Found
+from mousehole.sweeps._scipy import scipy_module
 from mousehole.sweeps._views import Scale, What, scale_of, title_of, trend
 
 MOST_PANELS = 6
@@ -359,10 +360,11 @@ def _fitted(
     )
     image: Any
     if len(values) >= LEAST_CELLS and len(np.unique(across)) > 2 and len(np.unique(down)) > 2:
-        from scipy.interpolate import RBFInterpolator
-
+        interpolate = scipy_module("interpolate", "a surface through scattered cells")
         points = np.column_stack([_unit(across, across), _unit(down, down)])
-        smooth = RBFInterpolator(points, values, smoothing=0.05 * len(values), kernel="thin_plate_spline")
+        smooth = interpolate.RBFInterpolator(
+            points, values, smoothing=0.05 * len(values), kernel="thin_plate_spline"
+        )
         steps = np.linspace(0, 1, FINE)
         grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
         table = np.clip(smooth(grid).reshape(FINE, FINE), values.min(), values.max())
