@@ -48,7 +48,7 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
     rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
     data = [_curve_datum(row) for row in rows]
     sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
-    y = log_axis(_places(data), "mean response time", TIME_LABEL)
+    y = log_axis(_places(data), quantities.find("bucket", "response_mean_s").axis, TIME_LABEL)
     base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(x=sizes("size"), color=series.colour())
     nearest = alt.selection_point(
         nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"

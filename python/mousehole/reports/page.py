@@ -51,6 +51,8 @@ from mousehole.runs import BucketRow, Cell, ColourRow, Finding, Results, SchemeR
 from mousehole.scenario import bottleneck
 from mousehole.statistics import LEAST_REPLICATIONS
 
+OVERVIEW = ("queue_delay_p95_s", "reordered_share")
+"""Quantities of schemes in the overview."""
 LINK_TABLES: tuple[TableName, TableName] = ("link", "long")
 """The tables of the terminal whose quantities of schemes the page shows in one."""
 
@@ -158,8 +160,7 @@ def overview_table(results: Results, cell: Cell) -> Table:
         Column(f"≤ {short}: mean"),
         *(Column(f"change to {reference}") for reference in references),
         Column(f"> {long}: change to {plan.baseline}"),
-        Column("delay p95"),
-        Column("reordered"),
+        *(Column(quantities.find("scheme", name).short) for name in OVERVIEW),
     ]
     rows: list[Row] = [
         [
