@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
-ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src link/src python/src -type f 2>/dev/null) \
+ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src answer/src link/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
 PYTHON_FILES := python bench tests papers validation tools examples live/tests
 
@@ -85,6 +85,7 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 
 docs: $(ENGINE) ## renew docs/schemes/ from the engine's catalogue, and the layers in sim/README.md
 	@$(BIN)/python -m tools.schemes_doc
+	@$(BIN)/python -m tools.quantities_doc
 
 site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

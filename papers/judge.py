@@ -7,12 +7,10 @@ than an interval needs there is no word.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf, isfinite, nan
+from math import inf, nan
 
-import numpy as np
-from mousehole.statistics import Estimate, t_interval
+from mousehole.statistics import Estimate, p_beyond, t_interval
 from numpy.typing import ArrayLike
-from scipy import stats
 
 
 class Word(StrEnum):
@@ -59,11 +57,11 @@ def judge_band(values: ArrayLike, least: float, most: float, unclear: Word, insi
     if not ours.has_interval:
         return Judgement(None, ours)
     if ours.low >= least and ours.high <= most:
-        return Judgement(inside, ours, max(_beyond(values, least, +1), _beyond(values, most, -1)))
+        return Judgement(inside, ours, max(p_beyond(values, least, True), p_beyond(values, most, False)))
     if ours.high < least:
-        return Judgement(Word.DIFFERS, ours, _beyond(values, least, -1))
+        return Judgement(Word.DIFFERS, ours, p_beyond(values, least, False))
     if ours.low > most:
-        return Judgement(Word.DIFFERS, ours, _beyond(values, most, +1))
+        return Judgement(Word.DIFFERS, ours, p_beyond(values, most, True))
     return Judgement(unclear, ours)
 
 
@@ -84,30 +82,3 @@ def worst(words: Sequence[Word | None]) -> Word | None:
         return None
     rank = list(Word)
     return min((word for word in words if word is not None), key=rank.index)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Returns the p-values adjusted by Holm's step-down procedure; NaN stays NaN and does not count.
-
-    Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-    Statistics 6 (1979).
-    """
-    order = sorted((p, place) for place, p in enumerate(p_values) if isfinite(p))
-    adjusted, so_far = [nan] * len(p_values), 0.0
-    for rank, (p, place) in enumerate(order):
-        so_far = max(so_far, min(1.0, p * (len(order) - rank)))
-        adjusted[place] = so_far
-    return adjusted
-
-
-def _beyond(values: ArrayLike, end: float, side: int) -> float:
-    """Returns the doubled one-sided p-value of the mean lying on a side of `end`; 0 for an infinite end."""
-    if not isfinite(end):
-        return 0.0
-    finite = np.asarray(values, np.float64).ravel()
-    finite = finite[np.isfinite(finite)]
-    error = float(np.std(finite, ddof=1)) / finite.size**0.5
-    distance = side * (float(np.mean(finite)) - end)
-    if error == 0:
-        return 0.0 if distance > 0 else 1.0
-    return min(1.0, 2 * float(stats.t.sf(distance / error, finite.size - 1)))

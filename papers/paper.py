@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 from mousehole.base import MouseholeError, unknown_error
-from mousehole.statistics import Estimate, t_interval
+from mousehole.statistics import Estimate, holm, t_interval
 
 from papers.definition import (
     Claim,
@@ -23,7 +23,7 @@ from papers.definition import (
     read_definition,
 )
 from papers.evaluate import Evaluator, Judged, Published, ends, rows_of
-from papers.judge import Word, holm
+from papers.judge import Word
 from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart
 from papers.runs import Options, Request, Runs
 from papers.text import estimate_text, published_text, tally

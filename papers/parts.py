@@ -224,6 +224,8 @@ def _plain(value: object) -> object:
     match value:
         case StrEnum():
             return value.value
+        case Estimate():
+            return _plain(value.as_dict())
         case dict():
             return {name: _plain(one) for name, one in value.items()}
         case list() | tuple():

@@ -5,8 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 6] =
-    ["src", "../sim/src", "../policy/include", "../policy/src", "../live/check/src", "../Cargo.lock"];
+const SOURCES: [&str; 7] = [
+    "src",
+    "../sim/src",
+    "../answer/src",
+    "../policy/include",
+    "../policy/src",
+    "../live/check/src",
+    "../Cargo.lock",
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,22 @@ def test_crates__depend_only_along_the_arrows() -> None:
         for fault in arrows.crate_faults(path.read_text(), str(path.relative_to(ROOT)))
     ]
     assert faults == []
+
+
+def test_answer__reads_no_files_and_no_clock_and_starts_no_threads() -> None:
+    for path in sources(ROOT / "answer" / "src", ".rs"):
+        found = re.findall(r"std::(?:fs|io|net|thread|time|env|process|sync)\b", path.read_text())
+        assert found == [], path
+    assert re.findall(r"std::(?:fs|time)\b", IMPURE_RUST) != []
+
+
+def test_engine__digest_covers_every_crate_it_is_made_of() -> None:
+    """Kept results and workers are told by it whether they were made by the same engine."""
+    crates = tomllib.loads((ROOT / "python" / "Cargo.toml").read_text())["dependencies"].values()
+    folders = [crate["path"] for crate in crates if isinstance(crate, dict) and "path" in crate]
+    digested = (ROOT / "python" / "build.rs").read_text()
+    assert len(folders) >= 4
+    assert [folder for folder in folders if f'"{folder}/src"' not in digested] == []
 
 
 def test_sim__layers_are_in_order_and_without_circles() -> None:

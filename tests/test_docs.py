@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mousehole import _engine
+from mousehole import _engine, quantities
 from mousehole.engine_types import PartEntry, SchemeEntry
 
-from tools import document, hygiene, schemes_doc
+from tools import document, hygiene, quantities_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -284,3 +284,20 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
         names = re.findall(r"`(\w+)`", cells[2])
         assert names, cells
         assert [name for name in names if f"fn {name}()" not in sources] == [], cells
+
+
+def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
+    written = document.written(text("docs/json.md"), quantities_doc.TARGET)
+    assert written == quantities_doc.table()
+    schema = text("docs/mousehole.compare-2.schema.json")
+    assert schema == quantities_doc.text_of(quantities_doc.renewed(json.loads(schema)))
+
+
+def test_quantities__a_gone_one_leaves_the_schema() -> None:
+    schema = json.loads(text("docs/mousehole.compare-2.schema.json"))
+    bucket = schema["$defs"]["bucket"]
+    gone = quantities.about("bucket")[0].changed(stem="gone")
+    bucket["properties"] |= quantities_doc.columns(gone)
+    bucket["required"].append("gone_s")
+    assert "gone_low_s" not in quantities_doc.renewed(schema)["$defs"]["bucket"]["properties"]
+    assert "gone_s" not in quantities_doc.renewed(schema)["$defs"]["bucket"]["required"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mousehole.base import MouseholeError
-from mousehole.statistics import Estimate, t_interval
+from mousehole.statistics import Estimate, holm, t_interval
 from scipy import stats
 
 from papers import __main__ as json_command
@@ -29,7 +29,7 @@ from papers.definition import (
 )
 from papers.draw import Curve, draw
 from papers.evaluate import Evaluator, Published, band, changed
-from papers.judge import Word, holm, judge_band, judge_exact, judge_order, worst
+from papers.judge import Word, judge_band, judge_exact, judge_order, worst
 from papers.runs import Options, Runs
 from papers.text import estimate_text, published_text, quantity, tally
 from tests.browser import WIDTHS, browser

@@ -23,8 +23,15 @@ PREFIX = "mousehole-"
 CRATES: dict[str, set[str]] = {
     "mousehole-policy": set(),
     "mousehole-sim": {"mousehole-policy"},
+    "mousehole-answer": set(),
     "mousehole-link": {"mousehole-sim"},
-    "mousehole-python": {"mousehole-sim", "mousehole-policy", "mousehole-check", "mousehole-link"},
+    "mousehole-python": {
+        "mousehole-sim",
+        "mousehole-answer",
+        "mousehole-policy",
+        "mousehole-check",
+        "mousehole-link",
+    },
     "mousehole-check": {"mousehole-policy"},
     "mousehole-live": {"mousehole-policy", "mousehole-sim"},
 }

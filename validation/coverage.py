@@ -24,8 +24,7 @@ import numpy as np
 from mousehole import _engine
 from mousehole.engine_types import ModelParams, Scenario
 from mousehole.runs import Results, default_jobs
-from mousehole.statistics import Design, Estimate, log_ratio
-from scipy import stats
+from mousehole.statistics import Design, Estimate, binomial_interval, log_ratio
 
 from tools import document
 from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, Row
@@ -235,12 +234,6 @@ def command(found: Covered) -> str:
     chosen = f"--models {found.model} --replays {found.replay} --addresses {found.addresses}"
     chosen += f" --lengths {found.length_s} --captures {found.captures}"
     return f"python -m validation.coverage {chosen} --duration {found.window} --truth {found.truth_runs}"
-
-
-def binomial_interval(count: int, of: int) -> tuple[float, float]:
-    """Returns the 95 % interval of a share by Clopper and Pearson, Biometrika 26 (1934)."""
-    found = stats.binomtest(count, of).proportion_ci(method="exact")
-    return float(found.low), float(found.high)
 
 
 def read(record: Path) -> list[Covered]:

@@ -25,8 +25,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
+from mousehole.statistics import Design
 from numpy.typing import NDArray
-from scipy import stats
 
 from tools import document
 from validation import live_lab, witness
@@ -229,7 +229,7 @@ class Compared:
         ratios = [one / other - 1 for one, other in zip(simulated, kernel, strict=True)]
         half = float("nan")
         if len(ratios) > 1:
-            half = float(stats.t.ppf(0.975, len(ratios) - 1)) * stdev(ratios) / len(ratios) ** 0.5
+            half = Design().half_width(stdev(ratios), len(ratios))
         return Compared(fmean(simulated), fmean(kernel), fmean(ratios), half)
 
     @property

@@ -33,12 +33,11 @@ import numpy as np
 from mousehole import _engine
 from mousehole.runs import default_jobs, run_one
 from mousehole.scenario import filled
-from mousehole.statistics import t_interval
-from scipy import special
+from mousehole.statistics import p_apart, t_interval
 
 from tools import document
 from validation.oracle_cases import DRAWN, ROOT, VARIANTS
-from validation.rows import holm
+from validation.rows import is_kept
 
 SCRIPT = ROOT / "oracle" / "tcl" / "m_flows.tcl"
 CLOSE_S = 2e-6
@@ -350,7 +349,7 @@ def tested(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarray) -
     apart = mine - theirs
     interval = t_interval(apart)
     error = float(np.std(apart, ddof=1)) / math.sqrt(apart.size)
-    p_value = float(2 * special.stdtr(apart.size - 1, -abs(interval.mean) / error)) if error else 1.0
+    p_value = p_apart(interval.mean, error, apart.size - 1) if error else 1.0
     ends = (interval.mean, interval.low, interval.high)
     return Compared(
         discipline, figure, int(apart.size), float(theirs.mean()), float(mine.mean()), ends, p_value
@@ -372,7 +371,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cases = [drop_tail_case(number, given.seed) for number in range(given.cases)]
         outcomes = list(pool.map(packet_by_packet, cases))
     figures = [one for discipline in DISCIPLINES for one in compared(discipline, given.seeds)]
-    holds = holm([one.p_value for one in figures])
+    holds = is_kept([one.p_value for one in figures])
     lines = as_json(outcomes, figures, holds) if given.json else as_text(outcomes, figures, holds)
     print("\n".join(lines))
     return 0 if all(one.agrees for one in outcomes) and all(holds) else 1

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from scipy import special
+from mousehole.statistics import holm, p_apart
 
 from tools.cargo_tests import Outcome
 from validation import oracle
@@ -277,7 +277,7 @@ class Setting:
 def tested_settings(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
     """Tests all rows together, so that a false alarm anywhere in the table has a probability of 5 %."""
     each = [overload_tests(line) for line in lines]
-    holds = iter(holm([p for own in each for p in own]))
+    holds = iter(is_kept([p for own in each for p in own]))
     return [
         Setting(line, own, all(list(islice(holds, len(own))))) for line, own in zip(lines, each, strict=True)
     ]
@@ -320,18 +320,12 @@ def one_more_run(
     (other - mean) / (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom.
     """
     error = max(deviation, least_deviation) * math.sqrt(1 + 1 / runs)
-    return float(2 * special.stdtr(runs - 1, -abs(other - mean) / error)) if error else float(other == mean)
+    return p_apart(other - mean, error, runs - 1)
 
 
-def holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
+def is_kept(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
     """Returns for each hypothesis whether it holds; Holm's procedure errs in a share `level` of all cases."""
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    holds = [True] * len(p_values)
-    for rank, place in enumerate(order):
-        if p_values[place] > level / (len(p_values) - rank):
-            break
-        holds[place] = False
-    return holds
+    return [adjusted > level for adjusted in holm(p_values)]
 
 
 # --- Linux, the kernel and the papers --------------------------------------------------------------

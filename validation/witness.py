@@ -23,7 +23,7 @@ from statistics import fmean, stdev
 from types import FrameType
 from typing import Any
 
-from scipy import stats
+from mousehole.statistics import Design
 
 from tools import document
 from validation.witness_lab import (
@@ -69,8 +69,7 @@ class Estimate:
     @staticmethod
     def of(values: Sequence[float]) -> Estimate:
         """Returns the estimate from at least two runs."""
-        quantile = float(stats.t.ppf(0.975, len(values) - 1))
-        return Estimate(fmean(values), quantile * stdev(values) / len(values) ** 0.5)
+        return Estimate(fmean(values), Design().half_width(stdev(values), len(values)))
 
     def __str__(self) -> str:
         return f"{self.mean:.2f} ± {self.half_width:.2f}"

@@ -1,12 +1,14 @@
 """The engine's functions. They raise `mousehole.errors.MouseholeError` for a fault in the input."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from mousehole.base import MouseholeError
 from mousehole.engine_types import (
     ConnectionColumns,
     Counter,
     DatagramColumns,
+    Floats,
     FlowColumns,
     FormatEntry,
     InputEntry,
@@ -19,6 +21,8 @@ from mousehole.engine_types import (
     PartEntry,
     PolicyReport,
     QueueCounters,
+    Reduced,
+    Role,
     RunSummary,
     Scenario,
     SchemeEntry,
@@ -26,6 +30,7 @@ from mousehole.engine_types import (
     TraceColumns,
     TrafficSummary,
     TransferColumns,
+    TransferKeys,
 )
 
 BUILD: str
@@ -67,6 +72,9 @@ class RunResult:
         """Returns the queues: the bottleneck first, then the link in the other direction."""
 
     def series(self) -> SeriesColumns: ...
+    def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> Reduced:
+        """Returns the facts of the run; raises `RuntimeError` if packets were lost or invented."""
+
     def summary(self) -> RunSummary: ...
     def trace(self) -> TraceColumns | None:
         """Returns the packet trace, None unless the scenario asks for one."""
@@ -145,3 +153,225 @@ def link_run(
 
 def rate_trace_mean(field: str, path: str) -> int:
     """Returns the mean rate of a rate trace in bits per second."""
+
+FIRST_LOOK: int
+"""Number of replications up to which a comparison is the first look; each further look doubles it."""
+LEAST_REPLICATIONS: int
+"""Smallest number of replications that gives an interval."""
+LEVEL: float
+"""Confidence level of every interval, or of all intervals of a family together."""
+TIME_CONSTANTS: float
+"""After so many relaxation times the mean workload is within 6 % of its steady state."""
+
+class Design:
+    """What an interval must allow for beside the spread between replications."""
+
+    def __new__(
+        cls,
+        comparisons: int = 1,
+        is_sequential: bool = False,
+        first_look: int = 10,
+        capture_share: float = 0.0,
+        capture_freedom: float = ...,
+    ) -> Design: ...
+    @property
+    def comparisons(self) -> int:
+        """Number of schemes whose intervals must hold together."""
+    @property
+    def is_sequential(self) -> bool:
+        """Whether the user may look, add replications and look again."""
+    @property
+    def first_look(self) -> int:
+        """Number of replications up to which it is the first look; each further look doubles it."""
+    @property
+    def capture_share(self) -> float:
+        """Share of the variance between replications that more of the same capture do not reduce."""
+    @property
+    def capture_freedom(self) -> float:
+        """Degrees of freedom that the capture leaves for the variance between captures."""
+    def error(self, count: int) -> float:
+        """Returns the error that one interval from `count` replications may have."""
+    def half_width(self, deviation: float, count: int) -> float:
+        """Returns half the width of the interval of a mean over `count` replications of this deviation."""
+    def standard_error(self, estimate: Estimate) -> float:
+        """Returns the standard error from which the interval of an estimate was made; NaN without one."""
+    def freedom(self, count: int) -> float:
+        """Returns the degrees of freedom of the variance of a mean over `count` replications."""
+
+class Estimate:
+    """An estimate from `count` replications with its interval; undefined values are NaN."""
+
+    __match_args__ = ("mean", "low", "high", "count")
+    def __new__(cls, mean: float, low: float, high: float, count: int) -> Estimate: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def has_interval(self) -> bool:
+        """Whether there were enough replications for an interval."""
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval; NaN if there is none."""
+    def as_change(self) -> Estimate:
+        """Returns the relative change that a log-ratio stands for; -0.3 means 30 % less."""
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the numbers by name."""
+    def negated(self) -> Estimate:
+        """Returns the estimate of the negated quantity."""
+    def within(self, least: float, most: float) -> Estimate:
+        """Returns the estimate with the ends of its interval moved into the range of possible values."""
+
+class Heterogeneity:
+    """How much effects differ beyond their own errors."""
+
+    def __new__(
+        cls, q: float, freedom: int, p_value: float, i_squared: float, deviation: float
+    ) -> Heterogeneity: ...
+    @property
+    def q(self) -> float:
+        """Cochran's Q: the sum of squared differences from the common effect, each over its variance."""
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of Q: the number of effects less one."""
+    @property
+    def p_value(self) -> float:
+        """How often Q would be as large if all effects were the same."""
+    @property
+    def i_squared(self) -> float:
+        """Share of the variance of the effects that their own errors do not explain, from 0 to 1."""
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the true effects, on the scale of the effects."""
+
+def t_interval(values: Floats, design: Design) -> Estimate: ...
+def difference(scheme: Floats, reference: Floats, design: Design) -> Estimate: ...
+def log_ratio(scheme: Floats, reference: Floats, design: Design) -> Estimate: ...
+def positive_interval(values: Floats, design: Design) -> Estimate: ...
+def share_interval(values: Floats, design: Design) -> Estimate: ...
+def replications_for(estimate: Estimate, wanted: float, design: Design) -> int | None: ...
+def heterogeneity(effects: Floats, errors: Floats) -> Heterogeneity | None: ...
+def capture_share(material: float) -> float:
+    """Returns the share of the variance between resampled replications that is between captures."""
+
+def capture_freedom(sizes_bytes: Floats, pipe_bytes: float) -> float: ...
+def effective_number(weights: Floats) -> float: ...
+def jain_index(rates: Floats) -> float: ...
+def relaxation_s(sizes_bytes: Floats, rate_bps: float, load: float) -> float: ...
+def mser(batch_means: Floats) -> int: ...
+def simultaneous_error(error: float, comparisons: int) -> float:
+    """Returns the error that each of `comparisons` intervals may have so that all hold but for `error`."""
+
+def look_of(replications: int, first: int) -> int: ...
+def replications_of_look(look: int, first: int) -> int: ...
+def look_error(replications: int, error: float, first: int) -> float: ...
+def holm(p_values: Floats) -> list[float]: ...
+def p_beyond(values: Floats, end: float, is_above: bool) -> float: ...
+def p_apart(distance: float, error: float, freedom: float) -> float:
+    """Returns the two-sided p-value of a mean so far from what is tested; without an error, 0 or 1."""
+
+def binomial_interval(count: int, of: int) -> tuple[float, float]:
+    """Returns the 95 % interval of a share that `count` of `of` trials had, by Clopper and Pearson."""
+
+class Quantity:
+    """A quantity of the table in `answer/src/quantities.rs`: what is measured, in words and units."""
+
+    def __new__(cls, fields: Mapping[str, Any]) -> Quantity: ...
+    def fields(self) -> dict[str, Any]:
+        """Returns the quantity as a dictionary, from which it can be made again."""
+    def changed(self, **changes: Any) -> Quantity:
+        """Returns a quantity that differs in these fields."""
+    @property
+    def name(self) -> str:
+        """Its name with the unit, which is that of its column."""
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The names of the columns with the ends of its interval."""
+    @property
+    def of(self) -> Literal["bucket", "scheme", "application", "count", "comparison", "run"]:
+        """What it describes."""
+    @property
+    def unit(self) -> str:
+        """What it is measured in, such as `seconds` or `share`."""
+    @property
+    def short(self) -> str:
+        """Its heading, such as `p95`."""
+    @property
+    def long(self) -> str:
+        """Its name in a sentence, such as `95th percentile of the response time`."""
+    def words_about(self, transfers: str) -> str:
+        """Returns its words in a sentence about some transfers, such as `transfers > 150 kB`."""
+    @property
+    def axis(self) -> str:
+        """The title of its axis, such as `response time, p95`."""
+    @property
+    def better(self) -> Literal["less", "more", "neither"]:
+        """Which way is better."""
+    @property
+    def less_is_better(self) -> bool: ...
+    @property
+    def least(self) -> int:
+        """Number of values from which on it is given."""
+    @property
+    def is_percentile(self) -> bool:
+        """Whether it is a percentile, which a comparison gives only if every replication has it."""
+    @property
+    def percent(self) -> float | None:
+        """Which percentile it is; None for anything else."""
+    @property
+    def is_share(self) -> bool:
+        """Whether it cannot leave 0 to 1."""
+    @property
+    def more_and_less(self) -> tuple[str, str]:
+        """The words for an increase and a decrease."""
+    @property
+    def role(self) -> Literal["short", "long", "all"] | None:
+        """The class of transfers that it is about by itself; None for those of buckets and links."""
+    @property
+    def measure(self) -> str | None:
+        """How `tune` calls it, behind the class of transfers if it is of a bucket."""
+    @property
+    def tables(self) -> list[str]:
+        """The tables in which it is a column: `bucket`, `short`, `long`, `link`."""
+
+class Bucket:
+    """Transfers of more than `low_bytes` and at most `high_bytes` of payload (None: no upper limit).
+
+    The buckets of role `size` divide all transfers; there is one summary bucket each for `short`, `long` and
+    `all`.
+    """
+
+    def __new__(cls, name: str, low_bytes: int, high_bytes: int | None, role: Role) -> Bucket: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def low_bytes(self) -> int: ...
+    @property
+    def high_bytes(self) -> int | None: ...
+    @property
+    def role(self) -> Role: ...
+    def holds(self, size_bytes: int) -> bool:
+        """Returns whether a transfer of this size belongs to the bucket."""
+
+def quantities() -> list[Quantity]:
+    """Returns the table of quantities in the order of columns and documents."""
+
+def buckets(short_bytes: int, long_bytes: int) -> list[Bucket]:
+    """Returns the buckets in the order of the tables: by size, then short, long and all."""
+
+def size_text(size_bytes: float) -> str:
+    """Returns a size in bytes as text: `15 kB` for 15000, `1 MB` for 1000000."""
+
+def curve_edges_bytes() -> Floats: ...
+def cdf_times_s() -> Floats: ...
+def reduce_records(
+    records: Mapping[str, Any], buckets: Sequence[Bucket], table: Sequence[Quantity]
+) -> Reduced:
+    """Reduces records that were made by hand, in the form of `answer/src/reduction/records.rs`."""
+
+def shares_of_same(own: TransferKeys, other: TransferKeys) -> tuple[float, float] | None:
+    """Returns the shares of the same transfers that were slower and faster; None if they are not the same."""

@@ -16,6 +16,10 @@ UInts16 = NDArray[np.uint16]
 UInts32 = NDArray[np.uint32]
 UInts64 = NDArray[np.uint64]
 Floats = NDArray[np.float64]
+TransferKeys = tuple[UInts64, Floats]
+"""Keys of transfers in rising order, and their response times."""
+Role = Literal["size", "short", "long", "all"]
+"""What a size bucket is for."""
 
 
 class WriteSpec(TypedDict, total=False):
@@ -583,3 +587,28 @@ class LinkAccount(TypedDict):
     left_out_of_pcapng: int
     down: LinkWay
     up: LinkWay
+
+
+class RunNumbers(TypedDict):
+    """The numbers of one run; `runs.RunFacts` says what they are."""
+
+    count: NDArray[np.int64]
+    censored: NDArray[np.int64]
+    statistics: dict[str, Floats]
+    curve_count: NDArray[np.int64]
+    curve_mean_s: Floats
+    cdf: Floats
+    scheme: dict[str, float]
+    colours: dict[str, dict[str, int]]
+    load: LoadSummary
+    groups: dict[tuple[str, str], float]
+    simulated_s: float
+    window_load: float
+    short_by_time: Floats
+
+
+class Reduced(TypedDict):
+    """What the engine reduces the records of one run to."""
+
+    numbers: RunNumbers
+    short_times: TransferKeys

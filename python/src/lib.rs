@@ -8,7 +8,10 @@ mod install;
 mod link;
 mod memory;
 mod policy;
+mod quantities;
+mod reduction;
 mod result;
+mod statistics;
 mod traffic;
 
 use convert::{from_python, to_python};
@@ -117,6 +120,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;
     errors::register(module)?;
+    statistics::register(module)?;
+    quantities::register(module)?;
+    reduction::register(module)?;
     #[cfg(target_os = "linux")]
     link::register(module)?;
     traffic::register(module)?;

@@ -1,15 +1,21 @@
 //! The records of a run as numpy columns and dictionaries; `engine_types.py` has their types.
 
+use crate::quantities::{Bucket, Quantity};
+use crate::reduction::reduced;
 use crate::traffic::column;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
 use mousehole_sim::scenario::{Plan, RunResult as Records};
 use mousehole_sim::traffic::waiting::Loop;
 use mousehole_sim::units::Time;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-const COLOURS: [&str; 3] = ["green", "yellow", "red"];
+/// Names of the colours, best first.
+pub const COLOURS: [&str; 3] = ["green", "yellow", "red"];
+/// Name of the source of the scenario's bulk flows.
+pub const BULK: &str = "bulk";
 
 /// The records of one run.
 #[pyclass]
@@ -27,6 +33,24 @@ impl RunResult {
 
 #[pymethods]
 impl RunResult {
+    /// Returns the facts of the run; other Python threads go on meanwhile.
+    ///
+    /// # Errors
+    /// `RuntimeError` if packets were lost or invented, which is a fault of the engine.
+    fn reduce<'py>(
+        &self,
+        py: Python<'py>,
+        buckets: Vec<PyRef<'py, Bucket>>,
+        table: Vec<PyRef<'py, Quantity>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        if !self.records.is_conserved() {
+            return Err(PyRuntimeError::new_err(
+                "the engine lost or invented packets (a conservation law failed); please report this",
+            ));
+        }
+        reduced(py, &self.records, &self.plan, buckets, table)
+    }
+
     /// Returns one row per measured transfer; times that did not happen are NaN.
     fn transfers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.transfers;
@@ -180,7 +204,7 @@ impl RunResult {
         // One object for each name, since there may be millions of rows.
         let known: Vec<_> =
             self.records.sources.iter().map(|(number, name)| (*number, PyString::new(py, name))).collect();
-        let bulk = PyString::new(py, "bulk");
+        let bulk = PyString::new(py, BULK);
         let name =
             |number: u16| known.iter().find(|(other, _)| *other == number).map_or(&bulk, |(_, name)| name);
         PyList::new(py, numbers.map(name).collect::<Vec<_>>())

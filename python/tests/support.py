@@ -1,10 +1,14 @@
 """What several test files share: a run's records made by hand, and a small comparison."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from mousehole import _engine
+from mousehole._engine import Bucket, Quantity
+from mousehole.engine_types import Reduced
 from mousehole.runs import Plan, Results, RunFacts, Task, reduce_run, with_shares
 from numpy.typing import NDArray
 
@@ -83,6 +87,74 @@ class HandMadeRun:
 
     def trace(self) -> None:
         return None
+
+    def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> Reduced:
+        """Reduces what the other methods return, as the engine does with its own records."""
+        return _engine.reduce_records(self.records(), buckets, table)
+
+    def records(self) -> dict[str, Any]:
+        """Returns the records in the form that the engine reduces."""
+        rows, summary = self.transfers(), self.summary()
+        names = ("key", "write", "bytes", "object_bytes", "object_key", "upload", "start_s", "retransmits",
+                 "timeouts", "page", "page_transfers")  # fmt: skip
+        sources = list(dict.fromkeys([*rows["source"], *self.datagrams()["source"], *self.flows()["source"]]))
+        return {
+            "transfers": [
+                {
+                    **{name: _plain(rows[name][place]) for name in names},
+                    **{name: _known(rows[name][place]) for name in ("first_data_s", "end_s")},
+                    "source": sources.index(rows["source"][place]),
+                    "misbehaves": bool(rows["cheats"][place]),
+                    "ideal_s": float(rows["alone_s"][place]),
+                }
+                for place in range(len(rows["key"]))
+            ],
+            "datagrams": [
+                {"source": sources.index(row["source"]), "sent": int(row["sent"]), "lost": int(row["lost"]),
+                 "delay_p95_s": _known(row["delay_p95_s"])}
+                for row in _rows(self.datagrams())
+            ],
+            "flows": [
+                {"source": sources.index(row["source"]), "goodput_bps": float(row["goodput_bps"])}
+                for row in _rows(self.flows())
+            ],
+            "links": [_link(queue) for queue in self.queues()[:2]],
+            "sources": sources,
+            "load": {"session_rate_per_s": None, **summary["load"]},
+            **{name: summary[name] for name in ("goodput_bps", "packets", "reordered", "window_begin_s",
+                                                "window_end_s", "end_s")},
+        }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _known(value: Any) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _link(queue: dict[str, Any]) -> dict[str, Any]:
+    colours = [
+        {
+            **{name: one[name] for name in ("name", "arrived", "dropped", "marked", "sent")},
+            "drops": [(reason, one.get(reason, 0)) for reason in _engine.DROP_REASONS],
+        }
+        for one in queue["colours"]
+    ]
+    names = ("utilisation", "delay_mean_s", "delay_p50_s", "delay_p95_s", "delay_p99_s")
+    numbers = {name: float(queue[name]) for name in names}
+    return {
+        **numbers,
+        "capacity_bps": float(queue["capacity_bps"]),
+        "window_s": float(queue["window_s"]),
+        "mean_packets": float(queue["mean_queue_packets"]),
+        "colours": colours,
+    }
 
 
 def two_colours() -> list[dict[str, Any]]:

@@ -393,7 +393,11 @@ def test_endpoints__have_pages_only_where_there_are_some() -> None:
         "short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"
     ]  # fmt: skip
     pages = findings.endpoints(15_000, 150_000, has_pages=True)[-1]
-    assert (pages.name, pages.exploratory, pages.smaller_is_better) == ("page_mean_s", True, True)
+    assert (pages.name, pages.exploratory, pages.source.quantity.less_is_better) == (
+        "page_mean_s",
+        True,
+        True,
+    )
 
 
 def test_findings__pages_are_judged_however_few_distinct_transfers() -> None:

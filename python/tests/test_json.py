@@ -19,7 +19,7 @@ TYPES: dict[str, Any] = {
     "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
     "integer": int, "number": (int, float),
 }  # fmt: skip
-KNOWN = {"$schema", "$defs", "$ref", "title", "description", "type", "properties", "required",
+KNOWN = {"$schema", "$comment", "$defs", "$ref", "title", "description", "type", "properties", "required",
          "additionalProperties", "items", "enum", "const", "minimum"}  # fmt: skip
 
 

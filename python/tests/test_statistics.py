@@ -1,5 +1,5 @@
+import pickle
 from collections import Counter
-from dataclasses import FrozenInstanceError, fields
 from math import exp, inf, isnan, log, nan
 from random import Random
 
@@ -11,15 +11,19 @@ from mousehole.answer import BETTER, NO_BENEFIT, UNDECIDED, WORSE, verdict
 from mousehole.statistics import (
     Design,
     Estimate,
+    Heterogeneity,
+    binomial_interval,
     capture_freedom,
     capture_share,
     difference,
     effective_number,
+    heterogeneity,
     jain_index,
     log_ratio,
     look_error,
     look_of,
     mser,
+    p_apart,
     positive_interval,
     relaxation_s,
     replications_for,
@@ -198,14 +202,50 @@ def test_jain_index__known_cases() -> None:
     assert isnan(jain_index([]))
 
 
-@pytest.mark.parametrize("kind", [Design, Estimate])
-def test_estimates_and_designs__are_frozen(kind: type) -> None:
-    """Tables, findings and threads share them."""
-    names = [one.name for one in fields(kind)]
-    made = kind(*range(len(names)))
-    for name in names:
-        with pytest.raises(FrozenInstanceError):
+@pytest.mark.parametrize(
+    ("made", "other"),
+    [
+        (Design(3, True, 5, 0.5, 7.0), Design()),
+        (Estimate(0.5, 0.25, 0.75, 5), Estimate(0.5, 0.25, 0.75, 6)),
+        (Heterogeneity(8.0, 2, 0.1, 0.5, 0.3), Heterogeneity(8.0, 2, 0.1, 0.5, 0.4)),
+    ],
+)
+def test_estimates_and_designs__are_frozen_and_travel(made: object, other: object) -> None:
+    """Tables, findings and threads share them, and a cluster's workers send them."""
+    for name in [name for name in dir(type(made)) if not name.startswith("_")]:
+        with pytest.raises(AttributeError):
             setattr(made, name, 0)
+    assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301
+    assert made != other
+
+
+@given(st.floats(1, 400), st.integers(1, 10_000))
+def test_student__agrees_with_scipy(capture_freedom: float, comparisons: int) -> None:
+    """Degrees of freedom that are no whole number come from captures."""
+    design = Design(comparisons, capture_share=0.5, capture_freedom=capture_freedom)
+    freedom, tail = design.freedom(20), design.error(20) / 2
+    assert design.half_width(1.0, 20) == pytest.approx(stats.t.isf(tail, freedom) * 0.55**0.5, rel=1e-11)
+    assert p_apart(-1.3, 1.0, freedom) == pytest.approx(2 * stats.t.sf(1.3, freedom), rel=1e-11)
+
+
+def test_heterogeneity__agrees_with_scipy() -> None:
+    effects, errors = [0.1, 0.3, -0.2, 0.4], [0.1, 0.05, 0.2, 0.1]
+    found = heterogeneity(effects, errors)
+    assert found is not None
+    assert found.p_value == pytest.approx(stats.chi2.sf(found.q, 3), rel=1e-12)
+    assert heterogeneity([1.0], [1.0]) is None
+
+
+def test_binomial_interval__agrees_with_scipy() -> None:
+    for count, of in [(0, 25), (3, 25), (24, 25), (25, 25)]:
+        exact = stats.binomtest(count, of).proportion_ci(method="exact")
+        assert binomial_interval(count, of) == pytest.approx((exact.low, exact.high), rel=1e-12)
+
+
+def test_pairs__of_different_lengths_are_refused() -> None:
+    for paired in (difference, log_ratio, heterogeneity):
+        with pytest.raises(ValueError, match="3 numbers stand beside 2"):
+            paired([1, 2, 3], [1, 2])
 
 
 # --- what happens over many comparisons ---

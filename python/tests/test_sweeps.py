@@ -119,6 +119,17 @@ def test_show__effects_and_pictures(small: mousehole.Sweep, tmp_path: Path) -> N
     assert len(pl.read_csv(tmp_path / "c.csv")) == 12
 
 
+def test_scipy__is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("scipy", "scipy.stats", "scipy.stats.qmc"):
+        monkeypatch.setitem(sys.modules, name, None)  # an import of it fails now
+    described = changed(design="latin-hypercube", cells=3, axes={"load": {"from": 0.5, "to": 0.9}})
+    with pytest.raises(
+        MouseholeError, match=r"^a Latin hypercube needs the package scipy, .*mousehole\[sweep\]"
+    ):
+        mousehole.sweep(described, tmp_path / "cube")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_hypercube__fills_each_axis_and_draws_trends(tmp_path: Path) -> None:
     sweep = changed(
         design="latin-hypercube", cells=10, schemes=["droptail", "sfd"], seeds=1,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from mousehole import _engine
+from mousehole import _engine, quantities
 from mousehole.answer.findings import MARGIN
 from mousehole.base import CDF_TIMES_S, REVISION
 from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
@@ -114,7 +114,7 @@ def _statistics(plan: Plan) -> dict[str, str | int | float]:
         "equivalence_margin": MARGIN,
         "level": LEVEL,
         "least_replications": LEAST_REPLICATIONS,
-        "primary_endpoint": "mean response time of short transfers",
+        "primary_endpoint": quantities.find_measure("short_response_mean_s").words,
         "short_bytes": plan.short_bytes,
         "long_bytes": plan.long_bytes,
         "censored_share_for_bound": CENSORED_SHARE,

@@ -5,24 +5,24 @@ from math import nan
 
 import numpy as np
 
+from mousehole import quantities
+from mousehole._engine import Quantity
 from mousehole.answer.tables import complete, per_cell
 from mousehole.base import Summary, counted, percent, size_text, time_text
 from mousehole.engine_types import Floats
 from mousehole.runs import (
     CENSORED_SHARE,
     LEAST_TRANSFERS,
-    PERCENTILES,
-    BucketStatistic,
     Cell,
     Finding,
     Plan,
     Results,
-    SchemeStatistic,
     finite,
     overlaid,
 )
 from mousehole.statistics import (
     LEAST_REPLICATIONS,
+    UNKNOWN,
     Design,
     Estimate,
     difference,
@@ -94,12 +94,17 @@ class InBucket:
     """A statistic of a summary bucket."""
 
     role: Summary
-    statistic: BucketStatistic
+    statistic: str
+
+    @property
+    def quantity(self) -> Quantity:
+        """What is measured."""
+        return quantities.find("bucket", self.statistic)
 
     def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
         """Returns one value per replication; no percentile unless all replications have it."""
         values = results.bucket_values(cell, scheme, self.role, self.statistic)
-        return np.asarray(complete(values), float) if self.statistic in PERCENTILES else values
+        return np.asarray(complete(values), float) if self.quantity.is_percentile else values
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,12 @@ class OfScheme:
     """A statistic of the whole scheme; `role` names the summary bucket whose transfers it is about."""
 
     role: Summary
-    statistic: SchemeStatistic
+    statistic: str
+
+    @property
+    def quantity(self) -> Quantity:
+        """What is measured."""
+        return quantities.find("scheme", self.statistic)
 
     def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
         """Returns one value per replication."""
@@ -120,6 +130,11 @@ class OfGroup:
 
     role: Summary
     group: tuple[str, str]
+
+    @property
+    def quantity(self) -> Quantity:
+        """What is measured."""
+        return quantities.find("application", self.group[1])
 
     def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
         """Returns one value per replication."""
@@ -134,36 +149,26 @@ class Endpoint:
     words: str
     source: InBucket | OfScheme | OfGroup
     """Where its values come from."""
-    more: str
-    """The word for an increase."""
-    less: str
-    """The word for a decrease."""
-    smaller_is_better: bool
-    exploratory: bool
+    exploratory: bool = True
 
 
 def endpoints(short_bytes: int, long_bytes: int, has_pages: bool = False) -> tuple[Endpoint, ...]:
     """Returns the primary endpoint, then those that tell what other transfers gain or pay."""
     short, long = f"transfers ≤ {size_text(short_bytes)}", f"transfers > {size_text(long_bytes)}"
 
-    def time(name: str, words: str, source: InBucket | OfGroup, *, exploratory: bool = True) -> Endpoint:
-        return Endpoint(
-            name, words, source, "longer", "shorter", smaller_is_better=True, exploratory=exploratory
-        )
+    def endpoint(
+        name: str, source: InBucket | OfScheme | OfGroup, transfers: str, exploratory: bool = True
+    ) -> Endpoint:
+        return Endpoint(name, source.quantity.words_about(transfers), source, exploratory)
 
-    mean, p95 = InBucket("short", "response_mean_s"), InBucket("short", "response_p95_s")
-    of_long = InBucket("long", "response_mean_s")
-    pages = [time("page_mean_s", "mean time of a page", OfGroup("all", PAGES))] if has_pages else []
+    pages = [endpoint("page_mean_s", OfGroup("all", PAGES), "")] if has_pages else []
     return (
-        time("short_response_mean_s", f"mean response time of {short}", mean, exploratory=False),
-        time("short_response_p95_s", f"95th percentile of the response time of {short}", p95),
-        time("long_response_mean_s", f"mean response time of {long}", of_long),
-        Endpoint(
-            "long_goodput_bps", f"mean rate of finished {long}", OfScheme("long", "long_goodput_bps"),
-            "higher", "lower", smaller_is_better=False, exploratory=True,
-        ),
+        endpoint("short_response_mean_s", InBucket("short", "response_mean_s"), short, exploratory=False),
+        endpoint("short_response_p95_s", InBucket("short", "response_p95_s"), short),
+        endpoint("long_response_mean_s", InBucket("long", "response_mean_s"), long),
+        endpoint("long_goodput_bps", OfScheme("long", "long_goodput_bps"), long),
         *pages,
-    )  # fmt: skip
+    )
 
 
 @per_cell
@@ -227,9 +232,10 @@ def description(ratio: Estimate, endpoint: Endpoint, unit: Unit = REPLICATIONS) 
     change = ratio.as_change()
     if change.low <= 0 <= change.high:
         return Verdict(UNCLEAR, f"no clear change ({interval_text(change, unit)})")
-    word = endpoint.more if change.low > 0 else endpoint.less
+    more, less = endpoint.source.quantity.more_and_less
+    word = more if change.low > 0 else less
     size = change if change.low > 0 else change.negated()
-    better = (change.high < 0) == endpoint.smaller_is_better
+    better = (change.high < 0) == endpoint.source.quantity.less_is_better
     return Verdict(
         BETTER if better else WORSE, f"{word} by {percent(size.mean)} % ({interval_text(size, unit)})"
     )
@@ -256,8 +262,8 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
     design = results.design(cell, not endpoint.exploratory)
     both = own.shape == other.shape  # a percentile may be missing under one of them
     ratio = log_ratio(own, other, design) if both else log_ratio([], [])
-    is_time = both and endpoint.name.endswith("_s")
-    apart = difference(own, other, design) if is_time else Estimate(nan, nan, nan, 0)
+    is_time = both and endpoint.source.quantity.unit == "seconds"
+    apart = difference(own, other, design) if is_time else UNKNOWN
     unit = ROUNDS if results.plan.in_rounds else REPLICATIONS
     judged = description(ratio, endpoint, unit) if endpoint.exploratory else verdict(ratio, design, unit)
     if not ratio.has_interval:
@@ -287,7 +293,7 @@ def _with_missing(
 ) -> Verdict | None:
     """Returns why there is no interval if some replications lack the endpoint; None if none lacks it."""
     plan, source = results.plan, endpoint.source
-    is_percentile = isinstance(source, InBucket) and source.statistic in PERCENTILES
+    is_percentile = source.quantity.is_percentile
     if isinstance(source, InBucket):
         columns = [results.bucket_values(cell, name, source.role, source.statistic) for name in schemes]
     else:

@@ -7,12 +7,10 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mousehole import quantities
 from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES
 from mousehole.runs import (
-    BUCKET_STATISTICS,
     CENSORED_SHARE,
-    PERCENTILES,
-    SCHEME_STATISTICS,
     BucketRow,
     CdfRow,
     Cell,
@@ -30,8 +28,6 @@ from mousehole.statistics import Design, Estimate, log_ratio, positive_interval,
 
 R = TypeVar("R")
 
-SHARES = ("utilisation", "uplink_utilisation", "jain_long")
-"""Statistics that lie between 0 and 1, beside those whose names say that they are shares."""
 COLOUR_COUNTS = ("arrived", "early", "forced", "policed", "marked", "sent")
 
 
@@ -160,7 +156,10 @@ def _group_keys(results: Results, cell: Cell) -> list[tuple[str, str]]:
 def _group_row(results: Results, cell: Cell, scheme: str, group: str, what: str) -> GroupRow:
     own, base = (results.group_values(cell, name, (group, what)) for name in (scheme, results.plan.baseline))
     design, is_baseline = results.design(cell), scheme == results.plan.baseline
-    value, change = _interval(what, own, design), log_ratio(own, base, design).as_change()
+    value, change = (
+        quantities.interval(quantities.find("application", what), own, design),
+        log_ratio(own, base, design).as_change(),
+    )
     return GroupRow(cell.buffer, cell.load, scheme, is_baseline, group, what, value, change)
 
 
@@ -168,7 +167,8 @@ def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> Bucket
     runs, reference = results.runs(cell, scheme), results.runs(cell, results.plan.baseline)
     count = sum(int(run.count[place]) for run in runs)
     censored = sum(int(run.censored[place]) for run in runs)
-    values = {name: [float(run.statistics[name][place]) for run in runs] for name in BUCKET_STATISTICS}
+    known = quantities.about("bucket")
+    values = {one.name: [float(run.statistics[one.name][place]) for run in runs] for one in known}
     of_reference = [run.statistics["response_mean_s"][place] for run in reference]
     is_primary = results.plan.buckets[place].role == "short"
     change = log_ratio(values["response_mean_s"], of_reference, results.design(cell, is_primary)).as_change()
@@ -182,8 +182,10 @@ def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> Bucket
         censored_share=censored / count if count else 0.0,
         is_bound=count > 0 and censored / count > CENSORED_SHARE,
         estimates={
-            name: positive_interval(complete(own) if name in PERCENTILES else own, design)
-            for name, own in values.items()
+            one.name: quantities.interval(
+                one, complete(values[one.name]) if one.is_percentile else values[one.name], design
+            )
+            for one in known
         },
         response_mean_change=change,
     )  # fmt: skip
@@ -194,16 +196,11 @@ def complete(values: ArrayLike) -> ArrayLike:
     return values if np.all(np.isfinite(values)) else []
 
 
-def _interval(name: str, values: ArrayLike, design: Design) -> Estimate:
-    """Returns the interval of a statistic by its name: shares end at 0 and 1, anything else at 0."""
-    kind = share_interval if "share" in name or name in SHARES else positive_interval
-    return kind(values, design)
-
-
 def _scheme_row(results: Results, cell: Cell, scheme: str) -> SchemeRow:
     design = results.design(cell)
     estimates = {
-        name: _interval(name, results.scheme_values(cell, scheme, name), design) for name in SCHEME_STATISTICS
+        one.name: quantities.interval(one, results.scheme_values(cell, scheme, one.name), design)
+        for one in quantities.about("scheme")
     }
     return SchemeRow(cell.buffer, cell.load, scheme, scheme == results.plan.baseline, estimates)
 

@@ -6,6 +6,8 @@ from math import isfinite
 
 import numpy as np
 
+from mousehole._engine import Estimate
+
 
 def dumps(document: Mapping[str, object]) -> str:
     """Returns the document as text that ends in a newline."""
@@ -13,9 +15,11 @@ def dumps(document: Mapping[str, object]) -> str:
 
 
 def clean(value: object) -> object:
-    """Returns the value with numpy numbers as plain numbers, and with null for NaN and infinity."""
+    """Returns the value with numpy numbers and estimates as plain numbers, and null for NaN and infinity."""
     if isinstance(value, Mapping):
         return {str(key): clean(item) for key, item in value.items()}
+    if isinstance(value, Estimate):
+        return clean(value.as_dict())
     if isinstance(value, list | tuple):
         return [clean(item) for item in value]
     plain = value.item() if isinstance(value, np.generic) else value

@@ -1,5 +1,6 @@
 """Numbers as text for people: times, shares, rates, changes."""
 
+from collections.abc import Callable
 from math import isfinite
 
 
@@ -48,6 +49,20 @@ def rate_text(bps: float | None) -> str:
     units = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"))
     scale, unit = next(((scale, unit) for scale, unit in units if bps >= 0.9995 * scale), (1.0, "b/s"))
     return f"{bps / scale:.3g} {unit}"
+
+
+def unit_text(unit: str, number: float | None, is_bound: bool = False) -> str:
+    """Returns a number of a quantity's unit as text, with `≥` for a lower bound; `–` for None and NaN."""
+    if number is None or not isfinite(number):
+        return "–"
+    makers: dict[str, Callable[[float], str]] = {
+        "seconds": time_text,
+        "bits_per_second": rate_text,
+        "share": share_text,
+    }
+    forms = {"times": "{:.3g} ×", "index": "{:.2f}", "change": "{:+.3g}"}
+    text = makers[unit](number) if unit in makers else forms.get(unit, "{:.4g}").format(number)
+    return f"≥ {text}" if is_bound else text
 
 
 def percent(share: float) -> str:

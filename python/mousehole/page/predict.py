@@ -6,7 +6,7 @@ What is added begins at that moment, so that nothing before it changes, and a ru
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from math import inf, isnan, nan
@@ -55,8 +55,8 @@ class Prediction:
 
     def record(self, scheme: str) -> dict[str, Any]:
         """Returns what is known of a scheme as plain data for JSON."""
-        change = None if scheme == self.baseline else asdict(self.change(scheme))
-        return {"load_s": asdict(self.time(scheme)), "change": change, "loads_s": list(self.times[scheme])}
+        change = None if scheme == self.baseline else self.change(scheme).as_dict()
+        return {"load_s": self.time(scheme).as_dict(), "change": change, "loads_s": list(self.times[scheme])}
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mousehole import quantities
 from mousehole.answer import tables
-from mousehole.base import rate_text, share_text, signed, time_text
-from mousehole.runs import FIGURES, LESS_IS_BETTER, Cell, GroupRow, Results
+from mousehole.base import signed, unit_text
+from mousehole.runs import Cell, GroupRow, Results
 
 COLUMNS_PER_TABLE = 3
 
@@ -32,7 +33,7 @@ def _table(results: Results, rows: list[GroupRow], keys: list[tuple[str, str]]) 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.add_column("scheme", overflow="fold")
     for group, what in keys:
-        table.add_column(f"{group}: {FIGURES[what]}", justify="right")
+        table.add_column(f"{group}: {quantities.find('application', what).axis}", justify="right")
     for scheme in results.plan.schemes:
         own = {(row.group, row.what): row for row in rows if row.scheme == scheme}
         table.add_row(Text(scheme), *(_cell(own[key]) for key in keys))
@@ -45,13 +46,11 @@ def _cell(row: GroupRow) -> Text:
         return Text(value)
     if not change.has_interval:
         return Text(f"{value}  {signed(change.mean)} %")
-    is_better = (change.high < 0) == LESS_IS_BETTER[row.what]
+    is_better = (change.high < 0) == quantities.find("application", row.what).less_is_better
     style = "" if change.low <= 0 <= change.high else "green" if is_better else "red"
     return Text(f"{value}  {signed(change.mean)} % ({signed(change.low)}…{signed(change.high)})", style=style)
 
 
 def value_text(what: str, value: float) -> str:
-    """Returns a figure of `groups.FIGURES` as text."""
-    if what == "goodput_bps":
-        return rate_text(value)
-    return share_text(value) if what == "loss_share" else time_text(value)
+    """Returns a figure of an application as text."""
+    return unit_text(quantities.find("application", what).unit, value)

@@ -1,11 +1,13 @@
 """The charts of a comparison's page that show times and the link, with their numbers."""
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from math import isfinite, log2
 from typing import Any
 
 import altair as alt
 
+from mousehole import quantities
 from mousehole.answer import tables
 from mousehole.base import share_text, signed, size_text, time_text
 from mousehole.html import Cell as TableCell
@@ -25,17 +27,17 @@ from mousehole.html.figures import STEP, Datum, estimate_cell, estimate_datum, r
 from mousehole.reports._charts import figure_name, size_words
 from mousehole.runs import (
     BucketRow,
-    BucketStatistic,
     Cell,
     CurveRow,
     Plan,
     Results,
     SchemeRow,
-    SchemeStatistic,
 )
 
 LEAST_TRANSFERS = 20
 """A size bin with fewer transfers over all replications is not drawn."""
+SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
+"""Marks of a chart's quantities, in their order."""
 LEAST_TAIL = 0.0005
 """The distribution is drawn down to this share of transfers that take longer."""
 
@@ -46,7 +48,7 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
     rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
     data = [_curve_datum(row) for row in rows]
     sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
-    y = log_axis(_places(data), "mean response time", TIME_LABEL)
+    y = log_axis(_places(data), quantities.find("bucket", "response_mean_s").axis, TIME_LABEL)
     base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(x=sizes("size"), color=series.colour())
     nearest = alt.selection_point(
         nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
@@ -126,11 +128,11 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
         base.mark_line(interpolate="step-after").encode(strokeDash=series.dash()),
         base.mark_point(opacity=0, size=60).encode(shape=series.shape()),
     ]
-    columns = [Column("scheme", is_number=False), Column("median"), Column("p95"), Column("p99")]
+    percentiles = [one for one in quantities.shown_in("short", "bucket") if one.is_percentile]
+    columns = [Column("scheme", is_number=False), *(Column(one.short) for one in percentiles)]
     found = {row.scheme: row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"}
-    percentiles: tuple[BucketStatistic, ...] = ("response_p50_s", "response_p95_s", "response_p99_s")
     lines: list[Row] = [
-        [scheme, *(time_cell(found[scheme], name) for name in percentiles)] for scheme in plan.schemes
+        [scheme, *(time_cell(found[scheme], one.name) for one in percentiles)] for scheme in plan.schemes
     ]
     short, _ = size_words(plan)
     seen = (
@@ -150,13 +152,9 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
 def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns median, p95 and p99 of short transfers with their intervals, one line per scheme."""
     plan = results.plan
-    names: dict[BucketStatistic, str] = {
-        "response_p50_s": "median",
-        "response_mean_s": "mean",
-        "response_p95_s": "p95",
-        "response_p99_s": "p99",
-    }
-    shapes = {"median": "triangle-up", "mean": "circle", "p95": "square", "p99": "diamond"}
+    times = [one for one in quantities.shown_in("short", "bucket") if one.unit == "seconds"]
+    names = {one.name: one.short for one in times}
+    shapes = dict(zip(names.values(), cycle(SHAPES), strict=False))
     found = {row.scheme: row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"}
     data = [
         {
@@ -268,7 +266,7 @@ def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
             "Utilisation of the link",
             "The share of the link's rate that was used in the measured windows, with 95 % intervals.",
             rows,
-            {"utilisation": "utilisation"},
+            ["utilisation"],
             "utilisation",
             is_share=True,
             series=series,
@@ -279,7 +277,7 @@ def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
             "The share of the packets arriving at the bottleneck that were dropped, and that were marked "
             "(ECN) instead, with 95 % intervals.",
             rows,
-            {"loss_share": "lost", "mark_share": "marked"},
+            ["loss_share", "mark_share"],
             "share of packets",
             is_share=True,
             series=series,
@@ -290,7 +288,7 @@ def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
             "How long packets wait at the bottleneck: the median and the 95th percentile, with 95 % "
             "intervals.",
             rows,
-            {"queue_delay_p50_s": "median", "queue_delay_p95_s": "p95"},
+            ["queue_delay_p50_s", "queue_delay_p95_s"],
             "queueing delay",
             is_share=False,
             series=series,
@@ -298,7 +296,7 @@ def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
     ]
 
 
-def time_cell(row: BucketRow, name: BucketStatistic) -> TableCell:
+def time_cell(row: BucketRow, name: str) -> TableCell:
     """Returns a time of a bucket with its interval, marked where it is only a lower bound."""
     estimate = row.estimates[name]
     return estimate_cell(estimate, time_text, row.is_bound)
@@ -309,16 +307,15 @@ def _link_chart(
     title: str,
     told: str,
     rows: dict[str, SchemeRow],
-    figures: dict[SchemeStatistic, str],
+    names: list[str],
     axis: str,
     *,
     is_share: bool,
     series: Series,
 ) -> Chart:
     words: Callable[[float], str] = share_text if is_share else time_text
-    figures = {
-        name: word for name, word in figures.items() if any(row.estimates[name].mean for row in rows.values())
-    } or figures
+    shown = [one for one in names if any(row.estimates[one].mean for row in rows.values())] or names
+    figures = {one: quantities.find("scheme", one).short for one in shown}
     data = [
         {
             "scheme": scheme,

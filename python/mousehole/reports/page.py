@@ -1,8 +1,11 @@
 """A comparison as a page: the answer, then charts, tables, the traffic, and how all was made."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import isfinite
 
+from mousehole import quantities
+from mousehole._engine import Quantity
 from mousehole.answer import (
     BETTER,
     NO_VERDICT,
@@ -16,7 +19,7 @@ from mousehole.answer import (
     tables,
 )
 from mousehole.answer.advice import advice
-from mousehole.base import counted, engine_text, rate_text, share_text, size_text, time_text
+from mousehole.base import counted, engine_text, share_text, size_text, time_text, unit_text
 from mousehole.html import (
     Block,
     Code,
@@ -37,17 +40,21 @@ from mousehole.html.charts import Series, of_schemes
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import change_cell
 from mousehole.inputs import replay_words
+from mousehole.quantities import TableName
 from mousehole.reports import _charts as report_charts
 from mousehole.reports import _times as report_times
 from mousehole.reports import report
 from mousehole.reports._answer import is_command, of_grid
 from mousehole.reports._groups import value_text
 from mousehole.reports._times import time_cell
-from mousehole.runs import FIGURES, PERCENTILES, BucketRow, Cell, Finding, Results, SchemeStatistic
+from mousehole.runs import BucketRow, Cell, ColourRow, Finding, Results, SchemeRow
 from mousehole.scenario import bottleneck
-from mousehole.statistics import LEAST_REPLICATIONS, Estimate
+from mousehole.statistics import LEAST_REPLICATIONS
 
-DELAYS: tuple[SchemeStatistic, ...] = ("queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s")
+OVERVIEW = ("queue_delay_p95_s", "reordered_share")
+"""Quantities of schemes in the overview."""
+LINK_TABLES: tuple[TableName, TableName] = ("link", "long")
+"""The tables of the terminal whose quantities of schemes the page shows in one."""
 
 
 def page(results: Results, command: Sequence[str] | None = None) -> Page:
@@ -153,8 +160,7 @@ def overview_table(results: Results, cell: Cell) -> Table:
         Column(f"≤ {short}: mean"),
         *(Column(f"change to {reference}") for reference in references),
         Column(f"> {long}: change to {plan.baseline}"),
-        Column("delay p95"),
-        Column("reordered"),
+        *(Column(quantities.find("scheme", name).short) for name in OVERVIEW),
     ]
     rows: list[Row] = [
         [
@@ -227,68 +233,65 @@ def _tables(results: Results, cell: Cell) -> list[Block]:
 
 
 def _bucket_table(name: str, rows: list[BucketRow], schemes: list[str]) -> Table:
-    columns = [
-        Column("scheme", is_number=False),
-        Column("count"),
-        Column("mean (95 %)"),
-        Column("change (95 %)"),
-        Column("p50"),
-        Column("p95"),
-        Column("p99"),
-        Column("slowdown"),
-        Column("transfer time"),
-        Column("unfinished"),
-    ]
-    lines: list[Row] = [
-        [
-            row.scheme,
-            TableCell(f"{row.count:,}", row.count),
-            time_cell(row, "response_mean_s"),
-            change_cell(None if row.is_baseline else row.response_mean_change),
-            *(_time(row.estimates[name].mean) for name in PERCENTILES),
-            _number(row.estimates["slowdown_mean"], lambda value: f"{value:.3g} ×"),
-            _time(row.estimates["transfer_mean_s"].mean),
-            TableCell(share_text(row.censored_share), row.censored_share),
-        ]
-        for row in rows
-    ]
-    return Table(f"Transfers {name}: response time", columns, lines, schemes)
+    """Returns every quantity of a bucket; the change stands behind the mean it is of."""
+    columns = [Column("count")]
+    cells: list[Callable[[BucketRow], TableCell]] = [_count_cell]
+    for quantity in quantities.shown_in("bucket", "bucket"):
+        if quantity.name == report.CHANGED:
+            columns += [Column(f"{quantity.short} (95 %)"), Column(report.CHANGE)]
+            cells += [partial(_interval_cell, quantity), _row_change]
+        else:
+            columns.append(Column(quantity.short))
+            cells.append(partial(_mean_cell, quantity))
+    columns.append(Column("unfinished"))
+    cells.append(lambda row: TableCell(share_text(row.censored_share), row.censored_share))
+    lines: list[Row] = [[row.scheme, *(cell(row) for cell in cells)] for row in rows]
+    return Table(
+        f"Transfers {name}: response time", [Column("scheme", is_number=False), *columns], lines, schemes
+    )
+
+
+def _count_cell(row: BucketRow) -> TableCell:
+    return TableCell(f"{row.count:,}", row.count)
+
+
+def _interval_cell(quantity: Quantity, row: BucketRow) -> TableCell:
+    return time_cell(row, quantity.name)
+
+
+def _row_change(row: BucketRow) -> TableCell:
+    return change_cell(None if row.is_baseline else row.response_mean_change)
+
+
+def _mean_cell(quantity: Quantity, row: BucketRow | SchemeRow) -> TableCell:
+    mean = row.estimates[quantity.name].mean
+    return TableCell(unit_text(quantity.unit, mean), mean if isfinite(mean) else None)
 
 
 def _link_table(results: Results, cell: Cell) -> Table:
-    columns = [
-        Column("scheme", is_number=False),
-        Column("utilised"),
-        Column("goodput"),
-        Column("lost"),
-        Column("lost by colour", is_number=False),
-        Column("marked"),
-        Column("delay p50"),
-        Column("p95"),
-        Column("p99"),
-        Column("Jain's index of long"),
-        Column("rate of long"),
-    ]
+    """Returns the quantities of a scheme at the link, with losses by colour, and of its long transfers."""
+    of_link, of_long = (quantities.shown_in(name, "scheme") for name in LINK_TABLES)
+    columns = [Column("scheme", is_number=False)]
+    for quantity in of_link:
+        columns.append(Column(quantity.short))
+        if quantity.name == "loss_share":
+            columns.append(Column("lost by colour", is_number=False))
+    columns += [Column(f"{quantity.short} of long") for quantity in of_long]
     colours = [row for row in tables.colour_rows(results, cell) if row.counts["arrived"]]
     lines: list[Row] = []
     for row in tables.scheme_rows(results, cell):
-        own = [colour for colour in colours if colour.scheme == row.scheme]
-        by_colour = ", ".join(f"{share_text(colour.loss_share)} {colour.colour}" for colour in own)
-        found = row.estimates
-        lines.append(
-            [
-                row.scheme,
-                _number(found["utilisation"], share_text),
-                _number(found["goodput_bps"], rate_text),
-                _number(found["loss_share"], share_text),
-                by_colour if len(own) > 1 else "–",
-                _number(found["mark_share"], share_text),
-                *(_time(found[name].mean) for name in DELAYS),
-                _number(found["jain_long"], lambda value: f"{value:.2f}"),
-                _number(found["long_goodput_bps"], rate_text),
-            ]
-        )
+        line: list[TableCell | str] = [row.scheme]
+        for quantity in (*of_link, *of_long):
+            line.append(_mean_cell(quantity, row))
+            if quantity.name == "loss_share":
+                line.append(_losses_by_colour([one for one in colours if one.scheme == row.scheme]))
+        lines.append(line)
     return Table("The link", columns, lines, list(results.plan.schemes))
+
+
+def _losses_by_colour(own: list[ColourRow]) -> str:
+    by_colour = ", ".join(f"{share_text(colour.loss_share)} {colour.colour}" for colour in own)
+    return by_colour if len(own) > 1 else "–"
 
 
 def _group_tables(results: Results, cell: Cell) -> list[Block]:
@@ -305,8 +308,9 @@ def _group_tables(results: Results, cell: Cell) -> list[Block]:
             ]
             for row in own
         ]
-        columns = [Column("scheme", is_number=False), Column(FIGURES[key[1]]), Column("change (95 %)")]
-        caption = f"{capital(key[0])}: {FIGURES[key[1]]}, change against {results.plan.baseline}"
+        words = quantities.find("application", key[1]).axis
+        columns = [Column("scheme", is_number=False), Column(words), Column(report.CHANGE)]
+        caption = f"{capital(key[0])}: {words}, change against {results.plan.baseline}"
         blocks.append(Table(caption, columns, lines, [row.scheme for row in own]))
     return blocks
 
@@ -326,11 +330,6 @@ def _method_sections(results: Results) -> list[Section]:
 
 def _time(seconds: float) -> TableCell:
     return TableCell(time_text(seconds), seconds if isfinite(seconds) else None)
-
-
-def _number(estimate: Estimate, words: Callable[[float], str]) -> TableCell:
-    known = isfinite(estimate.mean)
-    return TableCell(words(estimate.mean) if known else "–", estimate.mean if known else None)
 
 
 def capital(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
 from typing import Generic, TypeVar
 
 from rich import box
@@ -10,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mousehole import quantities
+from mousehole._engine import Quantity
 from mousehole.answer import BETTER, MANY_SCHEMES, PAGES, WORSE, findings, notes, tables
 from mousehole.base import (
     OutputConsole,
@@ -17,20 +18,20 @@ from mousehole.base import (
     Summary,
     counted,
     natural_width,
-    rate_text,
     say,
     share_text,
     size_text,
     texts,
-    time_text,
+    unit_text,
 )
 from mousehole.inputs import account, replay_words
+from mousehole.quantities import TableName
 from mousehole.reports._answer import print_answer
 from mousehole.reports._groups import print_groups
 from mousehole.reports._overview import print_overview
 from mousehole.runs import (
+    CENSORED_SHARE,
     BucketRow,
-    BucketStatistic,
     Cell,
     ColourRow,
     Finding,
@@ -38,14 +39,17 @@ from mousehole.runs import (
     Plan,
     Results,
     SchemeRow,
-    SchemeStatistic,
 )
 from mousehole.scenario import bottleneck
 from mousehole.statistics import LEAST_REPLICATIONS
 
 R = TypeVar("R")
+S = TypeVar("S")
 
 WIDEST = 110
+CHANGED = "response_mean_s"
+"""The quantity of buckets whose change stands beside it."""
+CHANGE = "change (95 %)"
 
 
 @dataclass(frozen=True)
@@ -198,95 +202,92 @@ def _print_tables(console: Console, results: Results, cell: Cell) -> None:
     }
     long_rows = [LongRow(row, schemes[row.scheme]) for row in by_role["long"]]
     short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
-    _print_table(console, f"Short transfers (≤ {short}): response time", by_role["short"], SHORT_COLUMNS)
-    _print_table(console, f"Long transfers (> {long})", long_rows, LONG_COLUMNS)
-    _print_table(console, "The link", _link_rows(results, cell), LINK_COLUMNS)
+    _print_table(console, f"Short transfers (≤ {short}): response time", by_role["short"], short_columns())
+    _print_table(console, f"Long transfers (> {long})", long_rows, long_columns())
+    _print_table(console, "The link", _link_rows(results, cell), link_columns())
     _print_by_size(console, by_role["size"])
     for bucket in plan.buckets:
         chosen = [row for row in rows if row.bucket == bucket]
-        _print_table(console, f"Transfers: {bucket.name}", chosen, DETAIL_COLUMNS)
+        _print_table(console, f"Transfers: {bucket.name}", chosen, detail_columns())
 
 
-def _mean_time(name: BucketStatistic) -> Callable[[BucketRow], str]:
-    """Returns a column's text for a time that is marked as a lower bound where it is one."""
-    return lambda row: time_text(row.estimates[name].mean, row.is_bound)
+def is_bound(row: BucketRow, quantity: Quantity) -> bool:
+    """Returns whether a number of a bucket is only a lower bound, as too many transfers are unfinished."""
+    least_share = CENSORED_SHARE if quantity.percent is None else 1 - quantity.percent / 100
+    return row.is_bound and row.censored_share > least_share
 
 
-def _time(name: BucketStatistic) -> Callable[[BucketRow], str]:
-    return lambda row: time_text(row.estimates[name].mean)
+def _bucket_columns(name: TableName) -> list[Column[BucketRow]]:
+    """Returns a table's columns of quantities of buckets; the change stands behind the mean it is of."""
+    columns: list[Column[BucketRow]] = []
+    for quantity in quantities.shown_in(name, "bucket"):
+        columns.append(_bucket_column(quantity))
+        if quantity.name == CHANGED:
+            columns.append(Column(CHANGE, change_text))
+    return columns
 
 
-def _slowdown(row: BucketRow) -> str:
-    value = row.estimates["slowdown_mean"].mean
-    return f"{'≥ ' if row.is_bound else ''}{value:.3g} ×" if isfinite(value) else "–"
+def _bucket_column(quantity: Quantity) -> Column[BucketRow]:
+    def text(row: BucketRow) -> str:
+        return unit_text(quantity.unit, row.estimates[quantity.name].mean, is_bound(row, quantity))
+
+    return Column(quantity.short, text)
 
 
-def _link_share(name: SchemeStatistic) -> Callable[[LinkRow], str]:
-    return lambda row: share_text(row.scheme.estimates[name].mean)
+def _scheme_columns(name: TableName) -> list[Column[SchemeRow]]:
+    """Returns a table's columns of quantities of schemes."""
+
+    def column(quantity: Quantity) -> Column[SchemeRow]:
+        return Column(quantity.short, lambda row: unit_text(quantity.unit, row.estimates[quantity.name].mean))
+
+    return [column(quantity) for quantity in quantities.shown_in(name, "scheme")]
 
 
-def _link_time(name: SchemeStatistic) -> Callable[[LinkRow], str]:
-    return lambda row: time_text(row.scheme.estimates[name].mean)
+def short_columns() -> tuple[Column[BucketRow], ...]:
+    """Returns the columns of the table of short transfers."""
+    return (SCHEME, *_bucket_columns("short"), UNFINISHED)
 
 
-def _reordered(row: LinkRow) -> str:
-    share = row.scheme.estimates["reordered_share"].mean
-    return share_text(share) if share else "none"
+def long_columns() -> tuple[Column[LongRow], ...]:
+    """Returns the columns of the table of long transfers."""
+    return (
+        *(_of(column, lambda row: row.bucket) for column in (SCHEME, *_bucket_columns("long"))),
+        *(_of(column, lambda row: row.scheme) for column in _scheme_columns("long")),
+        _of(UNFINISHED, lambda row: row.bucket),
+    )
 
 
-def _jain(row: LongRow) -> str:
-    index = row.scheme.estimates["jain_long"].mean
-    return f"{index:.2f}" if isfinite(index) else "–"
+def link_columns() -> tuple[Column[LinkRow], ...]:
+    """Returns the columns of the table of the link, with losses and marks by colour."""
+    by_colour: dict[str, Callable[[ColourRow], float | None]] = {
+        "loss_share": lambda colour: colour.loss_share,
+        "mark_share": lambda colour: colour.mark_share,
+    }
+
+    def column(quantity: Quantity) -> Column[LinkRow]:
+        share = by_colour.get(quantity.name)
+        if share is not None:
+            return Column(quantity.short, lambda row: _by_colour(row.colours, share))
+        return Column(
+            quantity.short, lambda row: unit_text(quantity.unit, row.scheme.estimates[quantity.name].mean)
+        )
+
+    own = [column(quantity) for quantity in quantities.shown_in("link", "scheme")]
+    return (Column("scheme", lambda row: row.scheme.scheme), *own)
 
 
-def _of_long(text: Callable[[BucketRow], str]) -> Callable[[LongRow], str]:
-    return lambda row: text(row.bucket)
+def detail_columns() -> tuple[Column[BucketRow], ...]:
+    """Returns the columns of the table of one size bucket."""
+    return (SCHEME, Column("count", lambda row: str(row.count)), *_bucket_columns("bucket"))
 
 
-def _scheme_name(row: BucketRow) -> str:
-    return row.scheme
+def _of(column: Column[R], part: Callable[[S], R]) -> Column[S]:
+    """Returns a column of rows from a column of a part of them."""
+    return Column(column.heading, lambda row: column.text(part(row)))
 
 
-def _unfinished(row: BucketRow) -> str:
-    return share_text(row.censored_share)
-
-
-SHORT_COLUMNS: tuple[Column[BucketRow], ...] = (
-    Column("scheme", _scheme_name),
-    Column("mean", _mean_time("response_mean_s")),
-    Column("change (95 %)", change_text),
-    Column("p50", _time("response_p50_s")),
-    Column("p95", _time("response_p95_s")),
-    Column("p99", _mean_time("response_p99_s")),
-    Column("slowdown", _slowdown),
-    Column("unfinished", _unfinished),
-)
-LONG_COLUMNS: tuple[Column[LongRow], ...] = (
-    Column("scheme", lambda row: row.bucket.scheme),
-    Column("mean response", _of_long(_mean_time("response_mean_s"))),
-    Column("change (95 %)", _of_long(change_text)),
-    Column("mean rate", lambda row: rate_text(row.scheme.estimates["long_goodput_bps"].mean)),
-    Column("Jain's index", _jain),
-    Column("slowdown", _of_long(_slowdown)),
-    Column("unfinished", _of_long(_unfinished)),
-)
-LINK_COLUMNS: tuple[Column[LinkRow], ...] = (
-    Column("scheme", lambda row: row.scheme.scheme),
-    Column("utilised", _link_share("utilisation")),
-    Column("goodput", lambda row: rate_text(row.scheme.estimates["goodput_bps"].mean)),
-    Column("lost", lambda row: _by_colour(row.colours, lambda colour: colour.loss_share)),
-    Column("marked", lambda row: _by_colour(row.colours, lambda colour: colour.mark_share)),
-    Column("reordered", _reordered),
-    Column("delay p50", _link_time("queue_delay_p50_s")),
-    Column("delay p95", _link_time("queue_delay_p95_s")),
-    Column("delay p99", _link_time("queue_delay_p99_s")),
-)
-DETAIL_COLUMNS: tuple[Column[BucketRow], ...] = (
-    Column("scheme", _scheme_name),
-    Column("count", lambda row: str(row.count)),
-    *SHORT_COLUMNS[1:7],
-    Column("transfer", _mean_time("transfer_mean_s")),
-)
+SCHEME: Column[BucketRow] = Column("scheme", lambda row: row.scheme)
+UNFINISHED: Column[BucketRow] = Column("unfinished", lambda row: share_text(row.censored_share))
 
 
 def _print_table(console: Console, title: str, rows: list[R], columns: tuple[Column[R], ...]) -> None:
@@ -318,7 +319,8 @@ def _print_by_size(console: Console, rows: list[BucketRow]) -> None:
         {row.bucket.name: row for row in rows if row.scheme == scheme}
         for scheme in dict.fromkeys(row.scheme for row in rows)
     ]
-    _print_wide(console, "Mean response time by transfer size", wide, names, _mean_time("response_mean_s"))
+    mean = _bucket_column(quantities.find("bucket", CHANGED))
+    _print_wide(console, "Mean response time by transfer size", wide, names, mean.text)
 
 
 def _print_wide(

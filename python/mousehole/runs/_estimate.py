@@ -10,9 +10,9 @@ from math import ceil, log
 from mousehole import _engine
 from mousehole.base import MouseholeError, field_error, interruptible
 from mousehole.engine_types import Scenario
+from mousehole.runs._facts import reduce_run
 from mousehole.runs._plan import Plan, Task
 from mousehole.runs._pool import default_jobs, run_one
-from mousehole.runs._reduction import reduce_run
 from mousehole.scenario import filled
 
 STEPS = 6

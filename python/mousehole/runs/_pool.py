@@ -14,8 +14,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from mousehole import _engine
 from mousehole._engine import RunResult as RunResult
 from mousehole.base import POLL_S, MouseholeError, Reporter, Stopped
+from mousehole.runs._facts import reduce_run, with_shares
 from mousehole.runs._plan import Plan, Task
-from mousehole.runs._reduction import reduce_run, with_shares
 from mousehole.runs._results import Facts
 
 T = TypeVar("T")

@@ -5,18 +5,18 @@ This module imports none of the modules that compute, print or draw results (`ta
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import inf, isfinite, nan
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from mousehole import _engine
+from mousehole import _engine, quantities
 from mousehole.base import Bucket, Summary
 from mousehole.engine_types import Floats, InputEntry, JsonValue, LoadSummary, Scenario, TrafficSummary
 from mousehole.runs._evidence import Capture
+from mousehole.runs._facts import RunFacts
 from mousehole.runs._plan import Cell, Plan, Task, overlaid
-from mousehole.runs._reduction import BucketStatistic, RunFacts, SchemeStatistic
 from mousehole.statistics import Design, Estimate, capture_share
 
 CENSORED_SHARE = 0.01
@@ -77,10 +77,9 @@ class Results:
         """
         share = self.capture_share(cell)
         freedom = self.capture.freedom if self.capture else inf
-        single = Design(capture_share=share, capture_freedom=freedom)
         if not is_primary:
-            return single
-        return replace(single, comparisons=len(self.plan.schemes) - 1, is_sequential=True)
+            return Design(capture_share=share, capture_freedom=freedom)
+        return Design(len(self.plan.schemes) - 1, True, capture_share=share, capture_freedom=freedom)
 
     def capture_share(self, cell: Cell) -> float:
         """Returns the share of the variance between replications that more of them do not reduce."""
@@ -102,12 +101,12 @@ class Results:
         place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
         return [self.facts[Task(*place, replication)] for replication in range(self.plan.replications)]
 
-    def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: BucketStatistic) -> Floats:
+    def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
         """Returns a statistic of a summary bucket, one value per replication."""
         place = self._place_of(role)
         return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
 
-    def scheme_values(self, cell: Cell, scheme: str, statistic: SchemeStatistic) -> Floats:
+    def scheme_values(self, cell: Cell, scheme: str, statistic: str) -> Floats:
         """Returns a statistic of a scheme, one value per replication."""
         return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
 
@@ -174,7 +173,7 @@ class BucketRow(Row):
     censored: int
     censored_share: float
     is_bound: bool
-    estimates: dict[BucketStatistic, Estimate]
+    estimates: dict[str, Estimate]
     response_mean_change: Estimate
     """Change of the mean response time against the baseline."""
 
@@ -184,7 +183,7 @@ class SchemeRow(Row):
     """One scheme at the bottleneck."""
 
     is_baseline: bool
-    estimates: dict[SchemeStatistic, Estimate]
+    estimates: dict[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -217,7 +216,7 @@ class CdfRow(Row):
 
 @dataclass(frozen=True)
 class GroupRow(Row):
-    """One figure of an application (`what`, of `groups.FIGURES`), and its change against the baseline."""
+    """One figure of an application (`what`, a quantity's name), and its change against the baseline."""
 
     is_baseline: bool
     group: str
@@ -332,8 +331,7 @@ def finite(value: float) -> float | None:
 
 def _columns(name: str, value: _Column) -> Record:
     if isinstance(value, Estimate):
-        stem, unit = _split_unit(name)
-        names = (name, f"{stem}_low{unit}", f"{stem}_high{unit}")
+        names = (name, *quantities.ends(name))
         return dict(zip(names, map(finite, (value.mean, value.low, value.high)), strict=True))
     if isinstance(value, Change):
         names = (name, f"{name}_low", f"{name}_high")
@@ -345,11 +343,3 @@ def _columns(name: str, value: _Column) -> Record:
     if isinstance(value, Mapping):
         return {key: cell for each, item in value.items() for key, cell in _columns(each, item).items()}
     return {name: value}
-
-
-def _split_unit(name: str) -> tuple[str, str]:
-    """Splits `response_mean_s` into `response_mean` and `_s`."""
-    for unit in ("_s", "_bps", "_packets"):
-        if name.endswith(unit):
-            return name.removesuffix(unit), unit
-    return name, ""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mousehole.base import MouseholeError
 from mousehole.sweeps._description import MOST_CELLS, TRAFFIC, Axis, Description, Range, parts_of
 from mousehole.sweeps._quantities import Value
+from mousehole.sweeps._scipy import scipy_module
 
 
 class Cells:
@@ -93,8 +94,7 @@ class Cells:
 
     @cached_property
     def _hypercube(self) -> NDArray[np.float64]:
-        from scipy.stats import qmc  # takes a second to load
-
+        qmc = scipy_module("stats.qmc", "a Latin hypercube")
         draws = np.random.default_rng(self._made.draw_seed)
         made: NDArray[np.float64] = qmc.LatinHypercube(d=len(self._axes), rng=draws).random(len(self))
         return made

@@ -16,6 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from mousehole.base import MouseholeError, output, rate_text, time_text, unknown_error
 from mousehole.reports import STYLE, look, save
 from mousehole.sweeps._found import VALUE, Found
+from mousehole.sweeps._scipy import scipy_module
 from mousehole.sweeps._views import Scale, What, scale_of, title_of, trend
 
 MOST_PANELS = 6
@@ -50,9 +51,9 @@ def format_values(what: What, axis: Any) -> None:
     """Writes the values of what is drawn on an axis of a picture."""
     if what.of_change is not None:
         axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    elif what.value.endswith("_s"):
+    elif what.unit == "seconds":
         axis.set_major_formatter(FuncFormatter(lambda number, _: time_text(number)))
-    elif what.value.endswith("_bps"):
+    elif what.unit == "bits_per_second":
         axis.set_major_formatter(FuncFormatter(lambda number, _: rate_text(number)))
 
 
@@ -341,7 +342,7 @@ def _fields(
 def _number_text(number: float, what: What) -> str:
     if what.of_change is not None:
         return "0" if abs(number) < 0.005 else f"{100 * number:+.0f}".replace("-", "−")
-    return time_text(number) if what.value.endswith("_s") else f"{number:.3g}"
+    return time_text(number) if what.unit == "seconds" else f"{number:.3g}"
 
 
 def _ink(image: Any, number: float) -> str:
@@ -359,10 +360,11 @@ def _fitted(
     )
     image: Any
     if len(values) >= LEAST_CELLS and len(np.unique(across)) > 2 and len(np.unique(down)) > 2:
-        from scipy.interpolate import RBFInterpolator
-
+        interpolate = scipy_module("interpolate", "a surface through scattered cells")
         points = np.column_stack([_unit(across, across), _unit(down, down)])
-        smooth = RBFInterpolator(points, values, smoothing=0.05 * len(values), kernel="thin_plate_spline")
+        smooth = interpolate.RBFInterpolator(
+            points, values, smoothing=0.05 * len(values), kernel="thin_plate_spline"
+        )
         steps = np.linspace(0, 1, FINE)
         grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
         table = np.clip(smooth(grid).reshape(FINE, FINE), values.min(), values.max())

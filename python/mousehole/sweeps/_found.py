@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mousehole import quantities
 from mousehole.base import MouseholeError, field_error, unknown_error
 from mousehole.inputs import Frame
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
-from mousehole.sweeps._quantities import text_of
-from mousehole.sweeps._rows import COUNTS, FAULT, MEASURES
+from mousehole.sweeps._quantities import text_of, unit_of
+from mousehole.sweeps._rows import FAULT
 from mousehole.sweeps._store import ROWS, manifest_of
 
 VALUE = "short_response_mean_s"
@@ -67,7 +68,7 @@ class Found:
         if schema[axis].is_numeric():
             return axis
         return next((name for name in schema if name.startswith(f"{axis}_") and schema[name].is_numeric()
-                     and name not in (*COUNTS, *MEASURES)), None)  # fmt: skip
+                     and name not in _measures()), None)  # fmt: skip
 
     def cells(self, value: str = VALUE, against: str | None = None) -> pl.DataFrame:
         """Returns one row per cell and scheme: its settings, and mean and interval of a measure.
@@ -147,8 +148,8 @@ class Found:
 
     def require(self, value: str, against: str | None) -> None:
         """Raises `MouseholeError` for a measure or a scheme that the rows do not have."""
-        if value not in (*COUNTS, *MEASURES):
-            raise unknown_error("value", "measure", value, [*COUNTS, *MEASURES])
+        if value not in _measures():
+            raise unknown_error("value", "measure", value, _measures())
         if against is not None and against not in self.schemes:
             raise unknown_error("against", "scheme", against, self.schemes)
 
@@ -201,8 +202,12 @@ class Found:
         for low, high in pairwise(edges):
             top = inf if high == edges[-1] else high
             part = cells.filter((pl.col(column) >= low) & (pl.col(column) < top))
-            unit = "" if column == axis else column.rpartition("_")[2]
+            unit = unit_of(column, axis)
             yield f"{text_of(low, unit)} to {text_of(high, unit)}", part
+
+
+def _measures() -> list[str]:
+    return [one.name for one in (*quantities.counts(), *quantities.measures())]
 
 
 def _groups(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:

@@ -5,7 +5,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mousehole.base import dense, print_fitting, signed, time_text
+from mousehole import quantities
+from mousehole.base import dense, print_fitting, signed, unit_text
 from mousehole.sweeps._found import VALUE
 from mousehole.sweeps._result import Sweep
 
@@ -36,7 +37,7 @@ def print_sweep(console: Console, found: Sweep, value: str = VALUE, against: str
 def _mean_text(row: dict[str, Any] | None, value: str) -> str:
     if row is None or row["mean"] is None:
         return "–"
-    return time_text(row["mean"]) if value.endswith("_s") else f"{row['mean']:.4g}"
+    return unit_text(quantities.find_measure(value).quantity.unit, row["mean"])
 
 
 def _change_text(row: dict[str, Any] | None, value: str) -> str:

@@ -34,6 +34,16 @@ def numbers(values: Sequence[Value]) -> tuple[str, list[float]] | None:
     return known[0][0], [number for _, number in known]
 
 
+def column_of(setting: str, unit: str) -> str:
+    """Returns the name of the column with a setting as numbers of a unit, which may be empty."""
+    return f"{setting}_{unit}" if unit else setting
+
+
+def unit_of(column: str | None, setting: str) -> str:
+    """Returns the unit of the numbers in a column that `column_of` named; empty for a setting of names."""
+    return "" if column is None else column.removeprefix(setting).removeprefix("_")
+
+
 def between(field: str, low: Value, high: Value, share: float, is_log: bool) -> Value:
     """Returns the value at `share` of the way from `low` to `high`, with their unit.
 

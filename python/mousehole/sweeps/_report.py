@@ -9,7 +9,8 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from mousehole.base import change_text, counted, engine_text, signed, time_text
+from mousehole import quantities
+from mousehole.base import change_text, counted, engine_text, signed, unit_text
 from mousehole.html import Block, Chart, Column, Grid, Page, Prose, Row, Section, Table, Verdict
 from mousehole.html import Cell as TableCell
 from mousehole.html.axes import TIMES, Sides, change_axis, zero_line
@@ -18,7 +19,7 @@ from mousehole.html.common import made_section
 from mousehole.html.figures import Datum, change_cell, rounded
 from mousehole.statistics import Estimate
 from mousehole.sweeps._found import MOST_LEVELS, VALUE, Found
-from mousehole.sweeps._quantities import text_of
+from mousehole.sweeps._quantities import text_of, unit_of
 
 MOST_DOTS = 4000
 """So many cells are drawn in all charts together; of more, every second, third, … is."""
@@ -110,7 +111,7 @@ def _axis_chart(
     scale = alt.Scale(type="log" if is_log else "linear", zero=False, nice=False, padding=12)
     largest = 0.0 if column is None else float(np.max(known[column].to_numpy()))
     form = "~s" if largest >= 1e4 else "~g"
-    unit = "" if column in (None, axis) else str(column).rpartition("_")[2]
+    unit = unit_of(column, axis)
     title = f"{axis} ({unit})" if unit else axis
     x = (
         alt.X(f"x:{kind}", title=title, scale=scale, axis=alt.Axis(format=form, tickCount=5))
@@ -176,7 +177,7 @@ def _levels(own: pl.DataFrame, axis: str, column: str | None) -> list[tuple[Any,
         return [(name, name, own.filter(pl.col(axis).cast(pl.String) == name)) for name in _names(own, axis)]
     ordered = own.sort(column)
     values = ordered[column].unique().sort()
-    unit = "" if column == axis else column.rpartition("_")[2]
+    unit = unit_of(column, axis)
     if len(values) <= MOST_LEVELS:
         parts = [ordered.filter(pl.col(column) == value) for value in values]
     else:
@@ -288,14 +289,13 @@ def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str) -> Tab
 def _measure(number: float | None, value: str) -> TableCell:
     if number is None:
         return TableCell("–", None)
-    return TableCell(time_text(number) if value.endswith("_s") else f"{number:.4g}", number)
+    return TableCell(unit_text(quantities.find_measure(value).quantity.unit, number), number)
 
 
 def _sides(value: str) -> Sides:
     """Returns what less and more of a measure are called."""
-    if value.endswith("_s"):
-        return TIMES
-    return Sides("less", "more", less_is_better=not value.endswith(("_bps", "utilisation", "jain_long")))
+    quantity = quantities.find_measure(value).quantity
+    return TIMES if quantity.unit == "seconds" else Sides("less", "more", quantity.better != "more")
 
 
 def _share(change: float | None) -> TableCell:

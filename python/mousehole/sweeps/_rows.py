@@ -8,20 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from mousehole import quantities
 from mousehole._engine import RunResult
 from mousehole.base import Bucket
-from mousehole.runs import BUCKET_STATISTICS, SCHEME_STATISTICS, reduce_run
+from mousehole.runs import reduce_run
 from mousehole.sweeps._description import Axis, Range
-from mousehole.sweeps._quantities import Value, numbers
+from mousehole.sweeps._quantities import Value, column_of, numbers
 
-ROLES = ("short", "long", "all")
-"""The classes of transfers that have columns."""
-COUNTS = tuple(f"{role}_{what}" for role in ROLES for what in ("count", "unfinished"))
-MEASURES = (
-    *(f"{role}_{name}" for role in ROLES for name in BUCKET_STATISTICS),
-    *SCHEME_STATISTICS, "load_achieved", "window_load", "simulated_s",
-)  # fmt: skip
-"""Columns of numbers that a run gives, beside the counts; NaN and unknown are null."""
 FAULT = "fault"
 """The column that says why a row has no numbers; null for a row that has them."""
 
@@ -33,11 +26,11 @@ def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, floa
     facts = reduce_run(result, buckets)
     found: dict[str, float | int | None] = {}
     for place, bucket in enumerate(buckets):
-        if bucket.role in ROLES:
+        if bucket.role in quantities.CLASSES:
             found[f"{bucket.role}_count"] = int(facts.count[place])
             found[f"{bucket.role}_unfinished"] = int(facts.censored[place])
-            for name in BUCKET_STATISTICS:
-                found[f"{bucket.role}_{name}"] = _finite(facts.statistics[name][place])
+            for name, values in facts.statistics.items():
+                found[f"{bucket.role}_{name}"] = _finite(values[place])
     found |= {name: _finite(value) for name, value in facts.scheme.items()}
     achieved = facts.load["achieved"]
     return found | {
@@ -71,8 +64,8 @@ class Columns:
             "cell": pl.Int64(), "replication": pl.Int64(),
             "scheme": pl.String(), "scheme_as_run": pl.String(),
             **settings,
-            **{name: pl.Int64() for name in COUNTS},
-            **{name: pl.Float64() for name in MEASURES},
+            **{count.name: pl.Int64() for count in quantities.counts()},
+            **{measure.name: pl.Float64() for measure in quantities.measures()},
             FAULT: pl.String(),
         }  # fmt: skip
 
@@ -98,7 +91,7 @@ def number_column(name: str, axis: Axis) -> str | None:
     found = numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
     if found is None:
         return None
-    return f"{name}_{found[0]}" if found[0] else name
+    return column_of(name, found[0])
 
 
 def _kind(axis: Axis) -> pl.DataType:

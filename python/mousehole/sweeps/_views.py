@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mousehole import quantities
 from mousehole.sweeps._found import MOST_LEVELS, Found
-from mousehole.sweeps._quantities import text_of
+from mousehole.sweeps._quantities import text_of, unit_of
 
 WINDOWS = 8
 """Points at which the trend of scattered cells is taken."""
@@ -31,8 +32,7 @@ class Scale:
 
     def text(self, value: float) -> str:
         """Returns a number of the axis as text with its unit."""
-        unit = "" if self.column in (None, self.setting) else str(self.column).rpartition("_")[2]
-        return text_of(value, unit)
+        return text_of(value, unit_of(self.column, self.setting))
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,14 @@ class What:
         return ("low", "high") if self.of_change is None else ("change_low", "change_high")
 
     @property
+    def unit(self) -> str:
+        """Returns what the measure is measured in."""
+        return quantities.find_measure(self.value).quantity.unit
+
+    @property
     def words(self) -> str:
         """Returns what is drawn in words."""
-        named = _words(self.value)
+        named = quantities.find_measure(self.value).words
         return named if self.of_change is None else f"change of the {named} against {self.of_change}"
 
     def mean(self, values: Any) -> float:
@@ -101,18 +106,6 @@ def title_of(sweep: Found) -> str:
     whole = sweep.finished == sweep.manifest["rows"]
     progress = "" if whole else f"  ·  {sweep.finished:,} of {sweep.manifest['rows']:,} rows"
     return f"{', '.join(Path(name).name for name in names)}  ·  {cells:,} cells × {seeds} seeds{progress}"
-
-
-def _words(value: str) -> str:
-    """Returns a measure in words: `short_response_p99_s` is `p99 of short transfers' response time`."""
-    role, _, rest = value.partition("_")
-    of = {"short": " of short transfers", "long": " of long transfers", "all": " of all transfers"}.get(role)
-    named = (rest if of else value).removesuffix("_s").removesuffix("_bps").replace("_", " ")
-    texts = {"response mean": "mean response time", "response p50": "median response time",
-             "response p95": "95th percentile of the response time",
-             "response p99": "99th percentile of the response time", "slowdown mean": "mean slowdown",
-             "transfer mean": "mean transfer time"}  # fmt: skip
-    return texts.get(named, named) + (of or "")
 
 
 def _middle(places: Any, scale: Scale) -> float:

@@ -26,8 +26,6 @@ LETTER = 0.0105
 """Width of a letter of a name, as a part of the picture."""
 ROOM = 0.09
 """Room around what is drawn, as a part of its extent."""
-WORDS = {"mean": "mean response time", "p50": "median", "p95": "95th percentile", "p99": "99th percentile",
-         "slowdown": "mean slowdown", "rate": "rate"}  # fmt: skip
 
 
 def draw(found: TuneResults, path: Path) -> None:
@@ -223,7 +221,5 @@ def _draw_limits(axes: Axes, found: TuneResults, price: Quantity, gain: Quantity
 
 
 def _label(one: Quantity, baseline: str) -> str:
-    who, _, what = one.name.partition(" ")
-    words = f"{WORDS.get(what, what)} of {who} transfers" if what in WORDS else one.name
     ends = "← faster, slower →" if one.smaller_is_better else "← less, more →"
-    return f"{words}, change against {baseline}  ({ends})"
+    return f"{one.words}, change against {baseline}  ({ends})"

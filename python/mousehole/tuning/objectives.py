@@ -6,23 +6,15 @@ A quantity, which users give as MEASURE, is named by whose it is and what of it:
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from math import isfinite, log1p
 
 from mousehole import _engine
+from mousehole import quantities as measured
 from mousehole.answer import PAGES, InBucket, OfGroup, OfScheme
-from mousehole.base import MouseholeError, Summary, field_error, unknown_error
-from mousehole.runs import BucketStatistic, Cell, Results, SchemeStatistic
+from mousehole.base import MouseholeError, field_error, unknown_error
+from mousehole.runs import Cell, Results
 from mousehole.statistics import Estimate, log_ratio
 
-_ROLES: tuple[Summary, ...] = ("short", "long", "all")
-_OF_BUCKETS: dict[str, BucketStatistic] = {
-    "mean": "response_mean_s", "p50": "response_p50_s", "p95": "response_p95_s", "p99": "response_p99_s",
-    "slowdown": "slowdown_mean",
-}  # fmt: skip
-_OF_QUEUES: dict[str, SchemeStatistic] = {
-    "mean": "queue_delay_mean_s", "p95": "queue_delay_p95_s", "p99": "queue_delay_p99_s",
-}  # fmt: skip
 _LIMIT = re.compile(
     r"(?P<quantity>[^+\-−<>=]+?)\s*(?P<change>[+\-−]\s*[0-9.]+)\s*%(\s+against\s+(?P<other>.+))?"
 )
@@ -36,7 +28,16 @@ class Quantity:
     name: str
     """As users write it, such as `short p99`."""
     source: InBucket | OfScheme | OfGroup
-    smaller_is_better: bool = True
+
+    @property
+    def smaller_is_better(self) -> bool:
+        """Whether a decrease is wanted."""
+        return self.source.quantity.less_is_better
+
+    @property
+    def words(self) -> str:
+        """What is measured, in words."""
+        return self.source.quantity.words_about(f"{self.source.role} transfers")
 
 
 @dataclass(frozen=True)
@@ -84,23 +85,20 @@ class Goal:
         return tuple(one for one in self.quantities if one != self.objectives[0])
 
 
-@cache
 def quantities() -> dict[str, Quantity]:
     """Returns every quantity by its name."""
-    of_buckets = [
-        Quantity(f"{role} {word}", InBucket(role, statistic))
-        for role in _ROLES
-        for word, statistic in _OF_BUCKETS.items()
-    ]
-    of_queues = [
-        Quantity(f"queue {word}", OfScheme("all", statistic)) for word, statistic in _OF_QUEUES.items()
-    ]
-    others = [
-        Quantity("page mean", OfGroup("all", PAGES)),
-        Quantity("long rate", OfScheme("long", "long_goodput_bps"), smaller_is_better=False),
-        Quantity("utilisation", OfScheme("all", "utilisation"), smaller_is_better=False),
-    ]
-    return {quantity.name: quantity for quantity in (*of_buckets, *others, *of_queues)}
+    found: dict[str, Quantity] = {}
+    for measure in measured.measures():
+        one = measure.quantity
+        if measure.asked_as is not None:
+            source = (
+                InBucket(measure.role, one.name) if measure.role else OfScheme(one.role or "all", one.name)
+            )
+            found[measure.asked_as] = Quantity(measure.asked_as, source)
+    for one in measured.about("application"):
+        if one.measure is not None:
+            found[one.measure] = Quantity(one.measure, OfGroup("all", PAGES))
+    return found
 
 
 def quantity(field: str, text: str) -> Quantity:

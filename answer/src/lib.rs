@@ -1,0 +1,8 @@
+//! What a comparison says, computed once: for the command, Python, pages and live routers alike.
+//!
+//! The crate is pure. It reads no files and no clock, starts no threads, and draws no random numbers.
+
+pub mod quantities;
+pub mod reduction;
+pub mod sizes;
+pub mod statistics;

@@ -1,0 +1,150 @@
+//! The records of one run as they are reduced; times are in seconds.
+
+use serde::{Deserialize, Serialize};
+
+/// One measured transfer. A time that did not come is None.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Names the connection; equal across schemes.
+    pub key: u64,
+    /// Number of the write in its connection.
+    pub write: u32,
+    /// Payload.
+    pub bytes: u64,
+    /// Payload of the whole object this is a piece of.
+    pub object_bytes: u64,
+    /// Key of the transfer that carries the object's first piece.
+    pub object_key: u64,
+    /// Number of its source among the names.
+    pub source: usize,
+    /// From client to server.
+    pub upload: bool,
+    /// Its sender misbehaves.
+    pub misbehaves: bool,
+    /// The client's SYN or request.
+    pub start_s: f64,
+    /// First data packet sent.
+    pub first_data_s: Option<f64>,
+    /// Last byte received.
+    pub end_s: Option<f64>,
+    /// Response time alone on the same path.
+    pub ideal_s: f64,
+    /// Segments retransmitted.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// Number of its page; 0 without one.
+    pub page: u64,
+    /// Number of transfers of that page.
+    pub page_transfers: u16,
+}
+
+/// One datagram flow.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Datagrams {
+    /// Number of its source among the names.
+    pub source: usize,
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets dropped.
+    pub lost: u64,
+    /// 95th percentile of the one-way delay; None if nothing arrived.
+    pub delay_p95_s: Option<f64>,
+}
+
+/// One long-lived flow.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Number of its source among the names.
+    pub source: usize,
+    /// Payload per second within the measured window.
+    pub goodput_bps: f64,
+}
+
+/// Packets of one colour at a link, within the measured window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Colour {
+    /// Its name.
+    pub name: String,
+    /// Reached the queue, or was dropped before it.
+    pub arrived: u64,
+    /// Dropped, by the name of the reason.
+    pub drops: Vec<(String, u64)>,
+    /// Dropped for any reason.
+    pub dropped: u64,
+    /// Marked.
+    pub marked: u64,
+    /// Left for transmission.
+    pub sent: u64,
+}
+
+/// Counters of one link within the measured window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Rate, which may change over time, by its mean.
+    pub capacity_bps: f64,
+    /// Length of the window.
+    pub window_s: f64,
+    /// Share of the rate that was used.
+    pub utilisation: f64,
+    /// Packets by colour.
+    pub colours: Vec<Colour>,
+    /// Mean wait.
+    pub delay_mean_s: f64,
+    /// Median wait.
+    pub delay_p50_s: f64,
+    /// 95th percentile of the wait.
+    pub delay_p95_s: f64,
+    /// 99th percentile of the wait.
+    pub delay_p99_s: f64,
+    /// Mean number of waiting packets.
+    pub mean_packets: f64,
+}
+
+/// How the load of a run came about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Load that was asked for.
+    pub target: Option<f64>,
+    /// Load of the traffic itself.
+    pub native: Option<f64>,
+    /// Copies of it that were laid over each other.
+    pub copies: u64,
+    /// Factor by which its time was stretched.
+    pub dilation: f64,
+    /// Load that was offered.
+    pub achieved: Option<f64>,
+    /// Sessions per second that a model begins.
+    pub session_rate_per_s: Option<f64>,
+    /// How files are replayed.
+    pub replay: Option<String>,
+}
+
+/// The records of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Records {
+    /// Transfers that began in the measured window.
+    pub transfers: Vec<Transfer>,
+    /// Datagram flows.
+    pub datagrams: Vec<Datagrams>,
+    /// Long-lived flows.
+    pub flows: Vec<Flow>,
+    /// The bottleneck and the link in the other direction.
+    pub links: [Link; 2],
+    /// Names of the sources.
+    pub sources: Vec<String>,
+    /// How the load came about.
+    pub load: Load,
+    /// Payload that arrived at clients per second.
+    pub goodput_bps: f64,
+    /// Data packets.
+    pub packets: u64,
+    /// Those that overtook another of their flow.
+    pub reordered: u64,
+    /// Begin of the measured window.
+    pub window_begin_s: f64,
+    /// End of the measured window.
+    pub window_end_s: f64,
+    /// When the run ended.
+    pub end_s: f64,
+}

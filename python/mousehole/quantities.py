@@ -1,0 +1,137 @@
+"""What is measured, in words and units: the engine's table of quantities, and the columns that come of it.
+
+`answer/src/quantities.rs` holds the table. Tables, charts, objectives and limits of `tune`, measures of
+sweeps, JSON and its documents take names and words from here; nothing takes a name apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from mousehole import _engine
+from mousehole._engine import Quantity as Quantity
+from mousehole.statistics import Design, Estimate, positive_interval, share_interval
+
+Subject = Literal["bucket", "scheme", "application", "count", "comparison", "run"]
+TableName = Literal["bucket", "short", "long", "link"]
+
+ClassName = Literal["short", "long", "all"]
+
+CLASSES: tuple[ClassName, ...] = ("short", "long", "all")
+"""The classes of transfers, of which there is one bucket each."""
+
+_added: list[Quantity] = []
+
+
+def table() -> list[Quantity]:
+    """Returns every quantity in the order of columns and documents."""
+    return list(_whole())
+
+
+def add(quantity: Quantity) -> None:
+    """Adds a quantity for this process: it shows wherever quantities of its subject do."""
+    if any((one.of, one.name) == (quantity.of, quantity.name) for one in table()):
+        raise ValueError(f"quantity: {quantity.name} is known already; a name is given once")
+    _added.append(quantity)
+    _forget()
+
+
+def remove(quantity: Quantity) -> None:
+    """Takes back what `add` did."""
+    _added.remove(quantity)
+    _forget()
+
+
+def about(subject: Subject) -> list[Quantity]:
+    """Returns the quantities of a subject."""
+    return [one for one in table() if one.of == subject]
+
+
+def shown_in(name: TableName, subject: Subject) -> list[Quantity]:
+    """Returns the quantities of a subject that are columns of a table, in order."""
+    return [one for one in about(subject) if name in one.tables]
+
+
+def find(subject: Subject, name: str) -> Quantity:
+    """Returns a quantity by its column's name; raises `KeyError` for an unknown one."""
+    if (subject, name) not in _index():
+        raise KeyError(f"no quantity of a {subject} is called {name}")
+    return _index()[subject, name]
+
+
+def ends(name: str) -> tuple[str, str]:
+    """Returns the names of the columns with the ends of a quantity's interval: those of any subject agree."""
+    if name not in _ends():
+        raise KeyError(f"no quantity is called {name}")
+    return _ends()[name]
+
+
+def interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
+    """Returns mean and interval of a quantity: shares end at 0 and 1, anything else at 0."""
+    return (share_interval if quantity.is_share else positive_interval)(values, design)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of numbers that a run gives: a quantity, of a class of transfers if it is one of buckets."""
+
+    quantity: Quantity
+    role: ClassName | None = None
+
+    @property
+    def name(self) -> str:
+        """The column's name, such as `short_response_p95_s`."""
+        return f"{self.role}_{self.quantity.name}" if self.role else self.quantity.name
+
+    @property
+    def words(self) -> str:
+        """The measure in words, such as `mean response time of short transfers`."""
+        return self.quantity.words_about(f"{self.role} transfers") if self.role else self.quantity.long
+
+    @property
+    def asked_as(self) -> str | None:
+        """What `tune` calls it, such as `short p95`; None if it cannot be asked for."""
+        word = self.quantity.measure
+        return word if word is None or self.role is None else f"{self.role} {word}"
+
+
+def measures() -> list[Measure]:
+    """Returns the measures of a run in the order of a sweep's columns."""
+    of_buckets = [Measure(one, role) for role in CLASSES for one in about("bucket")]
+    return [*of_buckets, *(Measure(one) for one in (*about("scheme"), *about("run")))]
+
+
+def counts() -> list[Measure]:
+    """Returns the numbers of transfers by class in the order of a sweep's columns."""
+    return [Measure(one, role) for role in CLASSES for one in about("count")]
+
+
+def find_measure(name: str) -> Measure:
+    """Returns a measure or a count by its column's name; raises `KeyError` for an unknown one."""
+    found = next((one for one in (*counts(), *measures()) if one.name == name), None)
+    if found is None:
+        raise KeyError(f"no measure is called {name}")
+    return found
+
+
+@cache
+def _whole() -> Sequence[Quantity]:
+    return [*_engine.quantities(), *_added]
+
+
+@cache
+def _index() -> dict[tuple[str, str], Quantity]:
+    return {(one.of, one.name): one for one in _whole()}
+
+
+@cache
+def _ends() -> dict[str, tuple[str, str]]:
+    return {one.name: one.ends for one in _whole()}
+
+
+def _forget() -> None:
+    for kept in (_whole, _index, _ends):
+        kept.cache_clear()

@@ -1,0 +1,242 @@
+//! The table of quantities and the size buckets as Python objects.
+
+use crate::convert::to_python;
+use mousehole_answer::quantities as answer;
+use mousehole_answer::sizes;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// One quantity of the table.
+#[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
+#[derive(Clone, PartialEq)]
+pub struct Quantity(pub answer::Quantity);
+
+#[pymethods]
+impl Quantity {
+    #[new]
+    fn new(fields: &Bound<'_, PyAny>) -> PyResult<Quantity> {
+        Ok(Quantity(pythonize::depythonize(fields)?))
+    }
+
+    /// Returns the quantity as a dictionary, from which it can be made again.
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0)
+    }
+
+    /// Returns a quantity that differs in these fields.
+    #[pyo3(signature = (**changes))]
+    fn changed(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Quantity> {
+        let fields = self.fields(py)?.cast_into::<PyDict>()?;
+        if let Some(changes) = changes {
+            fields.update(changes.as_mapping())?;
+        }
+        Quantity::new(fields.as_any())
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    #[getter]
+    fn ends(&self) -> (String, String) {
+        self.0.ends()
+    }
+
+    #[getter]
+    fn of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.of)
+    }
+
+    #[getter]
+    fn unit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.unit)
+    }
+
+    #[getter]
+    fn short(&self) -> &str {
+        &self.0.words.short
+    }
+
+    #[getter]
+    fn long(&self) -> &str {
+        &self.0.words.long
+    }
+
+    fn words_about(&self, transfers: &str) -> String {
+        self.0.words_about(transfers)
+    }
+
+    #[getter]
+    fn axis(&self) -> &str {
+        &self.0.words.axis
+    }
+
+    #[getter]
+    fn better<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.better)
+    }
+
+    #[getter]
+    fn less_is_better(&self) -> bool {
+        self.0.better == answer::Better::Less
+    }
+
+    #[getter]
+    fn least(&self) -> u32 {
+        self.0.least
+    }
+
+    #[getter]
+    fn is_percentile(&self) -> bool {
+        self.0.is_percentile()
+    }
+
+    #[getter]
+    fn percent(&self) -> Option<f64> {
+        match self.0.source {
+            answer::Source::Transfers(_, _, answer::Statistic::Percentile(percent)) => Some(percent),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn is_share(&self) -> bool {
+        self.0.unit.is_share()
+    }
+
+    #[getter]
+    fn more_and_less(&self) -> (&'static str, &'static str) {
+        self.0.unit.more_and_less()
+    }
+
+    #[getter]
+    fn role(&self) -> Option<&'static str> {
+        match self.0.source {
+            answer::Source::Transfers(class, _, _) => class.map(sizes::Role::name),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn measure(&self) -> Option<&str> {
+        self.0.measure.as_deref()
+    }
+
+    #[getter]
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.tables)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.0.of, &self.0.stem).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>,)> {
+        Ok((self.fields(py)?,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Quantity({} of {:?})", self.0.name(), self.0.of)
+    }
+}
+
+/// A size bucket: transfers of more than `low_bytes` and at most `high_bytes`.
+#[pyclass(module = "mousehole._engine", frozen, eq, hash, skip_from_py_object)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Bucket(pub sizes::Bucket);
+
+#[pymethods]
+impl Bucket {
+    #[new]
+    fn new(
+        name: String,
+        low_bytes: u64,
+        high_bytes: Option<u64>,
+        role: &Bound<'_, PyAny>,
+    ) -> PyResult<Bucket> {
+        Ok(Bucket(sizes::Bucket { name, low_bytes, high_bytes, role: pythonize::depythonize(role)? }))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn low_bytes(&self) -> u64 {
+        self.0.low_bytes
+    }
+
+    #[getter]
+    fn high_bytes(&self) -> Option<u64> {
+        self.0.high_bytes
+    }
+
+    #[getter]
+    fn role(&self) -> &'static str {
+        self.0.role.name()
+    }
+
+    /// Returns whether a transfer of this size belongs to the bucket.
+    fn holds(&self, size_bytes: u64) -> bool {
+        self.0.holds(size_bytes)
+    }
+
+    fn __getnewargs__(&self) -> (&str, u64, Option<u64>, &'static str) {
+        (&self.0.name, self.0.low_bytes, self.0.high_bytes, self.0.role.name())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Bucket({})", self.0.name)
+    }
+}
+
+/// Returns the table of quantities.
+#[pyfunction]
+fn quantities() -> Vec<Quantity> {
+    answer::table().into_iter().map(Quantity).collect()
+}
+
+/// Returns the size buckets in the order of the tables.
+#[pyfunction]
+fn buckets(short_bytes: u64, long_bytes: u64) -> Vec<Bucket> {
+    sizes::buckets(short_bytes, long_bytes).into_iter().map(Bucket).collect()
+}
+
+#[pyfunction]
+fn size_text(size_bytes: f64) -> String {
+    sizes::size_text(size_bytes)
+}
+
+/// Returns the edges of the curve's bins, in bytes.
+#[pyfunction]
+fn curve_edges_bytes(py: Python<'_>) -> Bound<'_, PyArray1<f64>> {
+    PyArray1::from_vec(py, sizes::curve_edges_bytes())
+}
+
+/// Returns the times at which the distribution is sampled, in seconds.
+#[pyfunction]
+fn cdf_times_s(py: Python<'_>) -> Bound<'_, PyArray1<f64>> {
+    PyArray1::from_vec(py, sizes::cdf_times_s())
+}
+
+/// Registers the classes and functions.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Quantity>()?;
+    module.add_class::<Bucket>()?;
+    for function in [
+        wrap_pyfunction!(quantities, module)?,
+        wrap_pyfunction!(buckets, module)?,
+        wrap_pyfunction!(size_text, module)?,
+        wrap_pyfunction!(curve_edges_bytes, module)?,
+        wrap_pyfunction!(cdf_times_s, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! Reduces the records of a run in `mousehole-answer`, while other Python threads go on.
+
+use crate::convert::to_python;
+use crate::quantities::{Bucket, Quantity};
+use mousehole_answer::reduction::{
+    Colour, Datagrams, Facts, Flow, Link, Load, Records, ShortTimes, Transfer, reduce, shares,
+};
+use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::record::{ColourCounts, QueueRecord};
+use mousehole_sim::scenario::{Plan, RunResult};
+use mousehole_sim::traffic::waiting::Loop;
+use mousehole_sim::units::Time;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Returns the facts of a run as a dictionary of columns; `runs/facts.py` has their meaning.
+pub fn reduced<'py>(
+    py: Python<'py>,
+    run: &RunResult,
+    plan: &Plan,
+    buckets: Vec<PyRef<'py, Bucket>>,
+    table: Vec<PyRef<'py, Quantity>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (buckets, table) = owned(&buckets, &table);
+    let facts = py.detach(|| reduce(&records(run, plan), &buckets, &table));
+    facts_dict(py, facts)
+}
+
+/// Reduces records that were made by hand, as tests do.
+#[pyfunction]
+fn reduce_records<'py>(
+    py: Python<'py>,
+    records: &Bound<'py, PyAny>,
+    buckets: Vec<PyRef<'py, Bucket>>,
+    table: Vec<PyRef<'py, Quantity>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let records: Records = pythonize::depythonize(records)?;
+    let (buckets, table) = owned(&buckets, &table);
+    facts_dict(py, reduce(&records, &buckets, &table))
+}
+
+/// Returns the shares of the same transfers that were slower and faster; None if they are not the same.
+#[pyfunction]
+fn shares_of_same(
+    own: (PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
+    other: (PyReadonlyArray1<u64>, PyReadonlyArray1<f64>),
+) -> PyResult<Option<(f64, f64)>> {
+    let found = shares(&short_times(&own)?, &short_times(&other)?);
+    Ok(found.map(|shares| (shares.slower, shares.faster)))
+}
+
+fn short_times((key, response_s): &(PyReadonlyArray1<u64>, PyReadonlyArray1<f64>)) -> PyResult<ShortTimes> {
+    let (key, response_s) = (key.as_slice()?.to_vec(), response_s.as_slice()?.to_vec());
+    if key.len() != response_s.len() {
+        return Err(PyValueError::new_err("each key has one time"));
+    }
+    Ok(ShortTimes { key, response_s })
+}
+
+type Owned = (Vec<mousehole_answer::sizes::Bucket>, Vec<mousehole_answer::quantities::Quantity>);
+
+fn owned(buckets: &[PyRef<'_, Bucket>], table: &[PyRef<'_, Quantity>]) -> Owned {
+    let buckets = buckets.iter().map(|bucket| bucket.0.clone()).collect();
+    (buckets, table.iter().map(|quantity| quantity.0.clone()).collect())
+}
+
+fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
+    let whole = |values: Vec<u64>| {
+        PyArray1::from_iter(py, values.into_iter().map(|value| i64::try_from(value).unwrap_or(i64::MAX)))
+    };
+    let statistics = PyDict::new(py);
+    for (name, values) in facts.statistics {
+        statistics.set_item(name, PyArray1::from_vec(py, values))?;
+    }
+    let groups = PyDict::new(py);
+    for (group, what, value) in facts.groups {
+        groups.set_item((group, what), value)?;
+    }
+    let found = PyDict::new(py);
+    found.set_item("count", whole(facts.count))?;
+    found.set_item("censored", whole(facts.censored))?;
+    found.set_item("statistics", statistics)?;
+    found.set_item("curve_count", whole(facts.curve_count))?;
+    found.set_item("curve_mean_s", PyArray1::from_vec(py, facts.curve_mean_s))?;
+    found.set_item("cdf", PyArray1::from_vec(py, facts.cdf))?;
+    found.set_item("scheme", facts.scheme)?;
+    found.set_item("colours", colours_dict(py, &facts.colours)?)?;
+    found.set_item("load", to_python(py, &facts.load)?)?;
+    found.set_item("groups", groups)?;
+    found.set_item("simulated_s", facts.simulated_s)?;
+    found.set_item("window_load", facts.window_load)?;
+    found.set_item("short_by_time", PyArray1::from_vec(py, facts.short_by_time))?;
+    let times = facts.short_times.unwrap_or_default();
+    let keys = (PyArray1::from_vec(py, times.key), PyArray1::from_vec(py, times.response_s));
+    let reduced = PyDict::new(py);
+    reduced.set_item("numbers", found)?;
+    reduced.set_item("short_times", keys)?;
+    Ok(reduced)
+}
+
+fn colours_dict<'py>(py: Python<'py>, colours: &[Colour]) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    for colour in colours {
+        let counts = PyDict::new(py);
+        counts.set_item("arrived", colour.arrived)?;
+        for (reason, count) in &colour.drops {
+            counts.set_item(reason, count)?;
+        }
+        counts.set_item("dropped", colour.dropped)?;
+        counts.set_item("marked", colour.marked)?;
+        counts.set_item("sent", colour.sent)?;
+        all.set_item(&colour.name, counts)?;
+    }
+    Ok(all)
+}
+
+/// Returns the engine's records in the form that is reduced.
+fn records(run: &RunResult, plan: &Plan) -> Records {
+    let sources = Sources::new(&run.sources);
+    let outcome = &run.outcome;
+    let transfers = outcome.transfers.iter().zip(&run.ideal_s).map(|(transfer, ideal_s)| Transfer {
+        key: transfer.key,
+        write: transfer.write,
+        bytes: transfer.bytes,
+        object_bytes: transfer.object_bytes,
+        object_key: transfer.object_key,
+        source: sources.place(transfer.source),
+        upload: transfer.upload,
+        misbehaves: transfer.misbehaves,
+        start_s: transfer.start.as_secs(),
+        first_data_s: seconds(transfer.first_data),
+        end_s: seconds(transfer.end),
+        ideal_s: *ideal_s,
+        retransmits: transfer.retransmits,
+        timeouts: transfer.timeouts,
+        page: transfer.page,
+        page_transfers: transfer.page_transfers,
+    });
+    let datagrams = outcome.datagrams.iter().map(|flow| Datagrams {
+        source: sources.place(flow.source),
+        sent: flow.sent,
+        lost: flow.lost,
+        delay_p95_s: Some(flow.delay_s[2]).filter(|delay| !delay.is_nan()),
+    });
+    let window_s = plan.duration.as_secs();
+    let flows = outcome.flows.iter().map(|flow| Flow {
+        source: sources.place(flow.source),
+        goodput_bps: flow.bytes as f64 * 8.0 / window_s,
+    });
+    let load = run.load;
+    Records {
+        transfers: transfers.collect(),
+        datagrams: datagrams.collect(),
+        flows: flows.collect(),
+        links: [link(&outcome.queues[0]), link(&outcome.queues[1])],
+        sources: sources.names.clone(),
+        load: Load {
+            target: load.target,
+            native: load.native,
+            copies: u64::from(load.copies),
+            dilation: load.dilation,
+            achieved: load.achieved,
+            session_rate_per_s: load.session_rate,
+            replay: load.replay.map(|replay: Loop| replay.name().to_owned()),
+        },
+        goodput_bps: run.goodput_bps,
+        packets: outcome.forward_packets,
+        reordered: outcome.reordered,
+        window_begin_s: plan.window().0.as_secs(),
+        window_end_s: plan.window().1.as_secs(),
+        end_s: outcome.ended.as_secs(),
+    }
+}
+
+fn link(queue: &QueueRecord) -> Link {
+    let [delay_mean_s, delay_p50_s, delay_p95_s, delay_p99_s] = queue.delay_s;
+    let colours = queue.colours.iter().zip(crate::result::COLOURS);
+    Link {
+        capacity_bps: queue.capacity.0 as f64,
+        window_s: queue.window_s,
+        utilisation: queue.utilisation(),
+        colours: colours.map(|(counts, name)| colour(name, counts)).collect(),
+        delay_mean_s,
+        delay_p50_s,
+        delay_p95_s,
+        delay_p99_s,
+        mean_packets: queue.mean_packets(),
+    }
+}
+
+fn colour(name: &str, counts: &ColourCounts) -> Colour {
+    let drops = DropReason::ALL.map(|reason| (reason.name().to_owned(), counts.dropped_for(reason).packets));
+    Colour {
+        name: name.to_owned(),
+        arrived: counts.arrived.packets,
+        drops: drops.to_vec(),
+        dropped: counts.dropped().packets,
+        marked: counts.marked.packets,
+        sent: counts.sent.packets,
+    }
+}
+
+/// The names of sources, each once, and their places by the numbers of the records.
+struct Sources {
+    places: Vec<(u16, usize)>,
+    names: Vec<String>,
+}
+
+impl Sources {
+    fn new(known: &[(u16, String)]) -> Sources {
+        let mut names = vec![crate::result::BULK.to_owned()]; // that of numbers without a name
+        let mut places = Vec::new();
+        for (number, name) in known {
+            let place = names.iter().position(|other| other == name).unwrap_or(names.len());
+            if place == names.len() {
+                names.push(name.clone());
+            }
+            places.push((*number, place));
+        }
+        Sources { places, names }
+    }
+
+    fn place(&self, number: u16) -> usize {
+        self.places.iter().find(|(other, _)| *other == number).map_or(0, |(_, place)| *place)
+    }
+}
+
+fn seconds(at: Time) -> Option<f64> {
+    (at != Time::NEVER).then(|| at.as_secs())
+}
+
+/// Registers the functions.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(reduce_records, module)?)?;
+    module.add_function(wrap_pyfunction!(shares_of_same, module)?)
+}
