@@ -4,7 +4,7 @@ use crate::convert;
 use crate::errors::to_python;
 use mousehole_policy::{Origin, Parameter, Policy};
 use mousehole_sim::rate_trace::RateTrace;
-use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
+use mousehole_sim::scenario::{Part, Role, SCHEMES, Scheme};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::traffic::read::formats::understood;
 use mousehole_sim::units::{Buffer, parse_buffer, parse_dur, parse_rate, parse_size};
@@ -75,13 +75,6 @@ fn sha256(policy: &Policy) -> Option<String> {
         Origin::Header { sha256, .. } => Some(sha256.clone()),
         Origin::Shipped => None,
     }
-}
-
-/// Compiles and loads a user's policy header; returns the policy's name.
-#[pyfunction]
-fn load_policy(py: Python<'_>, path: std::path::PathBuf) -> PyResult<String> {
-    let policy = py.detach(|| scenario::load_policy(&path)).map_err(|error| to_python(py, error))?;
-    Ok(policy.name().to_string())
 }
 
 /// Returns the user's own policies in a scheme: name, header and SHA-256 of the header.
@@ -176,7 +169,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(parts, module)?,
         wrap_pyfunction!(formats, module)?,
-        wrap_pyfunction!(load_policy, module)?,
         wrap_pyfunction!(scheme_policies, module)?,
         wrap_pyfunction!(scheme_remarks, module)?,
     ] {

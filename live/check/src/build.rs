@@ -1,5 +1,6 @@
 //! Compilers, and the folder in which they work.
 
+use mousehole_policy::process::{self, Ended, Limits};
 use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -43,6 +44,9 @@ impl Workshop {
     }
 
     /// Runs a compiler on one of the sources. The arguments given come first.
+    ///
+    /// # Errors
+    /// When the compiler cannot be started, or takes too long.
     pub fn compile(
         &self,
         compiler: &str,
@@ -50,15 +54,19 @@ impl Workshop {
         source: &str,
         output: &Path,
     ) -> io::Result<Output> {
-        Command::new(compiler)
+        let mut command = Command::new(compiler);
+        command
             .args(arguments)
             .args(&self.definitions)
             .arg("-I")
             .arg(&self.include)
             .arg("-o")
             .arg(output)
-            .arg(self.folder.join(source))
-            .output()
+            .arg(self.folder.join(source));
+        match process::run(&mut command, &Limits::COMPILER)? {
+            Ended::ByItself(done) => Ok(done),
+            Ended::TooLong(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "it does not come to an end")),
+        }
     }
 }
 
