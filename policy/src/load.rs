@@ -8,7 +8,7 @@ use crate::own;
 use crate::parameter::ParameterError;
 use crate::params::{LinkContext, Settings};
 use crate::policy::{Origin, Policy, find, register};
-use crate::process::{self, Ended, Limits};
+use crate::process;
 use libloading::os::unix::{Library, RTLD_LAZY, RTLD_NOW};
 use object::read::elf::{Dyn as _, ElfFile, FileHeader};
 use object::{Architecture, Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
@@ -219,8 +219,9 @@ const DYNAMIC_CALLS: [(u32, &str); 7] = [
     (elf::DT_AUXILIARY, "DT_AUXILIARY"),
 ];
 
-/// Functions that end or replace the process without its handlers of exits.
-const ENDS_AT_ONCE: [&str; 6] = ["_exit", "_Exit", "quick_exit", "syscall", "execve", "longjmp"];
+/// Functions by which a process or thread may end, or go on as another, past all handlers.
+const ENDS_AT_ONCE: [&str; 9] =
+    ["_exit", "_Exit", "quick_exit", "syscall", "execve", "fork", "kill", "raise", "pthread_exit"];
 
 /// Refuses an object that would run code of the header when it is loaded, or end the process without a word.
 fn refuse_constructors(path: &Path) -> Result<(), String> {
@@ -251,9 +252,7 @@ fn refuse_constructors(path: &Path) -> Result<(), String> {
             ));
         }
         if symbol.is_undefined() && ENDS_AT_ONCE.contains(&name) {
-            return Err(format!(
-                "calls {name}, which would end the program; a policy only returns an answer"
-            ));
+            return Err(format!("calls {name}, which may end the program; a policy only returns an answer"));
         }
     }
     Ok(())
@@ -290,16 +289,11 @@ fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) ->
         .arg(include)
         .arg("-o")
         .args([object, source]);
-    let ended = process::run(&mut command, &Limits::COMPILER);
-    match ended.map_err(|error| format!("cannot be compiled, for {compiler} cannot be started; {error}"))? {
-        Ended::ByItself(done) if done.status.success() => Ok(()),
-        Ended::ByItself(done) => {
-            Err(format!("does not compile:\n{}", String::from_utf8_lossy(&done.stderr).trim()))
-        }
-        Ended::TooLong(_) => Err(format!(
-            "does not compile within {} s of processor time; what it includes may have no end",
-            Limits::COMPILER.processor_seconds
-        )),
+    let done = process::compile(&mut command);
+    let done = done.map_err(|error| format!("cannot be compiled; {compiler}: {error}"))?;
+    match done.status.success() {
+        true => Ok(()),
+        false => Err(format!("does not compile:\n{}", String::from_utf8_lossy(&done.stderr).trim())),
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Limits {
 
 impl Limits {
     /// What a compiler may use for one header.
-    pub const COMPILER: Limits =
+    const COMPILER: Limits =
         Limits { seconds: 60, processor_seconds: 20, memory_bytes: Some(2 << 30), file_bytes: 64 << 20 };
 }
 
@@ -68,6 +68,21 @@ pub fn run(command: &mut Command, limits: &Limits) -> io::Result<Ended> {
         Ok(Some(status)) if status.code() != Some(OVERRUN) => Ended::ByItself(output),
         _ => Ended::TooLong(output),
     })
+}
+
+/// Runs a compiler to its end, within limits of its own.
+///
+/// # Errors
+/// When it cannot be started, or takes too long: what it includes may have no end.
+pub fn compile(command: &mut Command) -> io::Result<Output> {
+    match run(command, &Limits::COMPILER)? {
+        Ended::ByItself(done) => Ok(done),
+        Ended::TooLong(_) => {
+            let Limits { processor_seconds, .. } = Limits::COMPILER;
+            let why = format!("it takes more than {processor_seconds} s; what is included may have no end");
+            Err(io::Error::new(io::ErrorKind::TimedOut, why))
+        }
+    }
 }
 
 /// Waits for a child. Returns `None` if it has not ended in time.

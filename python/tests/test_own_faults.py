@@ -11,7 +11,7 @@ from pathlib import Path
 import mousehole
 import pytest
 from mousehole import policy
-from mousehole.errors import MouseholeError
+from mousehole.base import MouseholeError
 
 NULL = "*(volatile int *)0 = 1;"
 LOOP = "for (volatile int go = 1; go;) ;"
@@ -24,7 +24,7 @@ FAULTS = {
     "abort": ("extern void abort(void); abort();", "packet crashed (SIGABRT)"),
     "loop": (LOOP, "packet did not return within 2 s"),
     "exit": (EXIT, "packet called exit(3)"),
-    "at-once": ("extern void _exit(int); _exit(0);", "calls _exit, which would end the program"),
+    "at-once": ("extern void _exit(int); _exit(0);", "calls _exit, which may end the program"),
     "beyond": (PAST, "packet wrote beyond its flow"),
     "before": ("((volatile u64 *)flow)[-1] = 7;", "packet wrote before its flow"),
     "reads": ("if (((volatile u64 *)flow)[sizeof(*flow) / 8] == 7) return 1;", "beyond its flow"),

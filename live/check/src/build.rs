@@ -1,7 +1,6 @@
 //! Compilers, and the folder in which they work.
 
-use mousehole_policy::process::{self, Ended, Limits};
-use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder};
+use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder, process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,10 +62,7 @@ impl Workshop {
             .arg("-o")
             .arg(output)
             .arg(self.folder.join(source));
-        match process::run(&mut command, &Limits::COMPILER)? {
-            Ended::ByItself(done) => Ok(done),
-            Ended::TooLong(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "it does not come to an end")),
-        }
+        process::compile(&mut command)
     }
 }
 

@@ -456,7 +456,7 @@ fn load__refuses_calls_that_end_the_process_unseen() {
     );
     assert_sentence(
         &problem("leaver.h", &text),
-        "calls _exit, which would end the program; a policy only returns an answer",
+        "calls _exit, which may end the program; a policy only returns an answer",
     );
 }
 
