@@ -13,7 +13,7 @@ use mousehole_sim::engine::{Balance, InFlight, Outcome};
 use mousehole_sim::error::{Error, quote};
 use mousehole_sim::packet::Packet;
 use mousehole_sim::record::{ColourCounts, FlowRecord, QueueRecord, Template, Transfer};
-use mousehole_sim::scenario::{Emulation, Scenario};
+use mousehole_sim::scenario::{Emulation, Scenario, refuse_fault};
 use mousehole_sim::series::Series;
 use mousehole_sim::traffic::connection::{PageOf, Script};
 use mousehole_sim::units::{Dur, Time};
@@ -138,6 +138,7 @@ pub fn run(
     *lock(&monitor.holders) = Some([client.holder(), server.holder()]);
     let mut session = Session::new(emulation, [client, server], settings, pcapng);
     session.play(monitor)?;
+    refuse_fault()?;
     session.finish()
 }
 

@@ -1,7 +1,7 @@
 //! The programs for the kernel: built in, or compiled now for a user's own policy.
 
 use crate::error::{Failure, Result, reason};
-use mousehole_policy::{Origin, files, headers_folder};
+use mousehole_policy::{Origin, files, headers_folder, process};
 use std::borrow::Cow;
 use std::fs;
 use std::process::Command;
@@ -92,7 +92,7 @@ fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
     }
     let object = folder.path().join("program.o");
     let (command, arguments) = (clang(), arguments(&headers, folder.path(), combination, &object));
-    let done = Command::new(&command).args(arguments).args(more).output().map_err(|error| {
+    let done = process::compile(Command::new(&command).args(arguments).args(more)).map_err(|error| {
         let why = "it compiles programs that are not built in, and is of the package clang";
         Failure::new(format!("{command} does not run ({}); {why}", reason(&error)))
     })?;

@@ -4,6 +4,7 @@ use crate::base::{Backlog, View};
 use crate::ffi::Counts;
 use crate::params::Params;
 use crate::policy::Policy;
+use std::ffi::c_void;
 
 /// A function that a header may offer and that a packet, a sweep or a departure calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,6 +63,17 @@ pub struct Arguments<'a> {
     pub random: u32,
 }
 
+/// The structs of a call, in memory of the caller's.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// The complete parameters.
+    pub params: *const c_void,
+    /// The flow's state.
+    pub flow: *mut c_void,
+    /// The state that all packets share.
+    pub state: *mut c_void,
+}
+
 /// Position of a parameter in the struct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
@@ -107,10 +119,24 @@ impl Policy {
     ) -> u64 {
         assert!(std::ptr::eq(params.policy(), self), "{self:?}: parameters of {:?}", params.policy());
         assert!(flow.len() >= self.flow_words() && state.len() >= self.state_words(), "{self:?}");
+        let memory = Memory {
+            params: params.pointer(),
+            flow: flow.as_mut_ptr().cast(),
+            state: state.as_mut_ptr().cast(),
+        };
+        // SAFETY: parameters and states are this policy's, as asserted.
+        unsafe { self.call_in(function, memory, with) }
+    }
+
+    /// Does the same as [`Policy::call`] on structs in memory of the caller's, for tools that guard it.
+    ///
+    /// # Safety
+    /// The structs have the sizes of [`Policy::sizes`] and are aligned, and the parameters are complete.
+    pub unsafe fn call_in(&self, function: Function, memory: Memory, with: Arguments) -> u64 {
         let Arguments { view, backlog, counts, now_ns, random } = with;
         let raw = self.raw();
-        let (p, f, s) = (params.pointer(), flow.as_mut_ptr().cast(), state.as_mut_ptr().cast());
-        // SAFETY: parameters and states are this policy's, as asserted.
+        let Memory { params: p, flow: f, state: s } = memory;
+        // SAFETY: the caller vouches for the memory.
         unsafe {
             match function {
                 Function::Packet => match (raw.mark, raw.drop) {

@@ -12,9 +12,11 @@ pub mod files;
 mod full_buffer;
 mod functions;
 mod load;
+mod own;
 mod parameter;
 mod params;
 mod policy;
+pub mod process;
 pub mod units;
 mod virtual_fifo;
 
@@ -22,10 +24,11 @@ pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
 pub use counterpart::{Counterpart, CounterpartKind};
 pub use ffi::Counts;
 pub use full_buffer::{FullBuffer, Limit};
-pub use functions::{Arguments, Field, Function};
+pub use functions::{Arguments, Field, Function, Memory};
 pub use load::{
     LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load, load_description,
 };
+pub use own::{Fault, forget_region, gather, limit_calls, name_region, take_fault};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{LinkContext, Params, Settings, State};
 pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};

@@ -7,10 +7,16 @@ use crate::base::COLOURS;
 use crate::counterpart::Counterpart;
 use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
 use crate::files;
+use crate::own;
 use crate::parameter::ParameterError;
 use crate::params::{LinkContext, Settings};
 use crate::policy::{Origin, Policy, find, register, text};
-use object::{Object as _, ObjectSection as _};
+use crate::process;
+use libloading::os::unix::{Library, RTLD_LAZY, RTLD_NOW};
+use object::read::elf::{Dyn as _, ElfFile, FileHeader};
+use object::{Architecture, Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
+use object::{RelocationFlags, SymbolFlags, elf};
+use std::ffi::c_int;
 use std::fmt;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -43,7 +49,7 @@ impl std::error::Error for LoadError {}
 /// [`LoadError`] when the file cannot be read, does not compile, does not describe a policy of its own name, or has
 /// defaults that do not fit each other.
 pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
-    let policy = load_description(path)?;
+    let policy = describe(path, RTLD_NOW)?;
     check_defaults(policy).map_err(|problem| LoadError { path: path.to_path_buf(), problem })?;
     register(policy);
     Ok(policy)
@@ -55,6 +61,11 @@ pub fn load(path: &Path) -> Result<&'static Policy, LoadError> {
 /// # Errors
 /// [`LoadError`] when the file cannot be read, does not compile, or does not describe a policy of its own name.
 pub fn load_description(path: &Path) -> Result<&'static Policy, LoadError> {
+    describe(path, RTLD_LAZY) // a function that does not exist has a sentence of its own there
+}
+
+/// Loads a header's description; `binding` says when the functions that it calls are looked for.
+fn describe(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError> {
     let fault = |problem: String| LoadError { path: path.to_path_buf(), problem };
     let name = c_name(path).map_err(fault)?;
     let header =
@@ -72,7 +83,7 @@ pub fn load_description(path: &Path) -> Result<&'static Policy, LoadError> {
             Origin::Header { .. } => {}
         }
     }
-    let library = compile(path, &name).map_err(fault)?;
+    let library = compile(path, &name, binding).map_err(fault)?;
     let symbol = format!("mh_policy_{name}");
     // SAFETY: the symbol, where it exists, is the description that the macros of policy.h define.
     let raw = unsafe { library.get::<*const RawPolicy>(symbol.as_bytes()) }.map(|symbol| *symbol);
@@ -81,10 +92,12 @@ pub fn load_description(path: &Path) -> Result<&'static Policy, LoadError> {
             "describes no policy {name}; it must end in MH_MARKER({name}, …) or MH_DROPPER({name}, …)"
         ))
     })?;
-    std::mem::forget(library); // its functions may be called until the program ends
     // SAFETY: as above; the description is constant and stays loaded.
     let raw: &'static RawPolicy = unsafe { &*raw };
     check_description(raw).map_err(fault)?;
+    let raw =
+        own::watched(raw, &library, &path.to_string_lossy()).map_err(|error| fault(cannot_load(error)))?;
+    std::mem::forget(library); // its functions may be called until the program ends
     let origin = Origin::Header { path: path.to_path_buf(), sha256 };
     let policy = Policy::new(raw, origin);
     check_parameters(policy).map_err(fault)?;
@@ -184,7 +197,7 @@ fn c_name(path: &Path) -> Result<String, String> {
 }
 
 /// Compiles a header to a shared object in a folder of this call's own, loads the object and removes the folder.
-fn compile(path: &Path, name: &str) -> Result<libloading::Library, String> {
+fn compile(path: &Path, name: &str, binding: c_int) -> Result<libloading::Library, String> {
     let compiler = c_compiler()
         .ok_or("needs a C compiler, and none of cc, gcc and clang is installed; CC=… names another")?;
     let cannot = |error: io::Error| format!("cannot be compiled, for the cache cannot be written; {error}");
@@ -193,16 +206,23 @@ fn compile(path: &Path, name: &str) -> Result<libloading::Library, String> {
     let folder = files::scratch_folder().map_err(cannot)?;
     let source = folder.path().join(format!("{name}.c"));
     let object = folder.path().join(format!("{name}.so"));
-    let text = format!("#define MH_DESCRIBE\n#include \"{}\"\n", header.display());
-    files::write_new(&source, text.as_bytes())
+    let text =
+        format!("#define MH_DESCRIBE\n#include \"{}\"\n#define MH_OWN_NAME {name}\n", header.display());
+    files::write_new(&source, (text + own::SHIM).as_bytes())
         .map_err(cannot)
         .and_then(|()| run_compiler(&compiler, &include, &object, &source))
         .and_then(|()| refuse_constructors(&object))
         .and_then(|()| {
             // SAFETY: the object was just made from the user's header, and holds nothing that runs when it is loaded.
-            let library = unsafe { libloading::Library::new(&object) };
-            library.map_err(|error| format!("the compiled header cannot be loaded; {error}"))
+            let library = unsafe { Library::open(Some(&object), binding) };
+            library.map(libloading::Library::from).map_err(cannot_load)
         })
+}
+
+/// Returns one sentence of what the loader said.
+fn cannot_load(error: libloading::Error) -> String {
+    let why = std::error::Error::source(&error).map_or(error.to_string(), ToString::to_string);
+    format!("the compiled header cannot be loaded; {why}")
 }
 
 /// Sections of functions that the system calls when it loads or unloads a shared object (ELF, Mach-O).
@@ -217,34 +237,93 @@ const CALLED_BY_LOADER: [&str; 8] = [
     "__init_offsets",
 ];
 
-/// Refuses an object that would run code of the header when it is loaded.
+/// Entries of an ELF object's dynamic section by which the loader calls functions, or loads other objects.
+const DYNAMIC_CALLS: [(u32, &str); 7] = [
+    (elf::DT_INIT, "DT_INIT"),
+    (elf::DT_FINI, "DT_FINI"),
+    (elf::DT_INIT_ARRAY, "DT_INIT_ARRAY"),
+    (elf::DT_FINI_ARRAY, "DT_FINI_ARRAY"),
+    (elf::DT_PREINIT_ARRAY, "DT_PREINIT_ARRAY"),
+    (elf::DT_AUDIT, "DT_AUDIT"),
+    (elf::DT_AUXILIARY, "DT_AUXILIARY"),
+];
+
+/// Functions by which a process or thread may end, or go on as another, past all handlers.
+const ENDS_AT_ONCE: [&str; 9] =
+    ["_exit", "_Exit", "quick_exit", "syscall", "execve", "fork", "kill", "raise", "pthread_exit"];
+
+/// Refuses an object that would run code of the header when it is loaded, or end the process without a word.
 fn refuse_constructors(path: &Path) -> Result<(), String> {
     let bytes = files::read(path, files::OBJECT_BYTES)
         .map_err(|error| format!("cannot be read once compiled; {error}"))?;
-    let file = object::File::parse(&*bytes)
-        .map_err(|error| format!("was compiled to something that is no shared object; {error}"))?;
+    let no_object = |error| format!("was compiled to something that is no shared object; {error}");
+    let file = object::File::parse(&*bytes).map_err(no_object)?;
     let called = file.sections().filter_map(|section| section.name().ok().map(str::to_string));
-    match called.into_iter().find(|name| CALLED_BY_LOADER.iter().any(|known| name.starts_with(known))) {
-        Some(section) => Err(format!(
-            "has a function that runs when it is loaded (section {section}); a policy's functions run only when they \
-             are called, so remove the constructor"
-        )),
-        None => Ok(()),
+    let called = called.into_iter().find(|name| CALLED_BY_LOADER.iter().any(|known| name.starts_with(known)));
+    let called = called.map(|section| format!("section {section}"));
+    let dynamic = match &file {
+        object::File::Elf32(file) => dynamic_call(file),
+        object::File::Elf64(file) => dynamic_call(file),
+        _ => Ok(None),
+    };
+    if let Some(what) = called.or(dynamic.map_err(no_object)?.map(str::to_string)) {
+        return Err(format!(
+            "has a function that runs when it is loaded ({what}); a policy's functions run only when they are called, \
+             so remove the constructor"
+        ));
     }
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        let name = symbol.name().unwrap_or_default();
+        let SymbolFlags::Elf { st_info, .. } = symbol.flags() else { continue };
+        if st_info & 0xf == elf::STT_GNU_IFUNC {
+            return Err(format!(
+                "chooses a function when it is loaded (ifunc {name}); a policy's functions run only when they are \
+                 called, so remove the attribute"
+            ));
+        }
+        if symbol.is_undefined() && ENDS_AT_ONCE.contains(&name) {
+            return Err(format!("calls {name}, which may end the program; a policy only returns an answer"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns by which entry of its dynamic section an object has the loader call functions; `None` if by none.
+fn dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
+    file: &ElfFile<'data, E>,
+) -> object::read::Result<Option<&'static str>> {
+    let (endian, data) = (file.endian(), file.data());
+    let entries = file.elf_section_table().dynamic(endian, data)?.map_or(&[][..], |(entries, _)| entries);
+    let tags = entries.iter().map(|entry| entry.d_tag(endian).into());
+    let found = tags.into_iter().find_map(|tag: u64| {
+        DYNAMIC_CALLS.iter().find(|(known, _)| u64::from(*known) == tag).map(|(_, name)| *name)
+    });
+    let indirect = file.dynamic_relocations().into_iter().flatten().any(|(_, relocation)| {
+        let RelocationFlags::Elf { r_type } = relocation.flags() else { return false };
+        match file.architecture() {
+            Architecture::X86_64 => r_type == elf::R_X86_64_IRELATIVE,
+            Architecture::I386 => r_type == elf::R_386_IRELATIVE,
+            Architecture::Aarch64 => r_type == elf::R_AARCH64_IRELATIVE,
+            Architecture::Arm => r_type == elf::R_ARM_IRELATIVE,
+            _ => false,
+        }
+    });
+    Ok(found.or(indirect.then_some("an indirect relocation")))
 }
 
 fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) -> Result<(), String> {
-    let done = Command::new(compiler)
+    let mut command = Command::new(compiler);
+    command
         .args(["-std=gnu11", "-O3", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"])
         .args(["-nostartfiles", "-Wno-missing-field-initializers", "-I"]) // the only constructors are the header's
         .arg(include)
         .arg("-o")
-        .args([object, source])
-        .output()
-        .map_err(|error| format!("cannot be compiled, for {compiler} cannot be started; {error}"))?;
+        .args([object, source]);
+    let done = process::compile(&mut command);
+    let done = done.map_err(|error| format!("cannot be compiled; {compiler}: {error}"))?;
     match done.status.success() {
         true => Ok(()),
-        false => Err(format!("does not compile:\n{}", String::from_utf8_lossy(&done.stderr).trim_end())),
+        false => Err(format!("does not compile:\n{}", String::from_utf8_lossy(&done.stderr).trim())),
     }
 }
 

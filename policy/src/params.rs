@@ -1,8 +1,9 @@
 //! Parameters of a policy: values by name, and the C struct they fill for a link.
 
 use crate::ffi::{RawLinkContext, RawParameter};
+use crate::own;
 use crate::parameter::{Kind, ParameterError, Value};
-use crate::policy::{Policy, text};
+use crate::policy::{Origin, Policy, text};
 use std::ffi::c_void;
 
 /// What the parameters of a policy may depend on: its link.
@@ -79,7 +80,12 @@ impl Settings {
     /// [`ParameterError`] when a value does not fit the link or another value; its `value` is empty.
     pub fn for_link(&self, context: &LinkContext) -> Result<Params, ParameterError> {
         let mut params = self.before_set_up(context)?;
-        params.set_up().map(|()| params)
+        params.set_up()?;
+        if *self.policy.origin() != Origin::Shipped {
+            own::watch();
+            own::note(&params);
+        }
+        Ok(params)
     }
 
     /// Returns the parameters' struct as the header's set-up function is given it, for tools that call it themselves.

@@ -3,6 +3,7 @@
 use crate::base::{Backlog, COLOURS, Colour, Verdict, View};
 use crate::counterpart::Counterpart;
 use crate::ffi::{self, Counts, RawParameter, RawPolicy};
+use crate::own;
 use crate::parameter::{Kind, Parameter};
 use crate::params::{Params, State};
 use std::ffi::{CStr, c_char};
@@ -332,7 +333,11 @@ impl Policy {
         // SAFETY: parameters and state are this policy's.
         let value =
             |reading: &ffi::RawReading| unsafe { (reading.value)(params.pointer(), state.as_ptr().cast()) };
-        self.raw_readings().iter().map(value).collect()
+        let watched = |reading: &ffi::RawReading| match self.origin {
+            Origin::Shipped => value(reading),
+            Origin::Header { .. } => own::inside(self.raw.name, reading.name, || value(reading)),
+        };
+        self.raw_readings().iter().map(watched).collect()
     }
 
     pub(crate) fn raw(&self) -> &'static RawPolicy {

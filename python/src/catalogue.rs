@@ -81,13 +81,6 @@ fn sha256(policy: &Policy) -> Option<String> {
     }
 }
 
-/// Compiles and loads a user's policy header; returns the policy's name.
-#[pyfunction]
-fn load_policy(py: Python<'_>, path: std::path::PathBuf) -> PyResult<String> {
-    let policy = py.detach(|| scenario::load_policy(&path)).map_err(|error| to_python(py, error))?;
-    Ok(policy.name().to_string())
-}
-
 /// Returns the user's own policies in a scheme: name, header and SHA-256 of the header.
 #[pyfunction]
 fn scheme_policies<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, PyList>> {
@@ -180,7 +173,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(parts, module)?,
         wrap_pyfunction!(formats, module)?,
-        wrap_pyfunction!(load_policy, module)?,
         wrap_pyfunction!(scheme_policies, module)?,
         wrap_pyfunction!(scheme_remarks, module)?,
     ] {

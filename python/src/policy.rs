@@ -1,11 +1,109 @@
 //! Own policies: templates, checks and the folder of headers.
 
-use crate::convert::to_python;
+use crate::convert::{from_python, to_python};
 use crate::errors;
-use mousehole_check::{Options, TemplateKind, check, template};
-use mousehole_sim::error::Error;
+use mousehole_check::{Options, TemplateKind, check, template, try_policy};
+use mousehole_policy::Params;
+use mousehole_sim::error::{Error, Result};
+use mousehole_sim::scenario::{self, Plan, Scenario, run};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
+/// How often Ctrl-C is looked for.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Does work in another thread, so that Ctrl-C ends the wait at once; other Python threads go on meanwhile.
+fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (done, waiting) = channel();
+    let mut waiting = Mutex::new(waiting);
+    std::thread::spawn(move || done.send(work()));
+    loop {
+        let receiver = waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match py.detach(move || receiver.recv_timeout(POLL)) {
+            Ok(made) => return Ok(made),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the engine panicked"));
+            }
+        }
+    }
+}
+
+/// Compiles and loads a user's policy header; returns the policy's name. Ctrl-C ends it at once.
+#[pyfunction]
+fn load_policy(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let loaded = interruptible(py, move || scenario::load_policy(&path))?;
+    loaded.map(|policy| policy.name().to_string()).map_err(|error| errors::to_python(py, error))
+}
+
+/// Seconds that a call of an own policy may take in a trial.
+const TRIAL_CALL: Duration = Duration::from_secs(2);
+
+/// Most different parameters of own policies that one trial plays records with.
+const TRIED: usize = 64;
+
+/// Seed of a trial's records.
+const TRIAL_SEED: u64 = 1;
+
+/// Tries own policies in a process that was started for it and may be lost: loads the headers and plays random records
+/// to their policies, with the defaults or, after a moment of each scenario, with the parameters asked there. Calls
+/// have less time than elsewhere. Returns the header at fault and its fault, None if nothing is found. What else is
+/// wrong with a scenario is left to others.
+#[pyfunction]
+fn try_policies(
+    py: Python<'_>,
+    headers: Vec<PathBuf>,
+    scenarios: Vec<Bound<'_, PyAny>>,
+) -> PyResult<Option<(String, String)>> {
+    mousehole_policy::limit_calls(TRIAL_CALL);
+    mousehole_policy::process::end_with_parent();
+    let scenarios = scenarios.iter().map(|one| from_python("", one)).collect::<PyResult<Vec<Scenario>>>()?;
+    Ok(py.detach(|| tried(&headers, &scenarios).err()).and_then(|error| match error {
+        Error::File { file, problem } => Some((file, problem)),
+        _ => None,
+    }))
+}
+
+fn tried(headers: &[PathBuf], scenarios: &[Scenario]) -> Result<()> {
+    let (loaded, defaults) = mousehole_policy::gather(|| {
+        headers.iter().try_for_each(|header| scenario::load_policy(header).map(drop))
+    });
+    loaded?;
+    if scenarios.is_empty() {
+        return try_all(&defaults);
+    }
+    let mut all: Vec<Params> = Vec::new();
+    for scenario in scenarios {
+        let play = || Plan::new(scenario).and_then(|plan| run(&plan, None, &AtomicBool::new(false)));
+        let (played, made) = mousehole_policy::gather(play);
+        if let Err(error @ Error::File { .. }) = played {
+            return Err(error);
+        }
+        for params in made {
+            let is_known = |known: &Params| {
+                std::ptr::eq(known.policy(), params.policy()) && known.bytes() == params.bytes()
+            };
+            if all.len() < TRIED && !all.iter().any(is_known) {
+                all.push(params);
+            }
+        }
+    }
+    try_all(&all)
+}
+
+fn try_all(all: &[Params]) -> Result<()> {
+    let fault =
+        |params| try_policy(params, TRIAL_SEED).map_err(|fault| Error::file(fault.header, fault.problem));
+    all.iter().try_for_each(fault)
+}
 /// Returns the header of a policy; `kind` is `marker` or `dropper`.
 #[pyfunction]
 fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
@@ -19,7 +117,7 @@ fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
     made.map_err(|_| errors::to_python(py, Error::field("name", name, allowed)))
 }
 
-/// Checks a header, or a policy known by its name. Other Python threads go on meanwhile.
+/// Checks a header, or a policy known by its name. Ctrl-C ends it at once.
 #[pyfunction]
 fn policy_check<'py>(
     py: Python<'py>,
@@ -28,8 +126,8 @@ fn policy_check<'py>(
     kernel: bool,
     seed: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = Options { records, kernel, seed };
-    let report = py.detach(|| check(target, &options)).map_err(|_| {
+    let (options, asked) = (Options { records, kernel, seed }, target.to_string());
+    let report = interruptible(py, move || check(&asked, &options))?.map_err(|_| {
         let policies = mousehole_policy::policies();
         let names: Vec<&str> = policies.iter().map(|policy| policy.name()).collect();
         let allowed = format!("the path of a header (my-marker.h), or one of {}", names.join(", "));
@@ -49,6 +147,8 @@ fn policy_headers_folder(py: Python<'_>) -> PyResult<std::path::PathBuf> {
 
 /// Registers the functions of this file.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(load_policy, module)?)?;
+    module.add_function(wrap_pyfunction!(try_policies, module)?)?;
     module.add_function(wrap_pyfunction!(policy_template, module)?)?;
     module.add_function(wrap_pyfunction!(policy_check, module)?)?;
     module.add_function(wrap_pyfunction!(policy_headers_folder, module)?)

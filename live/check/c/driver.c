@@ -77,6 +77,15 @@ static void on_alarm(int signal)
 	alarm(seconds);
 }
 
+/* Called when the program exits: within a call, the policy did it. */
+static volatile u32 is_calling;
+
+static void on_exit_of_policy(void)
+{
+	if (is_calling)
+		fail("exit", 0);
+}
+
 static struct block block(size_t size)
 {
 	struct block made;
@@ -124,7 +133,7 @@ static void fill(struct world *world, const void *params, const void *flow, cons
 	memcpy(world->counts.bytes, &record->counts, sizeof(record->counts));
 }
 
-static u64 call(struct world *world, const struct mh_check_record *record, u32 random)
+static u64 call_function(struct world *world, const struct mh_check_record *record, u32 random)
 {
 	const void *params = world->params.bytes;
 	void *flow = world->flow.bytes, *state = world->state.bytes;
@@ -161,6 +170,16 @@ static u64 call(struct world *world, const struct mh_check_record *record, u32 r
 		policy->departed(params, state, view->colour, world->backlog.bytes, record->now_ns);
 		return 0;
 	}
+}
+
+static u64 call(struct world *world, const struct mh_check_record *record, u32 random)
+{
+	u64 outcome;
+
+	is_calling = 1;
+	outcome = call_function(world, record, random);
+	is_calling = 0;
+	return outcome;
 }
 
 /* Refuses a call that changed what it was only to read. */
@@ -255,7 +274,9 @@ static void show(const struct world *world, const void *params, const void *stat
 	for (index = 0; index < policy->reading_count; index++) {
 		calls++;
 		at_function = policy->readings[index].name;
+		is_calling = 1;
 		policy->readings[index].value(world->params.bytes, world->state.bytes);
+		is_calling = 0;
 		check_guards(&world->state);
 	}
 }
@@ -265,12 +286,16 @@ static u32 set_up(struct world *world, const struct input_case *given, unsigned 
 {
 	struct mh_link_context link = { given->rate_bps, given->bottleneck_bps, given->buffer_bytes, given->buffer_packets,
 				  given->shares, policy->parameters, policy->parameter_count };
+	struct mh_fault fault;
 
 	if (given->set_up && policy->setup) {
 		calls++;
 		at_function = "setup";
 		memcpy(world->params.bytes, params, policy->params_bytes);
-		if (policy->setup(world->params.bytes, &link).parameter)
+		is_calling = 1;
+		fault = policy->setup(world->params.bytes, &link);
+		is_calling = 0;
+		if (fault.parameter)
 			return 0;
 		check_guards(&world->params);
 		memcpy(params, world->params.bytes, policy->params_bytes);
@@ -310,6 +335,7 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
+	atexit(on_exit_of_policy);
 	input = read_all(argv[1]);
 	out = fopen(argv[2], "wb");
 	seconds = (unsigned int)atoi(argv[3]);

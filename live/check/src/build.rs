@@ -1,7 +1,7 @@
 //! Compilers, and the folder in which they work.
 
 use mousehole_policy::files::{scratch_folder, write_new};
-use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder};
+use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder, process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs, io};
@@ -38,6 +38,9 @@ impl Workshop {
     }
 
     /// Runs a compiler on one of the sources. The arguments given come first.
+    ///
+    /// # Errors
+    /// When the compiler cannot be started, or takes too long.
     pub fn compile(
         &self,
         compiler: &str,
@@ -45,15 +48,16 @@ impl Workshop {
         source: &str,
         output: &Path,
     ) -> io::Result<Output> {
-        Command::new(compiler)
+        let mut command = Command::new(compiler);
+        command
             .args(arguments)
             .args(&self.definitions)
             .arg("-I")
             .arg(&self.include)
             .arg("-o")
             .arg(output)
-            .arg(self.folder.join(source))
-            .output()
+            .arg(self.folder.join(source));
+        process::compile(&mut command)
     }
 }
 

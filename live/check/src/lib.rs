@@ -26,9 +26,11 @@ mod sandbox;
 mod sensitivity;
 mod source;
 mod template;
+mod trial;
 
 pub use report::{Check, KernelFigures, Report, SensitivityFigures, Verdict};
 pub use template::{TemplateKind, template};
+pub use trial::try_policy;
 
 use build::Workshop;
 use generate::Generator;

@@ -10,13 +10,11 @@ use crate::generate::Generator;
 use crate::parameters;
 use crate::random::Random;
 use crate::record::{Case, RECORDS, bytes_of, state_words};
+use mousehole_policy::process::{self, Ended, Limits};
 use mousehole_policy::{LinkContext, Params, Policy, Settings};
 use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
+use std::process::{Command, ExitStatus};
 
 /// Seconds that one call may take before it counts as endless.
 const CALL_SECONDS: u64 = 5;
@@ -124,17 +122,16 @@ impl<'a> Sandbox<'a> {
         let (input, output) = (self.workshop.folder.join("in"), self.workshop.folder.join("out"));
         let cannot = |error: std::io::Error| format!("cannot be played; {error}");
         fs::write(&input, encode(inputs)).map_err(cannot)?;
-        let child = command(&self.program)
-            .args([&input, &output])
-            .arg(CALL_SECONDS.to_string())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(cannot)?;
-        let (status, said, complaint) = wait(child).map_err(cannot)?;
+        let seconds = CALL_SECONDS.to_string();
+        let mut program = command(&self.program);
+        program.args([&input, &output]).arg(seconds);
+        let (done, status) = match process::run(&mut program, &LIMITS).map_err(cannot)? {
+            Ended::ByItself(done) => (done.clone(), Some(done.status)),
+            Ended::TooLong(done) => (done, None),
+        };
         if !status.is_some_and(|status| status.success()) {
-            return Err(self.fault(status, &said, &complaint));
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            return Err(self.fault(status, &text(&done.stdout), &text(&done.stderr)));
         }
         let bytes = fs::read(&output).map_err(cannot)?;
         let words: Vec<u64> =
@@ -143,7 +140,11 @@ impl<'a> Sandbox<'a> {
         let case = |words: &[u64]| {
             (words[0] != 0).then(|| (words[1..=RECORDS].to_vec(), words[RECORDS + 1..].to_vec()))
         };
-        Ok(words.chunks_exact(1 + RECORDS + states).map(case).collect())
+        let played: Vec<Played> = words.chunks_exact(1 + RECORDS + states).map(case).collect();
+        match played.len() == inputs.len() {
+            true => Ok(played),
+            false => Err("ends the program before a call returns; a policy only returns an answer".into()),
+        }
     }
 
     /// Returns one sentence about a program that did not end well.
@@ -166,6 +167,7 @@ impl<'a> Sandbox<'a> {
     fn named_fault(&self, kind: &str, record: &str, function: &str, value: &str) -> String {
         let at = format!("{function} (record {record})");
         match kind {
+            "exit" => format!("{at} calls exit; a policy only returns an answer"),
             "endless" => {
                 format!("{function} does not return within {CALL_SECONDS} s; a loop needs a constant bound")
             }
@@ -232,36 +234,9 @@ fn encode(inputs: &[Input]) -> Vec<u8> {
     all
 }
 
-/// How long a child may take, and how long to sleep between two looks at it.
-const LONGEST: Duration = Duration::from_secs(120);
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// Waits for a child, about two minutes at most. Returns its status, `None` if it was ended, and what it wrote.
-fn wait(mut child: Child) -> std::io::Result<(Option<ExitStatus>, String, String)> {
-    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-    let mut waited = Duration::ZERO;
-    let read = std::thread::spawn(move || {
-        let (mut said, mut complaint) = (Vec::new(), Vec::new());
-        let _ = err.as_mut().map(|pipe| pipe.read_to_end(&mut complaint));
-        let _ = out.as_mut().map(|pipe| pipe.read_to_end(&mut said));
-        (said, complaint)
-    });
-    let mut status = None;
-    while status.is_none() && waited < LONGEST {
-        status = child.try_wait()?;
-        if status.is_none() {
-            sleep(PAUSE);
-            waited += PAUSE;
-        }
-    }
-    if status.is_none() {
-        child.kill()?;
-        child.wait()?;
-    }
-    let (said, complaint) = read.join().unwrap_or_default();
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok((status, text(said), text(complaint)))
-}
+/// What the program may use; a sanitizer reserves more memory than it uses.
+const LIMITS: Limits =
+    Limits { seconds: 120, processor_seconds: 120, memory_bytes: None, file_bytes: 1 << 30 };
 
 /// Returns one sentence from a sanitizer's report.
 fn sanitizer_fault(report: &str) -> Option<String> {

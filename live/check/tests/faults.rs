@@ -2,7 +2,9 @@
 
 #![allow(non_snake_case, missing_docs)]
 
-use mousehole_check::{Options, Report, TemplateKind, Verdict, check, template};
+use mousehole_check::{Options, Report, TemplateKind, Verdict, check, template, try_policy};
+use mousehole_policy::{LinkContext, Origin, Params, load, policies};
+use std::path::Path;
 
 /// A folder for headers, removed at the end.
 struct Folder(tempfile::TempDir);
@@ -228,5 +230,45 @@ fn parts_of_the_state__are_their_owners() {
         (ended, "\tif (state->open)\n\t\treturn;\n", "slow steps nothing before it"),
     ] {
         refused(&changed_lfp(place, &format!("{line}{place}")), "random records", with);
+    }
+}
+
+#[test]
+fn exits__are_named() {
+    for (name, call) in [("leaves-well", "exit(0);"), ("leaves-badly", "exit(3);")] {
+        let report = check_changed(name, SET_UP, &format!("\textern void exit(int);\n\t{call}\n{SET_UP}"));
+        refused(&report, "random records", "setup (record 0) calls exit; a policy only returns an answer");
+    }
+}
+
+#[test]
+fn try_policy__takes_what_is_sound() {
+    let folder = Folder::new();
+    let own =
+        load(Path::new(&folder.write("sound-one", &template(TemplateKind::Marker, "sound-one").unwrap())));
+    let shipped = policies().into_iter().filter(|policy| *policy.origin() == Origin::Shipped);
+    let all = shipped.chain([own.unwrap()]);
+    for policy in all {
+        let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
+        try_policy(&params, 1).unwrap_or_else(|fault| panic!("{}: {}", fault.header, fault.problem));
+    }
+}
+
+#[test]
+fn try_policy__names_what_is_written_beside_a_struct() {
+    let folder = Folder::new();
+    for (name, at, place) in
+        [("beside-a", "-1", "before its flow"), ("beside-b", "5", "to the packet's view")]
+    {
+        let write = match at {
+            "-1" => "((volatile u64 *)flow)[-1] = 7;",
+            _ => "((struct mh_view *)(unsigned long)view)->ip_bytes = 5;",
+        };
+        let text = template(TemplateKind::Marker, name).unwrap();
+        let text = text.replacen(RETURN, &format!("\t{write}\n{RETURN}"), 1);
+        let policy = load(Path::new(&folder.write(name, &text))).unwrap();
+        let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
+        let fault = try_policy(&params, 1).expect_err("writes where it must not");
+        assert!(fault.problem.starts_with(&format!("packet wrote {place}")), "{fault:?}");
     }
 }

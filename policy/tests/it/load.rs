@@ -2,8 +2,8 @@
 
 use crate::common::Marker;
 use mousehole_policy::{
-    Backlog, Colour, LinkContext, Origin, Params, Policy, PolicyKind, Verdict, View, find, headers_folder,
-    load,
+    Backlog, Colour, LinkContext, Origin, Params, Policy, PolicyKind, Verdict, View, find, gather,
+    headers_folder, load, take_fault,
 };
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -435,4 +435,69 @@ fn load__refuses_code_that_runs_when_it_is_loaded() {
         assert!(problem.starts_with("has a function that runs when it is loaded (section ."), "{problem}");
         assert!(problem.ends_with("remove the constructor"), "{problem}");
     }
+}
+
+#[test]
+fn load__refuses_functions_that_are_chosen_when_it_is_loaded() {
+    let text = format!(
+        "{}\nstatic int one(void) {{ return 1; }}\nstatic void *pick(void) {{ __builtin_trap(); return one; }}\n\
+         int chosen(void) __attribute__((ifunc(\"pick\")));\n",
+        marker("chooser", &limit("chooser", "1B"))
+    );
+    let problem = problem("chooser.h", &text);
+    assert!(problem.starts_with("chooses a function when it is loaded (ifunc chosen);"), "{problem}");
+}
+
+#[test]
+fn load__refuses_calls_that_end_the_process_unseen() {
+    let text = marker("leaver", &limit("leaver", "1B")).replace(
+        "\t(void)state;",
+        "\textern void _exit(int);\n\tif (flow->bytes > 1000000)\n\t\t_exit(0);\n\t(void)state;",
+    );
+    assert_sentence(
+        &problem("leaver.h", &text),
+        "calls _exit, which may end the program; a policy only returns an answer",
+    );
+}
+
+#[test]
+fn load__refuses_functions_that_do_not_exist() {
+    let text = marker("caller", &limit("caller", "1B"))
+        .replace("\t(void)state;", "\textern void mh_nobody(void);\n\tmh_nobody();\n\t(void)state;");
+    let problem = problem("caller.h", &text);
+    assert!(problem.starts_with("the compiled header cannot be loaded; "), "{problem}");
+    assert!(problem.contains("mh_nobody"), "{problem}");
+}
+
+#[test]
+fn fault__what_it_includes_has_no_end() {
+    let problem = problem("no-end.h", "#include \"/dev/zero\"\n");
+    assert!(problem.starts_with("does not compile"), "{problem}");
+}
+
+#[test]
+fn take_fault__keeps_the_first_answer_out_of_range() {
+    let table = limit("seventy_seven", "1kB");
+    let text = marker("seventy_seven", &table).replace(": params->colour", ": 77");
+    let header = Header::new("seventy-seven.h", &text);
+    let mut marker = Marker::new(Params::from_text(header.load(), &[], &LinkContext::EXAMPLE).unwrap());
+    let mut flow = marker.new_flow();
+    let mut colour = |bytes| marker.packet(&mut flow, &View::new(bytes), 5, 0);
+    assert_eq!((colour(600), take_fault()), (Colour::Green, None));
+    assert_eq!([colour(601), colour(602)], [Colour::Red; 2]);
+    let fault = take_fault().expect("77 is no colour");
+    assert_eq!(fault.header, header.path.display().to_string());
+    assert!(fault.problem.starts_with("packet returned 77; allowed are 0 to 3 (call "), "{fault:?}");
+    assert!(fault.problem.ends_with(", a packet of 601 B with flags 0x00 at 5 ns)"), "{fault:?}");
+    assert_eq!(take_fault(), None);
+}
+
+#[test]
+fn gather__returns_the_parameters_of_own_policies() {
+    let own = Header::new("gathered.h", &marker("gathered", &limit("gathered", "1kB"))).load();
+    let make = |policy| Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
+    let (made, gathered) = gather(|| [make(own), make(find("sfd").unwrap())]);
+    assert_eq!(gathered.len(), 1);
+    assert_eq!(gathered[0].bytes(), made[0].bytes());
+    assert!(std::ptr::eq(gathered[0].policy(), own));
 }

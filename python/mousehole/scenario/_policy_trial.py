@@ -1,4 +1,4 @@
-"""Tries own policies in another process first, so that a set-up that crashes or never ends does no harm."""
+"""Tries own policies in another process first, so that one that crashes or never ends does no harm."""
 
 import json
 import signal
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from mousehole import _engine
 from mousehole.base import MouseholeError
 
-LIMIT_S = 20.0
-"""Seconds that compiling and loading a header, or setting up a scenario, may take."""
+LIMIT_S = 120.0
+"""Seconds that a trial may take for each header and for all scenarios; its steps have shorter limits."""
 
 MOMENT: dict[str, object] = {
     "warmup": "0s", "duration": "1ms", "max_windows": 1, "trace": False,
@@ -24,30 +24,33 @@ spec = importlib.util.spec_from_file_location("mousehole._engine", sys.argv[1])
 engine = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(engine)
 given = json.load(sys.stdin)
-for header in given["headers"]:
-    print(header, flush=True)
-    engine.load_policy(header)
-for scenario in given["scenarios"]:
-    print("scheme", scenario.get("scheme", ""), flush=True)
-    engine.run(scenario, None, engine.Cancel())
+try:
+    fault = engine.try_policies(given["headers"], given["scenarios"])
+except Exception:
+    fault = None
+print(json.dumps({"fault": fault}), file=sys.stderr)
 """
-"""What the other process does. A fault that raises an exception there is found and reported here as well."""
+"""What the other process does. What raises an exception there is found and reported here as well."""
+
+SAID = "mousehole: error: "
+"""How the line begins in which the engine says what an own policy has done."""
 
 
 def try_headers(headers: Sequence[str]) -> None:
-    """Loads headers in another process, where their set-up functions are called with their defaults.
+    """Loads headers in another process and plays thousands of random packets to them, with their defaults.
 
-    Raises `MouseholeError` if that process crashes or does not end.
+    Raises `MouseholeError` if a header crashes there, does not return, ends the process, writes where it must
+    not, or gives an answer that is out of range.
     """
     if headers:
         _try(headers, [])
 
 
 def try_scenarios(scenarios: Sequence[Mapping[str, object]]) -> None:
-    """Sets up scenarios in another process with the own policies that are loaded here, if there are any.
+    """Does the same with the own policies that are loaded here, if any, and the scenarios' parameters.
 
-    They are run there for a moment with a single packet. Raises `MouseholeError` if that process crashes or
-    does not end.
+    The scenarios are first run there for a moment with a single packet. Raises `MouseholeError` as
+    `try_headers` does.
     """
     loaded = [part["header"] for part in _engine.parts() if part["header"]]
     if loaded and scenarios:
@@ -59,21 +62,32 @@ def _try(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> N
     given = json.dumps({"headers": list(headers), "scenarios": list(scenarios)})
     limit_s = LIMIT_S * (len(headers) + (1 if scenarios else 0))
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        errors="replace",
+    ) as process:  # fmt: skip
         try:
-            said, _ = process.communicate(given, timeout=limit_s)
+            _, said = process.communicate(given, timeout=limit_s)
         except subprocess.TimeoutExpired:
             process.kill()
-            raise _fault(process.communicate()[0], f"does not return within {limit_s:.0f} s") from None
+            raise _fault(headers, f"cannot be tried within {limit_s:.0f} s") from None
         except BaseException:
             process.kill()
             raise
+    last = (said.splitlines() or [""])[-1]
+    if process.returncode == 0 and last.startswith("{"):
+        fault = json.loads(last)["fault"]
+        if fault is not None:
+            raise MouseholeError(fault[1], kind="file", file=fault[0])
+        return
+    if last.startswith(SAID):
+        sentence = last.removeprefix(SAID)
+        blamed = [header for header in headers if sentence.startswith(f"{header}: ")]
+        raise _fault(blamed, sentence.removeprefix(f"{blamed[0]}: ") if blamed else sentence)
     if process.returncode < 0:
-        raise _fault(said, f"crashes ({signal.Signals(-process.returncode).name})")
+        raise _fault(headers, f"crashes ({signal.Signals(-process.returncode).name})")
+    raise _fault(headers, f"ends the program (exit status {process.returncode})")
 
 
-def _fault(said: str, what: str) -> MouseholeError:
-    """Returns the error of what was begun last: a header, or a scheme."""
-    place = (said.splitlines() or ["policy"])[-1]
-    return MouseholeError(f"its set-up {what}; mousehole policy check says more about a header", field=place)
+def _fault(headers: Sequence[str], what: str) -> MouseholeError:
+    """Returns the error of the headers that may be at fault."""
+    return MouseholeError(what, kind="file", file=", ".join(headers) or None)

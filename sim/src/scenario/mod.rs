@@ -26,7 +26,7 @@ pub mod values;
 pub use catalogue::{NamedScheme, Part, Role};
 pub use emulation::Emulation;
 pub use plan::Plan;
-pub use run::{RunResult, run};
+pub use run::{RunResult, refuse_fault, run};
 pub use scheme::{Scheme, load_policy};
 pub use schemes::SCHEMES;
 pub use spec::Scenario;

@@ -8,7 +8,7 @@ use super::{ideal_time, mix, sources};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::List;
 use crate::engine::{Apps, Outcome, Setup, World, server::Servers};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::link::Link;
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
@@ -67,12 +67,22 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         seed,
         trace: plan.scenario.trace,
     };
+    let _ = mousehole_policy::take_fault();
     let outcome = World::new(setup).run(cancel)?;
+    refuse_fault()?;
     let ideal_s = ideal_time::ideal_times(plan, &traffic, &outcome, cancel)?;
     let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
         .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
     let sources = mix::source_names(&plan.scenario.traffic);
     Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources })
+}
+
+/// Refuses a run in which an own policy gave an answer out of range in this thread.
+///
+/// # Errors
+/// [`Error::File`] with the header.
+pub fn refuse_fault() -> Result<()> {
+    mousehole_policy::take_fault().map_or(Ok(()), |fault| Err(Error::file(fault.header, fault.problem)))
 }
 
 /// What the links and markers of a run are built of.

@@ -1,0 +1,573 @@
+//! Calls into users' own policies: what is going on in each thread, so that every fault ends in a sentence.
+//!
+//! `own.c` stands between the callers and a header's functions and notes in [`Call`] which one runs. A handler of
+//! signals names the call in which the process crashed, a handler of exits the one that would end it, and a thread
+//! the one that does not return; each writes one line to standard error and ends the process with [`STATUS`]. An
+//! answer that is out of range is kept for the caller ([`take_fault`]). Shipped policies are called directly, at no
+//! cost.
+
+use crate::base::View;
+use crate::ffi::RawPolicy;
+use crate::params::Params;
+use std::cell::{Cell, RefCell};
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::fmt::Write;
+use std::ptr::{null, null_mut};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+/// The source that is compiled after a header.
+pub(crate) const SHIM: &str = include_str!("own.c");
+
+/// Status with which the process ends: a fault in the user's input.
+const STATUS: c_int = 2;
+
+/// What a thread is doing; its first part is `struct mh_own_call`. Records are never freed, and used again.
+#[repr(C)]
+struct Call {
+    header: AtomicPtr<c_char>,
+    function: AtomicPtr<c_char>,
+    view: AtomicPtr<View>,
+    now_ns: AtomicU64,
+    calls: AtomicU64,
+    is_taken: AtomicBool,
+    /// Clock of the processor time of the thread.
+    clock: AtomicU32,
+    next: AtomicPtr<Call>,
+}
+
+/// The records of all threads that have called an own policy.
+static CALLS: AtomicPtr<Call> = AtomicPtr::new(null_mut());
+
+/// `struct mh_own`.
+#[repr(C)]
+pub(crate) struct RawOwn {
+    header: *const c_char,
+    thread: extern "C" fn() -> *const Call,
+    refuse: extern "C" fn(u32, u32),
+}
+
+thread_local! {
+    /// The record of this thread, null if it has none; needs no set-up, so that a handler of signals may read it.
+    static CURRENT: Cell<*const Call> = const { Cell::new(null()) };
+    static RECORD: Record = Record::new();
+    static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
+    static GATHERED: RefCell<Option<Vec<Params>>> = const { RefCell::new(None) };
+}
+
+/// Holds a record while the thread lives, and a stack on which its signals are handled.
+struct Record {
+    call: &'static Call,
+    _stack: Option<SignalStack>,
+}
+
+impl Record {
+    fn new() -> Record {
+        let call = free_record();
+        call.clock.store(thread_clock(), Relaxed);
+        CURRENT.set(call);
+        Record { call, _stack: SignalStack::new() }
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        if self.call.function.load(Relaxed).is_null() {
+            CURRENT.set(null());
+            self.call.is_taken.store(false, Relaxed);
+        } // else the call itself ends the thread, and the handler of exits or the watching thread says so
+    }
+}
+
+/// Returns a record that no thread has.
+fn free_record() -> &'static Call {
+    let mut at = CALLS.load(Relaxed);
+    // SAFETY: records are never freed.
+    while let Some(call) = unsafe { at.as_ref() } {
+        if !call.is_taken.swap(true, Relaxed) {
+            return call;
+        }
+        at = call.next.load(Relaxed);
+    }
+    let made: &'static Call = Box::leak(Box::new(Call {
+        header: AtomicPtr::new(null_mut()),
+        function: AtomicPtr::new(null_mut()),
+        view: AtomicPtr::new(null_mut()),
+        now_ns: AtomicU64::new(0),
+        calls: AtomicU64::new(0),
+        is_taken: AtomicBool::new(true),
+        clock: AtomicU32::new(0),
+        next: AtomicPtr::new(null_mut()),
+    }));
+    let link = |first| {
+        made.next.store(first, Relaxed);
+        Some(std::ptr::from_ref(made).cast_mut())
+    };
+    let _ = CALLS.fetch_update(std::sync::atomic::Ordering::Release, Relaxed, link);
+    made
+}
+
+extern "C" fn thread_record() -> *const Call {
+    let known = CURRENT.get();
+    if known.is_null() { RECORD.with(|record| std::ptr::from_ref(record.call)) } else { known }
+}
+
+/// What an own policy did wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The header, as the user named it.
+    pub header: String,
+    /// What its function did, and at which call: one sentence without the header's name.
+    pub problem: String,
+}
+
+/// Keeps an answer that is out of range, the first of a thread, until the caller asks for it.
+extern "C" fn refuse(answer: u32, most: u32) {
+    FAULT.with_borrow_mut(|fault| {
+        // SAFETY: the record is this thread's.
+        if let (None, Some(call)) = (&fault, unsafe { CURRENT.get().as_ref() }) {
+            let mut text = Text::new();
+            let _ = write!(text, "packet returned {answer}; allowed are 0 to {most}");
+            describe(call, &mut text);
+            *fault = Some(Fault { header: header_of(call).into(), problem: text.as_str().into() });
+        }
+    });
+}
+
+/// Returns the first answer out of range that an own policy has given in this thread since the last call of this. The
+/// colour or verdict was then taken for the worst one.
+pub fn take_fault() -> Option<Fault> {
+    FAULT.with_borrow_mut(Option::take)
+}
+
+/// Does work and returns the complete parameters of own policies that were made meanwhile in this thread.
+pub fn gather<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
+    GATHERED.set(Some(Vec::new()));
+    let done = work();
+    (done, GATHERED.take().unwrap_or_default())
+}
+
+/// Notes parameters of an own policy for [`gather`].
+pub(crate) fn note(params: &Params) {
+    GATHERED.with_borrow_mut(|gathered| gathered.as_mut().map(|all| all.push(params.clone())));
+}
+
+/// Returns the description with its functions replaced by those of `own.c`, which call them.
+pub(crate) fn watched(
+    raw: &RawPolicy,
+    library: &libloading::Library,
+    header: &str,
+) -> Result<&'static RawPolicy, libloading::Error> {
+    /// Replaces the functions that the header offers.
+    macro_rules! replace {
+        ($raw:ident, $($field:ident),+) => {$(
+            if $raw.$field.is_some() {
+                // SAFETY: own.c defines the function, of the same type.
+                $raw.$field = Some(*unsafe { library.get(concat!("mh_own_", stringify!($field)).as_bytes()) }?);
+            }
+        )+};
+    }
+    let mut raw = *raw;
+    replace!(
+        raw, setup, draws, mark, drop, expired, flow_end, period, classify, control, shape, departed,
+        restarts
+    );
+    let printable = header.replace(|letter: char| letter.is_control(), "?");
+    let header = CString::new(printable).unwrap_or_default().into_raw();
+    // SAFETY: own.c defines the variable, which nobody reads before a function is called.
+    unsafe {
+        let own = *library.get::<*mut RawOwn>(b"mh_own")?;
+        *own = RawOwn { header, thread: thread_record, refuse };
+    }
+    handle_faults();
+    watch();
+    Ok(Box::leak(Box::new(raw)))
+}
+
+/// Does work that calls a function of a header which has no entry in `own.c`.
+pub(crate) fn inside<T>(header: *const c_char, function: *const c_char, work: impl FnOnce() -> T) -> T {
+    // SAFETY: the record is this thread's.
+    let call = unsafe { &*thread_record() };
+    call.header.store(header.cast_mut(), Relaxed);
+    call.view.store(null_mut(), Relaxed);
+    call.now_ns.store(0, Relaxed);
+    call.calls.fetch_add(1, Relaxed);
+    call.function.store(function.cast_mut(), Relaxed);
+    let done = work();
+    call.function.store(null_mut(), Relaxed);
+    done
+}
+
+// ---- what is said ----
+
+/// Text in memory of a fixed size: a handler of signals must not allocate.
+struct Text {
+    bytes: [u8; 1536],
+    length: usize,
+}
+
+impl Text {
+    fn new() -> Text {
+        Text { bytes: [0; 1536], length: 0 }
+    }
+
+    fn as_str(&self) -> &str {
+        str::from_utf8(&self.bytes[..self.length]).unwrap_or("?")
+    }
+}
+
+impl Write for Text {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let mut room = text.len().min(self.bytes.len() - self.length);
+        while !text.is_char_boundary(room) {
+            room -= 1;
+        }
+        self.bytes[self.length..][..room].copy_from_slice(&text.as_bytes()[..room]);
+        self.length += room;
+        Ok(())
+    }
+}
+
+/// Returns a constant string of a header or of this library.
+fn constant(text: *mut c_char) -> &'static str {
+    crate::policy::text(text)
+}
+
+fn header_of(call: &Call) -> &'static str {
+    constant(call.header.load(Relaxed))
+}
+
+/// Says at which call and for which packet a function was called.
+fn describe(call: &Call, text: &mut Text) {
+    let _ = write!(text, " (call {}", call.calls.load(Relaxed));
+    // SAFETY: the view is the caller's, which waits for the call to end.
+    if let Some(view) = unsafe { call.view.load(Relaxed).as_ref() } {
+        let _ = write!(text, ", a packet of {} B with flags {:#04x}", view.ip_bytes, view.flags);
+        let _ = write!(text, " at {} ns", call.now_ns.load(Relaxed));
+    }
+    let _ = write!(text, ")");
+}
+
+/// Writes that a call did something and ends the process.
+fn end(call: &Call, what: std::fmt::Arguments) -> ! {
+    let mut text = Text::new();
+    let _ = write!(text, "mousehole: error: {}: {} ", header_of(call), constant(call.function.load(Relaxed)));
+    let _ = text.write_fmt(what);
+    describe(call, &mut text);
+    let _ = writeln!(text);
+    say(&text);
+    // SAFETY: ends the process at once.
+    unsafe { libc::_exit(STATUS) }
+}
+
+fn say(text: &Text) {
+    // SAFETY: writes bytes that are there; a closed standard error is no fault.
+    let _ = unsafe { libc::write(2, text.bytes.as_ptr().cast(), text.length) };
+}
+
+// ---- crashes and exits ----
+
+/// Signals by which a process crashes.
+const CRASHES: [(c_int, &str); 6] = [
+    (libc::SIGSEGV, "SIGSEGV"),
+    (libc::SIGBUS, "SIGBUS"),
+    (libc::SIGFPE, "SIGFPE"),
+    (libc::SIGILL, "SIGILL"),
+    (libc::SIGTRAP, "SIGTRAP"),
+    (libc::SIGABRT, "SIGABRT"),
+];
+
+/// What was done with these signals before.
+static mut FORMER: [Option<libc::sigaction>; CRASHES.len()] = [None; CRASHES.len()];
+
+/// Installs the handlers of crashes and exits, once.
+fn handle_faults() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the handlers touch what they may in a signal; `FORMER` is written before they can run.
+    ONCE.call_once(|| unsafe {
+        for (place, (signal, _)) in CRASHES.into_iter().enumerate() {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(signal, null(), &mut action) == 0 {
+                FORMER[place] = Some(action);
+            }
+            action = std::mem::zeroed();
+            action.sa_sigaction = on_crash as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(signal, &action, null_mut());
+        }
+        note_exits();
+    });
+}
+
+extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let place = CRASHES.iter().position(|(number, _)| *number == signal).unwrap_or_default();
+    // SAFETY: the record is this thread's, and records are never freed.
+    if let Some(call) =
+        unsafe { CURRENT.get().as_ref() }.filter(|call| !call.function.load(Relaxed).is_null())
+    {
+        // SAFETY: the kernel gives the address of the access.
+        let address = unsafe { (*info).si_addr() } as usize;
+        match guarded(address).filter(|_| signal != libc::SIGABRT) {
+            Some(what) => end(call, format_args!("{} {what}", access(context))),
+            None => end(call, format_args!("crashed ({})", CRASHES[place].1)),
+        }
+    }
+    // SAFETY: `FORMER` was written before this handler was installed.
+    let former = unsafe { FORMER[place] };
+    match former {
+        Some(former) if former.sa_sigaction == libc::SIG_DFL || former.sa_sigaction == libc::SIG_IGN => {}
+        // SAFETY: the handler that somebody else installed is called as the system would.
+        Some(former) => unsafe {
+            if former.sa_flags & libc::SA_SIGINFO != 0 {
+                let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                    std::mem::transmute(former.sa_sigaction);
+                return handler(signal, info, context);
+            }
+            let handler: extern "C" fn(c_int) = std::mem::transmute(former.sa_sigaction);
+            return handler(signal);
+        },
+        None => {}
+    }
+    let mut text = Text::new();
+    let _ = writeln!(
+        text,
+        "mousehole: error: crashed ({}) outside of the own policies in use, one of which may have written where it \
+         must not; mousehole policy check HEADER says more",
+        CRASHES[place].1
+    );
+    say(&text);
+    // SAFETY: the signal comes again, and the system ends the process.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        if signal == libc::SIGABRT {
+            libc::raise(signal);
+        }
+    }
+}
+
+/// Returns whether the access was seen to be a write.
+fn access(context: *mut c_void) -> &'static str {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+    {
+        // SAFETY: the kernel gives the context; bit 1 of the page fault's error code stands for a write.
+        let error =
+            unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_ERR as usize] };
+        if error & 2 != 0 { "wrote" } else { "read" }
+    }
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")))]
+    {
+        let _ = context;
+        "read or wrote"
+    }
+}
+
+/// Makes a call of `exit` inside an own policy a sentence.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn note_exits() {
+    unsafe extern "C" {
+        fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    }
+    extern "C" fn exiting(status: c_int, _: *mut c_void) {
+        refuse_exit(Some(status));
+    }
+    // SAFETY: the function stays loaded.
+    unsafe { on_exit(exiting, null_mut()) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn note_exits() {
+    extern "C" fn exiting() {
+        refuse_exit(None);
+    }
+    // SAFETY: the function stays loaded.
+    unsafe { libc::atexit(exiting) };
+}
+
+fn refuse_exit(status: Option<c_int>) {
+    let Ok(current) = CURRENT.try_with(Cell::get) else { return };
+    // SAFETY: the record is this thread's.
+    match unsafe { current.as_ref() } {
+        Some(call) if !call.function.load(Relaxed).is_null() => match status {
+            Some(status) => end(call, format_args!("called exit({status})")),
+            None => end(call, format_args!("called exit")),
+        },
+        _ => {}
+    }
+}
+
+/// Memory around states and parameters that nobody may touch, with what an access to it has done.
+struct Region {
+    from: AtomicUsize,
+    to: AtomicUsize,
+    what: AtomicPtr<&'static str>,
+}
+
+static REGIONS: [Region; 32] = [const {
+    Region { from: AtomicUsize::new(0), to: AtomicUsize::new(0), what: AtomicPtr::new(null_mut()) }
+}; 32];
+
+/// Has a crash by an access to this memory named so: "wrote WHAT", such as "beyond its state". Whoever plays records
+/// in guarded memory calls it before; of more than 32 regions the later ones are not named.
+pub fn name_region(memory: std::ops::Range<usize>, what: &'static &'static str) {
+    for region in &REGIONS {
+        if region.from.compare_exchange(0, memory.start, Relaxed, Relaxed).is_ok() {
+            region.to.store(memory.end, Relaxed);
+            region.what.store(std::ptr::from_ref(what).cast_mut(), Relaxed);
+            return;
+        }
+    }
+}
+
+/// Forgets the regions in this memory.
+pub fn forget_region(memory: std::ops::Range<usize>) {
+    for region in &REGIONS {
+        if memory.contains(&region.from.load(Relaxed)) {
+            region.to.store(0, Relaxed);
+            region.from.store(0, Relaxed);
+        }
+    }
+}
+
+fn guarded(address: usize) -> Option<&'static str> {
+    let holds = |region: &&Region| (region.from.load(Relaxed)..region.to.load(Relaxed)).contains(&address);
+    // SAFETY: what was stored is constant.
+    REGIONS.iter().find(holds).and_then(|region| unsafe { region.what.load(Relaxed).as_ref() }).copied()
+}
+
+/// A stack for handlers of signals, so that an endless recursion is a sentence too.
+struct SignalStack(*mut c_void);
+
+impl SignalStack {
+    const BYTES: usize = 64 << 10;
+
+    /// Gives this thread a stack for signals if it has none.
+    fn new() -> Option<SignalStack> {
+        // SAFETY: the memory is mapped before it is handed over and unmapped only after it was taken back.
+        unsafe {
+            let mut now: libc::stack_t = std::mem::zeroed();
+            if libc::sigaltstack(null(), &mut now) != 0 || now.ss_flags & libc::SS_DISABLE == 0 {
+                return None;
+            }
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let memory = libc::mmap(null_mut(), Self::BYTES, access, kind, -1, 0);
+            if memory == libc::MAP_FAILED {
+                return None;
+            }
+            now = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: Self::BYTES };
+            libc::sigaltstack(&now, null_mut());
+            Some(SignalStack(memory))
+        }
+    }
+}
+
+impl Drop for SignalStack {
+    fn drop(&mut self) {
+        // SAFETY: the thread gives the stack up before its memory goes.
+        unsafe {
+            let mut none: libc::stack_t = std::mem::zeroed();
+            none.ss_flags = libc::SS_DISABLE;
+            libc::sigaltstack(&none, null_mut());
+            libc::munmap(self.0, Self::BYTES);
+        }
+    }
+}
+
+// ---- calls that do not return ----
+
+/// Processor time after which a call counts as endless, ms.
+static LIMIT_MS: AtomicU64 = AtomicU64::new(10_000);
+
+/// How many times as long by the clock a call may take that waits, or whose thread gets no processor.
+const WAITING: u64 = 5;
+
+/// How often threads are looked at.
+const PAUSE_MS: u64 = 100;
+
+/// Has calls that take longer than this end the process; without it, 10 s of processor time, or five times as long by
+/// the clock.
+pub fn limit_calls(longest: Duration) {
+    LIMIT_MS.store(longest.as_millis() as u64, Relaxed);
+}
+
+/// Starts the thread that looks for calls which do not return, unless this process has one: a fork loses it.
+pub(crate) fn watch() {
+    static WATCHED: AtomicU32 = AtomicU32::new(0);
+    let me = std::process::id();
+    if WATCHED.swap(me, Relaxed) != me {
+        let _ = std::thread::Builder::new().name("own-policies".into()).spawn(look_for_ever);
+    }
+}
+
+/// A call that was going on the last time its thread was looked at.
+struct Seen {
+    record: *const Call,
+    calls: u64,
+    since_ms: u64,
+    busy_ms: u64,
+}
+
+fn look_for_ever() {
+    // SAFETY: signals are left to the other threads.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &all, null_mut());
+    }
+    let (mut seen, mut now_ms) = (Vec::new(), 0);
+    loop {
+        std::thread::sleep(Duration::from_millis(PAUSE_MS));
+        now_ms += PAUSE_MS;
+        seen = look(&seen, now_ms);
+    }
+}
+
+/// Returns the calls that are going on; ends the process at one that has gone on for too long.
+fn look(seen: &[Seen], now_ms: u64) -> Vec<Seen> {
+    let mut found = Vec::new();
+    let mut at = CALLS.load(std::sync::atomic::Ordering::Acquire);
+    // SAFETY: records are never freed.
+    while let Some(call) = unsafe { at.as_ref() } {
+        let calls = call.calls.load(Relaxed);
+        if call.is_taken.load(Relaxed) && !call.function.load(Relaxed).is_null() {
+            let busy_ms = clock_ms(call.clock.load(Relaxed), now_ms);
+            let same = seen.iter().find(|one| std::ptr::eq(one.record, call) && one.calls == calls);
+            let (since_ms, began_ms) = same.map_or((now_ms, busy_ms), |one| (one.since_ms, one.busy_ms));
+            let limit_ms = LIMIT_MS.load(Relaxed);
+            if busy_ms.saturating_sub(began_ms) >= limit_ms || now_ms - since_ms >= WAITING * limit_ms {
+                end(call, format_args!("did not return within {} s", limit_ms / 1000));
+            }
+            found.push(Seen { record: call, calls, since_ms, busy_ms: began_ms });
+        }
+        at = call.next.load(Relaxed);
+    }
+    found
+}
+
+/// Returns the clock of this thread's processor time.
+fn thread_clock() -> u32 {
+    #[cfg(target_os = "linux")]
+    {
+        let mut clock = 0;
+        // SAFETY: asks about the calling thread.
+        unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+        clock as u32
+    }
+    #[cfg(not(target_os = "linux"))]
+    0
+}
+
+/// Returns what a thread's clock says, or `now_ms` where there is none.
+fn clock_ms(clock: u32, now_ms: u64) -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: fills in the time; a thread that is gone is an error.
+        if unsafe { libc::clock_gettime(clock as i32, &mut time) } == 0 {
+            return time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000;
+        }
+    }
+    let _ = clock;
+    now_ms
+}

@@ -1,0 +1,273 @@
+//! Other programs, such as compilers, run within limits and never left behind.
+
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::Duration;
+
+/// What a program may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Time by the clock, s.
+    pub seconds: u64,
+    /// Processor time of each of its processes, s.
+    pub processor_seconds: u64,
+    /// Address space of each process, bytes; `None` for a program that reserves more than it uses.
+    pub memory_bytes: Option<u64>,
+    /// Size of each file that it writes, bytes.
+    pub file_bytes: u64,
+}
+
+impl Limits {
+    /// What a compiler may use for one header.
+    const COMPILER: Limits =
+        Limits { seconds: 60, processor_seconds: 20, memory_bytes: Some(2 << 30), file_bytes: 64 << 20 };
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// By itself, or by a signal; the first megabyte of what it said is kept.
+    ByItself(Output),
+    /// It was ended, for it took too long; the output so far.
+    TooLong(Output),
+}
+
+/// Most bytes kept of each output.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// How long to sleep between two looks at a program.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Runs a program to its end without input and within limits. It is in a process group of its own, which is ended
+/// with all that the program has started when the time is over and, on Linux, when the calling thread or process
+/// ends in whatever way.
+///
+/// # Errors
+/// When the program cannot be started.
+pub fn run(command: &mut Command, limits: &Limits) -> io::Result<Ended> {
+    let limits = *limits;
+    // SAFETY: what runs between fork and exec calls nothing but the system.
+    unsafe { command.pre_exec(move || begin(&limits)) };
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (out, err) = (keep(child.stdout.take()), keep(child.stderr.take()));
+    let ended = wait(&mut child, limits.seconds);
+    // SAFETY: the group is the child's; where nothing of it is left this is an error and does nothing.
+    let end_group = || unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+    let status = match ended {
+        Ok(Some(status)) => status,
+        _ => {
+            end_group();
+            child.wait()?
+        }
+    };
+    let output =
+        Output { status, stdout: out.join().unwrap_or_default(), stderr: err.join().unwrap_or_default() };
+    Ok(match ended {
+        Ok(Some(status)) if status.code() != Some(OVERRUN) => Ended::ByItself(output),
+        _ => Ended::TooLong(output),
+    })
+}
+
+/// Runs a compiler to its end, within limits of its own.
+///
+/// # Errors
+/// When it cannot be started, or takes too long: what it includes may have no end.
+pub fn compile(command: &mut Command) -> io::Result<Output> {
+    match run(command, &Limits::COMPILER)? {
+        Ended::ByItself(done) => Ok(done),
+        Ended::TooLong(_) => {
+            let Limits { processor_seconds, .. } = Limits::COMPILER;
+            let why = format!("it takes more than {processor_seconds} s; what is included may have no end");
+            Err(io::Error::new(io::ErrorKind::TimedOut, why))
+        }
+    }
+}
+
+/// Waits for a child. Returns `None` if it has not ended in time.
+fn wait(child: &mut Child, seconds: u64) -> io::Result<Option<std::process::ExitStatus>> {
+    let mut left = Duration::from_secs(seconds);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if left.is_zero() {
+            return Ok(None);
+        }
+        sleep(PAUSE);
+        left = left.saturating_sub(PAUSE);
+    }
+}
+
+/// Reads all of a pipe and keeps its beginning.
+fn keep(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.by_ref().take(KEPT_BYTES as u64).read_to_end(&mut kept);
+            let _ = io::copy(&mut pipe, &mut io::sink());
+        }
+        kept
+    })
+}
+
+/// Status of the process between us and the program, where the program used up its processor time.
+const OVERRUN: i32 = 126;
+
+/// Prepares the new process, before it becomes the program. On Linux it forks once more: the first process stays and
+/// ends the group when its parent is gone, for of a compiler's own children no parent's death is told.
+fn begin(limits: &Limits) -> io::Result<()> {
+    // SAFETY: all calls are allowed between fork and exec, and take what they point to.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+        libc::setpgid(0, 0);
+        #[cfg(target_os = "linux")]
+        {
+            libc::signal(libc::SIGTERM, end_group as *const () as libc::sighandler_t);
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            match libc::fork() {
+                -1 => return Err(io::Error::last_os_error()),
+                0 => {
+                    libc::signal(libc::SIGTERM, libc::SIG_DFL);
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                }
+                program => stay(program, limits.processor_seconds),
+            }
+        }
+    }
+    limit(libc::RLIMIT_CPU, limits.processor_seconds);
+    limit(libc::RLIMIT_FSIZE, limits.file_bytes);
+    limit(libc::RLIMIT_CORE, 0);
+    if let Some(bytes) = limits.memory_bytes {
+        limit(libc::RLIMIT_AS, bytes);
+    }
+    Ok(())
+}
+
+/// Has this process end when the one that started it does (on Linux), and leave no core.
+pub fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: asks the system for a signal.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+    }
+    limit(libc::RLIMIT_CORE, 0);
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+type Resource = libc::c_int;
+
+/// Lowers a limit; one that is lower already stays.
+fn limit(resource: Resource, most: u64) {
+    // SAFETY: both calls take a struct that is there.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(resource, &mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_cur.min(most as libc::rlim_t);
+            limit.rlim_max = limit.rlim_max.min(most as libc::rlim_t);
+            libc::setrlimit(resource, &limit);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+extern "C" fn end_group(_: libc::c_int) {
+    // SAFETY: ends the group of this process, itself too.
+    unsafe { libc::kill(0, libc::SIGKILL) };
+}
+
+/// Waits for the program and ends as it did.
+#[cfg(target_os = "linux")]
+fn stay(program: libc::pid_t, processor_seconds: u64) -> ! {
+    // SAFETY: closes descriptors that only the program needs, then waits for it; the structs are there.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) != 0 {
+            (3..1024).for_each(|descriptor| _ = libc::close(descriptor));
+        }
+        let (mut status, mut usage): (libc::c_int, libc::rusage) = (0, std::mem::zeroed());
+        while libc::wait4(program, &mut status, 0, &mut usage) != program {}
+        if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
+            libc::_exit(0);
+        }
+        let used_s =
+            [usage.ru_utime, usage.ru_stime].map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6);
+        if used_s.iter().sum::<f64>() >= 0.9 * processor_seconds as f64 {
+            libc::_exit(OVERRUN);
+        }
+        if libc::WIFSIGNALED(status) {
+            limit(libc::RLIMIT_CORE, 0);
+            libc::signal(libc::WTERMSIG(status), libc::SIG_DFL);
+            libc::kill(libc::getpid(), libc::WTERMSIG(status));
+        }
+        libc::_exit(libc::WEXITSTATUS(status))
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    const FEW: Limits =
+        Limits { seconds: 1, processor_seconds: 1, memory_bytes: Some(1 << 30), file_bytes: 1000 };
+
+    fn shell(script: &str, limits: &Limits) -> Ended {
+        run(Command::new("sh").args(["-c", script]), limits).expect("sh starts")
+    }
+
+    #[test]
+    fn run__returns_status_and_output() {
+        let Ended::ByItself(done) = shell("echo out; echo err >&2; exit 3", &Limits::COMPILER) else {
+            panic!("took too long")
+        };
+        assert_eq!(
+            (done.status.code(), &*done.stdout, &*done.stderr),
+            (Some(3), &b"out\n"[..], &b"err\n"[..])
+        );
+        assert!(run(&mut Command::new("/no/such/program"), &FEW).is_err());
+    }
+
+    #[test]
+    fn run__ends_whole_groups_in_time() {
+        // The shell waits for its child, and tells its number.
+        let Ended::TooLong(so_far) = shell("sleep 100 & echo $!; wait", &FEW) else {
+            panic!("came to an end")
+        };
+        let number = String::from_utf8(so_far.stdout).unwrap();
+        for _ in 0..100 {
+            // A dead process that nobody has waited for yet has no command line.
+            let line = std::fs::read(format!("/proc/{}/cmdline", number.trim())).unwrap_or_default();
+            if line.is_empty() {
+                return;
+            }
+            sleep(PAUSE);
+        }
+        panic!("process {number} was left");
+    }
+
+    #[test]
+    fn run__limits_processor_time_and_files() {
+        let limits = Limits { seconds: 30, ..FEW };
+        assert!(matches!(shell("while :; do :; done", &limits), Ended::TooLong(_)));
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("file");
+        let Ended::ByItself(done) = shell(&format!("yes > {}", file.display()), &limits) else {
+            panic!("took too long")
+        };
+        assert!(!done.status.success());
+        assert_eq!(std::fs::metadata(file).unwrap().len(), 1000);
+    }
+
+    #[test]
+    fn run__keeps_the_beginning_of_long_output() {
+        let Ended::ByItself(done) = shell("yes | head -c 3000000", &Limits::COMPILER) else {
+            panic!("took too long")
+        };
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(0), KEPT_BYTES));
+    }
+}
