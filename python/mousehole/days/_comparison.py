@@ -103,9 +103,13 @@ class DaysComparison:
         return jsonout.dumps(days_document(self.days))
 
     def __repr__(self) -> str:
-        primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
+        lines = [
+            self.plan.in_cell(finding.buffer, finding.load, finding.sentence)
+            for finding in self.finding_list
+            if not finding.exploratory
+        ]
         return "\n".join(
-            [f"Comparison of {len(self.plan.schemes)} schemes over {len(self.days)} days", *primary]
+            [f"Comparison of {len(self.plan.schemes)} schemes over {len(self.days)} days", *lines]
         )
 
     def _repr_html_(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from mousehole.base import engine_text, share_text
+from mousehole.charts import Series, of_schemes
 from mousehole.days import _days as days
 from mousehole.days import _report as report_days
 from mousehole.days._days import LEAST_DAYS, Day, DayEffect, DaysFinding
@@ -26,9 +27,9 @@ from mousehole.html import (
 from mousehole.html import (
     Cell as TableCell,
 )
-from mousehole.html.charts import Series, of_schemes
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
+from mousehole.html.pictures import choices
 from mousehole.reports import conditions, size_words
 from mousehole.reports import page as report_html
 from mousehole.runs import Cell
@@ -45,7 +46,7 @@ def page(own: Sequence[Day], command: Sequence[str] | None = None) -> Page:
         subtitle=f"{', '.join(day.name for day in own)}; "
         f"{len(plan.schemes)} schemes against {plan.baseline}.",
         verdict=_verdict(own),
-        choices=series.choices,
+        choices=choices(series),
         sections=[
             *(section for cell in plan.cells for section in _cell_sections(own, cell, series)),
             Section("each-day", "Each day by itself", _each_day(own), "Each day"),

@@ -17,6 +17,7 @@ from mousehole.answer import (
 )
 from mousehole.answer.advice import advice
 from mousehole.base import counted, engine_text, rate_text, share_text, size_text, time_text
+from mousehole.charts.style import Series, of_schemes
 from mousehole.html import (
     Block,
     Code,
@@ -33,9 +34,9 @@ from mousehole.html import (
     Verdict,
 )
 from mousehole.html import Cell as TableCell
-from mousehole.html.charts import Series, of_schemes
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import change_cell
+from mousehole.html.pictures import choices
 from mousehole.inputs import replay_words
 from mousehole.reports import _charts as report_charts
 from mousehole.reports import _times as report_times
@@ -62,7 +63,7 @@ def page(results: Results, command: Sequence[str] | None = None) -> Page:
         subtitle=f"{len(plan.schemes)} schemes compared with common traffic, against {plan.baseline}; "
         f"{counted(plan.replications, 'replication')} of {plan.base['duration']}.",
         verdict=verdict([advice(results, cell)[0] for cell in plan.cells], plan.baseline),
-        choices=series.choices,
+        choices=choices(series),
         sections=[
             *([_grid_section(results, series)] if is_grid else []),
             *cells,
@@ -106,7 +107,7 @@ def _cell_sections(results: Results, cell: Cell, series: Series, is_grid: bool) 
             Details("All tables", _tables(results, cell)),
         ]
         return [Section(name, capital(cell.title), blocks)]
-    changes = _change_charts(results, cell)
+    changes = report_charts.change_charts(results, cell)
     first = [
         *changes,
         report_charts.trade_off_chart(results, [cell], series),
@@ -130,16 +131,6 @@ def _cell_sections(results: Results, cell: Cell, series: Series, is_grid: bool) 
         Section("times", "Response times", [Grid(times)], "Response times"),
         Section("link", "The link", [Grid(link)], "The link"),
         Section("tables", "All tables", _tables(results, cell), "Tables"),
-    ]
-
-
-def _change_charts(results: Results, cell: Cell) -> list[Block]:
-    plan = results.plan
-    rows = tables.bucket_rows(results, cell)
-    short, long = f"transfers ≤ {size_text(plan.short_bytes)}", f"transfers > {size_text(plan.long_bytes)}"
-    return [
-        report_charts.change_chart("short-change", "Short transfers", results, "short", rows, short),
-        report_charts.change_chart("long-change", "Long transfers", results, "long", rows, long),
     ]
 
 
