@@ -7,8 +7,9 @@ from math import isfinite
 from pathlib import Path
 
 from mousehole.charts.style import BACK
-from mousehole.html import Block, Cell, Column, Page, Prose, Raw, Row, Section, Tone, write
-from mousehole.html import Table as PageTable
+from mousehole.document import Block, Cell, Column, Document, Prose, Raw, Row, Section, Tone
+from mousehole.document import Table as PageTable
+from mousehole.html import write
 from mousehole.html.pictures import in_colours_of_page
 from mousehole.html.render import blocks, table, words
 
@@ -45,7 +46,7 @@ class Reported:
         return [part for part in self.parts if isinstance(part, ClaimPart)]
 
 
-def page(papers: Sequence[Reported], engine: str) -> Page:
+def page(papers: Sequence[Reported], engine: str) -> Document:
     """Returns the page; `engine` names the engine's version and revision."""
     summary: list[Block] = [
         Prose(
@@ -56,7 +57,7 @@ def page(papers: Sequence[Reported], engine: str) -> Page:
         Raw(_words()),
         *(Raw(_matrix(paper)) for paper in papers),
     ]
-    return Page(
+    return Document(
         title="The papers, claim by claim",
         subtitle="",
         sections=[Section("claims", "All claims", summary, "All claims"), *map(_paper, papers)],

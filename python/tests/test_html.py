@@ -15,18 +15,23 @@ from mousehole.base import time_text
 from mousehole.charts import of_names, of_schemes, style, writing
 from mousehole.charts.axes import change_axis, log_axis
 from mousehole.charts.marks import change_datum, interval_text
-from mousehole.html import (
+from mousehole.document import (
+    Block,
     Cell,
     Chart,
     Code,
     Column,
-    Page,
+    Details,
+    Document,
+    Facts,
+    Grid,
+    Items,
     Prose,
     Section,
     Table,
     Verdict,
-    pictures,
 )
+from mousehole.html import pictures
 from mousehole.html.figures import change_cell, interval_chart, told
 from mousehole.html.render import code_in_script, words
 from mousehole.statistics import Estimate
@@ -82,15 +87,15 @@ def chart(name: str = "c") -> Chart:
     return Chart(name, NASTY, NASTY, picture, table([NASTY, Cell("1", 1.0)], keys=(NASTY,)))
 
 
-def page(*blocks: html.Block, **changes: Any) -> Page:
+def page(*blocks: Block, **changes: Any) -> Document:
     given = {"title": NASTY, "subtitle": NASTY, "sections": [Section("s", NASTY, blocks, NASTY)], **changes}
-    return Page(**given)
+    return Document(**given)
 
 
 def test_page__escapes_every_text() -> None:
     whole = page(
-        Prose(NASTY), html.Items([NASTY]), html.Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
-        html.Details(NASTY, [html.Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
+        Prose(NASTY), Items([NASTY]), Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
+        Details(NASTY, [Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
         verdict=Verdict([NASTY, Code(NASTY)], "good", NASTY), footer=NASTY,
         choices=pictures.choices(of_names([NASTY, "b"], "scheme")), choices_label=NASTY,
     )  # fmt: skip
@@ -133,9 +138,9 @@ def test_page__has_landmarks_headings_and_a_skip_link() -> None:
 
 def test_page__names_sections_in_its_contents_that_have_labels() -> None:
     sections = [Section("a", "A", []), Section("b", "B", [], "b"), Section("c", "C", [], "c")]
-    text = html.render(Page("t", "", sections))
+    text = html.render(Document("t", "", sections))
     assert re.findall(r'<li><a href="#(\w)"', text) == ["b", "c"]
-    assert "<nav" not in html.render(Page("t", "", sections[:2]))
+    assert "<nav" not in html.render(Document("t", "", sections[:2]))
 
 
 def test_table__sorts_by_values_and_keeps_texts() -> None:

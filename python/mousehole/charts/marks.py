@@ -91,6 +91,8 @@ def plane(data: Sequence[Datum], x: Encoding, y: Encoding, series: Series, tip: 
     Each row of `data` has `x` and `y` with the ends of their intervals (see `plane_datum`); its point is
     hollow if `filled` is there and False. What lies beyond the axes is not drawn.
     """
+    if not data:
+        return empty("too few transfers to compare")
     base = series.kept(data_of(data)).encode(tooltip=list(tip), color=series.colour())
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.55, clip=True)
     return alt.layer(

@@ -279,6 +279,13 @@ class Comparison:
 
         html.write(report_html.page(self.results, command), path)
 
+    def markdown(self, command: Sequence[str] | None = None) -> str:
+        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        from mousehole.document import as_markdown
+        from mousehole.reports import page as report_html
+
+        return as_markdown(report_html.page(self.results, command))
+
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.compare/2` (docs/json.md).
 

@@ -10,7 +10,7 @@ from mousehole.base import change_text
 from mousehole.charts.axes import TIMES, Sides, change_axis
 from mousehole.charts.marks import Interval, interval_text, intervals, plane, plane_datum
 from mousehole.charts.style import Series
-from mousehole.html.parts import Cell, Chart, Column, Row, Table, Tone
+from mousehole.document.blocks import Cell, Chart, Column, Row, Table, Tone
 
 STEP = 34
 """Height of a line in charts with one line per name, in pixels."""

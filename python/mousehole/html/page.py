@@ -5,8 +5,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from mousehole.base import output
+from mousehole.document.blocks import Block, Chart, Choice, Details, Document, Grid
 from mousehole.html import render as rendering
-from mousehole.html.parts import Block, Chart, Choice, Details, Grid, Page
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "
@@ -15,7 +15,7 @@ POLICY = (
 """What browsers let the page do: run its own script, and fetch nothing. Vega compiles expressions."""
 
 
-def write(page: Page, path: str | Path) -> None:
+def write(page: Document, path: str | Path) -> None:
     """Writes the page: the whole file or none.
 
     Raises `MouseholeError` if the file cannot be written, or if its name does not end in `.html`.
@@ -25,7 +25,7 @@ def write(page: Page, path: str | Path) -> None:
     output.write_with(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
-def render(page: Page) -> str:
+def render(page: Document) -> str:
     """Returns the page as the text of one HTML file. The same page gives the same text."""
     has_charts = any(_has_chart(section.blocks) for section in page.sections)
     subtitle = f'<p class="dim">{escape(page.subtitle)}</p>' if page.subtitle else ""
@@ -47,7 +47,7 @@ def render(page: Page) -> str:
     )
 
 
-def _contents(page: Page) -> str:
+def _contents(page: Document) -> str:
     named = [section for section in page.sections if section.label]
     if len(named) < 2:
         return ""
@@ -57,7 +57,7 @@ def _contents(page: Page) -> str:
     return f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
 
 
-def _choices(page: Page) -> str:
+def _choices(page: Document) -> str:
     """Returns the boxes that show and hide series; the script makes them visible."""
     if len(page.choices) < 2:
         return ""

@@ -6,7 +6,7 @@ from typing import Any
 
 from mousehole.charts import writing
 from mousehole.charts.style import DARK, PATHS, SHOWN, Series, broken
-from mousehole.html.parts import Chart, Choice
+from mousehole.document.blocks import Chart, Choice
 
 STILL_WIDTH = 620
 """Width of still pictures, in pixels; they are scaled to their place."""
@@ -15,7 +15,7 @@ SPARE = 1.6
 
 
 def choices(series: Series) -> list[Choice]:
-    """Returns series for `Page.choices`."""
+    """Returns series for `Document.choices`."""
     return [
         Choice(name, colour, PATHS.get(symbol, symbol))
         for name, colour, symbol in zip(series.names, series.colours, series.symbols, strict=True)

@@ -7,7 +7,7 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from mousehole.html.parts import (
+from mousehole.document.blocks import (
     Block,
     Cell,
     Chart,

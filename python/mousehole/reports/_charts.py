@@ -22,8 +22,8 @@ from mousehole.charts.marks import (
     fields,
     rounded,
 )
-from mousehole.html import Cell as TableCell
-from mousehole.html import Chart, Column, Row, Table
+from mousehole.document import Cell as TableCell
+from mousehole.document import Chart, Column, Row, Table
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart, told
 from mousehole.runs import BucketRow, Cell, Plan, Results, SizeRow
 

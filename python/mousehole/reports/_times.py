@@ -20,8 +20,8 @@ from mousehole.charts.axes import (
 )
 from mousehole.charts.marks import Datum, data_of, empty, estimate_datum, rounded
 from mousehole.charts.style import DIM, Series
-from mousehole.html import Cell as TableCell
-from mousehole.html import Chart, Column, Row, Table
+from mousehole.document import Cell as TableCell
+from mousehole.document import Chart, Column, Row, Table
 from mousehole.html.figures import STEP, estimate_cell
 from mousehole.reports._charts import figure_name, size_words
 from mousehole.runs import (

@@ -18,14 +18,14 @@ from mousehole.answer import (
 from mousehole.answer.advice import advice
 from mousehole.base import counted, engine_text, rate_text, share_text, size_text, time_text
 from mousehole.charts.style import Series, of_schemes
-from mousehole.html import (
+from mousehole.document import (
     Block,
     Code,
     Column,
     Details,
+    Document,
     Grid,
     Items,
-    Page,
     Prose,
     Row,
     Section,
@@ -33,7 +33,7 @@ from mousehole.html import (
     Tone,
     Verdict,
 )
-from mousehole.html import Cell as TableCell
+from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
@@ -51,14 +51,14 @@ from mousehole.statistics import LEAST_REPLICATIONS, Estimate
 DELAYS: tuple[SchemeStatistic, ...] = ("queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s")
 
 
-def page(results: Results, command: Sequence[str] | None = None) -> Page:
+def page(results: Results, command: Sequence[str] | None = None) -> Document:
     """Returns the page of a comparison; `command` is what was typed, None where Python was the caller."""
     plan = results.plan
     series = of_schemes(plan.schemes)
     link = bottleneck.words(results.manifest["scenario"])
     is_grid = len(plan.cells) > 1
     cells = [section for cell in plan.cells for section in _cell_sections(results, cell, series, is_grid)]
-    return Page(
+    return Document(
         title=f"{results.label} over {link}",
         subtitle=f"{len(plan.schemes)} schemes compared with common traffic, against {plan.baseline}; "
         f"{counted(plan.replications, 'replication')} of {plan.base['duration']}.",

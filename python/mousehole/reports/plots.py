@@ -7,7 +7,7 @@ import altair as alt
 
 from mousehole.answer import overview, tables
 from mousehole.charts import Panel, Series, of_schemes, picture
-from mousehole.html import Chart
+from mousehole.document import Chart
 from mousehole.reports import _charts as report_charts
 from mousehole.reports import _times as report_times
 from mousehole.runs import Cell, Plan, Results

@@ -10,8 +10,19 @@ import polars as pl
 from mousehole.base import counted, engine_text, signed, time_text
 from mousehole.charts import of_schemes
 from mousehole.charts.marks import Datum
-from mousehole.html import Block, Chart, Column, Grid, Page, Prose, Row, Section, Table, Verdict
-from mousehole.html import Cell as TableCell
+from mousehole.document import (
+    Block,
+    Chart,
+    Column,
+    Document,
+    Grid,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section
 from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
@@ -32,7 +43,7 @@ NOTE = (
 
 def page(
     found: Found, value: str = VALUE, against: str | None = None, command: Sequence[str] | None = None
-) -> Page:
+) -> Document:
     """Returns the page of a sweep, whole or growing, for one measure and its change against a scheme.
 
     `command` is what was typed, None where Python was the caller. Raises `MouseholeError` for a measure or
@@ -43,7 +54,7 @@ def page(
     drawing = Drawing(found, cells, What(value, reference))
     total, number = found.manifest["rows"], found.manifest["cells"]
     others = [scheme for scheme in found.schemes if scheme != reference]
-    return Page(
+    return Document(
         title=f"A sweep of {number:,} cells",
         subtitle=f"{found.finished:,} of {total:,} rows; axes: {', '.join(found.axes)}.",
         verdict=Verdict(_over_all(cells, value, reference, others), "open", "What was found"),

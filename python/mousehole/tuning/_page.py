@@ -5,22 +5,22 @@ from math import isfinite
 
 from mousehole.answer import Settings, wred_table
 from mousehole.base import change_text, engine_text, signed
-from mousehole.html import (
+from mousehole.document import (
     Block,
     Chart,
     Code,
     Column,
     Details,
+    Document,
     Facts,
     Grid,
-    Page,
     Prose,
     Row,
     Section,
     Table,
     Verdict,
 )
-from mousehole.html import Cell as TableCell
+from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import change_cell, interval_chart
 from mousehole.html.pictures import choices
@@ -36,13 +36,13 @@ MOST_TRIALS = 200
 
 def page(
     found: TuneResults, judged: Results, spent: Spent | None = None, command: Sequence[str] | None = None
-) -> Page:
+) -> Document:
     """Returns the page of a search; `judged` are the results on unseen replications.
 
     `command` is what was typed, None where Python was the caller.
     """
     series = pareto.series_of(found)
-    return Page(
+    return Document(
         title=f"Settings for {found.label}",
         subtitle=f"{', '.join(found.families)}; changes are against {found.baseline}.",
         verdict=_verdict(found),

@@ -12,7 +12,7 @@ from mousehole.charts import Panel, Series, of_names, picture
 from mousehole.charts.axes import TIMES, Sides, change_axis, core_range, zero_line
 from mousehole.charts.marks import Datum, data_of, plane, plane_datum, rounded
 from mousehole.charts.style import DIM, FORE
-from mousehole.html import Cell, Chart, Column, Row, Table
+from mousehole.document import Cell, Chart, Column, Row, Table
 from mousehole.tuning import _report as report_tune
 from mousehole.tuning._results import DEFAULT, FINALIST, JudgedRow, TuneResults
 from mousehole.tuning.objectives import Quantity

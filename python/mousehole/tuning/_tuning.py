@@ -222,6 +222,13 @@ class Tuned:
 
         html.write(report_html_tune.page(self.results, self.judged.results, self.spent, command), path)
 
+    def markdown(self, command: Sequence[str] | None = None) -> str:
+        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        from mousehole.document import as_markdown
+        from mousehole.tuning import _page
+
+        return as_markdown(_page.page(self.results, self.judged.results, self.spent, command))
+
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""
         return jsonout.dumps(_document(self.results, self.judged.results))
