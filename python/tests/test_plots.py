@@ -113,6 +113,7 @@ def test_names__that_are_long_are_broken_and_not_cut() -> None:
 def test_core_range__leaves_out_what_would_squeeze_the_rest() -> None:
     assert core_range([-0.4, -0.15, 0.1, 0.15, 3.2]) == (-0.4, 0.15)
     assert core_range([-9.0, -0.2, 0.0, 0.1, 0.3, 4.0]) == (-0.2, 0.3)
+    assert core_range([-1.6, -1.0, -0.9, -0.5, -0.2, 0.0, 0.4, 3.1, 3.3]) == (-1.6, 0.4)
     assert core_range([-0.4, 0.0, 0.3]) == (-0.4, 0.3)
     assert core_range([1.0]) == (1.0, 1.0)
 

@@ -62,24 +62,27 @@ def change_axis(places: Sequence[float], title: str) -> Encoding:
     return encoding
 
 
-OUTLIER = 1.5
-"""So many times as far as the others reach lies an outlier from them."""
-
-
 def core_range(places: Sequence[float]) -> tuple[float, float]:
     """Returns the least and the greatest place without outliers, which would squeeze all others.
 
-    A place is an outlier if it lies one and a half times as far from its neighbour as the others reach.
+    Outliers are at most a quarter of the places, at one end, that lie farther from the others than these
+    reach.
     """
     kept = sorted(places)
-    while len(kept) > 2:
-        if kept[-1] - kept[-2] > OUTLIER * (kept[-2] - kept[0]):
-            kept.pop()
-        elif kept[1] - kept[0] > OUTLIER * (kept[-1] - kept[1]):
-            kept.pop(0)
-        else:
-            break
+    while (ends := _without_outliers(kept)) is not None:
+        kept = ends
     return kept[0], kept[-1]
+
+
+def _without_outliers(places: list[float]) -> list[float] | None:
+    """Returns sorted places without the outliers at one end; None if there are none."""
+    for count in range(1, len(places) // 4 + 1):
+        low, high = places[count:], places[:-count]
+        if places[-count] - high[-1] > high[-1] - high[0]:
+            return high
+        if low[0] - places[count - 1] > low[-1] - low[0]:
+            return low
+    return None
 
 
 def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
