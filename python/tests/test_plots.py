@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from mousehole.charts import Panel, looks, of_schemes, picture
 from mousehole.charts.axes import core_range
 from mousehole.charts.marks import empty
 from mousehole.charts.style import COLOURS, QUIET, broken
-from mousehole.charts.writing import drawn
+from mousehole.charts.writing import drawn, packed
 from mousehole.runs import all_schemes, default_schemes
 
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts")
@@ -108,6 +109,30 @@ def test_names__that_are_long_are_broken_and_not_cut() -> None:
     assert "".join(broken(long)) == long
     assert broken("droptail") == ["droptail"]
     assert of_schemes([long]).colour().to_dict()["legend"]["labelLimit"] == 0
+
+
+def test_png__is_small_and_whole() -> None:
+    import vl_convert
+
+    chart = picture("heading", [[Panel("title", empty("words"), 400, 300)]])
+    given = bytes(vl_convert.vegalite_to_png(chart.to_dict(), scale=2))
+    made = packed(given)
+    assert len(made) < 0.7 * len(given)
+    assert pixels_of(made) == pixels_of(given)
+    assert packed(made) == made
+
+
+def pixels_of(png: bytes) -> tuple[bytes, bytes]:
+    """Returns the head and the uncompressed pixels of a PNG; fails for a wrong checksum."""
+    place, head, content = 8, b"", b""
+    while place < len(png):
+        length = int.from_bytes(png[place : place + 4], "big")
+        chunk = png[place + 4 : place + 8 + length]
+        assert zlib.crc32(chunk) == int.from_bytes(png[place + 8 + length : place + 12 + length], "big")
+        head = chunk if chunk[:4] == b"IHDR" else head
+        content += chunk[4:] if chunk[:4] == b"IDAT" else b""
+        place += 12 + length
+    return head, zlib.decompress(content)
 
 
 def test_core_range__leaves_out_what_would_squeeze_the_rest() -> None:

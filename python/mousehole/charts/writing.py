@@ -2,6 +2,8 @@
 
 import json
 import re
+import struct
+import zlib
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +16,7 @@ from mousehole.charts.style import BACK, CONFIG
 
 Picture = TypeVar("Picture")
 
+PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 ADDRESS_SPACE = 72_000_000_000
 """Bytes of address space that V8 reserves when it starts, and a little more."""
 SHARPNESS = 2.0
@@ -41,7 +44,23 @@ def drawn(chart: Any, suffix: str) -> bytes:
     if suffix != ".png":
         svg = _with_own_ids(_drawing().vegalite_to_svg(spec, **look))
         return svg.encode() if suffix == ".svg" else bytes(_drawing().svg_to_pdf(svg))
-    return bytes(_drawing().vegalite_to_png(spec, scale=SHARPNESS, **look))
+    return packed(_drawing().vegalite_to_png(spec, scale=SHARPNESS, **look))
+
+
+def packed(png: bytes) -> bytes:
+    """Returns the same PNG with its pixels compressed well, to about a third of what vl-convert writes."""
+    chunks, place = [], len(PNG_HEAD)
+    while place < len(png):
+        (length,) = struct.unpack_from(">I", png, place)
+        chunks.append((png[place + 4 : place + 8], png[place + 8 : place + 8 + length]))
+        place += 12 + length
+    pixels = zlib.decompress(b"".join(content for kind, content in chunks if kind == b"IDAT"))
+    head, *others, end = [chunk for chunk in chunks if chunk[0] != b"IDAT"]
+    made = [head, *others, (b"IDAT", zlib.compress(pixels, 9)), end]
+    return PNG_HEAD + b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in made
+    )
 
 
 def as_svg(spec: dict[str, Any]) -> str:
