@@ -2,27 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+import altair as alt
+from mousehole import charts
 from mousehole.base import MouseholeError
+from mousehole.charts import Series, looks
+from mousehole.charts.marks import Datum, data_of, rounded
+from mousehole.charts.style import DIM
 from mousehole.statistics import Estimate
 
 from papers.definition import FigureItem, Panel
 from papers.text import SCALES
 
-COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-"""Those of Okabe and Ito, which the colour-blind can tell apart, and a grey."""
-LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2, 2, 2)))
-BESIDE = (0, (4, 2))
-"""How the second value of a panel is drawn."""
-MARKERS = ("o", "s", "^", "v", "D", "P", "X", "*")
+BESIDE = [4, 2]
+"""Dashes of the second value of a panel."""
+FEW = 30
+"""Curves of at most so many points have marks."""
+PUBLISHED = "×: published"
 
 
 @dataclass(frozen=True)
@@ -48,69 +47,91 @@ def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], pict
             raise MouseholeError(
                 f"figure {item.number}, {panel.ylabel}: no curve for {', '.join(sorted(missing))}"
             )
-    width = max(6.5, 4.6 * len(panels))
-    figure, axes = plt.subplots(1, len(panels), figsize=(width, 4.4), squeeze=False, layout="constrained")
-    for axis, (panel, curves) in zip(axes[0], panels, strict=True):
-        _draw_panel(axis, panel, curves, item)
-    _legend(figure, axes[0][0], width)
     picture.parent.mkdir(parents=True, exist_ok=True)
-    vector = picture.suffix == ".svg"
-    if not vector:  # the page has a heading of its own
-        figure.suptitle(f"Figure {item.number}: {item.title}", fontsize=10)
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": item.number}):
-        figure.savefig(picture, dpi=150, transparent=vector, metadata={"Date": None} if vector else None)
-    plt.close(figure)
+    # The page has a heading of its own.
+    heading = "" if picture.suffix == ".svg" else f"Figure {item.number}: {item.title}"
+    drawn = [charts.Panel(panel.title, _panel_chart(panel, curves, item), 360, 290, [_words(panel, curves)])
+             for panel, curves in panels]  # fmt: skip
+    charts.written(charts.picture(heading, [drawn], item.names), picture)
 
 
-def _draw_panel(axis: Axes, panel: Panel, curves: Sequence[Curve], item: FigureItem) -> None:
-    for curve in curves:
-        _draw_curve(axis, panel, curve, item.names.index(curve.name))
-    if panel.beside:
-        axis.plot([], [], color="#555555", linestyle=BESIDE, linewidth=1.1, label=panel.beside_name)
-    axis.set(xlabel=panel.xlabel, ylabel=panel.ylabel)
-    axis.set_title(panel.title, fontsize=10)
-    if "x" in panel.log:
-        axis.set_xscale("log")
-    if "y" in panel.log:
-        axis.set_yscale("log")
-    elif all(one.mean >= 0 for curve in curves for one in curve.y if one.mean == one.mean):
-        axis.set_ylim(bottom=0)
-    if panel.top is not None:
-        axis.set_ylim(top=panel.top)
-    if panel.change and "y" not in panel.log:
-        axis.axhline(1.0 if panel.change == "ratio" else 0.0, color="black", linewidth=0.6)
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
+def _words(panel: Panel, curves: Sequence[Curve]) -> str:
+    parts = [PUBLISHED] if any(curve.published for curve in curves) else []
+    parts += [f"dashed: {panel.beside_name}"] if panel.beside else []
+    return "; ".join(parts)
 
 
-def _draw_curve(axis: Axes, panel: Panel, curve: Curve, place: int) -> None:
-    colour, line = COLOURS[place % len(COLOURS)], LINES[place % len(LINES)]
+def _panel_chart(panel: Panel, curves: Sequence[Curve], item: FigureItem) -> Any:
+    series = charts.of_names(item.names, "curve")
     scale = SCALES.get(panel.unit, 1.0)
-    x = np.asarray(curve.x, float)
-    mean, low, high = (
-        scale * np.array([getattr(one, end) for one in curve.y]) for end in ("mean", "low", "high")
-    )
-    few = x.size <= 30
-    marker = MARKERS[place % len(MARKERS)] if few else ""
-    if panel.kind != "lines":  # the values are quantiles: they lie on the abscissa
-        level = x if panel.kind == "cdf" else 1 - x
-        axis.plot(mean, level, color=colour, linestyle=line, linewidth=1.4, label=curve.name)
-        return
-    axis.plot(
-        x, mean, color=colour, linestyle=line, marker=marker, markersize=4, linewidth=1.4, label=curve.name
-    )
-    known = np.isfinite(low) & np.isfinite(high)
-    axis.fill_between(x[known], low[known], high[known], color=colour, alpha=0.12, linewidth=0)
-    if curve.beside:
-        axis.plot(x, scale * np.array(curve.beside), color=colour, linestyle=BESIDE, linewidth=1.1)
-    if curve.published:
-        at, printed = zip(*curve.published, strict=True)
-        axis.plot(at, scale * np.array(printed), color=colour, linestyle="", marker="x", markersize=8,
-                  markeredgewidth=1.8, label=f"{curve.name}, published")  # fmt: skip
+    points = [datum for curve in curves for datum in _points(panel, curve, scale)]
+    printed = [{"curve": curve.name, "x": float(x), "y": rounded(scale * y)}
+               for curve in curves for x, y in curve.published]  # fmt: skip
+    beside = [{"curve": curve.name, "x": float(x), "y": rounded(scale * y)}
+              for curve in curves if curve.beside
+              for x, y in zip(curve.x, curve.beside, strict=True)]  # fmt: skip
+    shown = [datum for datum in (*points, *printed, *beside) if isfinite(datum["x"] + datum["y"])]
+    x = _axis(alt.X, panel.xlabel, "x" in panel.log, [datum["x"] for datum in shown])
+    ends = [datum[end] for datum in points for end in ("low", "high") if datum[end] is not None]
+    heights = [*(datum["y"] for datum in shown), *(ends if panel.kind == "lines" else [])]
+    y = _axis(alt.Y, panel.ylabel, "y" in panel.log, heights, panel.top)
+    return alt.layer(*_change_line(panel), *_layers(panel, (points, printed, beside), x, y, series))
 
 
-def _legend(figure: Figure, axis: Axes, width: float) -> None:
-    """Places one legend for all panels below them."""
-    handles, labels = axis.get_legend_handles_labels()
-    columns = max(1, min(len(labels), int(width / 1.9)))
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
+def _layers(panel: Panel, data: Sequence[list[Datum]], x: Any, y: Any, series: Series) -> list[Any]:
+    """Returns the layers of points, of what the paper prints and of the second value."""
+    points, printed, beside = data
+    base, crosses, dashed = (data_of(own).encode(x=x("x"), y=y("y"), color=series.colour()) for own in data)
+    layers = [base.mark_line(clip=True).encode(strokeDash=series.dash(), order="place:Q")]
+    if panel.kind == "lines":
+        is_few = max((datum["place"] for datum in points), default=0) < FEW
+        bands = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_area(
+            opacity=0.12, clip=True
+        )
+        marks = base.mark_point(size=36 if is_few else 0, opacity=1, clip=True)
+        layers += [bands.encode(y=y("low"), y2="high:Q"), marks.encode(shape=series.shape())]
+    else:
+        layers.append(base.mark_point(opacity=0).encode(shape=series.shape()))
+    layers += [dashed.mark_line(strokeDash=BESIDE, strokeWidth=1.1, clip=True)] if beside else []
+    cross = crosses.mark_text(text="×", fontSize=18, fontWeight="bold", clip=True)
+    return layers + ([cross] if printed else [])
+
+
+def _points(panel: Panel, curve: Curve, scale: float) -> list[Datum]:
+    """Returns the points of a curve; values that are quantiles lie on the abscissa."""
+    data = []
+    for place, (x, one) in enumerate(zip(curve.x, curve.y, strict=True)):
+        mean, low, high = (
+            rounded(scale * value) if isfinite(value) else None for value in (one.mean, one.low, one.high)
+        )
+        if mean is None:
+            continue
+        datum = {"curve": curve.name, "x": float(x), "y": mean, "low": low, "high": high, "place": place}
+        if panel.kind != "lines":
+            datum |= {"x": mean, "y": float(x) if panel.kind == "cdf" else 1 - float(x)}
+        data.append(datum)
+    return data
+
+
+def _axis(kind: Any, title: str, is_log: bool, places: list[float], top: float | None = None) -> Any:
+    """Returns the encoding of a field on an axis; a linear ordinate begins at 0 if nothing is less."""
+    if is_log:
+        known = [place for place in places if place > 0] or [0.1, 1.0]
+        low, high = min(known) / 1.1, (top or max(known) * 1.1)
+        axis = alt.Axis(values=looks.log_ticks(low, high), format="~g" if high < 1e5 else "~s")
+        scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
+    else:
+        starts_at_zero = kind is alt.Y and min(places, default=0) >= 0
+        low, high = min(places, default=0.0), max(places, default=1.0)
+        room = 0.03 * (high - low)
+        domain = [0.0 if starts_at_zero else low - room, high + room if top is None else top]
+        axis, scale = alt.Axis(tickCount=6), alt.Scale(domain=domain, nice=False)
+    return lambda field: kind(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def _change_line(panel: Panel) -> list[Any]:
+    """Returns the line of no change, where the panel draws changes."""
+    if not panel.change or "y" in panel.log:
+        return []
+    at = data_of([{"at": 1.0 if panel.change == "ratio" else 0.0}])
+    return [at.mark_rule(color=DIM).encode(y="at:Q")]

@@ -6,8 +6,11 @@ from html import escape
 from math import isfinite
 from pathlib import Path
 
-from mousehole.html import Block, Cell, Column, Page, Prose, Raw, Row, Section, Tone, write
-from mousehole.html import Table as PageTable
+from mousehole.charts.style import BACK
+from mousehole.document import Block, Cell, Column, Document, Prose, Raw, Row, Section, Tone
+from mousehole.document import Table as PageTable
+from mousehole.html import write
+from mousehole.html.pictures import in_colours_of_page
 from mousehole.html.render import blocks, table, words
 
 from papers.definition import Definition
@@ -43,7 +46,7 @@ class Reported:
         return [part for part in self.parts if isinstance(part, ClaimPart)]
 
 
-def page(papers: Sequence[Reported], engine: str) -> Page:
+def page(papers: Sequence[Reported], engine: str) -> Document:
     """Returns the page; `engine` names the engine's version and revision."""
     summary: list[Block] = [
         Prose(
@@ -54,7 +57,7 @@ def page(papers: Sequence[Reported], engine: str) -> Page:
         Raw(_words()),
         *(Raw(_matrix(paper)) for paper in papers),
     ]
-    return Page(
+    return Document(
         title="The papers, claim by claim",
         subtitle="",
         sections=[Section("claims", "All claims", summary, "All claims"), *map(_paper, papers)],
@@ -187,10 +190,10 @@ def _figure(paper: str, part: Picture) -> str:
 
 
 def inline_svg(path: Path) -> str:
-    """Returns an SVG file as an element whose black is the colour of the text around it."""
+    """Returns an SVG file as an element in the colours of the page around it."""
     text = path.read_text(encoding="utf-8")
-    svg = text[text.index("<svg") :]
-    return svg.replace("#000000", "currentColor").replace("#262626", "currentColor")
+    svg = text[text.index("<svg") :].replace(f'fill="{BACK}"', 'fill="none"')
+    return in_colours_of_page(svg, path.stem)
 
 
 def _command(paper: str, item: str) -> str:

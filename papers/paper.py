@@ -182,7 +182,7 @@ class Paper:
         )
 
     def _picture(self, evaluator: Evaluator, item: FigureItem, wanted: Wanted) -> Picture:
-        from papers import draw  # matplotlib takes a second to load
+        from papers import draw  # loads Altair
 
         panels = []
         try:

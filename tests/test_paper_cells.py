@@ -5,7 +5,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 from mousehole.base import Silent
 from mousehole.engine_types import Scenario
@@ -130,11 +129,12 @@ def test_draw__draws_a_second_value_beside_each_curve(
     from mousehole.statistics import Estimate
 
     shown: list[Any] = []
-    monkeypatch.setattr("papers.draw.plt.close", shown.append)
+    monkeypatch.setattr("papers.draw.charts.written", lambda chart, _: shown.append(chart.to_dict()))
     panel = Panel(value="a", beside="b", beside_name="model", xlabel="x", ylabel="y")
     item = FigureItem(number="1", title="t", grid="g", curves="c", names=("one",), panels=(panel,))
     points = [Estimate(1.0, 1.0, 1.0, 1), Estimate(2.0, 2.0, 2.0, 1)]
     draw.draw(item, [(panel, [draw.Curve("one", [1, 2], points, beside=[3.0, 4.0])])], tmp_path / "f.png")
-    lines = {line.get_label(): line for line in shown[0].axes[0].get_lines()}
-    assert "model" in lines
-    assert any(np.array_equal(line.get_ydata(), [3.0, 4.0]) for line in shown[0].axes[0].get_lines())
+    made = shown[0]["vconcat"][0]["hconcat"][0]
+    assert made["title"]["subtitle"] == ["dashed: model"]
+    dashed = next(layer for layer in made["layer"] if layer["mark"].get("strokeDash"))
+    assert [datum["y"] for datum in shown[0]["datasets"][dashed["data"]["name"]]] == [3.0, 4.0]

@@ -669,7 +669,7 @@ def test_page__is_self_contained_and_escapes(own_paper: Callable[[], paper.Paper
     assert "<svg" in text
     assert "http://www.w3.org" in text  # the name spaces of SVG are no addresses that are fetched
     assert not [tag for tag in ("<script src", "<img", "@import", 'src="', "url(http") if tag in text]
-    assert "currentColor" in text
+    assert "var(--chart-" in text
     assert list((folder / "report").iterdir()) == [path]
 
 

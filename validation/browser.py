@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields, replace
 from math import exp, hypot, log
 from pathlib import Path
 
+from mousehole import charts
 from mousehole.base import ConsoleReporter, MouseholeError, counted, time_text
 from mousehole.page import (
     Load,
@@ -194,7 +195,7 @@ def main() -> int:
         given.json.write_text(document.text(results, prediction))
     if not given.dry:
         documents.renew(DOCUMENT, "page-figure", section(results, rows))
-        waterfall.draw(results, PICTURE)
+        charts.written(waterfall.picture_of(results), PICTURE)
     far = [row.scheme for row in rows if not row.is_within]
     if far:
         print(f"page-figure: beyond {BOUND:.0%}: {', '.join(far)}")

@@ -12,9 +12,27 @@ import mousehole
 import pytest
 from mousehole import MouseholeError, html
 from mousehole.base import time_text
-from mousehole.html import Cell, Chart, Code, Column, Page, Prose, Section, Table, Verdict, charts
-from mousehole.html.axes import change_axis, log_axis
-from mousehole.html.figures import change_cell, change_datum, interval_chart, interval_text, told
+from mousehole.charts import of_names, of_schemes, style, writing
+from mousehole.charts.axes import change_axis, log_axis
+from mousehole.charts.marks import change_datum, interval_text
+from mousehole.document import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Details,
+    Document,
+    Facts,
+    Grid,
+    Items,
+    Prose,
+    Section,
+    Table,
+    Verdict,
+)
+from mousehole.html import pictures
+from mousehole.html.figures import change_cell, interval_chart, told
 from mousehole.html.render import code_in_script, words
 from mousehole.statistics import Estimate
 from support import MODULE, SMALL, SMALL_ARGUMENTS
@@ -64,24 +82,22 @@ def table(*rows: list[Cell | str], keys: tuple[str, ...] = ()) -> Table:
 
 def chart(name: str = "c") -> Chart:
     data = alt.InlineData(values=[{"scheme": NASTY, "x": 1, "y": 2}])
-    series = charts.of_names([NASTY], "scheme")
-    picture = series.choosing(
-        series.kept(alt.Chart(data)).mark_point().encode(x="x:Q", y="y:Q", color=series.colour())
-    )
-    return Chart(name, NASTY, NASTY, picture, table([NASTY, Cell("1", 1.0)]))
+    series = of_names([NASTY], "scheme")
+    picture = series.kept(alt.Chart(data)).mark_point().encode(x="x:Q", y="y:Q", color=series.colour())
+    return Chart(name, NASTY, NASTY, picture, table([NASTY, Cell("1", 1.0)], keys=(NASTY,)))
 
 
-def page(*blocks: html.Block, **changes: Any) -> Page:
+def page(*blocks: Block, **changes: Any) -> Document:
     given = {"title": NASTY, "subtitle": NASTY, "sections": [Section("s", NASTY, blocks, NASTY)], **changes}
-    return Page(**given)
+    return Document(**given)
 
 
 def test_page__escapes_every_text() -> None:
     whole = page(
-        Prose(NASTY), html.Items([NASTY]), html.Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
-        html.Details(NASTY, [html.Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
+        Prose(NASTY), Items([NASTY]), Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
+        Details(NASTY, [Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
         verdict=Verdict([NASTY, Code(NASTY)], "good", NASTY), footer=NASTY,
-        choices=charts.of_names([NASTY, "b"], "scheme").choices, choices_label=NASTY,
+        choices=pictures.choices(of_names([NASTY, "b"], "scheme")), choices_label=NASTY,
     )  # fmt: skip
     found = outline(html.render(whole))
     assert not [tag for tag, _ in found.tags if tag == "b"]
@@ -98,7 +114,7 @@ def test_page__asks_for_nothing_and_has_one_bundle() -> None:
     assert [attributes["href"] for tag, attributes in found.tags if tag == "link"] == ["data:,"]
     assert not [part for part in ("@import", "url(http") if part in text]
     assert "default-src 'none'" in text
-    assert text.count(code_in_script(charts.bundle())) == 1
+    assert text.count(code_in_script(writing.script())) == 1
     assert len(text.encode()) < 2_000_000
 
 
@@ -122,9 +138,9 @@ def test_page__has_landmarks_headings_and_a_skip_link() -> None:
 
 def test_page__names_sections_in_its_contents_that_have_labels() -> None:
     sections = [Section("a", "A", []), Section("b", "B", [], "b"), Section("c", "C", [], "c")]
-    text = html.render(Page("t", "", sections))
+    text = html.render(Document("t", "", sections))
     assert re.findall(r'<li><a href="#(\w)"', text) == ["b", "c"]
-    assert "<nav" not in html.render(Page("t", "", sections[:2]))
+    assert "<nav" not in html.render(Document("t", "", sections[:2]))
 
 
 def test_table__sorts_by_values_and_keeps_texts() -> None:
@@ -173,20 +189,20 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_colours__have_the_contrast_that_wcag_asks_for(mode: str) -> None:
     def of(colour: str) -> str:
-        return charts.DARK[colour] if mode == "dark" else colour
+        return style.DARK[colour] if mode == "dark" else colour
 
-    back = of(charts.BACK)
-    marks = (*charts.COLOURS, charts.BETTER, charts.UNCLEAR, charts.WORSE)
+    back = of(style.BACK)
+    marks = (*style.COLOURS, style.BETTER, style.UNCLEAR, style.WORSE)
     assert {colour: contrast(of(colour), back) for colour in marks if contrast(of(colour), back) < 3} == {}
-    assert contrast(of(charts.FORE), back) > 7
-    assert contrast(of(charts.DIM), back) > 4.5
-    assert min(contrast(of(charts.FORE), of(colour)) for colour in charts.DIVERGING) > 4.5
+    assert contrast(of(style.FORE), back) > 7
+    assert contrast(of(style.DIM), back) > 4.5
+    assert min(contrast(of(style.FORE), of(colour)) for colour in style.DIVERGING) > 4.5
 
 
 def test_colours__on_dark_pages_differ_and_are_never_replaced_twice() -> None:
-    dark = list(charts.DARK.values())
+    dark = list(style.DARK.values())
     assert len(set(dark)) == len(dark)
-    assert not set(dark) & set(charts.DARK)
+    assert not set(dark) & set(style.DARK)
 
 
 def test_style__of_text_has_the_contrast_that_wcag_asks_for() -> None:
@@ -200,16 +216,16 @@ def test_style__of_text_has_the_contrast_that_wcag_asks_for() -> None:
 
 
 def test_chart__still_picture_has_the_pages_colours_and_its_own_ids() -> None:
-    still = charts.still(chart("c"))
+    still = pictures.still(chart("c"))
     assert still.startswith("<svg")
-    assert charts.FORE not in still
-    assert f"var(--chart-{charts.FORE[1:]})" in still
+    assert style.FORE not in still
+    assert f"var(--chart-{style.FORE[1:]})" in still
     assert all(name.startswith("c-") for name in re.findall(r'\bid="([^"]*)"', still))
-    assert all(f"var(--chart-{colour[1:]})" not in still or colour in charts.DARK for colour in charts.DARK)
+    assert all(f"var(--chart-{colour[1:]})" not in still or colour in style.DARK for colour in style.DARK)
 
 
 def test_chart__spec_has_no_look_of_its_own() -> None:
-    spec = charts.fluid(chart())
+    spec = pictures.fluid(chart())
     assert spec["width"] == "container"
     assert "config" not in spec
     assert [param["value"] for param in spec["params"] if param["name"] == "shown"] == [[NASTY]]
@@ -218,12 +234,13 @@ def test_chart__spec_has_no_look_of_its_own() -> None:
 
 def test_series__of_schemes_look_as_in_plots() -> None:
     schemes = ["droptail", "sfd", "sfd(th=5kB)"]
-    series = charts.of_schemes(schemes)
-    assert series.colours[0] == charts.COLOURS[0]
-    assert series.colours[1] == series.colours[2] == charts.COLOURS[2]
+    series = of_schemes(schemes)
+    assert series.colours[0] == style.COLOURS[0]
+    assert series.colours[1] == style.COLOURS[2]
+    assert series.colours[2] != series.colours[1]
     assert series.symbols[1] != series.symbols[2]
-    assert [choice.name for choice in series.choices] == schemes
-    assert all(choice.symbol.startswith("M") for choice in series.choices)
+    assert [choice.name for choice in pictures.choices(series)] == schemes
+    assert all(choice.symbol.startswith("M") for choice in pictures.choices(series))
 
 
 def test_axes__fit_all_places() -> None:

@@ -1,6 +1,7 @@
 """What programs and notebooks that use the package meet: quantities, keywords, and how results look."""
 
 import datetime as dt
+import pickle
 import re
 import subprocess
 import sys
@@ -15,6 +16,25 @@ RUN: dict[str, Any] = {
     "link": {"rate": 1e6, "rtt": 0.08, "buffer": 30_000}, "duration": 20, "warmup": dt.timedelta(seconds=1),
     "scheme": "droptail", "traffic": {"model": "poisson", "load": 0.5},
 }  # fmt: skip
+
+
+def test_results__read_well_and_can_be_pickled() -> None:
+    found = mousehole.compare(
+        [{"start_s": 0.1 * n, "client": n % 9, "server": 9, "bytes": 900 + n} for n in range(300)],
+        rate="1mbit", buffer=["10p", "20p"], load=0.5, duration="4s", warmup="1s", seeds=2,
+        schemes="droptail,sfd",
+    )  # fmt: skip
+    assert repr(found.plan.cells[0]) == "<Cell: buffer 10p, load 0.5>"
+    first = found.finding_list[0]
+    assert repr(first) == f"<Finding: {first.sentence} (buffer 10p, load 0.5)>"
+    lines = repr(found).splitlines()[1:]
+    assert [line.partition(": ")[0] for line in lines] == ["buffer 10p, load 0.5", "buffer 20p, load 0.5"]
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301
+    assert again.to_json() == found.to_json()
+    assert again.findings.equals(found.findings)
+    assert len(found.transfers("sfd")) > 0
+    with pytest.raises(mousehole.MouseholeError, match="the traffic is not kept here"):
+        again.transfers("sfd")
 
 
 def test_compare__numbers_are_bits_per_second_seconds_and_bytes() -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mousehole import charts
 from mousehole.base import MouseholeError, OutputConsole, Silent
 from mousehole.commands.cli import main
 from mousehole.page import (
@@ -444,7 +445,7 @@ class TestResults:
 
     def test_waterfall__draws_a_panel_per_scheme_with_every_object(self, tmp_path: Path) -> None:
         path = tmp_path / "a.svg"
-        waterfalls.draw(results(), path)
+        charts.written(waterfalls.picture_of(results()), path)
         text = path.read_text()
         assert all(
             f">{word}<" in text for word in ("droptail", "red", "8", "image", "first contentful paint")
@@ -452,7 +453,7 @@ class TestResults:
 
     def test_waterfall__says_where_no_load_counts(self, tmp_path: Path) -> None:
         found = results(1)
-        waterfalls.draw(found, tmp_path / "a.svg")
+        charts.written(waterfalls.picture_of(found), tmp_path / "a.svg")
         assert ">no load that counts<" in (tmp_path / "a.svg").read_text()
 
 

@@ -1,13 +1,25 @@
-"""Figures: the style of a scheme is its own, and sparse traffic gives a figure that says why it is empty."""
+"""Pictures: schemes are told apart, sparse traffic gives a reason, text needs no fonts."""
 
 import re
-from itertools import combinations
+import shlex
+import subprocess
+import sys
+import zlib
 from pathlib import Path
+from typing import Any
 
 import mousehole
 import pytest
-from mousehole.reports import plots
+from mousehole.answer import overview
+from mousehole.base import MouseholeError
+from mousehole.charts import Panel, looks, of_schemes, picture
+from mousehole.charts.axes import core_range
+from mousehole.charts.marks import empty
+from mousehole.charts.style import COLOURS, QUIET, broken
+from mousehole.charts.writing import drawn, packed
 from mousehole.runs import all_schemes, default_schemes
+
+FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts")
 
 
 def sparse() -> mousehole.Comparison:
@@ -24,7 +36,7 @@ def of_three() -> mousehole.Comparison:
 
 
 def words_of(path: Path) -> str:
-    return " ".join(re.findall(r">([^<>]+)</text>", path.read_text()))
+    return " ".join(re.findall(r">([^<>]+)</t(?:ext|span)>", path.read_text()))
 
 
 def test_plot__of_sparse_traffic_says_why_a_panel_is_empty(
@@ -33,8 +45,7 @@ def test_plot__of_sparse_traffic_says_why_a_panel_is_empty(
     of_three.plot(tmp_path / "a.svg")
     words = words_of(tmp_path / "a.svg")
     assert "no size bin has 20 transfers," in words
-    assert "too few transfers ≤ 15 kB" in words
-    assert all(scheme in words for scheme in of_three.plan.schemes), "the legend names every scheme"
+    assert "too few transfers to compare" in words
 
 
 def test_heatmap__of_sparse_traffic_says_why_it_is_empty(
@@ -44,26 +55,130 @@ def test_heatmap__of_sparse_traffic_says_why_it_is_empty(
     assert "no size has 20 transfers under any scheme" in words_of(tmp_path / "a.svg")
 
 
-def test_look__is_the_same_whatever_a_scheme_is_compared_with() -> None:
-    for scheme in default_schemes():
-        if "(" not in scheme:
-            assert plots.look(scheme, default_schemes()) == plots.look(scheme, ("droptail", scheme))
+def test_places__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
+    for schemes in (
+        default_schemes(),
+        ("sfd", "sfd(th=5kB)", "sfd(th=9kB)", "ared", "codel", "pie", "wrr", "lfp"),
+    ):
+        places = looks.places(schemes)
+        assert len({place.colour for place in places}) == len(schemes) == 8
+        assert len({place.line for place in places}) == 8, "to be told apart in print"
 
 
-def test_look__differs_between_all_schemes_of_the_default() -> None:
-    looks = [plots.look(scheme, default_schemes()) for scheme in default_schemes()]
-    for one, other in combinations(looks, 2):
-        assert (one["color"], one["marker"]) != (other["color"], other["marker"])
-        assert one["marker"] != other["marker"], "to be told apart in print"
+def test_places__a_scheme_has_its_own_colour_where_that_is_free() -> None:
+    for scheme in ("droptail", "sfd", "cake"):
+        assert looks.places((scheme,)) == looks.places(("ared", "s-sfd", scheme))[2:]
+    assert looks.places(("sfd", "sfd(th=5kB)"))[0].colour != looks.places(("sfd", "sfd(th=5kB)"))[1].colour
 
 
-def test_look__no_two_names_of_the_catalogue_look_alike() -> None:
-    schemes = [scheme for scheme in all_schemes() if "(" not in scheme]
-    looks = [(look["color"], look["marker"]) for look in (plots.look(name, schemes) for name in schemes)]
-    assert len(set(looks)) == len(looks)
+def test_places__of_many_schemes_differ() -> None:
+    places = looks.places(all_schemes())
+    assert len({(place.colour, place.line) for place in places}) == len(all_schemes())
 
 
-def test_look__own_policies_have_one_too() -> None:
-    assert plots.look("my-marker|multi-red", ("my-marker|multi-red",)) == plots.look(
-        "my-marker|multi-red", ("droptail", "my-marker|multi-red")
+def test_places__own_policies_have_one_too() -> None:
+    assert looks.places(("my-marker|multi-red",)) == looks.places(("droptail", "my-marker|multi-red"))[1:]
+
+
+def test_plot__returns_the_chart_and_writes_every_format(
+    of_three: mousehole.Comparison, tmp_path: Path
+) -> None:
+    chart = of_three.plot()
+    assert "vconcat" in chart.to_dict()
+    assert chart.to_dict() == of_three.plot(tmp_path / "a.png").to_dict()
+    for name, begin in (("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<svg")):
+        of_three.plot(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(begin)
+    again = tmp_path / "again.svg"
+    of_three.plot(again)
+    assert again.read_bytes() == (tmp_path / "a.svg").read_bytes()
+    with pytest.raises(MouseholeError, match=r"ends in \.png, \.svg or \.pdf"):
+        of_three.plot(tmp_path / "a.gif")
+
+
+def test_plot__of_many_schemes_names_the_references_only(of_three: mousehole.Comparison) -> None:
+    plan = of_three.plan
+    series = of_schemes(plan.schemes).quieted(["droptail"])
+    assert series.colours == [COLOURS[0], QUIET, QUIET]
+    assert series.quiet_first() == ["sfd", "fq-codel", "droptail"]
+
+
+def test_names__that_are_long_are_broken_and_not_cut() -> None:
+    long = "sfd(th=15kB,promotion=periodic,k=4)|cake(tins=colour)"
+    assert all(len(line) <= 34 for line in broken(long))
+    assert "".join(broken(long)) == long
+    assert broken("droptail") == ["droptail"]
+    assert of_schemes([long]).colour().to_dict()["legend"]["labelLimit"] == 0
+
+
+def test_png__is_small_and_whole() -> None:
+    import vl_convert
+
+    chart = picture("heading", [[Panel("title", empty("words"), 400, 300)]])
+    given = bytes(vl_convert.vegalite_to_png(chart.to_dict(), scale=2))
+    made = packed(given)
+    assert len(made) < 0.7 * len(given)
+    assert pixels_of(made) == pixels_of(given)
+    assert packed(made) == made
+
+
+def pixels_of(png: bytes) -> tuple[bytes, bytes]:
+    """Returns the head and the uncompressed pixels of a PNG; fails for a wrong checksum."""
+    place, head, content = 8, b"", b""
+    while place < len(png):
+        length = int.from_bytes(png[place : place + 4], "big")
+        chunk = png[place + 4 : place + 8 + length]
+        assert zlib.crc32(chunk) == int.from_bytes(png[place + 8 + length : place + 12 + length], "big")
+        head = chunk if chunk[:4] == b"IHDR" else head
+        content += chunk[4:] if chunk[:4] == b"IDAT" else b""
+        place += 12 + length
+    return head, zlib.decompress(content)
+
+
+def test_core_range__leaves_out_what_would_squeeze_the_rest() -> None:
+    assert core_range([-0.4, -0.15, 0.1, 0.15, 3.2]) == (-0.4, 0.15)
+    assert core_range([-9.0, -0.2, 0.0, 0.1, 0.3, 4.0]) == (-0.2, 0.3)
+    assert core_range([-1.6, -1.0, -0.9, -0.5, -0.2, 0.0, 0.4, 3.1, 3.3]) == (-1.6, 0.4)
+    assert core_range([-0.4, 0.0, 0.3]) == (-0.4, 0.3)
+    assert core_range([1.0]) == (1.0, 1.0)
+
+
+NO_FONTS = """
+import sys
+from mousehole.charts import Panel, picture
+from mousehole.charts.marks import empty
+from mousehole.charts.writing import drawn
+sys.stdout.buffer.write(drawn(picture("heading", [[Panel("title", empty("words"), 200, 80)]]), ".png"))
+"""
+
+
+def test_png__has_text_where_the_system_has_no_fonts() -> None:
+    """The same picture, with fonts and in a mount namespace without any; text is drawn either way."""
+    hidden = "".join(f"mount -t tmpfs none {place} && " for place in FONT_FOLDERS if Path(place).is_dir())
+    script = f"{hidden}exec {sys.executable} -c {shlex.quote(NO_FONTS)}"
+    without = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", script], capture_output=True
     )
+    if without.returncode and b"unshare" in without.stderr:
+        pytest.skip(f"no mount namespaces here: {without.stderr.decode().strip()}")
+    assert without.returncode == 0, without.stderr
+    blank = drawn(picture("", [[Panel("", empty(""), 200, 80)]]), ".png")
+    assert len(without.stdout) > 1.5 * len(blank), "letters take room"
+
+
+def test_heat_map__is_grouped_and_sorted() -> None:
+    schemes = ("sfd", "droptail", "srpt", "fq-codel", "s-sfd")
+    found = mousehole.compare(
+        "web:sfd", rate="5mbit", duration="4s", warmup="1s", seeds=2, load=0.9, schemes=",".join(schemes)
+    )
+    cell = found.plan.cells[0]
+    groups = overview.by_group(found.results, cell)
+    assert list(groups) == [overview.FROM_PAPERS, overview.INSTALLABLE, overview.IDEALS]
+    assert set(groups[overview.FROM_PAPERS]) == {"sfd", "s-sfd"}
+    assert set(groups[overview.INSTALLABLE]) == {"droptail", "fq-codel"}
+    for own in groups.values():
+        means = [found.results.bucket_values(cell, one, "short", "response_mean_s").mean() for one in own]
+        assert means == sorted(means)
+    drawn_map: Any = found.heatmap().to_dict()
+    axis = drawn_map["vconcat"][0]["hconcat"][0]["layer"][0]["encoding"]["y"]["sort"]
+    assert axis == [name for group, own in groups.items() for name in (group, *own)]

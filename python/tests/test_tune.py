@@ -413,8 +413,9 @@ def test_plot__shows_schemes_beside_each_other(found: Tuned, tmp_path: Path) -> 
     found.plot(tmp_path / "front.svg")
     text = (tmp_path / "front.svg").read_text()
     for word in (
-        "sfd|multi-red(mode=coupled)  (hollow",
-        "sfd|cake(tins=bulk)  (hollow",
+        "sfd|multi-red(mode=coupled)",
+        "sfd|cake(tins=bulk)",
+        "hollow: schemes as they are",
         "fq-codel",
         "recommended",
     ):

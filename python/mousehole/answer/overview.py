@@ -1,9 +1,11 @@
 """Every scheme in one table, next to drop-tail, RED and FQ-CoDel, and its change by transfer size."""
 
-from math import isfinite, nan
+from math import inf, isfinite, nan
 
 import numpy as np
 
+from mousehole.answer._install import Link, installation, link_of
+from mousehole.answer.advice import is_ideal
 from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
 from mousehole.base import Summary, scheme_name
@@ -13,6 +15,8 @@ from mousehole.statistics import Design, Estimate, log_ratio
 
 REFERENCES = ("droptail", "red", "fq-codel")
 """Schemes with which every other one is compared, with default or other parameters, if they are present."""
+FROM_PAPERS, INSTALLABLE, IDEALS = "from papers", "installable", "ideals"
+"""Who can use schemes: nobody without what a paper proposes, anybody today, or nobody."""
 MANY_SCHEMES = 8
 """With more schemes than this, the report is one table, and sentences are printed only on request."""
 
@@ -31,27 +35,28 @@ def heat_reference(plan: Plan) -> str:
 def overview_rows(results: Results, cell: Cell) -> list[OverviewRow]:
     """Returns one row per scheme: short transfers against every reference, long ones against the baseline."""
 
-    def mean(values: Floats) -> float:
-        """Returns the mean over the replications that have such transfers, as changes and verdicts do."""
-        known = values[np.isfinite(values)]
-        return float(np.mean(known)) if known.size else nan
-
     plan = results.plan
     return [
         OverviewRow(
             cell.buffer, cell.load, scheme,
-            short_response_mean_s=mean(results.bucket_values(cell, scheme, "short", "response_mean_s")),
+            short_response_mean_s=_short_mean(results, cell, scheme),
             against={
                 reference: _change(results, cell, scheme, reference, "short")
                 for reference in references(plan)
                 if reference != scheme
             },
             long=None if scheme == plan.baseline else _change(results, cell, scheme, plan.baseline, "long"),
-            queue_delay_p95_s=mean(results.scheme_values(cell, scheme, "queue_delay_p95_s")),
-            reordered_share=mean(results.scheme_values(cell, scheme, "reordered_share")),
+            queue_delay_p95_s=_mean(results.scheme_values(cell, scheme, "queue_delay_p95_s")),
+            reordered_share=_mean(results.scheme_values(cell, scheme, "reordered_share")),
         )
         for scheme in plan.schemes
     ]  # fmt: skip
+
+
+def _mean(values: Floats) -> float:
+    """Returns the mean over the replications that have such transfers, as changes and verdicts do."""
+    known = values[np.isfinite(values)]
+    return float(np.mean(known)) if known.size else nan
 
 
 @per_cell
@@ -73,6 +78,27 @@ def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
     ]  # fmt: skip
 
 
+def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
+    """Returns the schemes in groups by who can use them; the best for short transfers of each group first."""
+    link = link_of(results.manifest["scenario"], cell.buffer)
+    means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
+    groups: dict[str, list[str]] = {name: [] for name in (FROM_PAPERS, INSTALLABLE, IDEALS)}
+    for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):
+        groups[_group_of(scheme, link)].append(scheme)
+    return {name: schemes for name, schemes in groups.items() if schemes}
+
+
+def _group_of(scheme: str, link: Link | None) -> str:
+    """Returns who can use a scheme; a named one that needs `mousehole-live` counts as a paper's."""
+    if is_ideal(scheme):
+        return IDEALS
+    way = None if link is None else installation(scheme, link)
+    if way is None:
+        return FROM_PAPERS
+    is_ours = any(line.startswith("mousehole-live") for line in way.lines)
+    return FROM_PAPERS if is_ours and "|" not in scheme else INSTALLABLE
+
+
 def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:
     """Returns the schemes by their verdict on short transfers, best verdict first, without empty groups.
 
@@ -85,6 +111,10 @@ def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:
             words = finding.outcome if is_judged else finding.verdict
             by_words.setdefault(words, []).append(finding.scheme)
     return [(words, schemes) for words, schemes in by_words.items() if schemes]
+
+
+def _short_mean(results: Results, cell: Cell, scheme: str) -> float:
+    return _mean(results.bucket_values(cell, scheme, "short", "response_mean_s"))
 
 
 def _first(plan: Plan, name: str) -> str | None:

@@ -84,3 +84,4 @@ from .texts import signed as signed
 from .texts import span_text as span_text
 from .texts import time_text as time_text
 from .texts import unit_text as unit_text
+from .texts import whole_percent as whole_percent

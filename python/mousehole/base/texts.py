@@ -78,6 +78,12 @@ def signed(share: float) -> str:
     return text if share <= 0 or text.strip("0.") == "" else f"+{text}"
 
 
+def whole_percent(share: float) -> str:
+    """Returns a share in whole percent with its sign, `+12`, `−3` or `0`, and no sign for percent."""
+    text = f"{100 * share:+.0f}".replace("-", "−")
+    return "0" if text in ("+0", "−0") else text
+
+
 MOST_PERCENT = 999
 """A larger change is printed as `>+999`: its digits would say nothing."""
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,7 @@ from mousehole import _engine
 from mousehole import scenario as scenarios
 from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables
 from mousehole.base import (
+    MouseholeError,
     Options,
     Reporter,
     Silent,
@@ -25,7 +27,6 @@ from mousehole.base import (
     field_error,
     interruptible,
     least,
-    output,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.inputs import Frame, shipment_of, with_names
@@ -57,6 +58,9 @@ from mousehole.runs import (
     run_plan,
 )
 from mousehole.scenario import bottleneck
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 @accepts_options(Options)
@@ -235,30 +239,34 @@ class Comparison:
 
         A comparison does not keep the records of its runs, so this repeats the run; the same seed gives the
         same records. `cell` is the first one by default. `client` is the name that the user's data give a
-        client, else a number. Raises `MouseholeError` for a scheme that was not compared.
+        client, else a number. Raises `MouseholeError` for a scheme that was not compared, and where the
+        traffic is gone: a comparison that was pickled, or is one day of several, has its numbers only.
         """
+        if self._engine_traffic is None and self.results.traffic is not None:
+            raise MouseholeError("cannot repeat a run; the traffic is not kept here, so compare again")
         if scheme not in self.plan.schemes:
             raise field_error("scheme", scheme, f"one of this comparison: {', '.join(self.plan.schemes)}")
         scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
         result = interruptible(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
         return with_names(pl.DataFrame(result.transfers()), self._clients)
 
-    def plot(self, path: str | Path) -> None:
-        """Draws the comparison into a file; its suffix (.png, .svg, .pdf) gives the format.
+    def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
+        """Returns the picture of the comparison, and writes it into a file if `path` is given.
 
-        Raises `MouseholeError` for any other suffix and for a file that cannot be written.
+        The path's suffix (.png, .svg, .pdf) gives the format. Raises `MouseholeError` for any other suffix
+        and for a file that cannot be written.
         """
-        from mousehole.reports import plots  # takes a second to load, and is often not needed
+        from mousehole import charts  # loads Altair
+        from mousehole.reports import plots
 
-        output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
-        output.write_with(path, lambda part: plots.draw(self.results, part))
+        return charts.written(plots.picture_of(self.results), path, "plot")
 
-    def heatmap(self, path: str | Path) -> None:
-        """Draws the change by size and scheme against FQ-CoDel into a file, as `plot` does."""
-        from mousehole.reports import heatmap
+    def heatmap(self, path: str | Path | None = None) -> "alt.VConcatChart":
+        """Returns the change by size and scheme against FQ-CoDel as a picture, as `plot` does."""
+        from mousehole import charts
+        from mousehole.reports import plots
 
-        output.check_suffix("heatmap", str(path), output.PLOT_SUFFIXES)
-        output.write_with(path, lambda part: heatmap.draw(self.results, part))
+        return charts.written(plots.heat_picture(self.results), path, "heatmap")
 
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the comparison as one self-contained page with charts and tables (docs/report.md).
@@ -270,6 +278,13 @@ class Comparison:
         from mousehole.reports import page as report_html  # loads Altair
 
         html.write(report_html.page(self.results, command), path)
+
+    def markdown(self, command: Sequence[str] | None = None) -> str:
+        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        from mousehole.document import as_markdown
+        from mousehole.reports import page as report_html
+
+        return as_markdown(report_html.page(self.results, command))
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.compare/2` (docs/json.md).
@@ -284,8 +299,16 @@ class Comparison:
         return scenarios.filled(run)
 
     def __repr__(self) -> str:
-        primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
-        return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *primary])
+        lines = [
+            self.plan.in_cell(finding.buffer, finding.load, finding.sentence)
+            for finding in self.finding_list
+            if not finding.exploratory
+        ]
+        return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *lines])
+
+    def __getstate__(self) -> dict[str, object]:
+        # The engine's traffic stays with its process.
+        return {**self.__dict__, "_engine_traffic": None}
 
     def _repr_html_(self) -> str:
         return as_html(lambda console: report.print_report(console, self.results))

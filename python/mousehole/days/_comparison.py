@@ -12,9 +12,9 @@ from mousehole.answer import jsonout
 from mousehole.base import Options, Silent, accepts_options, as_html, conflict_error, field_error
 from mousehole.comparison import Comparison, compared, prepare
 from mousehole.days import _days as over_days
-from mousehole.days import _report as report_days
 from mousehole.days._days import Day, DaysFinding, days_findings, effect_rows
 from mousehole.days._document import days_document
+from mousehole.document import as_markdown, print_document
 from mousehole.engine_types import InputEntry
 from mousehole.inputs import Frame
 from mousehole.inputs import traffic as traffics
@@ -94,22 +94,34 @@ class DaysComparison:
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the comparison as one self-contained page, as `Comparison.html` does."""
         from mousehole import html
-        from mousehole.days import _page as report_html_days  # loads Altair
+        from mousehole.days import _report  # loads Altair
 
-        html.write(report_html_days.page(self.days, command), path)
+        html.write(_report.document(self.days, command), path)
+
+    def markdown(self, command: Sequence[str] | None = None) -> str:
+        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        from mousehole.days import _report
+
+        return as_markdown(_report.document(self.days, command))
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.days/1` (docs/json.md)."""
         return jsonout.dumps(days_document(self.days))
 
     def __repr__(self) -> str:
-        primary = [finding.sentence for finding in self.finding_list if not finding.exploratory]
+        lines = [
+            self.plan.in_cell(finding.buffer, finding.load, finding.sentence)
+            for finding in self.finding_list
+            if not finding.exploratory
+        ]
         return "\n".join(
-            [f"Comparison of {len(self.plan.schemes)} schemes over {len(self.days)} days", *primary]
+            [f"Comparison of {len(self.plan.schemes)} schemes over {len(self.days)} days", *lines]
         )
 
     def _repr_html_(self) -> str:
-        return as_html(lambda console: report_days.print_days(console, self.days))
+        from mousehole.days import _report
+
+        return as_html(lambda console: print_document(console, _report.document(self.days)))
 
 
 def _checked_names(days: Sequence[str | Path]) -> list[str]:

@@ -90,6 +90,9 @@ class DaysFinding:
     verdict: str
     sentence: str
 
+    def __repr__(self) -> str:
+        return f"<DaysFinding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
+
     @property
     def known(self) -> list[DayEffect]:
         """The days that count."""

@@ -1,38 +1,57 @@
-"""Prints a comparison over days: the answer, a line per scheme, the effects of single days, the remarks."""
+"""A comparison over days as a document: the answer, the days' effects, how much days differ."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isfinite
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from mousehole.base import capped, change_text, dense, print_fitting, say, share_text, size_text
+from mousehole.base import capped, engine_text, share_text
+from mousehole.charts import Series, of_schemes
 from mousehole.days import _days as days
 from mousehole.days._days import LEAST_DAYS, Day, DayEffect, DaysFinding
-from mousehole.reports import conditions, marked
+from mousehole.document import (
+    Block,
+    Chart,
+    Code,
+    Column,
+    Details,
+    Document,
+    Grid,
+    Items,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from mousehole.document import Cell as TableCell
+from mousehole.html.common import made_section, traffic_section
+from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
+from mousehole.html.pictures import choices
+from mousehole.reports import conditions, size_words
+from mousehole.reports import page as report_html
 from mousehole.runs import Cell
 from mousehole.scenario import bottleneck
-from mousehole.statistics import Estimate
 
 PRIMARY, LONG = "short_response_mean_s", "long_response_mean_s"
+OVER_DAYS, ANOTHER_DAY = "over all days", "another day"
 
 
-def print_days(console: Console, own: Sequence[Day], details: bool = False) -> None:
-    """Prints the whole report; `details` adds every sentence, and the conditions of each day."""
+def document(own: Sequence[Day], command: Sequence[str] | None = None) -> Document:
+    """Returns the document; `command` is what was typed, None where Python was the caller."""
     plan = own[0].results.plan
-    console.print(Text(title(own), style="bold"))
-    for cell in plan.cells:
-        if len(plan.cells) > 1:
-            console.rule(Text(cell.title), align="left")
-        _print_answer(console, own, cell)
-        _print_cell(console, own, cell, details)
-    for day in own if details else ():
-        for condition in conditions(day.results):
-            say(console, Text(f"{day.name}: {condition}", style="dim"))
-    say(console, Text(days.DAYS_NOTE, style="dim"))
-    if not details:
-        say(console, Text("--details prints all sentences.", style="dim"))
+    series = of_schemes(plan.schemes)
+    return Document(
+        title=title(own),
+        subtitle=f"{', '.join(day.name for day in own)}; "
+        f"{len(plan.schemes)} schemes against {plan.baseline}.",
+        verdict=_verdict(own),
+        choices=choices(series),
+        sections=[
+            *(section for cell in plan.cells for section in _cell_sections(own, cell, series)),
+            Section("each-day", "Each day by itself", _each_day(own), "Each day", "details"),
+            made_section(days.manifest_of(own), command),
+        ],
+        footer=f"Mousehole {engine_text()}",
+    )
 
 
 def title(own: Sequence[Day]) -> str:
@@ -40,55 +59,171 @@ def title(own: Sequence[Day]) -> str:
     return f"{len(own)} days over {bottleneck.words(own[0].results.manifest['scenario'])}"
 
 
-def _print_answer(console: Console, own: Sequence[Day], cell: Cell) -> None:
-    lines, way = days.answer(own, cell)
-    for place, line in enumerate(lines):
-        say(console, Text(line, style="green" if place == 0 and way else "yellow" if place == 0 else ""))
-    if way is not None:
-        say(console, Text(f"Install on {way.place}:"))
-        for command in way.lines:
-            console.print(Text(command), soft_wrap=True)
-    console.print()
-
-
-def _print_cell(console: Console, own: Sequence[Day], cell: Cell, details: bool) -> None:
-    found = days.days_findings(own, cell)
+def _verdict(own: Sequence[Day]) -> Verdict:
     plan = own[0].results.plan
-    against = [item for item in found if item.reference == plan.baseline]
-    by_endpoint = {name: [item for item in against if item.endpoint == name] for name in (PRIMARY, LONG)}
-    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
-    words = {PRIMARY: f"Transfers ≤ {short}", LONG: f"Transfers > {long}"}
-    for name, items in by_endpoint.items():
-        if items:
-            print_fitting(console, _over_days(items, f"{words[name]}: change of the mean response time, %"))
-            print_fitting(console, _by_day(items, f"{words[name]}: single days, with their own intervals, %"))
-    if len(own) < LEAST_DAYS:
-        few = f"{len(own)} days give no interval over days; at least {LEAST_DAYS} are needed."
-        say(console, Text(few, style="yellow"))
-    for note in days.day_notes(own, cell):
-        say(console, Text(note, style="yellow"))
-    for item in found if details else ():
-        say(console, Text(item.sentence))
-
-
-def _over_days(items: Sequence[DaysFinding], heading: str) -> Iterator[tuple[Table, str]]:
-    """Yields the table of the changes over days."""
-    table = dense(heading)
-    for name in ("scheme", "over days (95 %)", "another day (95 %)", "least", "most", "I²", "p"):
-        table.add_column(name, justify="left" if name == "scheme" else "right", overflow="fold")
-    for item in items:
-        changes = [effect.change.mean for effect in item.known]
-        ends = (min(changes), max(changes)) if changes else (float("nan"), float("nan"))
-        one = item.heterogeneity
-        table.add_row(
-            marked(item.scheme),
-            _coloured(item.change, change_text(item.change.mean, item.change.low, item.change.high)),
-            prediction_text(item),
-            *(capped(end) if isfinite(end) else "–" for end in ends),
-            share_text(one.i_squared) if one else "–",
-            f"{one.p_value:.2g}" if one else "–",
+    lines: list[str | Code] = []
+    is_good = False
+    for cell in plan.cells:
+        found, way = days.answer(own, cell)
+        lines += (
+            [f"{report_html.capital(cell.title)}: {found[0]}", *found[1:]] if len(plan.cells) > 1 else found
         )
-    yield table, ""
+        if way is not None:
+            lines += [f"Install on {way.place}:", Code("\n".join(way.lines), "Commands that install it")]
+        is_good = is_good or found[0].startswith("Best")
+    return Verdict(lines, "good" if is_good else "open")
+
+
+def _cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Section]:
+    plan = own[0].results.plan
+    found = [item for item in days.days_findings(own, cell) if item.reference == plan.baseline]
+    primary = [item for item in found if item.endpoint == PRIMARY]
+    long = {item.scheme: item for item in found if item.endpoint == LONG}
+    is_grid = len(plan.cells) > 1
+    at = f", {cell.title}" if is_grid else ""
+    number = f"-{plan.cells.index(cell)}" if is_grid else ""
+    short_words, long_words = size_words(plan)
+    notes = days.day_notes(own, cell)
+    points = [
+        Point(item.scheme, "", item.change, long[item.scheme].change)
+        for item in primary
+        if item.scheme in long
+    ]
+    over = Grid([
+        interval_chart(
+            f"over-days{number}", f"Short transfers over {len(own)} days",
+            f"Change of the mean response time of {short_words} against {plan.baseline} over days",
+            {item.scheme: item.change for item in primary}, _over_text(own),
+        ),
+        plane_chart(
+            f"trade-off{number}", points, short_words,
+                long_words,
+            plan.baseline, series.without(plan.baseline),
+        ),
+    ])  # fmt: skip
+    single = Grid([_forest(item, f"day-effects{number}-{place}", short_words)
+                   for place, item in enumerate(primary)])  # fmt: skip
+    few = f"{len(own)} days give no interval over days; at least {LEAST_DAYS} are needed."
+    words = [(primary, short_words), (list(long.values()), long_words)]
+    tables = [
+        _over_table(items, f"Mean response time of {what} against {plan.baseline}")
+        for items, what in words
+        if items
+    ]
+    return [
+        Section(f"over{number}", f"Over all days{at}", [
+            *tables, Items([*([few] if len(own) < LEAST_DAYS else []), *notes], "open"), over,
+            Prose(days.DAYS_NOTE, "dim"),
+        ], f"Over days{at}", is_ruled=is_grid),
+        Section(f"days{number}", f"How much days differ{at}", [
+            single, _difference_table(primary),
+            *(_effects_table(items, what) for items, what in words if items),
+        ], f"How days differ{at}"),
+        Section(f"verdicts{number}", f"The verdicts{at}", [_sentences(days.days_findings(own, cell))],
+                f"Verdicts{at}", "details"),
+    ]  # fmt: skip
+
+
+def _over_text(own: Sequence[Day]) -> str:
+    if len(own) < LEAST_DAYS:
+        return f"Points are means over days. There are no intervals: {len(own)} days are too few."
+    return "Points are means over days, bars 95 % intervals over days: each day counts once."
+
+
+def _forest(item: DaysFinding, name: str, words: str) -> Chart:
+    """Returns a scheme's change on each day with its own interval, then over all days and of another day."""
+    changes = {effect.day: effect.change for effect in item.effects}
+    if item.change.has_interval:
+        changes[OVER_DAYS] = item.change
+        changes[ANOTHER_DAY] = item.another_day
+    seen = days.heterogeneity_text(item)
+    title = f"{item.scheme}: {words} on each day"
+    what = f"Change of the mean response time of {words} under {item.scheme} against {item.reference}"
+    return interval_chart(name, title, what, changes, f"Bars are each day's own 95 % interval. {seen}", "day")
+
+
+def _over_table(items: Sequence[DaysFinding], caption: str) -> Table:
+    columns = [
+        Column("scheme", is_number=False), Column("over days (95 %)"), Column("another day (95 %)"),
+        Column("days that are faster"), Column("verdict", is_number=False),
+    ]  # fmt: skip
+    rows: list[Row] = []
+    for item in items:
+        known = item.known
+        faster = sum(effect.change.mean < 0 for effect in known)
+        rows.append([
+            item.scheme, change_cell(item.change),
+            TableCell(prediction_text(item), _value(item.another_day.low)),
+            TableCell(f"{faster} of {len(known)}", float(faster)), item.verdict,
+        ])  # fmt: skip
+    narrow = ("verdict", "days that are faster")
+    return Table(caption, columns, rows, [item.scheme for item in items], gives_way=narrow)
+
+
+def _difference_table(items: Sequence[DaysFinding]) -> Table:
+    columns = [
+        Column("scheme", is_number=False), Column("I²"), Column("deviation between days"), Column("Q"),
+        Column("degrees of freedom"), Column("p"),
+    ]  # fmt: skip
+    rows: list[Row] = []
+    for item in items:
+        one = item.heterogeneity
+        rows.append(
+            [item.scheme, *[TableCell("–", None)] * 5] if one is None else [
+                item.scheme, TableCell(share_text(one.i_squared), one.i_squared),
+                TableCell(f"{one.deviation:.2g}", one.deviation), TableCell(f"{one.q:.3g}", one.q),
+                TableCell(str(one.freedom), one.freedom), TableCell(f"{one.p_value:.2g}", one.p_value),
+            ]
+        )  # fmt: skip
+    note = (
+        "I² is the share of the variance between the days' changes that their own intervals do not explain "
+        "(Higgins & Thompson 2002); the deviation is that of the true logarithms of ratios (DerSimonian & "
+        "Laird 1986); Q tests whether all days have the same change (Cochran 1954). With few days all are "
+        "uncertain."
+    )
+    return Table("How much days differ beyond chance", columns, rows, [item.scheme for item in items], note)
+
+
+def _effects_table(items: Sequence[DaysFinding], words: str) -> Table:
+    columns = [Column("day", is_number=False), *(Column(item.scheme) for item in items)]
+    rows: list[Row] = [
+        [effect.day, *(_effect_cell(item.effects[place]) for item in items)]
+        for place, effect in enumerate(items[0].effects if items else ())
+    ]
+    return Table(
+        f"{report_html.capital(words)}: change on each day, with the day's own interval", columns, rows
+    )
+
+
+def _effect_cell(effect: DayEffect) -> TableCell:
+    """Returns a day's change, or why it has none."""
+    is_known = isfinite(effect.change.mean)
+    return change_cell(effect.change) if is_known else TableCell(without_change(effect), None)
+
+
+def _sentences(found: Sequence[DaysFinding]) -> Table:
+    columns = [Column(name, is_number=False) for name in ("scheme", "against", "endpoint", "verdict")]
+    rows: list[Row] = []
+    for item in found:
+        endpoint = item.sentence.partition(", ")[2].partition(", over ")[0]
+        rows.append([item.scheme, item.reference, endpoint + (" (exploratory)" if item.exploratory else ""),
+                     TableCell(item.verdict, _value(item.change.mean))])  # fmt: skip
+    return Table("Every endpoint over days", columns, rows, [item.scheme for item in found])
+
+
+def _each_day(own: Sequence[Day]) -> list[Block]:
+    """Returns for each day its tables, its conditions and its traffic, folded."""
+    return [
+        Details(
+            day.name,
+            [
+                *(report_html.overview_table(day.results, cell) for cell in day.results.plan.cells),
+                Items(conditions(day.results)),
+                *traffic_section(day.results.traffic).blocks,
+            ],
+        )
+        for day in own
+    ]
 
 
 def prediction_text(item: DaysFinding) -> str:
@@ -97,31 +232,10 @@ def prediction_text(item: DaysFinding) -> str:
     return f"{capped(one.low)}…{capped(one.high)}" if one.has_interval else "–"
 
 
-def _by_day(items: Sequence[DaysFinding], heading: str) -> Iterator[tuple[Table, str]]:
-    """Yields a table with a line per day, with the intervals, and one without them."""
-    for with_ends in (True, False):
-        table = dense(heading)
-        table.add_column("day", overflow="fold")
-        for item in items:
-            table.add_column(marked(item.scheme), justify="right", overflow="fold")
-        for place, effect in enumerate(items[0].effects):
-            own = [item.effects[place] for item in items]
-            table.add_row(effect.day, *(_effect(one, with_ends) for one in own))
-        yield table, "" if with_ends else "the intervals"
-
-
-def _effect(effect: DayEffect, with_ends: bool) -> Text:
-    change = effect.change
-    if not isfinite(change.mean):
-        return Text(without_change(effect))
-    ends = f" ({capped(change.low)}…{capped(change.high)})" if with_ends and change.has_interval else ""
-    return _coloured(change, f"{capped(change.mean)}{ends}")
-
-
 def without_change(effect: DayEffect) -> str:
     """Returns why a day has no change: `too few` transfers to be judged, or `none`."""
     return "none" if effect.left_out is None else "too few"
 
 
-def _coloured(change: Estimate, text: str) -> Text:
-    return Text(text, style="green" if change.high < 0 else "red" if change.low > 0 else "")
+def _value(number: float) -> float | None:
+    return number if isfinite(number) else None

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from mousehole.base import MouseholeError, Options, Reporter, output
 from mousehole.base.cli_options import Outputs
-from mousehole.days import _report as report_days
 from mousehole.days._comparison import compare_days
+from mousehole.document import print_document
 from mousehole.reports import report_console
 
 OF_ONE_DAY = ("plot", "heatmap", "save_scenario")
@@ -31,4 +31,7 @@ def compare_days_command(
     try:
         output.write_all(writers)
     finally:  # print the report even if a disk is full
-        report_days.print_days(report_console(stderr=outputs.json == "-"), found.days, outputs.details)
+        from mousehole.days import _report  # loads Altair
+
+        console = report_console(stderr=outputs.json == "-")
+        print_document(console, _report.document(found.days), outputs.details)

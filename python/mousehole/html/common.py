@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from mousehole.base import jsontext
+from mousehole.document.blocks import Block, Code, Details, Facts, Items, Prose, Section
 from mousehole.engine_types import TrafficSummary
-from mousehole.html.parts import Block, Code, Details, Facts, Items, Prose, Section
 from mousehole.inputs import account, show
 
 
@@ -36,4 +36,4 @@ def made_section(
         blocks.append(Prose("The same inputs, settings and seed give the same numbers on any machine."))
     blocks.append(Details("The manifest: everything that determines the numbers",
                           [Code(jsontext.dumps(manifest), "The manifest")]))  # fmt: skip
-    return Section("made", "How this was made", blocks, "Command and manifest")
+    return Section("made", "How this was made", blocks, "Command and manifest", "page")

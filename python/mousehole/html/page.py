@@ -5,8 +5,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from mousehole.base import output
+from mousehole.document.blocks import Block, Chart, Choice, Details, Document, Grid
 from mousehole.html import render as rendering
-from mousehole.html.parts import Block, Chart, Choice, Details, Grid, Page
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "
@@ -15,7 +15,7 @@ POLICY = (
 """What browsers let the page do: run its own script, and fetch nothing. Vega compiles expressions."""
 
 
-def write(page: Page, path: str | Path) -> None:
+def write(page: Document, path: str | Path) -> None:
     """Writes the page: the whole file or none.
 
     Raises `MouseholeError` if the file cannot be written, or if its name does not end in `.html`.
@@ -25,10 +25,9 @@ def write(page: Page, path: str | Path) -> None:
     output.write_with(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
-def render(page: Page) -> str:
+def render(page: Document) -> str:
     """Returns the page as the text of one HTML file. The same page gives the same text."""
     has_charts = any(_has_chart(section.blocks) for section in page.sections)
-    has_colours = has_charts or len(page.choices) > 1
     subtitle = f'<p class="dim">{escape(page.subtitle)}</p>' if page.subtitle else ""
     footer = f"<footer>{escape(page.footer)}</footer>" if page.footer else ""
     return (
@@ -36,7 +35,7 @@ def render(page: Page) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<link rel="icon" href="data:,"><title>{escape(page.title)}</title>\n'
-        f"<style>\n{_file('style.css')}</style>{_colours() if has_colours else ''}</head>\n<body>"
+        f"<style>\n{_file('style.css')}</style>{_colours()}</head>\n<body>"
         '<a class="skip" href="#main">Skip to the content</a>\n'
         f"<header><h1>{escape(page.title)}</h1>{subtitle}{_contents(page)}</header>\n"
         f'<main id="main" tabindex="-1">'
@@ -48,7 +47,7 @@ def render(page: Page) -> str:
     )
 
 
-def _contents(page: Page) -> str:
+def _contents(page: Document) -> str:
     named = [section for section in page.sections if section.label]
     if len(named) < 2:
         return ""
@@ -58,7 +57,7 @@ def _contents(page: Page) -> str:
     return f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
 
 
-def _choices(page: Page) -> str:
+def _choices(page: Document) -> str:
     """Returns the boxes that show and hide series; the script makes them visible."""
     if len(page.choices) < 2:
         return ""
@@ -74,11 +73,11 @@ def _choices(page: Page) -> str:
 
 
 def _symbol(choice: Choice) -> str:
-    from mousehole.html import charts
+    from mousehole.html import pictures
 
     return (
         f'<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path d="{escape(choice.symbol)}" '
-        f'fill="{charts.as_variable(choice.colour)}"/></svg>'
+        f'fill="{pictures.as_variable(choice.colour)}"/></svg>'
     )
 
 
@@ -92,20 +91,20 @@ def _has_chart(blocks: object) -> bool:
 
 def _chart_scripts() -> str:
     """Returns what the script draws charts with: Vega, once, and the look of charts."""
-    from mousehole.html import charts
+    from mousehole.charts import style, writing
 
-    looks = rendering.json_in_script({"config": charts.CONFIG, "dark": charts.DARK})
+    looks = rendering.json_in_script({"config": style.CONFIG, "dark": style.DARK})
     return (
         f'<script type="application/json" id="looks">{looks}</script>\n'
-        f"<script>{rendering.code_in_script(charts.bundle())}</script>\n"
+        f"<script>{rendering.code_in_script(writing.script())}</script>\n"
     )
 
 
 def _colours() -> str:
-    """Returns the colours of series for light and for dark pages."""
-    from mousehole.html import charts
+    """Returns the colours of charts for light and for dark pages."""
+    from mousehole.html import pictures
 
-    return f"<style>{charts.variables()}</style>\n"
+    return f"<style>{pictures.variables()}</style>\n"
 
 
 def _file(name: str) -> str:

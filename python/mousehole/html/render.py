@@ -7,7 +7,7 @@ from html import escape
 from math import isfinite
 from typing import Any
 
-from mousehole.html.parts import (
+from mousehole.document.blocks import (
     Block,
     Cell,
     Chart,
@@ -81,11 +81,11 @@ def code(part: Code) -> str:
 
 def chart(part: Chart) -> str:
     """Returns a chart: a still picture, the description that the script draws it from, and its numbers."""
-    from mousehole.html import charts
+    from mousehole.html import pictures
 
     name = escape(part.name)
-    spec = json_in_script(charts.fluid(part))
-    still = charts.still(part)
+    spec = json_in_script(pictures.fluid(part))
+    still = pictures.still(part)
     return (
         f'<figure class="chart" id="{name}"><figcaption><h3>{escape(part.title)}</h3>'
         f'<p id="{name}-description">{words(part.description)}</p></figcaption>'

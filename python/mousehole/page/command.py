@@ -52,9 +52,10 @@ def page_command(
     if outputs.json is not None:
         output.write_text(outputs.json, document.text(results, prediction))
     if outputs.plot is not None:
+        from mousehole import charts
         from mousehole.page import waterfall
 
-        output.write_with(outputs.plot, lambda part: waterfall.draw(results, part))
+        charts.written(waterfall.picture_of(results), outputs.plot)
     show.print_page(report.report_console(stderr=outputs.json == "-"), results, prediction)
     if any(row.loads == 0 for row in results.rows()):
         raise typer.Exit(NO_LOAD_STATUS)

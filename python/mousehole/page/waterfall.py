@@ -1,64 +1,57 @@
 """The picture: a waterfall per scheme side by side, of the load nearest to the scheme's median."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 from urllib.parse import urlsplit
 
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.legend_handler import HandlerTuple
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+import altair as alt
 
 from mousehole.base import time_text
+from mousehole.charts import Panel, picture
+from mousehole.charts.axes import label_list
+from mousehole.charts.marks import Datum, data_of, empty
+from mousehole.charts.style import COLOURS, FORE, QUIET, WORSE
 from mousehole.page._results import PageResults, Trial, order
 from mousehole.page._trial import Fetch
 from mousehole.page.show import title
-from mousehole.reports import STYLE, save
 
-COLOURS = {
-    "Document": "#0072B2", "Stylesheet": "#CC79A7", "Script": "#E69F00", "Image": "#009E73",
-    "Font": "#D55E00", "other": "#7F7F7F",
-}  # fmt: skip
-"""Okabe & Ito's palette, as in the other plots."""
-WAITING = "#CCCCCC"
-THIN, THICK = 0.12, 0.72
-"""Heights of a bar while nothing is on its way, and from the request on."""
-MARKS: tuple[tuple[str, str, str, Any], ...] = (
-    ("first_paint_s", "first contentful paint", "#444444", (0, (1, 1.2))),
-    ("largest_paint_s", "largest contentful paint", "#444444", (0, (4, 1.5))),
-    ("load_s", "load", "#000000", "-"),
-)
-PALE = 0.35
+KINDS = dict(zip(("Document", "Stylesheet", "Script", "Image", "Font", "other"),
+                 (COLOURS[place] for place in (2, 6, 1, 4, 5, 7)), strict=True))  # fmt: skip
+"""Colours of kinds of objects."""
+WAITING = "not yet sent"
+PALE, PALE_NAME = 0.35, "until the first byte"
 """Opacity of the time until the first byte."""
-WIDTH, NARROW_WIDTH = 2.9, 2.3
-"""Of a panel in inches, and of each of many panels."""
+MARKS = (
+    ("first_paint_s", "first contentful paint", [1, 2]),
+    ("largest_paint_s", "largest contentful paint", [5, 3]),
+    ("load_s", "load", [1, 0]),
+)
+WIDTH, NARROW_WIDTH = 280, 220
+"""Of a panel in pixels, and of each of many panels."""
 MANY_PANELS = 4
 LONGEST_NAME = 30
 """Letters of a scheme's name in one line."""
 MOST_NAMED = 70
 """With more objects than this their names would be too small to read."""
+HIGHEST = 1300
+"""Pixels of the frame of axes at most."""
 
 
-def draw(results: PageResults, path: Path) -> None:
-    """Draws a panel per scheme, in the format of the path's suffix."""
+def picture_of(results: PageResults) -> alt.VConcatChart:
+    """Returns a panel per scheme."""
     shown = {scheme: results.middle(scheme) for scheme in results.schemes}
     rows = _rows([trial for trial in shown.values() if trial is not None])
-    with matplotlib.rc_context({**STYLE, "axes.grid": False}):
-        height = min(max(0.13 * len(rows) + 1.7, 3.2), 14.0)
-        width = WIDTH if len(shown) <= MANY_PANELS else NARROW_WIDTH
-        figure = Figure(figsize=(1.6 + width * len(shown), height), layout="constrained")
-        panels = figure.subplots(1, len(shown), sharey=True, sharex=True, squeeze=False)[0]
-        panels[0].set_xlim(0, 1.02 * _last_s(shown.values()))
-        for axes, (scheme, trial) in zip(panels, shown.items(), strict=True):
-            _draw_panel(axes, results, scheme, trial, rows)
-        _name_rows(panels[0], rows)
-        figure.suptitle(title(results), x=0.01, ha="left", fontsize=11, fontweight="bold")
-        _legend(figure, shown.values())
-        save(figure, path)
+    height = min(max(13 * len(rows), 120), HIGHEST)
+    width = WIDTH if len(shown) <= MANY_PANELS else NARROW_WIDTH
+    x = alt.X("begin:Q", title="seconds", axis=alt.Axis(tickCount=6),
+              scale=alt.Scale(domain=[0, 1.02 * _last_s(shown.values())], nice=False))  # fmt: skip
+    panels = [
+        Panel("\n".join(wrap(scheme, LONGEST_NAME)), _panel(trial, rows, x, is_first=not place),
+              width, height, [_words(results, scheme, trial)])
+        for place, (scheme, trial) in enumerate(shown.items())
+    ]  # fmt: skip
+    return picture(title(results), [panels])
 
 
 def _rows(trials: list[Trial]) -> list[str]:
@@ -73,51 +66,79 @@ def _last_s(trials: Iterable[Trial | None]) -> float:
     return max([0.1, *ends, *(load.load_s or 0.0 for load in known)])
 
 
-def _draw_panel(
-    axes: Axes, results: PageResults, scheme: str, trial: Trial | None, rows: list[str]
-) -> None:  # fmt: skip
-    axes.set_title("\n".join(wrap(scheme, LONGEST_NAME)), fontweight="bold", pad=16)
-    axes.set_xlabel("seconds")
-    axes.grid(True, axis="x")
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+def _words(results: PageResults, scheme: str, trial: Trial | None) -> str:
     if trial is None:
-        axes.text(0.5, 0.5, "no load that counts", transform=axes.transAxes, ha="center", color="#666666")
-        return
-    for fetch in trial.load.fetches:
-        _draw_fetch(axes, rows.index(fetch.url), fetch)
-    for field, _, colour, line in MARKS:
-        at = getattr(trial.load, field)
-        if at is not None:
-            axes.axvline(at, color=colour, linestyle=line, linewidth=1.1, zorder=3)
+        return ""
     number = sum(one.counts for one in results.of(scheme))
     median = f", median of {number}" if number > 1 else ""
-    words = f"load {time_text(trial.load.load_s)}{median}"
-    axes.annotate(words, (0, 1), (0, 4), "axes fraction", "offset points", fontsize=8)
+    return f"load {time_text(trial.load.load_s)}{median}"
 
 
-def _draw_fetch(axes: Axes, row: int, fetch: Fetch) -> None:
-    """Draws one object: waiting, then pale until its first byte, then full until its last."""
-    colour = COLOURS.get(fetch.kind, COLOURS["other"])
+def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> Any:
+    if trial is None:
+        return empty("no load that counts")
+    bars = data_of([datum for fetch in trial.load.fetches for datum in _bars(fetch, rows)])
+    names = [kind.lower() for kind in KINDS]
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=[*names, WAITING], range=[*KINDS.values(), QUIET]),
+                       legend=alt.Legend(columns=4))  # fmt: skip
+    opacity = alt.Opacity("state:N", legend=alt.Legend(columns=1),
+                          scale=alt.Scale(domain=[PALE_NAME, "arriving"], range=[PALE, 1.0]))  # fmt: skip
+    y = _row_axis(rows, is_first)
+    base = bars.encode(x=x, x2="end:Q", y=y, color=colour, tooltip=[alt.Tooltip("url:N")])
+    thick = base.transform_filter(f"datum.kind !== '{WAITING}'").mark_bar(height={"band": 0.72})
+    thin = base.transform_filter(f"datum.kind === '{WAITING}'").mark_bar(height={"band": 0.12})
+    faults = [{"begin": datum["end"], "row": datum["row"]} for datum in _faulty(trial, rows)]
+    cross = data_of(faults).mark_text(text="×", color=WORSE, fontSize=12, fontWeight="bold")
+    marks = [
+        {"begin": at, "what": name}
+        for field, name, _ in MARKS if (at := getattr(trial.load, field)) is not None
+    ]  # fmt: skip
+    dashes = alt.Scale(domain=[name for _, name, _ in MARKS], range=[dash for *_, dash in MARKS])
+    lines = data_of(marks).mark_rule(color=FORE, strokeWidth=1.2)
+    return alt.layer(
+        thin,
+        thick.encode(opacity=opacity),
+        *([cross.encode(x=x, y=y)] if faults else []),
+        lines.encode(x=x, strokeDash=alt.StrokeDash("what:N", scale=dashes, legend=alt.Legend(columns=3))),
+    )
+
+
+def _bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
+    """Returns one object: waiting, then pale until its first byte, then full until its last."""
+    kind = (fetch.kind if fetch.kind in KINDS else "other").lower()
     sent = fetch.queued_s if fetch.sent_s is None else fetch.sent_s
     first = sent if fetch.first_byte_s is None else fetch.first_byte_s
     end = first if fetch.end_s is None else fetch.end_s
-    parts = ((fetch.queued_s, sent, WAITING, 1.0, THIN), (sent, first, colour, PALE, THICK),
-             (first, end, colour, 1.0, THICK))  # fmt: skip
-    for begin, finish, fill, opacity, height in parts:
-        if finish > begin:
-            axes.barh(row, finish - begin, left=begin, height=height, color=fill, alpha=opacity, linewidth=0)
-    if fetch.fault or fetch.status >= 400 or fetch.end_s is None:
-        axes.plot([end], [row], marker="x", color="#B00020", markersize=4, zorder=4)
+    parts = ((fetch.queued_s, sent, WAITING, "arriving"), (sent, first, kind, PALE_NAME),
+             (first, end, kind, "arriving"))  # fmt: skip
+    return [
+        {"row": rows.index(fetch.url), "begin": begin, "end": finish, "kind": name, "state": state,
+         "url": fetch.url}
+        for begin, finish, name, state in parts if finish > begin
+    ]  # fmt: skip
 
 
-def _name_rows(axes: Axes, rows: list[str]) -> None:
-    if len(rows) > MOST_NAMED:
-        axes.set_yticks([])
-        axes.set_ylabel(f"{len(rows)} objects, in the order in which they were asked for")
-        return
-    axes.set_yticks(range(len(rows)), [_short_name(url) for url in rows], fontsize=6.5)
+def _faulty(trial: Trial, rows: list[str]) -> list[Datum]:
+    """Returns the objects that did not arrive whole or not as asked for, and when that was known."""
+    found = []
+    for fetch in trial.load.fetches:
+        if fetch.fault or fetch.status >= 400 or fetch.end_s is None:
+            times = (fetch.end_s, fetch.first_byte_s, fetch.sent_s, fetch.queued_s)
+            found.append({"row": rows.index(fetch.url),
+                          "end": next(time for time in times if time is not None)})  # fmt: skip
+    return found
+
+
+def _row_axis(rows: list[str], is_first: bool) -> alt.Y:
+    """Returns the axis of objects, which the first panel names."""
+    places = list(range(len(rows)))
+    names = [_short_name(url) for url in rows]
+    is_named = is_first and len(rows) <= MOST_NAMED
+    words = f"{len(rows)} objects, in the order in which they were asked for"
+    axis = alt.Axis(labels=is_named, labelExpr=label_list(places, names), ticks=False, domain=False,
+                    grid=False, labelFontSize=10)  # fmt: skip
+    heading = words if is_first and not is_named else None
+    return alt.Y("row:O", scale=alt.Scale(domain=places), axis=axis, title=heading)
 
 
 def _short_name(url: str) -> str:
@@ -125,20 +146,3 @@ def _short_name(url: str) -> str:
     path = urlsplit(url).path
     name = path.rsplit("/", 1)[-1] or path.rsplit("/", 2)[0] or "/"
     return name if len(name) <= 24 else f"{name[:11]}…{name[-12:]}"
-
-
-def _legend(figure: Figure, trials: Iterable[Trial | None]) -> None:
-    kinds = dict.fromkeys(
-        fetch.kind if fetch.kind in COLOURS else "other"
-        for trial in trials if trial is not None for fetch in trial.load.fetches
-    )  # fmt: skip
-    shown = [kind for kind in COLOURS if kind in kinds]
-    entries: dict[str, Any] = {kind.lower(): Patch(color=COLOURS[kind]) for kind in shown}
-    entries["until the first byte"] = tuple(Patch(color=COLOURS[kind], alpha=PALE) for kind in shown[:3])
-    entries["not yet sent"] = Line2D([], [], color=WAITING, linewidth=1.6)
-    for _, name, colour, line in MARKS:
-        entries[name] = Line2D([], [], color=colour, linestyle=line)
-    figure.legend(
-        list(entries.values()), list(entries), loc="outside lower left", ncols=5, handlelength=2.4,
-        handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
-    )  # fmt: skip

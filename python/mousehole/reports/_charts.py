@@ -1,4 +1,4 @@
-"""The charts of a comparison's page that show what schemes gain and lose, with their numbers."""
+"""The charts of a comparison that show what schemes gain and lose, with their numbers."""
 
 from collections.abc import Iterable, Sequence
 from math import isfinite, log2
@@ -7,21 +7,25 @@ from typing import Any
 import altair as alt
 
 from mousehole.answer import overview, tables
-from mousehole.base import Summary, change_text, size_text
-from mousehole.html import Cell as TableCell
-from mousehole.html import Chart, Column, Row, Table
-from mousehole.html.axes import change_axis, name_axis, zero_line
-from mousehole.html.charts import DIVERGING, FORE, Series
-from mousehole.html.figures import (
-    Point,
-    change_cell,
+from mousehole.base import Summary, change_text, size_text, whole_percent
+from mousehole.charts import Series
+from mousehole.charts.axes import change_axis, name_axis, zero_line
+from mousehole.charts.marks import (
+    CLEAR,
+    DIMMED,
+    UNCLEAR_NUMBER,
+    UNKNOWN,
+    Datum,
     change_datum,
-    interval_chart,
-    plane_chart,
+    data_of,
+    empty,
+    fields,
     rounded,
-    told,
 )
-from mousehole.runs import BucketRow, Cell, Plan, Results
+from mousehole.document import Cell as TableCell
+from mousehole.document import Chart, Column, Row, Table
+from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart, told
+from mousehole.runs import BucketRow, Cell, Plan, Results, SizeRow
 
 LEAST_TRANSFERS = 20
 """A field with fewer transfers over all replications is not drawn."""
@@ -29,7 +33,7 @@ LOW_STEP = 28
 """Height of a scheme's line in the heat map, in pixels."""
 
 
-def change_chart(
+def _change_chart(
     name: str, title: str, results: Results, role: Summary, rows: Iterable[BucketRow], what: str
 ) -> Chart:
     """Returns the change of the mean response time against the baseline: a line per scheme."""
@@ -43,6 +47,17 @@ def change_chart(
         changes,
         told(changes, what, plan.baseline),
     )
+
+
+def change_charts(results: Results, cell: Cell) -> list[Chart]:
+    """Returns the changes of short and of long transfers against the baseline, with their intervals."""
+    plan = results.plan
+    rows = tables.bucket_rows(results, cell)
+    short, long = size_words(plan)
+    return [
+        _change_chart("short-change", "Short transfers", results, "short", rows, short),
+        _change_chart("long-change", "Long transfers", results, "long", rows, long),
+    ]
 
 
 def trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> Chart:
@@ -66,138 +81,144 @@ def trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> 
 
 
 def heat_chart(results: Results, cell: Cell) -> Chart:
-    """Returns the change by transfer size and scheme against FQ-CoDel, as colours with numbers."""
-    series = Series(results.plan.schemes, (), (), ())
-    plan, reference = results.plan, overview.heat_reference(results.plan)
+    """Returns the change by transfer size and scheme against FQ-CoDel, as colours with numbers.
+
+    Schemes stand in groups: from papers, installable, ideals; in each, the one that serves short transfers
+    best is first.
+    """
+    reference = overview.heat_reference(results.plan)
     rows = overview.by_size_rows(results, cell)
+    groups = overview.by_group(results, cell)
+    schemes = [scheme for group in groups.values() for scheme in group]
     sizes = list(dict.fromkeys(row.bucket for row in rows))
     shown = [row for row in rows if row.count >= LEAST_TRANSFERS and isfinite(row.response_mean_change.mean)]
-    data = []
-    for row in shown:
-        change = row.response_mean_change
-        is_own = row.scheme == reference
-        log = 0.0 if is_own else log2(1 + change.mean)
-        unclear = not isfinite(change.low) or change.low <= 0 <= change.high
-        data.append(
-            {
-                "scheme": row.scheme,
-                "size": row.bucket,
-                "change": rounded(max(min(log, 2.0), -2.0)),
-                "label": "·" if is_own else f"{100 * change.mean:+.0f}".replace("-", "−"),
-                "weight": "normal" if unclear or is_own else "bold",
-                "text": "reference" if is_own else change_text(change.mean, change.low, change.high),
-            }
-        )
-    scale = alt.Scale(domain=[-2, -1, 0, 1, 2], range=list(DIVERGING), interpolate="rgb")
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
-        x=alt.X(
-            "size:N",
-            sort=sizes,
-            title="transfer size",
-            axis=alt.Axis(labelAngle=0, domain=False, ticks=False),
-        ),
-        y=name_axis("scheme", plan.schemes),
-        tooltip=[alt.Tooltip("scheme:N"), alt.Tooltip("size:N"), alt.Tooltip("text:N", title="change")],
-    )
-    layers = [
-        base.mark_rect().encode(color=alt.Color("change:Q", scale=scale, legend=None)),
-        *(
-            base.mark_text(fontSize=11.5, fontWeight=weight, color=FORE)
-            .transform_filter(f"datum.weight == '{weight}'")
-            .encode(text="label:N")
-            for weight in ("normal", "bold")
-        ),
-    ]
+    few = [size for size in sizes if size not in {row.bucket for row in shown}]
     by_place = {(row.scheme, row.bucket): row for row in shown}
-    columns = [Column("scheme", is_number=False), *(Column(size) for size in sizes)]
+    columns = [Column("group", is_number=False), Column("scheme", is_number=False), *map(Column, sizes)]
     lines: list[Row] = [
-        [scheme, *(_heat_cell(by_place.get((scheme, size)), reference) for size in sizes)]
-        for scheme in plan.schemes
+        [group, scheme, *(_heat_cell(by_place.get((scheme, size)), reference) for size in sizes)]
+        for group, own in groups.items()
+        for scheme in own
     ]
     doubt = "95 % interval" if rows and rows[0].response_mean_change.is_interval else "range of replications"
+    left_out = f" Too few transfers: {', '.join(few)}." if few and shown else ""
     return Chart(
         figure_name("sizes", results, cell),
         f"Change by transfer size, against {reference}",
         f"Change of the mean response time in percent, by size: violet is faster than {reference}, orange "
-        f"slower; bold where the {doubt} excludes zero. The colours end at a factor of four.",
-        series.choosing(alt.layer(*layers)),
-        Table(f"Change of the mean response time against {reference}", columns, lines, list(plan.schemes)),
-        height=LOW_STEP * len(plan.schemes),
+        f"slower; bold where the {doubt} excludes zero. The colours end at a factor of four.{left_out}",
+        _heat_fields(shown, groups, sizes, few),
+        Table(f"Change of the mean response time against {reference}", columns, lines, schemes),
+        height=LOW_STEP * (len(schemes) + len(groups)),
     )
+
+
+def _heat_fields(
+    shown: Sequence[SizeRow], groups: dict[str, list[str]], sizes: Sequence[str], few: Sequence[str]
+) -> Any:
+    """Returns the fields, with a line of its own for the name of each group."""
+    if not shown:
+        return empty(f"no size has {LEAST_TRANSFERS} transfers under any scheme")
+    names = [name for group, own in groups.items() for name in (group, *own)]
+    if len(groups) == 1:
+        names = names[1:]
+    wide = [size for size in sizes if size not in few]
+    x = alt.X("size:N", sort=wide, title="transfer size",
+              axis=alt.Axis(labelAngle=0, labelFlush=False, domain=False, ticks=False))  # fmt: skip
+    y = name_axis("scheme", names, bold=list(groups)).scale(domain=names)
+    tip = [alt.Tooltip("scheme:N"), alt.Tooltip("size:N"), alt.Tooltip("text:N", title="change")]
+    known = {(row.scheme, row.bucket) for row in shown}
+    data = [_heat_datum(row) for row in shown]
+    data += [
+        {"scheme": scheme, "size": size, "label": "few", "weight": UNKNOWN, "text": "too few transfers"}
+        for own in groups.values() for scheme in own for size in wide if (scheme, size) not in known
+    ]  # fmt: skip
+    return fields(data, x, y, tip, Series((), (), (), ()))
+
+
+def _heat_datum(row: SizeRow) -> Datum:
+    change, is_own = row.response_mean_change, row.scheme == row.reference
+    unclear = not isfinite(change.low) or change.low <= 0 <= change.high
+    return {
+        "scheme": row.scheme,
+        "size": row.bucket,
+        "change": 0.0 if is_own else rounded(log2(1 + change.mean)),
+        "label": "reference" if is_own else whole_percent(change.mean),
+        "weight": DIMMED if is_own else UNCLEAR_NUMBER if unclear else CLEAR,
+        "text": "reference" if is_own else change_text(change.mean, change.low, change.high),
+    }
 
 
 def grid_charts(results: Results, series: Series) -> list[Chart]:
     """Returns the change of short and of long transfers over the grid of buffers and loads."""
     plan, series = results.plan, series.without(results.plan.baseline)
+    over = "buffer" if len(plan.buffers) > 1 else "load"
+    order = [str(buffer) for buffer in plan.buffers] if over == "buffer" else list(map(load_text, plan.loads))
     roles: tuple[tuple[Summary, str], ...] = (("short", size_words(plan)[0]), ("long", size_words(plan)[1]))
-    over_buffer = len(plan.buffers) > 1
-    charts: list[Chart] = []
+    found: list[Chart] = []
     for role, words in roles:
         rows = [row for row in tables.bucket_rows(results) if row.bucket.role == role and not row.is_baseline]
-        data = [
-            {
-                **change_datum("scheme", row.scheme, row.response_mean_change),
-                "x": row.buffer if over_buffer else _load_text(row.load),
-                "panel": _panel(row, plan),
-            }
-            for row in rows
-            if isfinite(row.response_mean_change.mean)
-        ]
+        places = [_grid_datum(row, plan, over) for row in rows]
+        data = [datum for row, datum in zip(rows, places, strict=True)
+                if isfinite(row.response_mean_change.mean)]  # fmt: skip
         y = change_axis(
             [datum[end] for datum in data for end in ("low", "mean", "high")],
             f"change against {plan.baseline} (↓ faster)",
         )
-        order = (
-            [str(buffer) for buffer in plan.buffers]
-            if over_buffer
-            else [_load_text(load) for load in plan.loads]
-        )
-        x = alt.X("x:N", sort=order, title="buffer" if over_buffer else "load", axis=alt.Axis(labelAngle=0))
-        for panel in dict.fromkeys(datum["panel"] for datum in data):
+        for panel in dict.fromkeys(datum["panel"] for datum in places):
             own = [datum for datum in data if datum["panel"] == panel]
-            base = series.kept(alt.Chart(alt.InlineData(values=own))).encode(
-                x=x,
-                color=series.colour(),
-                xOffset=alt.XOffset("scheme:N", sort=list(series.names)),
-                tooltip=[
-                    alt.Tooltip("scheme:N"),
-                    alt.Tooltip("x:N", title="buffer" if over_buffer else "load"),
-                    alt.Tooltip("text:N", title="change (95 %)"),
-                ],
-            )
-            layers = [
-                zero_line(alt.Y),
-                base.mark_rule(strokeWidth=2.5).encode(y=y("low", alt.Y), y2="high:Q"),
-                base.mark_point(size=80, opacity=1).encode(y=y("mean", alt.Y), shape=series.shape()),
-            ]
-            columns = [Column("scheme", is_number=False), *(Column(place) for place in order)]
-            by_place = {
-                (row.scheme, row.buffer if over_buffer else _load_text(row.load)): row
-                for row in rows
-                if _panel(row, plan) == panel
-            }
-            schemes = [scheme for scheme in plan.schemes if scheme != plan.baseline]
-            lines: list[Row] = [
-                [scheme, *(change_cell(by_place[scheme, place].response_mean_change) for place in order)]
-                for scheme in schemes
-            ]
+            cells = {(row.scheme, datum["x"]): change_cell(row.response_mean_change)
+                     for row, datum in zip(rows, places, strict=True) if datum["panel"] == panel}  # fmt: skip
+            lines: list[Row] = [[scheme, *(cells[scheme, place] for place in order)]
+                                for scheme in series.names]  # fmt: skip
             at = f", {panel}" if panel else ""
-            charts.append(
+            found.append(
                 Chart(
-                    f"grid-{role}-{len(charts)}",
+                    f"grid-{role}-{len(found)}",
                     f"Mean response time of {words}{at}",
-                    f"Change against {plan.baseline} with 95 % intervals, over the "
-                    f"{'buffer' if over_buffer else 'load'}; on the line nothing changes.",
-                    series.choosing(alt.layer(*layers)),
+                    f"Change against {plan.baseline} with 95 % intervals, over the {over}; on the line "
+                    "nothing changes.",
+                    _grid_lines(own, y, over, order, series),
                     Table(
                         f"Change of the mean response time of {words} against {plan.baseline}{at}",
-                        columns,
+                        [Column("scheme", is_number=False), *map(Column, order)],
                         lines,
-                        schemes,
+                        list(series.names),
                     ),
                 )
             )
-    return charts
+    return found
+
+
+def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], series: Series) -> Any:
+    if not own:
+        return empty("too few transfers to compare")
+    base = series.kept(data_of(own)).encode(
+        x=alt.X("x:N", sort=list(order), title=over, axis=alt.Axis(labelAngle=0),
+                scale=alt.Scale(paddingInner=0.35)),
+        color=series.colour(),
+        xOffset=alt.XOffset("scheme:N", sort=list(series.names)),
+        tooltip=[
+            alt.Tooltip("scheme:N"),
+            alt.Tooltip("x:N", title=over),
+            alt.Tooltip("text:N", title="change (95 %)"),
+        ],
+    )  # fmt: skip
+    return alt.layer(
+        zero_line(alt.Y),
+        base.mark_line(strokeWidth=1.2, opacity=0.6).encode(y=y("mean", alt.Y), strokeDash=series.dash()),
+        base.mark_rule(strokeWidth=2.5).encode(y=y("low", alt.Y), y2="high:Q"),
+        base.mark_point(size=80, opacity=1).encode(y=y("mean", alt.Y), shape=series.shape()),
+    )
+
+
+def _grid_datum(row: BucketRow, plan: Plan, over: str) -> Datum:
+    is_both = len(plan.loads) > 1 and len(plan.buffers) > 1
+    return {
+        **change_datum("scheme", row.scheme, row.response_mean_change),
+        "x": str(row.buffer) if over == "buffer" else load_text(row.load),
+        "panel": f"load {load_text(row.load)}" if is_both else "",
+    }
 
 
 def size_words(plan: Plan) -> tuple[str, str]:
@@ -216,10 +237,6 @@ def _heat_cell(row: Any, reference: str) -> TableCell:
     return TableCell("reference", 0.0) if row.scheme == reference else change_cell(row.response_mean_change)
 
 
-def _panel(row: BucketRow, plan: Plan) -> str:
-    """Returns the load of a row where loads and buffers make a grid, empty otherwise."""
-    return f"load {_load_text(row.load)}" if len(plan.loads) > 1 and len(plan.buffers) > 1 else ""
-
-
-def _load_text(load: float | None) -> str:
+def load_text(load: float | None) -> str:
+    """Returns a load of the grid as text."""
     return "own" if load is None else f"{load:g}"

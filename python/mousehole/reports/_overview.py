@@ -19,6 +19,7 @@ from mousehole.base import (
     signed,
     size_text,
     time_text,
+    whole_percent,
 )
 from mousehole.runs import Cell, Change, OverviewRow, Results, SizeRow
 from mousehole.statistics import LEAST_REPLICATIONS
@@ -116,8 +117,7 @@ def change_text(change: Change | None, with_ends: bool = True) -> Text:
 def _whole(share: float) -> str:
     if 100 * share > MOST_PERCENT:
         return f">+{MOST_PERCENT}"
-    text = f"{100 * share:+.0f}".replace("-", "−")
-    return "0" if text in ("+0", "−0") else text
+    return whole_percent(share)
 
 
 def _reordering_text(rows: list[OverviewRow]) -> str:

@@ -10,9 +10,7 @@ import altair as alt
 from mousehole import quantities
 from mousehole.answer import tables
 from mousehole.base import share_text, signed, size_text, time_text
-from mousehole.html import Cell as TableCell
-from mousehole.html import Chart, Column, Row, Table
-from mousehole.html.axes import (
+from mousehole.charts.axes import (
     SHARE_LABEL,
     SIZE_LABEL,
     TIME_LABEL,
@@ -22,8 +20,11 @@ from mousehole.html.axes import (
     name_axis,
     zero_line,
 )
-from mousehole.html.charts import DIM, Series
-from mousehole.html.figures import STEP, Datum, estimate_cell, estimate_datum, rounded
+from mousehole.charts.marks import Datum, data_of, empty, estimate_datum, rounded
+from mousehole.charts.style import DIM, Series
+from mousehole.document import Cell as TableCell
+from mousehole.document import Chart, Column, Row, Table
+from mousehole.html.figures import STEP, estimate_cell
 from mousehole.reports._charts import figure_name, size_words
 from mousehole.runs import (
     BucketRow,
@@ -45,32 +46,6 @@ LEAST_TAIL = 0.0005
 def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the mean response time by transfer size, with intervals."""
     plan = results.plan
-    rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
-    data = [_curve_datum(row) for row in rows]
-    sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
-    y = log_axis(_places(data), quantities.find("bucket", "response_mean_s").axis, TIME_LABEL)
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(x=sizes("size"), color=series.colour())
-    nearest = alt.selection_point(
-        nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
-    )
-    layers = [
-        base.mark_area(opacity=0.15).encode(y=y("low", alt.Y), y2="high:Q"),
-        base.mark_line().encode(y=y("mean", alt.Y), strokeDash=series.dash()),
-        base.mark_point(opacity=1)
-        .encode(
-            y=y("mean", alt.Y),
-            shape=series.shape(),
-            size=alt.condition(nearest, alt.value(160), alt.value(45)),
-            tooltip=[
-                alt.Tooltip("scheme:N"),
-                alt.Tooltip("bin:N", title="size"),
-                alt.Tooltip("text:N", title="mean (95 %)"),
-                alt.Tooltip("count:Q", format=","),
-            ],
-        )
-        .add_params(nearest),
-        _edges(plan, data).encode(x=sizes("edge")),
-    ]
     buckets = [bucket for bucket in plan.buckets if bucket.role == "size"]
     by_bucket = {(row.scheme, row.bucket.name): row for row in tables.bucket_rows(results, cell)}
     columns = [Column("scheme", is_number=False), *(Column(bucket.name) for bucket in buckets)]
@@ -87,17 +62,51 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
         figure_name("by-size", results, cell),
         "Response time by transfer size",
         seen,
-        series.choosing(alt.layer(*layers)),
+        _curves(results, cell, series),
         Table("Mean response time by transfer size (95 %)", columns, lines, list(plan.schemes)),
         height=340,
     )
+
+
+def _curves(results: Results, cell: Cell, series: Series) -> Any:
+    plan = results.plan
+    rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
+    if not rows:
+        return empty(f"no size bin has {LEAST_TRANSFERS} transfers,\nall replications together")
+    order = series.quiet_first()
+    data = [_curve_datum(row) for row in sorted(rows, key=lambda row: order.index(row.scheme))]
+    sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
+    y = log_axis(_places(data), "mean response time", TIME_LABEL)
+    base = series.kept(data_of(data)).encode(x=sizes("size"), color=series.colour())
+    nearest = alt.selection_point(
+        nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
+    )
+    layers = [
+        series.named_only(base.mark_area(opacity=0.15)).encode(y=y("low", alt.Y), y2="high:Q"),
+        base.mark_line().encode(y=y("mean", alt.Y), strokeDash=series.dash()),
+        series.named_only(base.mark_point(opacity=1))
+        .encode(
+            y=y("mean", alt.Y),
+            shape=series.shape(),
+            size=alt.condition(nearest, alt.value(160), alt.value(45)),
+            tooltip=[
+                alt.Tooltip("scheme:N"),
+                alt.Tooltip("bin:N", title="size"),
+                alt.Tooltip("text:N", title="mean (95 %)"),
+                alt.Tooltip("count:Q", format=","),
+            ],
+        )
+        .add_params(nearest),
+        _edges(plan, data).encode(x=sizes("edge")),
+    ]
+    return alt.layer(*layers)
 
 
 def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the share of short transfers that take longer than a time, on logarithmic scales."""
     plan = results.plan
     data: list[Datum] = []
-    for scheme in plan.schemes:
+    for scheme in series.quiet_first():
         own = [row for row in tables.cdf_rows(results, cell) if row.scheme == scheme]
         last = None
         for row in own:
@@ -113,7 +122,8 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
                     "text": f"{share_text(longer)} take longer than {time_text(row.response_s)}",
                 }
             )
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+    short, _ = size_words(plan)
+    base = series.kept(data_of(data)).encode(
         x=log_axis([datum["time"] for datum in data], "response time", TIME_LABEL)("time"),
         y=alt.Y(
             "share:Q",
@@ -124,17 +134,17 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
         color=series.colour(),
         tooltip=[alt.Tooltip("scheme:N"), alt.Tooltip("text:N", title="share")],
     )
-    layers = [
+    lines_and_marks = alt.layer(
         base.mark_line(interpolate="step-after").encode(strokeDash=series.dash()),
         base.mark_point(opacity=0, size=60).encode(shape=series.shape()),
-    ]
+    )
+    drawn = lines_and_marks if data else empty(f"no {short} responded\nwithin the measured windows")
     percentiles = [one for one in quantities.shown_in("short", "bucket") if one.is_percentile]
     columns = [Column("scheme", is_number=False), *(Column(one.short) for one in percentiles)]
     found = {row.scheme: row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"}
     lines: list[Row] = [
         [scheme, *(time_cell(found[scheme], one.name) for one in percentiles)] for scheme in plan.schemes
     ]
-    short, _ = size_words(plan)
     seen = (
         f"The share of {short} that take longer than a time: the lower the line, the fewer wait. A line that "
         f"falls late has a long tail. It ends at {share_text(LEAST_TAIL)}."
@@ -143,7 +153,7 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
         figure_name("tail", results, cell),
         "Who waits long: the tail of short transfers",
         seen,
-        series.choosing(alt.layer(*layers)),
+        drawn,
         Table(f"Percentiles of the response time of {short} (95 %)", columns, lines, list(plan.schemes)),
         height=340,
     )
@@ -166,7 +176,7 @@ def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
         for name, word in names.items()
         if isfinite(found[scheme].estimates[name].mean)
     ]
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+    base = series.kept(data_of(data)).encode(
         y=name_axis("scheme", plan.schemes),
         color=series.colour(legend=False),
         tooltip=[
@@ -192,7 +202,7 @@ def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
         figure_name("percentiles", results, cell),
         "Short transfers: median, mean, p95 and p99",
         f"Response times of {short} with 95 % intervals over replications, on a logarithmic scale.",
-        series.choosing(alt.layer(*layers)),
+        alt.layer(*layers),
         Table(f"Response time of {short} (95 %)", columns, lines, list(plan.schemes)),
         height=STEP * len(plan.schemes),
     )
@@ -233,7 +243,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
             ]
         )
     x = change_axis([datum["change"] for datum in data], TIMES.title)
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+    base = series.kept(data_of(data)).encode(
         y=name_axis("scheme", schemes),
         color=series.colour(legend=False),
         shape=series.shape(legend=False),
@@ -251,7 +261,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
         "How much replications differ",
         f"Each mark is one replication: the mean response time of {short} against {plan.baseline} with the "
         "same traffic. Marks on both sides of the line mean that the outcome hangs on the traffic.",
-        series.choosing(alt.layer(*layers)),
+        alt.layer(*layers),
         Table(f"Replications against {plan.baseline}, mean response time of {short}", columns, rows, schemes),
         height=STEP * len(schemes),
     )
@@ -338,7 +348,7 @@ def _link_chart(
         return alt.X(f"{field}:Q", title=axis, axis=form)
 
     is_logarithmic = not is_share and all(datum["low"] > 0 for datum in data)
-    base = series.kept(alt.Chart(alt.InlineData(values=data))).encode(
+    base = series.kept(data_of(data)).encode(
         y=name_axis("scheme", list(rows)),
         color=series.colour(legend=False),
         tooltip=[
@@ -360,7 +370,7 @@ def _link_chart(
         [scheme, *(estimate_cell(row.estimates[figure], words) for figure in figures)]
         for scheme, row in rows.items()
     ]
-    picture = series.choosing(alt.layer(*layers))
+    picture = alt.layer(*layers)
     return Chart(
         name,
         title,
@@ -375,8 +385,15 @@ def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
     """Returns lines at the limits of short and of long transfers, where the sizes reach them."""
     sizes = [datum["size"] for datum in data]
     limits = (plan.short_bytes, plan.long_bytes)
-    edges = [{"edge": float(edge)} for edge in limits if sizes and min(sizes) <= edge <= max(sizes)]
-    return alt.Chart(alt.InlineData(values=edges)).mark_rule(color=DIM, strokeDash=[2, 3], strokeWidth=1)
+    edges = data_of([
+        {"edge": float(edge), "label": size_text(edge)}
+        for edge in limits if sizes and min(sizes) <= edge <= max(sizes)
+    ])  # fmt: skip
+    words = edges.mark_text(angle=270, align="left", baseline="bottom", dx=4, dy=-2, fontSize=10, color=DIM)
+    return alt.layer(
+        edges.mark_rule(color=DIM, strokeDash=[2, 3], strokeWidth=1),
+        words.encode(y=alt.value(alt.expr("height")), text="label:N"),
+    )
 
 
 def _places(data: Sequence[Datum]) -> list[float]:

@@ -20,14 +20,15 @@ from mousehole.answer import (
 )
 from mousehole.answer.advice import advice
 from mousehole.base import counted, engine_text, share_text, size_text, time_text, unit_text
-from mousehole.html import (
+from mousehole.charts.style import Series, of_schemes
+from mousehole.document import (
     Block,
     Code,
     Column,
     Details,
+    Document,
     Grid,
     Items,
-    Page,
     Prose,
     Row,
     Section,
@@ -35,10 +36,10 @@ from mousehole.html import (
     Tone,
     Verdict,
 )
-from mousehole.html import Cell as TableCell
-from mousehole.html.charts import Series, of_schemes
+from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import change_cell
+from mousehole.html.pictures import choices
 from mousehole.inputs import replay_words
 from mousehole.quantities import TableName
 from mousehole.reports import _charts as report_charts
@@ -57,19 +58,19 @@ LINK_TABLES: tuple[TableName, TableName] = ("link", "long")
 """The tables of the terminal whose quantities of schemes the page shows in one."""
 
 
-def page(results: Results, command: Sequence[str] | None = None) -> Page:
+def page(results: Results, command: Sequence[str] | None = None) -> Document:
     """Returns the page of a comparison; `command` is what was typed, None where Python was the caller."""
     plan = results.plan
     series = of_schemes(plan.schemes)
     link = bottleneck.words(results.manifest["scenario"])
     is_grid = len(plan.cells) > 1
     cells = [section for cell in plan.cells for section in _cell_sections(results, cell, series, is_grid)]
-    return Page(
+    return Document(
         title=f"{results.label} over {link}",
         subtitle=f"{len(plan.schemes)} schemes compared with common traffic, against {plan.baseline}; "
         f"{counted(plan.replications, 'replication')} of {plan.base['duration']}.",
         verdict=verdict([advice(results, cell)[0] for cell in plan.cells], plan.baseline),
-        choices=series.choices,
+        choices=choices(series),
         sections=[
             *([_grid_section(results, series)] if is_grid else []),
             *cells,
@@ -113,7 +114,7 @@ def _cell_sections(results: Results, cell: Cell, series: Series, is_grid: bool) 
             Details("All tables", _tables(results, cell)),
         ]
         return [Section(name, capital(cell.title), blocks)]
-    changes = _change_charts(results, cell)
+    changes = report_charts.change_charts(results, cell)
     first = [
         *changes,
         report_charts.trade_off_chart(results, [cell], series),
@@ -137,16 +138,6 @@ def _cell_sections(results: Results, cell: Cell, series: Series, is_grid: bool) 
         Section("times", "Response times", [Grid(times)], "Response times"),
         Section("link", "The link", [Grid(link)], "The link"),
         Section("tables", "All tables", _tables(results, cell), "Tables"),
-    ]
-
-
-def _change_charts(results: Results, cell: Cell) -> list[Block]:
-    plan = results.plan
-    rows = tables.bucket_rows(results, cell)
-    short, long = f"transfers ≤ {size_text(plan.short_bytes)}", f"transfers > {size_text(plan.long_bytes)}"
-    return [
-        report_charts.change_chart("short-change", "Short transfers", results, "short", rows, short),
-        report_charts.change_chart("long-change", "Long transfers", results, "long", rows, long),
     ]
 
 

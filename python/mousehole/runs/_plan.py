@@ -42,6 +42,9 @@ class Cell:
         load = "the traffic's own load" if self.load is None else f"load {self.load:g}"
         return f"buffer {self.buffer}, {load}"
 
+    def __repr__(self) -> str:
+        return f"<Cell: {self.title}>"
+
 
 @dataclass(frozen=True)
 class Task:
@@ -89,6 +92,10 @@ class Plan:
     """The number under which the first replication draws; those of another plan may have been seen before."""
     in_rounds: bool = False
     """Whether replications are rounds of real programs, as `mousehole link` plays them."""
+
+    def in_cell(self, buffer: str, load: float | None, sentence: str) -> str:
+        """Returns a sentence on a cell; it names the cell where the plan has several."""
+        return sentence if len(self.cells) == 1 else f"{Cell(buffer, load).title}: {sentence}"
 
     @property
     def run_word(self) -> str:

@@ -315,6 +315,9 @@ class Finding(Row):
         """Returns the finding as plain values by column name."""
         return as_record(self)
 
+    def __repr__(self) -> str:
+        return f"<Finding: {self.sentence} ({Cell(self.buffer, self.load).title})>"
+
 
 def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
     """Returns a row as plain values by column name: an estimate becomes three columns, NaN becomes None."""

@@ -1,110 +1,248 @@
-"""Pictures of a sweep: small multiples of lines, and response surfaces, one panel for each scheme."""
+"""Charts of a sweep: small multiples of lines, trends of scattered cells, surfaces of each scheme."""
 
-from collections.abc import Callable, Sequence
-from math import ceil, floor, isfinite, log10
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, exp, floor, log, log2, log10
 from typing import Any
 
-import matplotlib
+import altair as alt
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator, PercentFormatter
 
-from mousehole.base import MouseholeError, output, rate_text, time_text, unknown_error
-from mousehole.reports import STYLE, look, save
+from mousehole.base import (
+    MouseholeError,
+    change_text,
+    counted,
+    rate_text,
+    signed,
+    time_text,
+    unknown_error,
+    whole_percent,
+)
+from mousehole.charts import Panel, Series, looks, of_schemes, picture
+from mousehole.charts.axes import (
+    CHANGE_LABEL,
+    TIME_LABEL,
+    Encoding,
+    change_axis,
+    label_list,
+    zero_line,
+)
+from mousehole.charts.marks import (
+    CLEAR,
+    LEAST_RATIO,
+    UNCLEAR_NUMBER,
+    Datum,
+    data_of,
+    empty,
+    fields,
+    rounded,
+)
+from mousehole.charts.style import DIM, SEQUENTIAL, STRONG
 from mousehole.sweeps._found import VALUE, Found
-from mousehole.sweeps._scipy import scipy_module
-from mousehole.sweeps._views import Scale, What, scale_of, title_of, trend
+from mousehole.sweeps._views import Scale, Trend, What, scale_of, title_of, trend
 
 MOST_PANELS = 6
 """Panels side by side, or one above the other."""
-FINE = 80
-"""Points of a fitted surface along each axis."""
+FINE = 48
+"""Fields of a fitted surface along each axis."""
 LEAST_CELLS = 6
 """Scattered cells from which on a surface is fitted."""
 DODGE = 0.012
 """How far lines of different schemes stand beside each other, as a share of the axis."""
-CONTOURS = 6
-"""Lines of equal height on a fitted surface."""
+STEPS = 9
+"""Levels of colour of a fitted surface, whose borders are lines of equal height."""
+MOST_NUMBERS = 120
+"""Grids of more fields have colours without numbers."""
+RATE_LABEL = "format(datum.value, '~s') + 'b/s'"
+AXIS_LABELS = {"seconds": TIME_LABEL, "bits_per_second": RATE_LABEL}
+"""Expressions of Vega for the labels of an axis, by the unit of what is drawn."""
+NONE_DRAWN = "no cells"
 
 
-def label_axis(scale: Scale, axis: Any) -> None:
-    """Writes values and name on an axis of a picture."""
-    axis.set_minor_locator(NullLocator())
-    if scale.column is None:
-        axis.set_major_locator(FixedLocator(list(range(len(scale.names)))))
-        axis.set_major_formatter(FuncFormatter(lambda place, _: _name(scale, place)))
-    else:
-        axis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value)))
-    axis.set_label_text(scale.setting)
+@dataclass(frozen=True)
+class Drawing:
+    """What the panels of a picture have in common."""
 
+    sweep: Found
+    cells: pl.DataFrame
+    what: What
 
-def _name(scale: Scale, place: float) -> str:
-    at = round(place)
-    return scale.names[at] if abs(at - place) < 1e-6 and 0 <= at < len(scale.names) else ""
+    @cached_property
+    def series(self) -> Series:
+        """The schemes that are drawn, as they look in every panel."""
+        series = of_schemes(self.sweep.schemes)
+        return series if self.what.of_change is None else series.without(self.what.of_change)
 
+    @cached_property
+    def y(self) -> Encoding:
+        """The axis of what is drawn, which fits all cells and their intervals."""
+        ends = [
+            number for name in (self.what.column, *self.what.ends)
+            for number in self.cells[name].drop_nulls().to_list()
+        ]  # fmt: skip
+        if self.what.of_change is not None:
+            return change_axis([self.height(number) for number in ends], f"change (↓ {self.what.sides.less})")
+        label = AXIS_LABELS.get(self.what.unit, alt.Undefined)
+        scale = alt.Scale(domain=[min(ends, default=0), max(ends, default=1)], nice=True)
+        axis = alt.Axis(labelExpr=label, tickCount=6)
+        return lambda field, kind=alt.Y: kind(f"{field}:Q", scale=scale, title=None, axis=axis)
 
-def format_values(what: What, axis: Any) -> None:
-    """Writes the values of what is drawn on an axis of a picture."""
-    if what.of_change is not None:
-        axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    elif what.unit == "seconds":
-        axis.set_major_formatter(FuncFormatter(lambda number, _: time_text(number)))
-    elif what.unit == "bits_per_second":
-        axis.set_major_formatter(FuncFormatter(lambda number, _: rate_text(number)))
+    def height(self, number: float) -> float:
+        """Returns where a number of cells is drawn: changes as log2 of ratios."""
+        return rounded(log2(max(1 + number, LEAST_RATIO)) if self.what.of_change is not None else number)
 
+    def text(self, mean: float, count: int) -> str:
+        """Returns a mean over cells as text."""
+        number = self.number(mean) if self.what.of_change is None else f"{signed(mean)} %"
+        return f"{number} ({counted(count, 'cell')})"
 
-def write(path: str | Path, draw: Callable[[Path], None]) -> None:
-    """Draws into a file whose suffix gives the format; raises `MouseholeError` for any other suffix."""
-    output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
-    output.write_with(path, draw)
+    def number(self, value: float) -> str:
+        """Returns a value as a short text."""
+        if self.what.of_change is not None:
+            return whole_percent(value)
+        if self.what.unit == "bits_per_second":
+            return rate_text(value)
+        return time_text(value) if self.what.unit == "seconds" else f"{value:.3g}"
+
+    def schemes(self) -> list[str]:
+        """Returns the schemes that have something to draw."""
+        return [scheme for scheme in self.sweep.schemes if scheme != self.what.of_change]
+
+    def own(self, scheme: str, cells: pl.DataFrame) -> pl.DataFrame:
+        """Returns the cells of a scheme in which the measure is known."""
+        return cells.filter((pl.col("scheme") == scheme) & pl.col(self.what.column).is_not_null())
+
+    def zero(self) -> list[Any]:
+        """Returns the line of no change, for changes."""
+        return [zero_line(alt.Y)] if self.what.of_change is not None else []
 
 
 def small_multiples(
-    sweep: Found, path: Path, *, value: str = VALUE, against: str | None = None, x: str | None = None,
+    sweep: Found, *, value: str = VALUE, against: str | None = None, x: str | None = None,
     columns: str | None = None, rows: str | None = None, absolute: bool = False,
-) -> None:  # fmt: skip
-    """Draws a measure along the axis `x`, one line per scheme, a panel for each value of other axes.
+) -> alt.VConcatChart:  # fmt: skip
+    """Returns a measure along the axis `x`, one line per scheme, a panel for each value of other axes.
 
     `columns` and `rows` are the axes of the panels; the mean is taken over axes that have no place. Where
     cells are scattered, as in a Latin hypercube, there is a panel for each axis instead, with the trend of
     the cells. What is drawn is the change against the scheme `against`, or the measure itself if `absolute`
     is set or if there is one scheme only.
     """
-    cells = sweep.cells(value, against)
-    what = What.of(sweep, value, against, absolute)
-    with matplotlib.rc_context(STYLE):
-        if sweep.manifest["sweep"]["design"] == "grid" or columns or rows:
-            figure = _facets(sweep, cells, what, x, columns, rows)
-        else:
-            figure = _trends(sweep, cells, what, [x] if x else sweep.axes)
-        save(figure, path)
+    drawing = Drawing(sweep, sweep.cells(value, against), What.of(sweep, value, against, absolute))
+    if sweep.manifest["sweep"]["design"] == "grid" or columns or rows:
+        return _facets(drawing, x, columns, rows)
+    return _trends(drawing, [x] if x else sweep.axes)
 
 
 def surfaces(
-    sweep: Found, path: Path, *, x: str | None = None, y: str | None = None, value: str = VALUE,
+    sweep: Found, *, x: str | None = None, y: str | None = None, value: str = VALUE,
     against: str | None = None, absolute: bool = False,
-) -> None:  # fmt: skip
-    """Draws a measure over two axes as colour, a panel for each scheme.
+) -> alt.VConcatChart:  # fmt: skip
+    """Returns a measure over two axes as colour, a panel for each scheme.
 
     The mean is taken over the other axes. Between scattered cells a smooth surface is fitted. Raises
     `MouseholeError` where there are no two axes of numbers.
     """
     numeric = [axis for axis in sweep.axes if sweep.number_column(axis) is not None]
     x, y = _two_axes(sweep, numeric, x, y)
-    what = What.of(sweep, value, against, absolute)
-    schemes = [scheme for scheme in sweep.schemes if what.of_change is None or scheme != what.of_change]
-    with matplotlib.rc_context({**STYLE, "axes.grid": False}):
-        save(_surface_figure(sweep, what, x, y, schemes), path)
+    drawing = Drawing(sweep, sweep.cells(value, against), What.of(sweep, value, against, absolute))
+    panels = [
+        Panel(scheme, _surface(drawing, scheme, x, y, value, against), 260, 230)
+        for scheme in drawing.schemes()
+    ]
+    rest = [axis for axis in sweep.axes if axis not in (x, y)]
+    how = "mean" if sweep.manifest["sweep"]["design"] == "grid" else "fitted through the cells,"
+    over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
+    percent = ", %" if drawing.what.of_change is not None else ""
+    heading = f"{_capital(drawing.what.words)}{percent}  ·  {title_of(sweep)}{over}"
+    return picture(heading, _in_rows(panels), one_legend=True)
 
 
-def _facets(
-    sweep: Found, cells: pl.DataFrame, what: What, x: str | None, columns: str | None, rows: str | None
-) -> Figure:
+def axis_encoding(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any = alt.X) -> Any:
+    """Returns the encoding of a setting: numbers with their units, or names in order.
+
+    `room` is a share of the axis that is left free at either end. The channel is x unless `altair.Y` is
+    given.
+    """
+    known = cells.drop_nulls(scale.setting)
+    places = scale.places(known)
+    ticks = _ticks(places, scale.is_log) if scale.column is not None else list(range(len(scale.names)))
+    names = [scale.text(tick) for tick in ticks] if scale.column is not None else list(scale.names)
+    low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
+    domain = _padded(low, high, scale.is_log, room)
+    axis = alt.Axis(values=ticks, labelExpr=label_list(ticks, names), labelFlush=False)
+    form: Any = "log" if scale.is_log else "linear"
+    field = "x:Q" if kind is alt.X else "y:Q"
+    return kind(field, title=scale.setting, axis=axis, scale=alt.Scale(type=form, domain=domain, nice=False))
+
+
+def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tuple[Any, list[Datum]]:
+    """Returns scattered cells along a setting with the trend of each scheme, and the trend's points.
+
+    With `most`, only every second, third, … cell is drawn if there are more.
+    """
+    scale = scale_of(drawing.sweep, drawing.cells, setting)
+    dots: list[Datum] = []
+    lines: list[Datum] = []
+    for scheme in drawing.schemes():
+        own = drawing.own(scheme, drawing.cells).drop_nulls(setting)
+        if not len(own):
+            continue
+        places, values = scale.places(own), own[drawing.what.column].to_numpy()
+        lines += [_trend_datum(drawing, scale, scheme, point)
+                  for point in trend(places, values, drawing.what, scale)]  # fmt: skip
+        every = 1 if most is None else ceil(len(drawing.cells) / most)
+        dots += [_dot(drawing, row, place)
+                 for row, place in zip(own.gather_every(every).iter_rows(named=True), places[::every],
+                                       strict=True)]  # fmt: skip
+    if not lines:
+        return empty(NONE_DRAWN), []
+    series, y = drawing.series, drawing.y
+    x = axis_encoding(scale, drawing.cells)
+    tip = [alt.Tooltip("scheme:N"), alt.Tooltip("settings:N"), alt.Tooltip("text:N", title="value")]
+    small, means = (series.kept(data_of(data)).encode(x=x, color=series.colour()) for data in (dots, lines))
+    return alt.layer(
+        *drawing.zero(),
+        small.mark_point(opacity=0.3, size=20).encode(y=y("y", alt.Y), tooltip=tip),
+        means.mark_line().encode(y=y("y", alt.Y), strokeDash=series.dash()),
+        means.mark_point(opacity=1, size=60).encode(y=y("y", alt.Y), shape=series.shape(),
+                                                    tooltip=[tip[0], tip[2]]),
+    ), lines  # fmt: skip
+
+
+def field_chart(
+    drawing: Drawing,
+    data: Sequence[Datum],
+    across: tuple[str, Sequence[str]],
+    down: tuple[str, Sequence[str]],
+) -> Any:
+    """Returns the fields of a grid, each with its number; `across` and `down` are settings with their values.
+
+    Each row of `data` has both as texts `x` and `y`, the number `value`, and a `text`.
+    """
+    if not data:
+        return empty(NONE_DRAWN)
+    is_small = len(across[1]) * len(down[1]) <= MOST_NUMBERS
+    rows = [
+        {**datum, "change": drawing.height(datum["value"]), "weight": UNCLEAR_NUMBER if is_small else CLEAR,
+         "label": drawing.number(datum["value"]) if is_small else ""}
+        for datum in data
+    ]  # fmt: skip
+    step = max(1, ceil(len(across[1]) / 8))
+    x = alt.X("x:N", sort=list(across[1]), title=across[0],
+              axis=alt.Axis(labelAngle=0, labelFlush=False, values=list(across[1])[::step]))  # fmt: skip
+    y = alt.Y("y:N", sort=list(down[1])[::-1], title=down[0])
+    tip = [alt.Tooltip("x:N", title=across[0]), alt.Tooltip("y:N", title=down[0]), alt.Tooltip("text:N")]
+    return fields(
+        rows, x, y, tip, colour=None if drawing.what.of_change is not None else _sequential(drawing)
+    )
+
+
+def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | None) -> alt.VConcatChart:
     """Draws a grid: lines along x, panels by two other axes."""
+    sweep, cells = drawing.sweep, drawing.cells
     for field, name in (("x", x), ("columns", columns), ("rows", rows)):
         if name is not None and name not in sweep.axes:
             raise unknown_error(field, "setting", name, sweep.axes)
@@ -117,21 +255,39 @@ def _facets(
     columns = columns or (few.pop(0) if few else None)
     rows = rows or next((axis for axis in few if axis != columns), None)
     scale = scale_of(sweep, cells, x)
-    across, down = _values(cells, columns), _values(cells, rows)
-    figure = Figure(figsize=(max(2.9 * len(across) + 1.2, 6.4), 2.5 * len(down) + 1.5), layout="constrained")
-    panels = figure.subplots(len(down), len(across), sharex=True, sharey=True, squeeze=False)
-    for line, low in enumerate(down):
-        for place, left in enumerate(across):
+    panels = []
+    for low in _values(cells, rows):
+        line = []
+        for left in _values(cells, columns):
             part = _at(_at(cells, columns, left), rows, low)
-            _lines(panels[line][place], sweep, part, what, scale)
             titles = [f"{name} {_short(entry)}" for name, entry in ((columns, left), (rows, low)) if name]
-            panels[line][place].set_title(", ".join(titles))
-    for axes in panels[-1]:
-        label_axis(scale, axes.xaxis)
+            line.append(Panel(", ".join(titles), _lines(drawing, part, scale), 230, 180))
+        panels.append(line)
     rest = [axis for axis in sweep.axes if axis not in (x, columns, rows) and counts[axis] > 1]
     over = f"  ·  mean over {', '.join(rest)}" if rest else ""
-    _finish(figure, sweep, what, f"along {x}{over}")
-    return figure
+    heading = f"{_capital(drawing.what.words)} along {x}  ·  {title_of(sweep)}{over}"
+    return picture(heading, panels, sweep.schemes, one_legend=True)
+
+
+def _trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
+    """Draws scattered cells: a panel for each axis, a dot for each cell, and the trend of each scheme."""
+    for name in settings:
+        if name not in drawing.sweep.axes:
+            raise unknown_error("x", "setting", name, drawing.sweep.axes)
+    panels = [Panel("", trend_chart(drawing, name)[0], 300, 220) for name in settings]
+    how = "Each dot is a cell; lines are the trend along one axis over all others."
+    panels[0] = replace(panels[0], subtitle=[how])
+    heading = f"{_capital(drawing.what.words)}  ·  {title_of(drawing.sweep)}"
+    return picture(heading, _in_rows(panels), drawing.sweep.schemes, one_legend=True)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _in_rows(panels: list[Panel]) -> list[list[Panel]]:
+    across = 2 if len(panels) == 4 else min(len(panels), 3)
+    return [panels[first : first + across] for first in range(0, len(panels), across)]
 
 
 def _values(cells: pl.DataFrame, axis: str | None) -> list[Any]:
@@ -147,37 +303,73 @@ def _short(entry: Any) -> str:
     return f"{entry:g}" if isinstance(entry, float) else str(entry)
 
 
-def _lines(axes: Axes, sweep: Found, cells: pl.DataFrame, what: What, scale: Scale) -> None:
+def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
     """Draws one line per scheme, with intervals where each point is a single cell."""
-    schemes = [scheme for scheme in sweep.schemes if scheme != what.of_change]
+    series, y = drawing.series, drawing.y
+    flat: list[Datum] = []
+    data: list[Datum] = []
+    schemes = drawing.schemes()
     for number, scheme in enumerate(schemes):
-        own = cells.filter((pl.col("scheme") == scheme) & pl.col(what.column).is_not_null())
-        aside = DODGE * (number - (len(schemes) - 1) / 2)
-        style = look(scheme, sweep.schemes)
+        own = drawing.own(scheme, cells)
         if not len(own):
             continue
         if own[scale.setting].null_count() == len(own):  # the scheme does not have this setting
-            axes.axhline(what.mean(own[what.column].to_numpy()), label=scheme, color=style["color"],
-                         linestyle=style["linestyle"], linewidth=1.2)  # fmt: skip
+            mean = drawing.what.mean(own[drawing.what.column].to_numpy())
+            flat.append({"scheme": scheme, "y": drawing.height(mean), "text": drawing.text(mean, len(own))})
             continue
-        own = own.drop_nulls(scale.setting)
-        places = scale.places(own)
-        values, low, high = (own[name].to_numpy() for name in (what.column, *what.ends))
-        at, whole = np.unique(places), scale.places(cells.drop_nulls(scale.setting))
-        means = [what.mean(values[places == place]) for place in at]
-        axes.plot(_beside(at, aside, whole, scale), means, label=scheme, markersize=4, **style)
-        if len(at) == len(own) and own[what.ends[0]].null_count() == 0:
-            beside = _beside(places, aside, whole, scale)
-            axes.vlines(beside, low, high, color=style["color"], linewidth=1.1, alpha=0.6)
-    axes.margins(x=0.06)
-    _scale_axes(axes, cells, what, scale)
+        aside = DODGE * (number - (len(schemes) - 1) / 2)
+        data += _line_data(drawing, own.drop_nulls(scale.setting), scheme, scale, aside)
+    if not data and not flat:
+        return empty(NONE_DRAWN)
+    base = series.kept(data_of(data)).encode(
+        x=axis_encoding(scale, drawing.cells), color=series.colour(),
+        tooltip=[alt.Tooltip("scheme:N"), alt.Tooltip("text:N", title="value")],
+    )  # fmt: skip
+    layers = [
+        *drawing.zero(),
+        base.mark_rule(strokeWidth=1.4, opacity=0.6).encode(y=y("low", alt.Y), y2="high:Q"),
+        base.mark_line().encode(y=y("y", alt.Y), strokeDash=series.dash()),
+        base.mark_point(opacity=1, size=55).encode(y=y("y", alt.Y), shape=series.shape()),
+    ]
+    if flat:
+        level = series.kept(data_of(flat)).mark_rule(strokeWidth=1.6)
+        layers.append(level.encode(y=y("y", alt.Y), color=series.colour(), strokeDash=series.dash()))
+    return alt.layer(*layers)
 
 
-def _beside(places: Any, aside: float, whole: Any, scale: Scale) -> Any:
-    """Returns places moved by a share of the axis, so that intervals do not cover each other."""
+def _line_data(drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, aside: float) -> list[Datum]:
+    places = scale.places(own)
+    values, lows, highs = (own[name].to_numpy() for name in (drawing.what.column, *drawing.what.ends))
+    whole = scale.places(drawing.cells.drop_nulls(scale.setting))
+    at = np.unique(places)
+    is_single = len(at) == len(own) and own[drawing.what.ends[0]].null_count() == 0
+    data = []
+    for place in at:
+        here = places == place
+        mean = drawing.what.mean(values[here])
+        ends = (lows[here][0], highs[here][0]) if is_single else (mean, mean)
+        low, high = map(drawing.height, ends)
+        data.append({
+            "scheme": scheme, "x": _beside(float(place), aside, whole, scale), "y": drawing.height(mean),
+            "low": low, "high": high, "text": drawing.text(mean, int(here.sum())),
+        })  # fmt: skip
+    return data
+
+
+def _beside(place: float, aside: float, whole: Any, scale: Scale) -> float:
+    """Returns a place moved by a share of the axis, so that intervals do not cover each other."""
+    low, high = float(whole.min()), float(whole.max())
     if scale.is_log:
-        return np.exp(np.log(places) + aside * (np.log(whole.max()) - np.log(whole.min())))
-    return places + aside * (whole.max() - whole.min())
+        return rounded(exp(log(place) + aside * (log(high) - log(low))))
+    return rounded(place + aside * (high - low))
+
+
+def _padded(low: float, high: float, is_log: bool, share: float) -> list[float]:
+    if is_log:
+        room = exp(share * (log(high) - log(low)))
+        return [low / room, high * room]
+    room = share * (high - low) if low < high else 0.5
+    return [low - room, high + room]
 
 
 def _ticks(places: Any, is_log: bool) -> list[float]:
@@ -186,63 +378,32 @@ def _ticks(places: Any, is_log: bool) -> list[float]:
     if len(own) <= 6:
         return [float(place) for place in own]
     low, high = float(own[0]), float(own[-1])
-    if not is_log:
-        return [float(place) for place in MaxNLocator(4).tick_values(low, high) if low <= place <= high]
-    decades = range(floor(log10(low)), ceil(log10(high)) + 1)
-    for steps in ((1, 2, 5), (1, 3), (1,)):
-        made = [step * 10.0**decade for decade in decades for step in steps]
-        shown = [place for place in made if 0.97 * low <= place <= 1.03 * high]
-        if len(shown) <= 5:
-            break
-    return shown
+    if is_log:
+        decades = range(floor(log10(low)), ceil(log10(high)) + 1)
+        for steps in ((1, 2, 5), (1, 3), (1,)):
+            made = [step * 10.0**decade for decade in decades for step in steps]
+            shown = [place for place in made if 0.97 * low <= place <= 1.03 * high]
+            if len(shown) <= 5:
+                break
+        return shown
+    step = next(step for step in looks.steps() if (high - low) / step <= 5)
+    return [rounded(step * number, 12) for number in range(ceil(low / step), floor(high / step) + 1)]
 
 
-def _trends(sweep: Found, cells: pl.DataFrame, what: What, axes_wanted: Sequence[str]) -> Figure:
-    """Draws scattered cells: a panel for each axis, a dot for each cell, and the trend of each scheme."""
-    for name in axes_wanted:
-        if name not in sweep.axes:
-            raise unknown_error("x", "setting", name, sweep.axes)
-    across = 2 if len(axes_wanted) == 4 else min(len(axes_wanted), 3)
-    down = ceil(len(axes_wanted) / across)
-    figure = Figure(figsize=(max(3.4 * across + 0.6, 6.4), 2.9 * down + 1.4), layout="constrained")
-    panels = figure.subplots(down, across, sharey=True, squeeze=False)
-    for axes, name in zip(panels.flat, axes_wanted, strict=False):
-        scale = scale_of(sweep, cells, name)
-        _scatter(axes, sweep, cells, what, scale)
-        label_axis(scale, axes.xaxis)
-    for axes in list(panels.flat)[len(axes_wanted) :]:
-        axes.set_visible(False)
-    _finish(figure, sweep, what, "each dot a cell, lines the trend along one axis over all others")
-    return figure
+def _trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> Datum:
+    label = scale.text(point.place) if scale.column is not None else scale.names[round(point.place)]
+    return {"scheme": scheme, "x": rounded(point.place), "label": label, "y": drawing.height(point.mean),
+            "text": drawing.text(point.mean, point.count)}  # fmt: skip
 
 
-def _scatter(axes: Axes, sweep: Found, cells: pl.DataFrame, what: What, scale: Scale) -> None:
-    schemes = [scheme for scheme in sweep.schemes if scheme != what.of_change]
-    for scheme in schemes:
-        own = cells.filter((pl.col("scheme") == scheme) & pl.col(what.column).is_not_null())
-        own = own.drop_nulls(scale.setting)
-        if not len(own):
-            continue
-        style = look(scheme, sweep.schemes)
-        places, values = scale.places(own), own[what.column].to_numpy()
-        dot = min(9.0, 1200 / len(own))
-        axes.scatter(places, values, s=dot, color=style["color"], alpha=0.25, linewidths=0)
-        at, means = trend(places, values, what, scale)
-        axes.plot(at, means, label=scheme, markersize=4, **style)
-    _scale_axes(axes, cells, what, scale)
-
-
-def _scale_axes(axes: Axes, cells: pl.DataFrame, what: What, scale: Scale) -> None:
-    """Scales the axis of settings, marks no change, and formats the axis of values."""
-    if what.of_change is not None:
-        axes.axhline(0, color="#444444", linewidth=0.9, zorder=1)
-    if scale.is_log:
-        axes.set_xscale("log")
-    if scale.column is not None:
-        axes.xaxis.set_major_locator(
-            FixedLocator(_ticks(scale.places(cells.drop_nulls(scale.setting)), scale.is_log))
-        )
-    format_values(what, axes.yaxis)
+def _dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
+    settings = ", ".join(f"{name}={row[name]}" for name in drawing.sweep.axes if row[name] is not None)
+    nan = float("nan")
+    low, high = (nan if row[end] is None else row[end] for end in drawing.what.ends)
+    number = row[drawing.what.column]
+    text = change_text(number, low, high) if drawing.what.of_change is not None else drawing.number(number)
+    return {"scheme": row["scheme"], "x": rounded(float(place)), "y": drawing.height(number),
+            "settings": settings, "text": text}  # fmt: skip
 
 
 def _two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | None) -> tuple[str, str]:
@@ -258,154 +419,96 @@ def _two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | None) ->
     return wanted[0], wanted[1]
 
 
-def _surface_figure(sweep: Found, what: What, x: str, y: str, schemes: list[str]) -> Figure:
-    across = min(len(schemes), 3)
-    down = ceil(len(schemes) / across)
-    figure = Figure(figsize=(3.5 * across + 1.5, 3.1 * down + 0.9), layout="constrained")
-    panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    cells = sweep.cells(what.value, what.of_change)
-    scales = scale_of(sweep, cells, x), scale_of(sweep, cells, y)
-    found = {scheme: sweep.surface(x, y, scheme, what.value, what.of_change) for scheme in schemes}
-    norm = _norm([frame[what.column].drop_nulls().to_numpy() for frame in found.values()], what)
-    shades = "PuOr_r" if what.of_change is not None else "viridis"
-    image = None
-    for axes, scheme in zip(panels.flat, schemes, strict=False):
-        image = _surface(axes, found[scheme].drop_nulls(what.column), what, scales, norm, shades) or image
-        axes.set_title(scheme)
-    for axes in list(panels.flat)[len(schemes) :]:
-        axes.set_visible(False)
-    for axes in panels[-1]:
-        axes.set_xlabel(x)
-    for line in panels:
-        line[0].set_ylabel(y)
-    if image is not None:
-        bar = figure.colorbar(image, ax=list(panels.flat), fraction=0.04, pad=0.01)
-        bar.outline.set_visible(False)
-        bar.ax.set_ylabel(_wrapped(what.words))
-        format_values(what, bar.ax.yaxis)
-        bar.ax.yaxis.set_minor_locator(NullLocator())
-    rest = [axis for axis in sweep.axes if axis not in (x, y)]
-    how = "mean" if sweep.manifest["sweep"]["design"] == "grid" else "fitted through the cells,"
-    over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
-    figure.suptitle(f"{title_of(sweep)}{over}", x=0.01, ha="left", fontsize=11, fontweight="bold")
-    return figure
-
-
-def _norm(values: list[Any], what: What) -> Normalize:
-    held = np.concatenate(values) if values else np.zeros(1)
-    held = held[np.isfinite(held)]
-    if not held.size:
-        return Normalize(0, 1)
-    if what.of_change is not None:
-        end = max(float(np.max(np.abs(held))), 0.01)
-        return TwoSlopeNorm(0, -end, end)
-    low, high = float(held.min()), float(held.max())
-    return LogNorm(low, high) if low > 0 and high / low > 8 else Normalize(low, high)
-
-
-def _surface(
-    axes: Axes, frame: pl.DataFrame, what: What, scales: tuple[Scale, Scale], norm: Normalize, shades: str
-) -> Any:
+def _surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against: str | None) -> Any:
     """Draws one panel: fields of a grid with their numbers, or a surface fitted to scattered cells."""
+    column = drawing.what.column
+    frame = drawing.sweep.surface(x, y, scheme, value, against).drop_nulls(column)
     if not len(frame):
-        axes.text(0.5, 0.5, "no cells", transform=axes.transAxes, ha="center", va="center", color="#666666")
-        return None
-    merged = frame.group_by("x", "y", maintain_order=True).agg(pl.col(what.column).mean())
-    x, y, values = (merged[name].to_numpy() for name in ("x", "y", what.column))
-    across, down = np.unique(x), np.unique(y)
-    if len(across) * len(down) <= 4 * len(values) and len(across) > 1 and len(down) > 1:
-        return _fields(axes, x, y, values, what, scales, norm, shades)
-    return _fitted(axes, x, y, values, what, scales, norm, shades)
+        return empty(NONE_DRAWN)
+    merged = frame.group_by("x", "y", maintain_order=True).agg(pl.col(column).mean())
+    places, values = (merged["x"].to_numpy(), merged["y"].to_numpy()), merged[column].to_numpy()
+    across, down = (np.unique(own) for own in places)
+    scales = scale_of(drawing.sweep, drawing.cells, x), scale_of(drawing.sweep, drawing.cells, y)
+    if len(across) * len(down) > 4 * len(values) or len(across) < 2 or len(down) < 2:
+        return _fitted(drawing, places, values, scales)
+    texts = [{float(place): scale.text(float(place)) for place in own}
+             for own, scale in zip((across, down), scales, strict=True)]  # fmt: skip
+    data = [
+        {"x": texts[0][float(left)], "y": texts[1][float(low)], "value": float(number),
+         "text": drawing.number(float(number))}
+        for left, low, number in zip(*places, values, strict=True)
+    ]  # fmt: skip
+    return field_chart(drawing, data, (x, list(texts[0].values())), (y, list(texts[1].values())))
 
 
-def _fields(
-    axes: Axes, x: Any, y: Any, values: Any, what: What, scales: tuple[Scale, Scale], norm: Normalize,
-    shades: str,
-) -> Any:  # fmt: skip
-    """Draws the cells of a grid as fields of equal size, each with its number."""
-    across, down = np.unique(x), np.unique(y)
-    table = np.full((len(down), len(across)), np.nan)
-    table[np.searchsorted(down, y), np.searchsorted(across, x)] = values
-    image = axes.imshow(table, origin="lower", aspect="auto", cmap=shades, norm=norm)
-    if table.size <= 120:
-        for (line, place), number in np.ndenumerate(table):
-            if isfinite(number):
-                axes.text(place, line, _number_text(number, what), ha="center", va="center", fontsize=7,
-                          color=_ink(image, number))  # fmt: skip
-    for axis, ticks, scale in ((axes.xaxis, across, scales[0]), (axes.yaxis, down, scales[1])):
-        names = [scale.text(float(tick)) for tick in ticks]
-        step = max(1, ceil(len(ticks) / 8))
-        axis.set_ticks(list(range(0, len(ticks), step)), names[::step])
-    return image
-
-
-def _number_text(number: float, what: What) -> str:
-    if what.of_change is not None:
-        return "0" if abs(number) < 0.005 else f"{100 * number:+.0f}".replace("-", "−")
-    return time_text(number) if what.unit == "seconds" else f"{number:.3g}"
-
-
-def _ink(image: Any, number: float) -> str:
-    red, green, blue, _ = image.cmap(image.norm(number))
-    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
-
-
-def _fitted(
-    axes: Axes, x: Any, y: Any, values: Any, what: What, scales: tuple[Scale, Scale], norm: Normalize,
-    shades: str,
-) -> Any:  # fmt: skip
+def _fitted(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tuple[Scale, Scale]) -> Any:
     """Draws a smooth surface through scattered cells, and the cells; only the cells where they are few."""
-    across, down = (
-        np.log(held) if scale.is_log else held for held, scale in zip((x, y), scales, strict=True)
-    )
-    image: Any
-    if len(values) >= LEAST_CELLS and len(np.unique(across)) > 2 and len(np.unique(down)) > 2:
-        interpolate = scipy_module("interpolate", "a surface through scattered cells")
-        points = np.column_stack([_unit(across, across), _unit(down, down)])
-        smooth = interpolate.RBFInterpolator(
-            points, values, smoothing=0.05 * len(values), kernel="thin_plate_spline"
-        )
-        steps = np.linspace(0, 1, FINE)
-        grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-        table = np.clip(smooth(grid).reshape(FINE, FINE), values.min(), values.max())
-        edges = [_back(steps, held, scale) for held, scale in ((across, scales[0]), (down, scales[1]))]
-        image = axes.pcolormesh(*edges, table, cmap=shades, norm=norm, shading="gouraud", rasterized=True)
-        lines = axes.contour(*edges, table, levels=CONTOURS, colors="#444444", linewidths=0.6)
-        axes.clabel(lines, fontsize=7, fmt=lambda number: _number_text(number, what))
-        axes.scatter(x, y, s=min(9.0, 900 / len(values)), color="#333333", alpha=0.35, linewidths=0)
-    else:
-        image = axes.scatter(x, y, c=values, cmap=shades, norm=norm, s=40)
-    for scale, set_scale, axis, held in ((scales[0], axes.set_xscale, axes.xaxis, x),
-                                         (scales[1], axes.set_yscale, axes.yaxis, y)):  # fmt: skip
-        if scale.is_log:
-            set_scale("log")
-        label_axis(scale, axis)
-        axis.set_major_locator(FixedLocator(_ticks(held, scale.is_log)))
-        axis.set_label_text("")
-    return image
+    logs = [np.log(own) if scale.is_log else own for own, scale in zip(places, scales, strict=True)]
+    x = axis_encoding(scales[0], drawing.cells, 0.0)
+    y = axis_encoding(scales[1], drawing.cells, 0.0, alt.Y)
+    colour = _surface_colour(drawing)
+    cells = [
+        {"x": rounded(float(left)), "y": rounded(float(low)), "level": drawing.height(float(number)),
+         "text": drawing.number(float(number))}
+        for left, low, number in zip(*places, values, strict=True)
+    ]  # fmt: skip
+    dots = data_of(cells).encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="value")])
+    if len(values) < LEAST_CELLS or any(len(np.unique(own)) < 3 for own in logs):
+        return dots.mark_point(size=70, opacity=1).encode(color=colour)
+    from scipy.interpolate import RBFInterpolator
+
+    points = np.column_stack([_unit(own) for own in logs])
+    smooth = RBFInterpolator(points, values, smoothing=0.05 * len(values), kernel="thin_plate_spline")
+    steps = (np.arange(FINE) + 0.5) / FINE
+    grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    table = np.clip(smooth(grid), values.min(), values.max())
+    heights = np.array([drawing.height(float(number)) for number in table])
+    levels = np.linspace(heights.min(), heights.max(), STEPS)
+    nearest = levels[np.abs(heights[:, None] - levels).argmin(axis=1)]
+    begins, ends = ([_back(own_steps, own, scale) for own, scale in zip(logs, scales, strict=True)]
+                    for own_steps in (steps - 0.5 / FINE, np.minimum(steps + 0.6 / FINE, 1.0)))  # fmt: skip
+    data = [
+        {"x": begins[0][number % FINE], "x2": ends[0][number % FINE], "y": begins[1][number // FINE],
+         "y2": ends[1][number // FINE], "level": rounded(float(level), 4)}
+        for number, level in enumerate(nearest)
+    ]  # fmt: skip
+    fine = data_of(data).mark_rect().encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=colour)
+    return alt.layer(fine, dots.mark_point(size=14, opacity=0.5, color=DIM))
 
 
-def _unit(held: Any, whole: Any) -> Any:
-    return (held - whole.min()) / (whole.max() - whole.min())
+def _surface_colour(drawing: Drawing) -> Any:
+    legend = alt.Legend(type="gradient", orient="right", gradientLength=200, title=None)
+    if drawing.what.of_change is None:
+        return _sequential(drawing, legend)
+    end = max(0.1, float(np.quantile(np.abs([drawing.height(number) for number in _numbers(drawing)]), 0.9)))
+    scale = alt.Scale(domain=[-end, -end / 2, 0, end / 2, end], range=list(STRONG), interpolate="rgb",
+                      clamp=True)  # fmt: skip
+    legend.labelExpr, legend.values = CHANGE_LABEL, looks.ratio_ticks(-end, end)
+    return alt.Color("level:Q", scale=scale, legend=legend)
 
 
-def _back(steps: Any, held: Any, scale: Scale) -> Any:
-    made = held.min() + steps * (held.max() - held.min())
-    return np.exp(made) if scale.is_log else made
+def _sequential(drawing: Drawing, legend: Any = None) -> Any:
+    """Returns the colours of a measure itself: darker is more."""
+    numbers = _numbers(drawing)
+    kind: Any = "log" if numbers and min(numbers) > 0 and max(numbers) / min(numbers) > 8 else "linear"
+    scale = alt.Scale(type=kind, domain=[min(numbers), max(numbers)], range=list(SEQUENTIAL), nice=False,
+                      interpolate="rgb")  # fmt: skip
+    if legend is None:
+        return alt.Color("change:Q", scale=scale, legend=None)
+    legend.labelExpr = AXIS_LABELS.get(drawing.what.unit, alt.Undefined)
+    return alt.Color("level:Q", scale=scale, legend=legend)
 
 
-def _finish(figure: Figure, sweep: Found, what: What, how: str) -> None:
-    """Writes title, legend and the name of what is drawn."""
-    figure.supylabel(_wrapped(what.words), fontsize=9)
-    figure.suptitle(f"{title_of(sweep)}  ·  {how}", x=0.01, ha="left", fontsize=11, fontweight="bold")
-    entries: dict[str, Any] = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    figure.legend(list(entries.values()), list(entries), loc="outside lower left", ncols=min(len(entries), 5),
-                  handlelength=3.2)  # fmt: skip
+def _numbers(drawing: Drawing) -> list[float]:
+    """Returns what is drawn of all cells."""
+    return [number for scheme in drawing.schemes()
+            for number in drawing.own(scheme, drawing.cells)[drawing.what.column].to_list()]  # fmt: skip
 
 
-def _wrapped(text: str) -> str:
-    first, separator, rest = text.partition(" against ")
-    return f"{first}\nagainst {rest}" if separator else text
+def _unit(own: Any) -> Any:
+    return (own - own.min()) / (own.max() - own.min())
+
+
+def _back(steps: Any, own: Any, scale: Scale) -> list[float]:
+    made = own.min() + steps * (own.max() - own.min())
+    return [rounded(float(place), 6) for place in (np.exp(made) if scale.is_log else made)]

@@ -1,36 +1,41 @@
 """A sweep as a page: what each scheme changes over all cells, along each axis, and over two axes."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from math import ceil, log2
+from math import ceil
 from typing import Any
 
-import altair as alt
 import numpy as np
 import polars as pl
 
 from mousehole import quantities
-from mousehole.base import change_text, counted, engine_text, signed, unit_text
-from mousehole.html import Block, Chart, Column, Grid, Page, Prose, Row, Section, Table, Verdict
-from mousehole.html import Cell as TableCell
-from mousehole.html.axes import TIMES, Sides, change_axis, zero_line
-from mousehole.html.charts import DIVERGING, FORE, Series, of_schemes
+from mousehole.base import counted, engine_text, signed, unit_text
+from mousehole.charts import of_schemes
+from mousehole.charts.marks import Datum
+from mousehole.document import (
+    Block,
+    Chart,
+    Column,
+    Document,
+    Grid,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section
-from mousehole.html.figures import Datum, change_cell, rounded
+from mousehole.html.figures import change_cell
+from mousehole.html.pictures import choices
 from mousehole.statistics import Estimate
+from mousehole.sweeps._drawing import Drawing, field_chart, trend_chart
 from mousehole.sweeps._found import MOST_LEVELS, VALUE, Found
-from mousehole.sweeps._quantities import text_of, unit_of
+from mousehole.sweeps._views import What
 
 MOST_DOTS = 4000
 """So many cells are drawn in all charts together; of more, every second, third, … is."""
 MOST_ROWS = 500
 """So many cells and schemes are listed."""
-WINDOWS = 8
-"""Points of the trend along an axis with many values."""
-WIDE = 20.0
-"""An axis whose largest value is so many times its smallest is logarithmic."""
-END = 2.0
-"""The colours of surfaces end at a factor of four, which is this power of two."""
 NOTE = (
     "Means over cells are geometric. The changes of single cells are many comparisons without correction: "
     "they explore, and do not prove."
@@ -39,27 +44,32 @@ NOTE = (
 
 def page(
     found: Found, value: str = VALUE, against: str | None = None, command: Sequence[str] | None = None
-) -> Page:
+) -> Document:
     """Returns the page of a sweep, whole or growing, for one measure and its change against a scheme.
 
     `command` is what was typed, None where Python was the caller. Raises `MouseholeError` for a measure or
     scheme that the rows do not have.
     """
     reference = against or found.schemes[0]
-    series = of_schemes(found.schemes)
     cells = found.cells(value, against)
+    drawing = Drawing(found, cells, What(value, reference))
     total, number = found.manifest["rows"], found.manifest["cells"]
     others = [scheme for scheme in found.schemes if scheme != reference]
-    return Page(
+    return Document(
         title=f"A sweep of {number:,} cells",
         subtitle=f"{found.finished:,} of {total:,} rows; axes: {', '.join(found.axes)}.",
         verdict=Verdict(_over_all(cells, value, reference, others), "open", "What was found"),
-        choices=series.choices,
+        choices=choices(of_schemes(found.schemes)),
         sections=[
-            Section("axes", "Along each axis", _along(found, cells, value, reference, series), "Axes"),
-            *_surfaces(found, cells, value, reference, others),
+            Section("axes", "Along each axis", _along(drawing, reference), "Axes"),
+            *_surfaces(drawing, reference),
             Section("effects", "What each value changes", [_effects(found, value, against)], "Effects"),
-            Section("cells", "The cells", [_cells(found, cells, value, reference)], "Cells"),
+            Section(
+                "cells",
+                "The cells",
+                [_cells(found, cells, value, reference, drawing.what.sides.less_is_better)],
+                "Cells",
+            ),
             made_section(found.manifest, command),
         ],
         footer=f"Mousehole {engine_text()}",
@@ -82,56 +92,24 @@ def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[
     return lines or [f"{value} of {reference} only: there is nothing to compare with."]
 
 
-def _along(found: Found, cells: pl.DataFrame, value: str, reference: str, series: Series) -> list[Block]:
-    charts = [
-        chart
-        for place, axis in enumerate(found.axes)
-        if (chart := _axis_chart(found, cells, axis, place, value, reference, series)) is not None
-    ]
-    if not charts:
+def _along(drawing: Drawing, reference: str) -> list[Block]:
+    known = drawing.cells.filter(pl.col("change").is_not_null())
+    if not len(known):
         return [Prose("There is no change to draw: one scheme, or no cell that is whole.")]
+    found = drawing.sweep
+    charts = [_axis_chart(drawing, axis, place, reference) for place, axis in enumerate(found.axes)
+              if known[axis].null_count() < len(known)]  # fmt: skip
     return [Grid(charts), Prose(NOTE, "dim")]
 
 
-def _axis_chart(
-    found: Found, cells: pl.DataFrame, axis: str, place: int, value: str, reference: str, series: Series
-) -> Chart | None:
+def _axis_chart(drawing: Drawing, axis: str, place: int, reference: str) -> Chart:
     """Returns the changes along an axis: a dot for each cell, a line for the mean of each scheme."""
-    column = found.number_column(axis)
-    known = cells.filter(pl.col("change").is_not_null() & pl.col(axis).is_not_null())
-    if not len(known):
-        return None
-    shown = known.gather_every(ceil(len(known) * len(found.axes) / MOST_DOTS))
-    dots = [_dot(found, row, axis, column) for row in shown.iter_rows(named=True)]
-    lines = _lines(found, known, axis, column)
-    is_log = column is not None and _is_log(known[column])
-    y = change_axis([datum["y"] for datum in (*dots, *lines)], f"{value} (↓ {_sides(value).less})")
-    kind = "Q" if column is not None else "N"
-    order: dict[str, Any] = {} if column is not None else {"sort": _names(known, axis)}
-    scale = alt.Scale(type="log" if is_log else "linear", zero=False, nice=False, padding=12)
-    largest = 0.0 if column is None else float(np.max(known[column].to_numpy()))
-    form = "~s" if largest >= 1e4 else "~g"
-    unit = unit_of(column, axis)
-    title = f"{axis} ({unit})" if unit else axis
-    x = (
-        alt.X(f"x:{kind}", title=title, scale=scale, axis=alt.Axis(format=form, tickCount=5))
-        if column is not None
-        else alt.X(f"x:{kind}", title=title, **order)
-    )
-    tip = [alt.Tooltip("scheme:N"), alt.Tooltip("settings:N"), alt.Tooltip("text:N", title="change (95 %)")]
-    base = [series.kept(alt.Chart(alt.InlineData(values=data))).encode(x=x, color=series.colour())
-            for data in (dots, lines)]  # fmt: skip
-    picture = alt.layer(
-        zero_line(alt.Y),
-        base[0].mark_point(opacity=0.3, size=22).encode(y=y("y", alt.Y), tooltip=tip),
-        base[1].mark_line().encode(y=y("y", alt.Y), strokeDash=series.dash()),
-        base[1]
-        .mark_point(opacity=1, size=70)
-        .encode(y=y("y", alt.Y), shape=series.shape(), tooltip=[tip[0], alt.Tooltip("text:N", title="mean")]),
-    )
-    few = "" if len(shown) == len(known) else f" Of {len(known)} cells and schemes {len(shown)} are drawn."
+    value, most = drawing.what.value, MOST_DOTS // len(drawing.sweep.axes)
+    picture, lines = trend_chart(drawing, axis, most)
+    every = ceil(len(drawing.cells) / most)
+    few = "" if every == 1 else f" Of {len(drawing.cells)} cells and schemes every {every}th is drawn."
     rows: list[Row] = [
-        [TableCell(str(datum["label"]), datum["x"]), datum["scheme"], TableCell(datum["text"], datum["y"])]
+        [TableCell(datum["label"], datum["x"]), datum["scheme"], TableCell(datum["text"], datum["y"])]
         for datum in lines
     ]
     columns = [Column(axis, False), Column("scheme", False), Column("mean change")]
@@ -139,105 +117,47 @@ def _axis_chart(
         f"axis-{place}",
         f"Along {axis}",
         f"Change of {value} against {reference}: each dot is a cell, lines are geometric means.{few}",
-        series.choosing(picture),
+        picture,
         Table(f"Mean change along {axis}", columns, rows, [datum["scheme"] for datum in lines]),
         height=300,
     )
 
 
-def _dot(found: Found, row: dict[str, Any], axis: str, column: str | None) -> Datum:
-    settings = ", ".join(f"{name}={row[name]}" for name in found.axes if row[name] is not None)
-    nan = float("nan")
-    low, high = (nan if row[end] is None else row[end] for end in ("change_low", "change_high"))
-    return {
-        "scheme": row["scheme"],
-        "x": row[column] if column is not None else str(row[axis]),
-        "y": _log(row["change"]),
-        "settings": settings,
-        "text": change_text(row["change"], low, high),
-    }
-
-
-def _lines(found: Found, cells: pl.DataFrame, axis: str, column: str | None) -> list[Datum]:
-    """Returns the mean change of each scheme at each value of an axis, or in windows of many values."""
-    lines: list[Datum] = []
-    for scheme in found.schemes:
-        own = cells.filter(pl.col("scheme") == scheme)
-        for x, label, part in _levels(own, axis, column):
-            changes = part["change"].to_numpy()
-            mean = _mean(changes)
-            lines.append({"scheme": scheme, "x": x, "label": label, "y": _log(mean),
-                          "text": f"{signed(mean)} % ({counted(len(changes), 'cell')})"})  # fmt: skip
-    return lines
-
-
-def _levels(own: pl.DataFrame, axis: str, column: str | None) -> list[tuple[Any, str, pl.DataFrame]]:
-    """Returns the values of an axis with their labels and cells; windows of them where they are many."""
-    if column is None:
-        return [(name, name, own.filter(pl.col(axis).cast(pl.String) == name)) for name in _names(own, axis)]
-    ordered = own.sort(column)
-    values = ordered[column].unique().sort()
-    unit = unit_of(column, axis)
-    if len(values) <= MOST_LEVELS:
-        parts = [ordered.filter(pl.col(column) == value) for value in values]
-    else:
-        ends = np.linspace(0, len(ordered), WINDOWS + 1).astype(int)
-        parts = [ordered[int(first) : int(last)] for first, last in pairwise(ends)]
-    places = [(float(np.median(part[column].to_numpy())), part) for part in parts if len(part)]
-    return [(place, text_of(place, unit), part) for place, part in places]
-
-
-def _surfaces(
-    found: Found, cells: pl.DataFrame, value: str, reference: str, others: Sequence[str]
-) -> list[Section]:
+def _surfaces(drawing: Drawing, reference: str) -> list[Section]:
     """Returns the mean change over the first two axes that have few values, a chart for each scheme."""
+    found, cells = drawing.sweep, drawing.cells
     few = [axis for axis in found.axes if 1 < cells[axis].n_unique() <= MOST_LEVELS]
-    if len(few) < 2 or not others:
+    if len(few) < 2:
         return []
     across, down = few[:2]
-    charts = []
-    for place, scheme in enumerate(others):
-        own = cells.filter((pl.col("scheme") == scheme) & pl.col("change").is_not_null())
-        data: list[Datum] = []
-        for (x, y), part in own.drop_nulls([across, down]).group_by([across, down], maintain_order=True):
-            mean = _mean(part["change"].to_numpy())
-            data.append({
-                across: str(x), down: str(y), "change": max(min(_log(mean), END), -END),
-                "label": f"{100 * mean:+.0f}".replace("-", "−"), "text": f"{signed(mean)} %", "mean": mean,
-            })  # fmt: skip
-        if data:
-            charts.append(_surface(data, across, down, cells, found, scheme, place, value, reference))
+    made = (_surface(drawing, across, down, scheme, place, reference)
+            for place, scheme in enumerate(drawing.schemes()))  # fmt: skip
+    charts = [chart for chart in made if chart is not None]
     blocks: list[Block] = [Grid(charts)]
     return [Section("surface", f"Over {across} and {down}", blocks, "Surfaces")] if charts else []
 
 
 def _surface(
-    data: list[Datum], across: str, down: str, cells: pl.DataFrame, found: Found, scheme: str, place: int,
-    value: str, reference: str,
-) -> Chart:  # fmt: skip
-    names = {axis: _ordered(found, cells, axis) for axis in (across, down)}
-    fields = {axis: axis.replace(".", "\\.") for axis in names}
-    scale = alt.Scale(domain=[-END, -1, 0, 1, END], range=list(DIVERGING), interpolate="rgb")
-    base = alt.Chart(alt.InlineData(values=data)).encode(
-        x=alt.X(f"{fields[across]}:N", sort=names[across], title=across, axis=alt.Axis(labelAngle=0)),
-        y=alt.Y(f"{fields[down]}:N", sort=names[down][::-1], title=down),
-        tooltip=[alt.Tooltip(f"{fields[across]}:N", title=across),
-                 alt.Tooltip(f"{fields[down]}:N", title=down), alt.Tooltip("text:N", title="change")],
-    )  # fmt: skip
-    picture = alt.layer(
-        base.mark_rect().encode(color=alt.Color("change:Q", scale=scale, legend=None)),
-        base.mark_text(color=FORE).encode(text="label:N"),
-    )
-    by_place = {(datum[across], datum[down]): datum for datum in data}
+    drawing: Drawing, across: str, down: str, scheme: str, place: int, reference: str
+) -> Chart | None:
+    own = drawing.own(scheme, drawing.cells).drop_nulls([across, down])
+    data: list[Datum] = []
+    for (x, y), part in own.group_by([across, down], maintain_order=True):
+        mean = _mean(part["change"].to_numpy())
+        data.append({"x": str(x), "y": str(y), "value": mean, "text": f"{signed(mean)} %"})
+    if not data:
+        return None
+    names = {axis: _ordered(drawing.sweep, drawing.cells, axis) for axis in (across, down)}
+    by_place = {(datum["x"], datum["y"]): datum for datum in data}
     rows: list[Row] = [
         [low, *(_surface_cell(by_place.get((left, low))) for left in names[across])] for low in names[down]
     ]
     return Chart(
         f"surface-{place}",
         scheme,
-        f"Mean change of {value} against {reference} in percent over all other axes: violet is less, orange "
-        "more. The colours end at a factor of four.",
-        picture,
+        f"Mean change of {drawing.what.value} against {reference} in percent over all other axes: violet is "
+        "less, orange more. The colours end at a factor of four.",
+        field_chart(drawing, data, (across, names[across]), (down, names[down])),
         Table(f"{scheme}: mean change by {down} and {across}",
               [Column(down, False), *map(Column, names[across])], rows),
         height=34 * len(names[down]),
@@ -245,7 +165,7 @@ def _surface(
 
 
 def _surface_cell(datum: Datum | None) -> TableCell:
-    return TableCell("–", None) if datum is None else TableCell(datum["text"], datum["mean"])
+    return TableCell("–", None) if datum is None else TableCell(datum["text"], datum["value"])
 
 
 def _effects(found: Found, value: str, against: str | None) -> Table:
@@ -265,7 +185,7 @@ def _effects(found: Found, value: str, against: str | None) -> Table:
     return Table(f"{value} by the values of each axis", columns, rows, keys)
 
 
-def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str) -> Table:
+def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_is_better: bool) -> Table:
     rows: list[Row] = []
     shown = cells.head(MOST_ROWS)
     nan = float("nan")
@@ -276,7 +196,7 @@ def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str) -> Tab
         settings = ["–" if row[axis] is None else str(row[axis]) for axis in found.axes]
         rows.append([
             TableCell(str(row["cell"]), row["cell"]), row["scheme"], *settings, _measure(row["mean"], value),
-            change_cell(Estimate(mean, low, high, row["replications"]), _sides(value).less_is_better),
+            change_cell(Estimate(mean, low, high, row["replications"]), less_is_better),
         ])  # fmt: skip
     columns = [
         Column("cell", False), Column("scheme", False), *(Column(axis) for axis in found.axes),
@@ -292,12 +212,6 @@ def _measure(number: float | None, value: str) -> TableCell:
     return TableCell(unit_text(quantities.find_measure(value).quantity.unit, number), number)
 
 
-def _sides(value: str) -> Sides:
-    """Returns what less and more of a measure are called."""
-    quantity = quantities.find_measure(value).quantity
-    return TIMES if quantity.unit == "seconds" else Sides("less", "more", quantity.better != "more")
-
-
 def _share(change: float | None) -> TableCell:
     return TableCell("–", None) if change is None else TableCell(f"{signed(change)} %", change)
 
@@ -309,15 +223,6 @@ def _changes(cells: pl.DataFrame, scheme: str) -> Any:
 def _mean(changes: Any) -> float:
     """Returns the geometric mean of changes."""
     return float(np.expm1(np.mean(np.log1p(changes))))
-
-
-def _log(change: float) -> float:
-    return rounded(log2(max(1 + change, 1e-3)))
-
-
-def _is_log(values: pl.Series) -> bool:
-    numbers = values.to_numpy()
-    return bool(numbers.min() > 0 and numbers.max() / numbers.min() >= WIDE)
 
 
 def _names(cells: pl.DataFrame, axis: str) -> list[str]:

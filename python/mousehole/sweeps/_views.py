@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from mousehole import quantities
+from mousehole.charts.axes import TIMES, Sides
 from mousehole.sweeps._found import MOST_LEVELS, Found
 from mousehole.sweeps._quantities import text_of, unit_of
 
@@ -70,6 +71,14 @@ class What:
         named = quantities.find_measure(self.value).words
         return named if self.of_change is None else f"change of the {named} against {self.of_change}"
 
+    @property
+    def sides(self) -> Sides:
+        """Returns what less and more of the measure are called."""
+        if self.unit == "seconds":
+            return TIMES
+        better = quantities.find_measure(self.value).quantity.better
+        return Sides("less", "more", less_is_better=better != "more")
+
     def mean(self, values: Any) -> float:
         """Returns the mean over cells: geometric for changes, which are ratios."""
         if self.of_change is None:
@@ -88,14 +97,24 @@ def scale_of(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
     return Scale(setting, column, names, bool(is_log))
 
 
-def trend(places: Any, values: Any, what: What, scale: Scale) -> tuple[list[float], list[float]]:
+@dataclass(frozen=True)
+class Trend:
+    """A point of the trend of cells: where, their mean, and how many they are."""
+
+    place: float
+    mean: float
+    count: int
+
+
+def trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
     """Returns the mean in windows of equally many cells, or at each value of an axis that has few."""
     own = np.unique(places)
     if len(own) <= MOST_LEVELS:
-        return [float(place) for place in own], [what.mean(values[places == place]) for place in own]
-    order = np.argsort(places, kind="stable")
-    parts = np.array_split(order, min(WINDOWS, max(2, len(order) // 3)))
-    return [_middle(places[part], scale) for part in parts], [what.mean(values[part]) for part in parts]
+        parts = [np.flatnonzero(places == place) for place in own]
+    else:
+        order = np.argsort(places, kind="stable")
+        parts = np.array_split(order, min(WINDOWS, max(2, len(order) // 3)))
+    return [Trend(_middle(places[part], scale), what.mean(values[part]), len(part)) for part in parts]
 
 
 def title_of(sweep: Found) -> str:

@@ -1,58 +1,54 @@
 """A search of settings as a page: the answer, gain against price, what was judged, what it depends on."""
 
 from collections.abc import Sequence
-from math import isfinite, log2
-
-import altair as alt
+from math import isfinite
 
 from mousehole.answer import Settings, wred_table
 from mousehole.base import change_text, engine_text, signed
-from mousehole.html import (
+from mousehole.document import (
     Block,
     Chart,
     Code,
     Column,
     Details,
+    Document,
     Facts,
     Grid,
-    Page,
     Prose,
     Row,
     Section,
     Table,
     Verdict,
 )
-from mousehole.html import Cell as TableCell
-from mousehole.html.axes import TIMES, Sides, change_axis, zero_line
-from mousehole.html.charts import Series, of_names
+from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section, traffic_section
-from mousehole.html.figures import Datum, change_cell, change_datum, interval_chart, rounded
+from mousehole.html.figures import change_cell, interval_chart
+from mousehole.html.pictures import choices
 from mousehole.runs import Results
+from mousehole.tuning import _pareto as pareto
 from mousehole.tuning import _report as report_tune
-from mousehole.tuning._results import DEFAULT, FINALIST, JudgedRow, Spent, TuneResults
+from mousehole.tuning._results import Spent, TuneResults
 from mousehole.tuning.objectives import Quantity
 
-OTHERS = "other schemes"
-"""The series of the schemes that were not searched."""
 MOST_TRIALS = 200
 """So many settings are listed at most, best first."""
 
 
 def page(
     found: TuneResults, judged: Results, spent: Spent | None = None, command: Sequence[str] | None = None
-) -> Page:
+) -> Document:
     """Returns the page of a search; `judged` are the results on unseen replications.
 
     `command` is what was typed, None where Python was the caller.
     """
-    series = of_names([*found.families, OTHERS], "scheme")
-    return Page(
+    series = pareto.series_of(found)
+    return Document(
         title=f"Settings for {found.label}",
         subtitle=f"{', '.join(found.families)}; changes are against {found.baseline}.",
         verdict=_verdict(found),
-        choices=series.choices,
+        choices=choices(series),
         sections=[
-            Section("gain", "What is gained, and what it costs", _gain(found, series), "Gain and cost"),
+            Section("gain", "What is gained, and what it costs", _gain(found), "Gain and cost"),
             *_sensitivity(found),
             *_install(found),
             Section("trials", "What was tried", [_account(found, spent), _trials(found)], "Trials"),
@@ -70,15 +66,15 @@ def _verdict(found: TuneResults) -> Verdict:
     return Verdict(lines, "good" if found.recommended is not None else "open")
 
 
-def _gain(found: TuneResults, series: Series) -> list[Block]:
+def _gain(found: TuneResults) -> list[Block]:
     first = found.goal.objectives[0]
-    plane = [_plane(found, series, price, place) for place, price in enumerate(found.goal.prices)]
+    plane = [pareto.plane_chart(found, price, place) for place, price in enumerate(found.goal.prices)]
     changes = {
         row.scheme: row.unseen
         for row in found.judged
         if row.quantity == first.name and row.reference == found.baseline
     }
-    names = {scheme: _short_name(found, scheme) for scheme in changes}
+    names = {scheme: pareto.short_name(found, scheme) for scheme in changes}
     judged = interval_chart(
         "judged",
         f"{first.name}: every judged scheme",
@@ -87,118 +83,13 @@ def _gain(found: TuneResults, series: Series) -> list[Block]:
         f"Changes against {found.baseline} on {found.account.judged_replications} replications that the "
         "search has not seen, with 95 % intervals that hold for all of them at once.",
         "name",
-        _sides(first),
+        pareto.sides_of(first),
     )
     return [
         Grid([*plane, judged]),
         _judged_table(found),
         Prose(report_tune.NOTE, "dim"),
     ]
-
-
-def _plane(found: TuneResults, series: Series, price: Quantity, place: int) -> Chart:
-    """Returns the plane of the first objective and a price: settings tried, and schemes that were judged."""
-    gain = found.goal.objectives[0]
-    data = [*_tried(found, price, gain), *_points(found, price, gain)]
-    judged = [datum for datum in data if datum["role"] != "tried"]
-    ends = {
-        axis: [datum[f"{axis}{end}"] for datum in judged for end in ("", "_low", "_high")] for axis in "xy"
-    }
-    x = change_axis(ends["x"], f"{price.name} ({_arrows(price, '←', '→')})")
-    y = change_axis(ends["y"], f"{gain.name} ({_arrows(gain, '↓', '↑')})")
-    base = series.kept(alt.Chart(alt.InlineData(values=data)))
-    tip = [
-        alt.Tooltip("setting:N"),
-        alt.Tooltip("role:N"),
-        alt.Tooltip("gain:N", title=gain.name),
-        alt.Tooltip("price:N", title=price.name),
-    ]
-    own = base.transform_filter("datum.role != 'tried'").encode(color=series.colour(), tooltip=tip)
-    tried = base.transform_filter("datum.role == 'tried'").encode(color=series.colour(), tooltip=tip)
-    hollow = f"datum.role == '{DEFAULT}'"
-    marks = [
-        own.transform_filter(f"{hollow} == {str(is_hollow).lower()}")
-        .mark_point(opacity=1, strokeWidth=1.8, filled=not is_hollow, size=120)
-        .encode(x=x("x"), y=y("y", alt.Y), shape=series.shape())
-        for is_hollow in (True, False)
-    ]
-    picture = alt.layer(
-        zero_line(),
-        zero_line(alt.Y),
-        tried.mark_point(opacity=0.45, clip=True, size=18).encode(x=x("x"), y=y("y", alt.Y)),
-        own.mark_rule(strokeWidth=1.5, opacity=0.55).encode(x=x("x_low"), x2="x_high:Q", y=y("y", alt.Y)),
-        own.mark_rule(strokeWidth=1.5, opacity=0.55).encode(y=y("y_low", alt.Y), y2="y_high:Q", x=x("x")),
-        *marks,
-    )
-    told = (
-        f"Each small mark is a setting that was tried, on the search's {found.account.search_replications} "
-        f"replications. Large marks are finalists, hollow ones the schemes as they are, on "
-        f"{found.account.judged_replications} unseen ones with 95 % intervals. {found.baseline} is where the "
-        "lines cross."
-    )
-    columns = [
-        Column("name", is_number=False),
-        Column("role", is_number=False),
-        Column(f"{gain.name} (95 %)"),
-        Column(f"{price.name} (95 %)"),
-    ]
-    rows: list[Row] = [
-        [datum["name"], datum["role"], TableCell(datum["gain"], datum["y"]),
-         TableCell(datum["price"], datum["x"])]
-        for datum in judged
-    ]  # fmt: skip
-    return Chart(
-        f"gain-{place}",
-        f"What {gain.name} gains, and what {price.name} pays",
-        told,
-        series.choosing(picture),
-        Table(
-            f"Changes against {found.baseline} on unseen replications",
-            columns,
-            rows,
-            [datum["scheme"] for datum in judged],
-        ),
-        height=420,
-    )
-
-
-def _tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the settings that were run on all replications of the search."""
-    by_setting: dict[tuple[str, int], Datum] = {}
-    for row in found.trials:
-        if row.is_stopped or row.quantity not in (price.name, gain.name) or row.change <= -1:
-            continue
-        datum = by_setting.setdefault(
-            (row.family, row.number), {"scheme": row.family, "setting": row.scheme, "role": "tried"}
-        )
-        place, words = ("x", "price") if row.quantity == price.name else ("y", "gain")
-        if isfinite(row.change):
-            datum |= {place: rounded(log2(1 + row.change)), words: f"{signed(row.change)} %"}
-    return [datum for datum in by_setting.values() if "x" in datum and "y" in datum]
-
-
-def _points(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
-    """Returns the schemes that were judged."""
-    points = []
-    for scheme in dict.fromkeys(row.scheme for row in found.judged):
-        rows = [found.change(scheme, one.name) for one in (price, gain)]
-        if any(row is None or not isfinite(row.unseen.mean) for row in rows):
-            continue
-        across, down = (row for row in rows if row is not None)
-        x, y = (change_datum("scheme", scheme, row.unseen) for row in (across, down))
-        points.append(
-            {
-                "scheme": _series_of(found, across),
-                "name": _short_name(found, scheme),
-                "setting": scheme,
-                "role": across.role,
-                "price": x["text"],
-                "gain": y["text"],
-                **{end: x[part] for end, part in (("x", "mean"), ("x_low", "low"), ("x_high", "high"))},
-                **{end: y[part] for end, part in (("y", "mean"), ("y_low", "low"), ("y_high", "high"))},
-            }
-        )
-    return points
 
 
 def _judged_table(found: TuneResults) -> Table:
@@ -218,7 +109,7 @@ def _judged_table(found: TuneResults) -> Table:
         limits = [row for row in found.limits if row.scheme == scheme]
         rows.append(
             [
-                _short_name(found, scheme),
+                pareto.short_name(found, scheme),
                 head.role,
                 TableCell("–", None) if head.seen is None else TableCell(f"{signed(head.seen)} %", head.seen),
                 *(change_cell(own[one.name].unseen if one.name in own else None, one.smaller_is_better)
@@ -227,7 +118,7 @@ def _judged_table(found: TuneResults) -> Table:
                 scheme,
             ]
         )  # fmt: skip
-        keys.append(_series_of(found, head))
+        keys.append(pareto.family_of(found, head))
     columns = [
         Column("name", is_number=False),
         Column("role", is_number=False),
@@ -264,7 +155,7 @@ def _sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Chart:
         changes,
         f"Changes of {one.name} against the recommended setting ({', '.join(values)}), with 95 % intervals.",
         "change",
-        _sides(one),
+        pareto.sides_of(one),
     )
 
 
@@ -346,24 +237,3 @@ def _single(change: float | None) -> TableCell:
     if change is None or not isfinite(change):
         return TableCell("–", None)
     return TableCell(change_text(change, float("nan"), float("nan")), change)
-
-
-def _short_name(found: TuneResults, scheme: str) -> str:
-    """Returns the letter of a finalist, or the scheme, with a star if it is recommended."""
-    return report_tune.letters(found).get(scheme, scheme) + (" *" if scheme == found.recommended else "")
-
-
-def _series_of(found: TuneResults, row: JudgedRow) -> str:
-    """Returns the family of a setting, or `OTHERS` for a scheme that was not searched."""
-    return row.family if row.role in (FINALIST, DEFAULT) and row.family in found.families else OTHERS
-
-
-def _sides(one: Quantity) -> Sides:
-    if one.name.endswith(("rate", "utilisation")):
-        return Sides("lower", "higher", one.smaller_is_better)
-    return TIMES
-
-
-def _arrows(one: Quantity, less: str, more: str) -> str:
-    sides = _sides(one)
-    return f"{less} {sides.less}, {sides.more} {more}"

@@ -1,225 +1,271 @@
 """The picture of a search: what one quantity gains against what another pays, schemes beside each other."""
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
-from pathlib import Path
+from collections.abc import Sequence
+from math import isfinite, log2
+from typing import Any
 
-import matplotlib
+import altair as alt
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from mousehole.reports import STYLE, ratio_axis, save
-from mousehole.statistics import Estimate
-from mousehole.tuning._results import DEFAULT, FINALIST, TuneResults
+from mousehole.base import signed
+from mousehole.charts import Panel, Series, of_names, picture
+from mousehole.charts.axes import TIMES, Sides, change_axis, core_range, zero_line
+from mousehole.charts.marks import Datum, data_of, plane, plane_datum, rounded
+from mousehole.charts.style import DIM, FORE
+from mousehole.document import Cell, Chart, Column, Row, Table
+from mousehole.tuning import _report as report_tune
+from mousehole.tuning._results import DEFAULT, FINALIST, JudgedRow, TuneResults
 from mousehole.tuning.objectives import Quantity
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""One per searched scheme (Okabe & Ito's palette)."""
-MARKERS = ("o", "s", "^", "D", "v", "P")
-GREY, INK = "#777777", "#222222"
-LEAST_SPAN = 0.15
-"""The axes span at least so much on either side of zero, in powers of two."""
+OTHERS = "other schemes"
+"""The series of the schemes that were not searched."""
+TRIED = "tried"
+"""The role of a setting that was tried in the search."""
 SIDES = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 """Where a name may stand: right or left of its point, above or below."""
-LETTER = 0.0105
+LETTER = 0.0125
 """Width of a letter of a name, as a part of the picture."""
-ROOM = 0.09
-"""Room around what is drawn, as a part of its extent."""
+LEAST_SPAN = 0.15
+"""The axes span at least so much on either side of zero, in powers of two."""
+ROOM = 0.06
+"""Room around what is shown, as a part of its extent."""
 
 
-def draw(found: TuneResults, path: Path) -> None:
-    """Draws the first objective against the first other quantity, in the format of the path's suffix."""
-    with matplotlib.rc_context(STYLE):
-        save(figure(found), path)
-
-
-def figure(found: TuneResults) -> Figure:
-    """Returns the picture."""
-    made = Figure(figsize=(8.6, 6.2), layout="constrained")
-    axes = made.subplots()
-    gain, price = found.goal.objectives[0], found.goal.prices[0]
-    points = _Points(found, price, gain)
-    for place, family in enumerate(found.families):
-        _draw_family(axes, points, family, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
-    _frame(axes, points)
-    _draw_references(axes, points)
-    _draw_limits(axes, found, price, gain)
-    axes.axhline(0, color="#999999", linewidth=0.8, zorder=1)
-    axes.axvline(0, color="#999999", linewidth=0.8, zorder=1)
-    axes.set_xlabel(_label(price, found.baseline))
-    axes.set_ylabel(_label(gain, found.baseline))
-    ratio_axis(axes, "x")
-    ratio_axis(axes, "y")
-    made.suptitle(f"{found.label}: what {gain.name} gains, what {price.name} pays", x=0.01, ha="left",
-                  fontsize=11, fontweight="bold")  # fmt: skip
+def picture_of(found: TuneResults) -> alt.VConcatChart:
+    """Returns what the first objective gains against the first price as a picture."""
+    made = plane_chart(found, found.goal.prices[0])
     account = found.account
-    axes.set_title(
+    words = (
         f"large: {account.judged_replications} unseen replications, 95 % intervals; "
-        f"small: settings tried, on {account.search_replications} others",
-        fontsize=8.5, color=GREY,
+        f"small: settings tried, on {account.search_replications} others; hollow: schemes as they are"
+    )
+    panel = Panel(made.title, made.picture, 640, 460, [words])
+    return picture(found.label, [[panel]], [*found.families, OTHERS])
+
+
+def series_of(found: TuneResults) -> Series:
+    """Returns the series of the schemes searched, and of all others together."""
+    return of_names([*found.families, OTHERS], "scheme")
+
+
+def plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
+    """Returns the plane of the first objective and a price: settings tried, and schemes that were judged."""
+    gain, series = found.goal.objectives[0], series_of(found)
+    tried, judged = _tried(found, price, gain), _judged(found, price, gain)
+    x, y = (_Axis(axis, judged, tried) for axis in "xy")
+    shown = [datum for datum in judged if x.holds(datum) and y.holds(datum)]
+    beyond = [_at_the_edge(datum, x, y) for datum in judged if datum not in shown]
+    across = change_axis(x.ends, f"{price.name} ({_arrows(price, '←', '→')})")
+    down = change_axis(y.ends, f"{gain.name} ({_arrows(gain, '↓', '↑')})")
+    tip = [alt.Tooltip("setting:N"), alt.Tooltip("role:N"), alt.Tooltip("y_text:N", title=gain.name),
+           alt.Tooltip("x_text:N", title=price.name)]  # fmt: skip
+    small = series.kept(data_of(tried)).mark_point(opacity=0.45, clip=True, size=18)
+    layers = [
+        *_limits(found, price, gain, across, down),
+        small.encode(x=across("x"), y=down("y", alt.Y), color=series.colour(), tooltip=tip),
+        *_fronts(shown, series, across, down),
+        plane(shown, across, down, series, tip),
+        *_rings(shown, across, down),
+        *_names(_named(found, shown, x, y), across, down),
+        *_edges(beyond, series, across, down, tip),
+    ]
+    columns = [Column("name", is_number=False), Column("role", is_number=False),
+               Column(f"{gain.name} (95 %)"), Column(f"{price.name} (95 %)")]  # fmt: skip
+    rows: list[Row] = [
+        [datum["name"], datum["role"], Cell(datum["y_text"], datum["y"]), Cell(datum["x_text"], datum["x"])]
+        for datum in judged
+    ]
+    return Chart(
+        f"gain-{place}",
+        f"What {gain.name} gains, and what {price.name} pays",
+        _seen(found, bool(beyond)),
+        alt.layer(*layers),
+        Table(f"Changes against {found.baseline} on unseen replications", columns, rows,
+              [datum["scheme"] for datum in judged]),
+        height=420,
     )  # fmt: skip
-    made.legend(loc="outside lower left", ncols=2, fontsize=8.5, handlelength=2.4)
-    return made
 
 
-class _Points:
-    """Places of schemes in the picture: powers of two of the ratios to the baseline."""
+class _Axis:
+    """One axis: a range that shows what was judged without its outliers, and the settings tried near it."""
 
-    def __init__(self, found: TuneResults, price: Quantity, gain: Quantity) -> None:
-        self.found, self.price, self.gain = found, price, gain
-
-    def judged(self, role: str, family: str | None = None) -> list[tuple[str, Estimate, Estimate]]:
-        """Returns scheme, price and gain of what was judged, cheapest first."""
-        found = self.found
-        rows = [row for row in found.judged if row.reference == found.baseline and row.role == role]
-        schemes = dict.fromkeys(row.scheme for row in rows if family is None or row.family == family)
-        places = [(scheme, self._of(scheme, self.price), self._of(scheme, self.gain)) for scheme in schemes]
-        known = [place for place in places if isfinite(place[1].mean) and isfinite(place[2].mean)]
-        return sorted(known, key=lambda place: place[1].mean)
-
-    def tried(self, family: str) -> list[tuple[float, float]]:
-        """Returns price and gain of the settings that were run on all replications of the search."""
-        rows = [row for row in self.found.trials if row.family == family and not row.is_stopped]
-        by_number: dict[int, dict[str, float]] = {}
-        for row in rows:
-            by_number.setdefault(row.number, {})[row.quantity] = row.change
-        pairs = [(one[self.price.name], one[self.gain.name]) for one in by_number.values()]
-        return [(_log(x), _log(y)) for x, y in pairs if isfinite(x) and isfinite(y)]
-
-    def all_judged(self) -> list[tuple[str, Estimate, Estimate]]:
-        """Returns everything that was judged."""
-        roles = dict.fromkeys(row.role for row in self.found.judged)
-        return [place for role in roles for place in self.judged(role)]
-
-    def _of(self, scheme: str, one: Quantity) -> Estimate:
-        row = self.found.change(scheme, one.name)
-        if row is None:
-            return Estimate(float("nan"), float("nan"), float("nan"), 0)
-        change = row.unseen
-        return Estimate(_log(change.mean), _log(change.low), _log(change.high), change.count)
-
-
-def _log(change: float) -> float:
-    return float(np.log2(1 + change)) if isfinite(change) and change > -1 else float("nan")
-
-
-def _draw_family(axes: Axes, points: _Points, family: str, colour: str, marker: str) -> None:
-    tried = points.tried(family)
-    axes.scatter(
-        [x for x, _ in tried], [y for _, y in tried], s=9, color=colour, alpha=0.35, linewidths=0, zorder=2
-    )
-    judged = points.judged(FINALIST, family)
-    best = _lower_left(judged)
-    axes.plot(
-        [x.mean for _, x, _ in best], [y.mean for _, _, y in best], color=colour, linewidth=1.4, zorder=3
-    )
-    for scheme, x, y in judged:
-        _cross(axes, x, y, colour)
-        is_chosen = scheme == points.found.recommended
-        axes.plot([x.mean], [y.mean], marker=marker, color=colour, markersize=8, markeredgecolor="white",
-                  linestyle="none", zorder=5)  # fmt: skip
-        if is_chosen:
-            axes.plot([x.mean], [y.mean], marker="o", markersize=17, markerfacecolor="none",
-                      markeredgecolor=INK, markeredgewidth=1.3, zorder=6)  # fmt: skip
-    for _, x, y in points.judged(DEFAULT, family):
-        _cross(axes, x, y, colour)
-        axes.plot([x.mean], [y.mean], marker=marker, markerfacecolor="white", markeredgecolor=colour,
-                  markeredgewidth=1.6, markersize=8, linestyle="none", zorder=4)  # fmt: skip
-    axes.plot([], [], color=colour, marker=marker, markersize=7, markeredgecolor="white", linewidth=1.4,
-              label=f"{family}  (hollow: as it is)")  # fmt: skip
-
-
-def _lower_left(judged: Sequence[tuple[str, Estimate, Estimate]]) -> list[tuple[str, Estimate, Estimate]]:
-    """Returns those for which no cheaper one gains as much."""
-    kept: list[tuple[str, Estimate, Estimate]] = []
-    for place in judged:
-        if not kept or place[2].mean < kept[-1][2].mean:
-            kept.append(place)
-    return kept
-
-
-def _draw_references(axes: Axes, points: _Points) -> None:
-    found = points.found
-    names = {found.baseline: (0.0, 0.0)}
-    special = {row.scheme for row in found.judged if row.role in (FINALIST, DEFAULT)}
-    for scheme, x, y in points.all_judged():
-        if scheme in special:
-            continue
-        _cross(axes, x, y, GREY)
-        axes.plot([x.mean], [y.mean], marker="X", color=INK, markersize=7.5, markeredgecolor="white",
-                  linestyle="none", zorder=5)  # fmt: skip
-        names[scheme] = x.mean, y.mean
-    axes.plot(
-        [0], [0], marker="X", color=INK, markersize=7.5, markeredgecolor="white", linestyle="none", zorder=5
-    )
-    _name(axes, names)
-    if found.recommended is not None:
-        axes.plot([], [], marker="o", markersize=12, markerfacecolor="none", markeredgecolor=INK,
-                  linestyle="none", label="recommended")  # fmt: skip
-
-
-def _name(axes: Axes, names: Mapping[str, tuple[float, float]]) -> None:
-    """Writes names beside their points, on the side where there are the fewest other names and points."""
-    box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-    (left, right_end), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    extent = np.array([right_end - left, top - bottom])
-    taken = [np.array(point) / extent for point in names.values()]
-    for scheme, point in names.items():
-        half = np.array([0.01 + LETTER * len(scheme) / 2, 0.022])
-        places = [np.array(point) / extent + np.array(side) * (half + 0.003) for side in SIDES]
-        crowds = [sum(bool(np.all(np.abs(other - place) < half)) for other in taken) for place in places]
-        chosen = crowds.index(min(crowds))
-        right, above = SIDES[chosen]
-        offset = (7 * right, 6 if above > 0 else -13)
-        axes.annotate(scheme, point, xytext=offset, textcoords="offset points", fontsize=8.5, color=INK,
-                      ha="left" if right > 0 else "right", zorder=7, bbox=box)  # fmt: skip
-        taken.append(places[chosen])
-
-
-def _cross(axes: Axes, x: Estimate, y: Estimate, colour: str) -> None:
-    """Draws both intervals of a point."""
-    if x.has_interval:
-        axes.plot([x.low, x.high], [y.mean, y.mean], color=colour, linewidth=1.0, alpha=0.38, zorder=2.5)
-    if y.has_interval:
-        axes.plot([x.mean, x.mean], [y.low, y.high], color=colour, linewidth=1.0, alpha=0.38, zorder=2.5)
-
-
-def _frame(axes: Axes, points: _Points) -> None:
-    """Shows everything judged with most of its intervals, and the settings tried as far as they are near."""
-    judged = [(x.mean, y.mean) for _, x, y in points.all_judged()]
-    tried = [place for family in points.found.families for place in points.tried(family)]
-    for number, setter in ((0, axes.set_xlim), (1, axes.set_ylim)):
-        own = [place[number] for place in judged] + [-LEAST_SPAN, LEAST_SPAN]
-        low, high = min(own), max(own)
-        near = [place[number] for place in tried]
+    def __init__(self, name: str, judged: Sequence[Datum], tried: Sequence[Datum]) -> None:
+        self.name = name
+        low, high = core_range([*(datum[name] for datum in judged), -LEAST_SPAN, LEAST_SPAN])
+        near = [datum[name] for datum in tried]
         if near:
             lowest, highest = (float(np.quantile(near, share)) for share in (0.05, 0.8))
             extent = high - low
             low, high = min(low, max(lowest, low - extent)), max(high, min(highest, high + extent))
         room = ROOM * (high - low)
-        setter(low - room, high + room)
+        self.ends = (low - room, high + room)
+
+    def holds(self, datum: Datum) -> bool:
+        """Returns whether the point is within the axis."""
+        return bool(self.ends[0] <= datum[self.name] <= self.ends[1])
+
+    def nearest(self, datum: Datum) -> float:
+        """Returns the place on the axis that is nearest to the point."""
+        return float(np.clip(datum[self.name], *self.ends))
+
+    def share(self, place: float) -> float:
+        """Returns a place as a part of the axis."""
+        return (place - self.ends[0]) / (self.ends[1] - self.ends[0])
 
 
-def _draw_limits(axes: Axes, found: TuneResults, price: Quantity, gain: Quantity) -> None:
-    """Shades what the limits against the baseline forbid."""
-    for limit in found.goal.limits:
-        if limit.reference not in (None, found.baseline):
+def _tried(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
+    """Returns the settings that were run on all replications of the search."""
+    by_setting: dict[tuple[str, int], Datum] = {}
+    for row in found.trials:
+        if row.is_stopped or row.quantity not in (price.name, gain.name) or row.change <= -1:
             continue
-        place = _log(limit.change)
+        datum = by_setting.setdefault(
+            (row.family, row.number), {"scheme": row.family, "setting": row.scheme, "role": TRIED}
+        )
+        axis = "x" if row.quantity == price.name else "y"
+        if isfinite(row.change):
+            datum |= {axis: rounded(log2(1 + row.change)), f"{axis}_text": f"{signed(row.change)} %"}
+    return [datum for datum in by_setting.values() if "x" in datum and "y" in datum]
+
+
+def _judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
+    """Returns the schemes that were judged."""
+    points = []
+    for scheme in dict.fromkeys(row.scheme for row in found.judged):
+        across, down = (found.change(scheme, one.name) for one in (price, gain))
+        if across is None or down is None or not isfinite(across.unseen.mean + down.unseen.mean):
+            continue
+        points.append(
+            plane_datum(
+                across.unseen, down.unseen, scheme=family_of(found, across), name=short_name(found, scheme),
+                setting=scheme, role=across.role, recommended=scheme == found.recommended,
+                filled=across.role != DEFAULT,
+            )
+        )  # fmt: skip
+    return points
+
+
+def _fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list[Any]:
+    """Returns a line for each searched scheme through the finalists that no cheaper one gains as much as."""
+    kept: list[Datum] = []
+    for family in dict.fromkeys(datum["scheme"] for datum in shown):
+        own = sorted((datum for datum in shown if datum["scheme"] == family and datum["role"] == FINALIST),
+                     key=lambda datum: datum["x"])  # fmt: skip
+        lowest = float("inf")
+        for datum in own:
+            if datum["y"] < lowest:
+                lowest = datum["y"]
+                kept.append({name: datum[name] for name in ("scheme", "x", "y")})
+    line = series.kept(data_of(kept)).mark_line(strokeWidth=1.4)
+    return [line.encode(x=x("x"), y=y("y", alt.Y), color=series.colour(), order="x:Q")] if kept else []
+
+
+def _rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+    chosen = [{"x": datum["x"], "y": datum["y"], "text": "recommended"} for datum in shown
+              if datum["recommended"]]  # fmt: skip
+    if not chosen:
+        return []
+    base = data_of(chosen).encode(x=x("x"), y=y("y", alt.Y))
+    ring = base.mark_point(filled=False, size=420, color=FORE, strokeWidth=1.5, opacity=1)
+    words = base.mark_text(dy=19, fontSize=11, color=FORE).encode(text="text:N")
+    return [ring, words]
+
+
+def _named(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
+    """Returns the names of the schemes that were not searched, and on which side of their points they stand.
+
+    They stand where there are the fewest other names and points.
+    """
+    points = {datum["setting"]: (datum["x"], datum["y"]) for datum in shown if datum["scheme"] == OTHERS}
+    points[found.baseline] = (0.0, 0.0)
+    taken = [np.array([x.share(left), y.share(low)]) for left, low in points.values()]
+    named = []
+    for scheme, (left, low) in points.items():
+        half = np.array([0.01 + LETTER * len(scheme) / 2, 0.022])
+        at = np.array([x.share(left), y.share(low)])
+        places = [at + np.array(side) * (half + 0.003) for side in SIDES]
+        outside = [int(place[0] - half[0] < 0 or place[0] + half[0] > 1) for place in places]
+        crowds = [sum(bool(np.all(np.abs(other - place) < half)) for other in taken) for place in places]
+        side = min(range(len(SIDES)), key=lambda number: (outside[number], crowds[number]))
+        named.append({"x": left, "y": low, "text": scheme, "side": side})
+        taken.append(places[side])
+    return named
+
+
+def _names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
+    return [
+        data_of(own)
+        .mark_text(fontSize=11.5, color=FORE, dx=9 * right, dy=-9 * above,
+                   align="left" if right > 0 else "right")
+        .encode(x=x("x"), y=y("y", alt.Y), text="text:N")
+        for side, (right, above) in enumerate(SIDES)
+        if (own := [datum for datum in named if datum["side"] == side])
+    ]  # fmt: skip
+
+
+def _at_the_edge(datum: Datum, x: _Axis, y: _Axis) -> Datum:
+    """Returns a point beyond the axes as a mark at their edge, with its name and where it really lies."""
+    parts = [f"{datum[f'{axis.name}_text'].partition(' (')[0]}" for axis in (x, y) if not axis.holds(datum)]
+    is_left = x.share(x.nearest(datum)) < 0.5
+    label = f"{datum['setting'] if datum['scheme'] == OTHERS else datum['name']} {', '.join(parts)}"
+    arrow = "↑↓"[datum["y"] < y.ends[0]] if x.holds(datum) else "→←"[datum["x"] < x.ends[0]]
+    text = f"{arrow} {label}" if is_left else f"{label} {arrow}"
+    return datum | {"x": x.nearest(datum), "y": y.nearest(datum), "text": text, "left": is_left}
+
+
+def _edges(beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]) -> list[Any]:
+    return [
+        series.kept(data_of(own))
+        .mark_text(fontSize=11.5, align="left" if is_left else "right", fontStyle="italic")
+        .encode(x=x("x"), y=y("y", alt.Y), text="text:N", color=series.colour(), tooltip=list(tip))
+        for is_left in (True, False)
+        if (own := [datum for datum in beyond if datum["left"] == is_left])
+    ]
+
+
+def _limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any) -> list[Any]:
+    """Returns a dashed line for each limit against the baseline, and the lines of no change."""
+    lines = [zero_line(), zero_line(alt.Y)]
+    for limit in found.goal.limits:
+        if limit.reference not in (None, found.baseline) or limit.change <= -1:
+            continue
+        one = data_of([{"at": rounded(log2(1 + limit.change)), "text": f"limit {limit.text}"}])
+        rule = one.mark_rule(strokeDash=[5, 3], color=DIM, clip=True)
         if limit.quantity == price:
-            low, high = axes.get_xlim()
-            ends = (place, high) if price.smaller_is_better else (low, place)
-            axes.axvspan(*ends, color="#000000", alpha=0.05, linewidth=0, zorder=0)
-            axes.axvline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)
-            axes.annotate(f"limit {limit.text}", (place, 0.99), xycoords=("data", "axes fraction"),
-                          xytext=(3, 0), textcoords="offset points", rotation=90, ha="left", va="top",
-                          fontsize=7.5, color=GREY)  # fmt: skip
-            axes.set_xlim(low, high)
+            words = one.mark_text(angle=270, align="right", baseline="bottom", dx=-4, dy=-3, fontSize=10.5,
+                                  color=DIM, clip=True)  # fmt: skip
+            lines += [rule.encode(x=x("at")), words.encode(x=x("at"), y=alt.value(0), text="text:N")]
         elif limit.quantity == gain:
-            axes.axhline(place, color=GREY, linewidth=0.9, linestyle="--", zorder=1)
+            lines.append(rule.encode(y=y("at", alt.Y)))
+    return lines
 
 
-def _label(one: Quantity, baseline: str) -> str:
-    ends = "← faster, slower →" if one.smaller_is_better else "← less, more →"
-    return f"{one.words}, change against {baseline}  ({ends})"
+def _seen(found: TuneResults, has_outliers: bool) -> str:
+    """Returns in words what the plane shows."""
+    beyond = " What lies far outside is named at the edge, with its change." if has_outliers else ""
+    return (
+        f"Each small mark is a setting that was tried, on the search's {found.account.search_replications} "
+        f"replications. Large marks are finalists, hollow ones the schemes as they are, on "
+        f"{found.account.judged_replications} unseen ones with 95 % intervals. {found.baseline} is where the "
+        f"lines cross.{beyond}"
+    )
+
+
+def short_name(found: TuneResults, scheme: str) -> str:
+    """Returns the letter of a finalist, or the scheme, with a star if it is recommended."""
+    return report_tune.letters(found).get(scheme, scheme) + (" *" if scheme == found.recommended else "")
+
+
+def family_of(found: TuneResults, row: JudgedRow) -> str:
+    """Returns the family of a setting, or `OTHERS` for a scheme that was not searched."""
+    return row.family if row.role in (FINALIST, DEFAULT) and row.family in found.families else OTHERS
+
+
+def sides_of(one: Quantity) -> Sides:
+    """Returns what less and more of a quantity are called."""
+    return TIMES if one.source.quantity.unit == "seconds" else Sides("lower", "higher", one.smaller_is_better)
+
+
+def _arrows(one: Quantity, less: str, more: str) -> str:
+    sides = sides_of(one)
+    return f"{less} {sides.less}, {sides.more} {more}"

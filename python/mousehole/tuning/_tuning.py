@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import expm1, isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -68,6 +69,9 @@ from mousehole.tuning._search import ROUND, Search, Trial, Where, front, is_acce
 from mousehole.tuning._search_space import Range, Space, check_ranges, meaning, read_range, space_of
 from mousehole.tuning._words import answer
 from mousehole.tuning.objectives import Goal, Limit
+
+if TYPE_CHECKING:
+    import altair as alt
 
 SCHEMA = "mousehole.tune/1"
 FINALISTS, FINALISTS_OF_MANY = 3, 2
@@ -196,16 +200,16 @@ class Tuned:
         """One row per changed parameter of the recommended setting, its value, and quantity."""
         return _frame(self.results.sensitivity)
 
-    def plot(self, path: str | Path) -> None:
-        """Draws what the first objective gains against what another quantity pays, schemes beside each other.
+    def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
+        """Returns what the first objective gains against what another quantity pays, as a picture.
 
-        Raises `MouseholeError` for a suffix other than .png, .svg and .pdf, and for a file that cannot be
-        written.
+        It is written into a file if `path` is given. Raises `MouseholeError` for a suffix other than .png,
+        .svg and .pdf, and for a file that cannot be written.
         """
-        from mousehole.tuning import _pareto as pareto  # takes a second to load, and is often not needed
+        from mousehole import charts  # loads Altair
+        from mousehole.tuning import _pareto as pareto
 
-        output.check_suffix("plot", str(path), output.PLOT_SUFFIXES)
-        output.write_with(path, lambda part: pareto.draw(self.results, part))
+        return charts.written(pareto.picture_of(self.results), path, "plot")
 
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the search as one self-contained page with charts and tables (docs/report.md).
@@ -217,6 +221,13 @@ class Tuned:
         from mousehole.tuning import _page as report_html_tune  # loads Altair
 
         html.write(report_html_tune.page(self.results, self.judged.results, self.spent, command), path)
+
+    def markdown(self, command: Sequence[str] | None = None) -> str:
+        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        from mousehole.document import as_markdown
+        from mousehole.tuning import _page
+
+        return as_markdown(_page.page(self.results, self.judged.results, self.spent, command))
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""

@@ -1,13 +1,14 @@
-"""Axes that charts of pages share: changes as ratios, times and sizes on logarithmic scales, names."""
+"""Axes that charts share: changes as ratios, times and sizes on logarithmic scales, names."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from mousehole.base import looks
-from mousehole.html.charts import DIM
+from mousehole.charts import looks
+from mousehole.charts.style import DIM, label_expression
 
 TIME_LABEL = (
     "datum.value < 0.9995 ? format(1000 * datum.value, '~g') + ' ms' : format(datum.value, '~g') + ' s'"
@@ -61,6 +62,29 @@ def change_axis(places: Sequence[float], title: str) -> Encoding:
     return encoding
 
 
+def core_range(places: Sequence[float]) -> tuple[float, float]:
+    """Returns the least and the greatest place without outliers, which would squeeze all others.
+
+    Outliers are at most a quarter of the places, at one end, that lie farther from the others than these
+    reach.
+    """
+    kept = sorted(places)
+    while (ends := _without_outliers(kept)) is not None:
+        kept = ends
+    return kept[0], kept[-1]
+
+
+def _without_outliers(places: list[float]) -> list[float] | None:
+    """Returns sorted places without the outliers at one end; None if there are none."""
+    for count in range(1, len(places) // 4 + 1):
+        low, high = places[count:], places[:-count]
+        if places[-count] - high[-1] > high[-1] - high[0]:
+            return high
+        if low[0] - places[count - 1] > low[-1] - low[0]:
+            return low
+    return None
+
+
 def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
     """Returns the encoding of positive numbers on a logarithmic scale; `label` is one of this module's."""
     known = [place for place in places if place > 0]
@@ -75,9 +99,19 @@ def log_axis(places: Sequence[float], title: str, label: str) -> Encoding:
     return encoding
 
 
-def name_axis(field: str, names: Sequence[str]) -> alt.Y:
+def label_list(ticks: Sequence[float], names: Sequence[str]) -> str:
+    """Returns how the labels of an axis are made of its ticks: each has a name."""
+    return f"{json.dumps(list(names), ensure_ascii=False)}[indexof({json.dumps(list(ticks))}, datum.value)]"
+
+
+def name_axis(field: str, names: Sequence[str], bold: Sequence[str] = ()) -> alt.Y:
     """Returns the encoding with one line per name, in the order given."""
-    axis = alt.Axis(ticks=False, domain=False, grid=False)
+    weight: Any = alt.Undefined
+    if bold:
+        is_bold = f"indexof({json.dumps(list(bold))}, datum.value) >= 0"
+        weight = {"condition": {"test": is_bold, "value": "bold"}, "value": "normal"}
+    axis = alt.Axis(ticks=False, domain=False, grid=False, labelExpr=label_expression(names),
+                    labelFontWeight=weight)  # fmt: skip
     return alt.Y(f"{field}:N", sort=list(names), title=None, axis=axis)
 
 

@@ -1,6 +1,6 @@
-"""What a page consists of, as data: sections of prose, tables, charts and commands.
+"""What a document consists of, as data: sections of prose, tables, charts and commands.
 
-All texts are plain; `page.render` escapes them. Only `Raw` holds HTML.
+All texts are plain; the renderers escape them. Only `Raw` holds HTML.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Tone = Literal["", "good", "open", "bad", "dim"]
 
 
 class Block(Protocol):
-    """A part of a page. `render.blocks` knows the classes of this module."""
+    """A part of a document. The renderers know the classes of this module."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,9 @@ class Column:
 class Table:
     """A table that readers sort by its headings and, if it is long, search.
 
-    `keys` has the series, such as the scheme, of each row; rows of
-    series that are not chosen in `Page.choices` are hidden.
+    `keys` has the series, such as the scheme, of each row; rows of series that are not chosen in
+    `Document.choices` are hidden. `gives_way` are headings of columns that a narrow terminal leaves out, in
+    this order.
     """
 
     caption: str
@@ -53,6 +54,7 @@ class Table:
     keys: Sequence[str] = ()
     note: str = ""
     """Text below the table."""
+    gives_way: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class Items:
     """A list of sentences."""
 
     texts: Sequence[str]
+    tone: Tone = ""
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,10 @@ class Section:
     title: str
     blocks: Sequence[Block]
     label: str = ""
+    shown: Literal["always", "details", "page"] = "always"
+    """Whether a terminal shows it: always, with the details only, or never."""
+    is_ruled: bool = False
+    """Whether a terminal shows its title."""
 
 
 @dataclass(frozen=True)
@@ -158,8 +165,8 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Page:
-    """A page: its title, the answer, then sections.
+class Document:
+    """A document: its title, the answer, then sections.
 
     `choices` are the series that charts (see `charts.Series.kept`) and tables (`Table.keys`) have; with
     fewer than two nothing can be chosen.

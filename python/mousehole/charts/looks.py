@@ -1,17 +1,17 @@
-"""What all figures share, on paper and on pages: the look of a scheme, the ticks of a scale of ratios."""
+"""What tells series apart in every chart, and round numbers for axes."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log2, log10
 
 from mousehole import _engine
-from mousehole.base._options import scheme_name
+from mousehole.base import scheme_name
 
 COUNT = 8
 """Number of colours, of markers and of lines."""
 STYLED = ("droptail", "red", "sfd", "cake", "fq-codel", "s-sfd", "ct-cake", "rio-ps")
-"""The schemes that have one colour each; those after them in the catalogue share the colours, in order."""
+"""The schemes that have one colour each; those after them in the catalogue follow in the same order."""
 SHARES = (0, -0.5, 1, -0.75, 3, 0.5, -0.3, -0.9, 9, 0.2, -0.2, 0.1, -0.1, 0.05, -0.05)
 """Ticks of a scale of ratios, in order of preference; those too close to earlier ones are left out."""
 
@@ -25,17 +25,25 @@ class Place:
     """Place of the marker and of the line."""
 
 
-def place(scheme: str, schemes: Sequence[str]) -> Place:
-    """Returns the look of a scheme, whatever it is compared with.
+def places(schemes: Sequence[str]) -> list[Place]:
+    """Returns the looks of the schemes of one picture.
 
-    The name gives the colour; the marker and line tell apart names of one colour, and the schemes among
-    `schemes` that differ in parameters only.
+    Up to `COUNT` schemes have one colour, marker and line each. A scheme has the colour of its name where
+    that is free, else the first that is; those of `STYLED` choose first. Of more schemes, the next `COUNT`
+    have the colours once more, with other markers and lines.
     """
-    name = scheme_name(scheme)
-    number = _number_of(name)
-    variants = [other for other in schemes if scheme_name(other) == name]
-    turn = 5 * (number // COUNT + variants.index(scheme))
-    return Place(number % COUNT, (number + turn) % COUNT)
+    wanted = [_number_of(scheme_name(scheme)) for scheme in schemes]
+    is_late = [own >= COUNT or own in wanted[:number] for number, own in enumerate(wanted)]
+    order = sorted(range(len(schemes)), key=lambda number: (is_late[number], number))
+    chosen: dict[int, Place] = {}
+    for count, number in enumerate(order):
+        turn, is_first = divmod(count, COUNT)
+        if not is_first:
+            free = list(range(COUNT))
+        colour = wanted[number] % COUNT if wanted[number] % COUNT in free else free[0]
+        free.remove(colour)
+        chosen[number] = Place(colour, (colour + 5 * turn) % COUNT)
+    return [chosen[number] for number in range(len(schemes))]
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:
@@ -55,6 +63,11 @@ def log_ticks(low: float, high: float) -> list[float]:
     steps = (1, 1.5, 2, 3, 5, 7) if span < 1 else (1, 2, 5) if span < 3 else (1,)
     ticks = (float(f"{step}e{decade}") for decade in decades for step in steps)
     return [tick for tick in ticks if low <= tick <= high]
+
+
+def steps() -> Iterator[float]:
+    """Yields round steps between ticks of a linear scale, smallest first."""
+    return (step * 10.0**decade for decade in range(-12, 16) for step in (1, 2, 5))
 
 
 def _number_of(name: str) -> int:

@@ -1,0 +1,14 @@
+"""Charts as descriptions in Vega-Lite, which pages embed and vl-convert draws as PNG, SVG and PDF.
+
+`style` has the look of all charts and tells series apart, `looks` chooses it, `axes` and `marks` have what
+charts consist of, `layout` makes whole pictures of panels, `writing` makes files of them. This package knows
+nothing of comparisons, sweeps or papers; what draws those builds on it.
+"""
+
+from mousehole.charts import looks as looks
+from mousehole.charts.layout import Panel as Panel
+from mousehole.charts.layout import picture as picture
+from mousehole.charts.style import Series as Series
+from mousehole.charts.style import of_names as of_names
+from mousehole.charts.style import of_schemes as of_schemes
+from mousehole.charts.writing import written as written

@@ -1,0 +1,95 @@
+"""Writes documents as Markdown: sections, tables and commands; of a chart its description and numbers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from mousehole.document.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Details,
+    Document,
+    Facts,
+    Grid,
+    Items,
+    Prose,
+    Table,
+)
+
+
+def as_markdown(document: Document) -> str:
+    """Returns a document as Markdown of GitHub's kind, which has tables."""
+    parts = [f"# {_escaped(document.title)}"]
+    parts += [_escaped(document.subtitle)] if document.subtitle else []
+    if document.verdict is not None:
+        parts.append(f"## {_escaped(document.verdict.heading)}")
+        parts += [
+            "\n".join(_code(line)) if isinstance(line, Code) else _escaped(line)
+            for line in document.verdict.lines
+        ]
+    for section in document.sections:
+        parts += [f"## {_escaped(section.title)}", *_parts(section.blocks)]
+    parts += [_escaped(document.footer)] if document.footer else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _parts(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, Grid):
+            yield from _parts(block.blocks)
+        elif isinstance(block, Details):
+            yield f"### {_escaped(block.summary)}"
+            yield from _parts(block.blocks)
+        elif isinstance(block, Chart):
+            yield f"### {_escaped(block.title)}"
+            yield _escaped(block.description)
+            yield "\n".join(_table(block.numbers))
+        else:
+            for kind, lines in _WRITERS.items():
+                if isinstance(block, kind):
+                    yield "\n".join(lines(block))
+
+
+def _prose(block: Prose) -> list[str]:
+    return [_escaped(block.text)]
+
+
+def _items(block: Items) -> list[str]:
+    return [f"- {_escaped(text)}" for text in block.texts]
+
+
+def _facts(block: Facts) -> list[str]:
+    return [f"- {_escaped(name)}: {_escaped(value)}" for name, value in block.pairs]
+
+
+def _code(block: Code) -> list[str]:
+    longest = max((len(mark) for mark in block.text.split() if set(mark) == {"`"}), default=2)
+    fence = "`" * max(3, longest + 1)
+    return [fence, block.text, fence]
+
+
+def _table(block: Table) -> list[str]:
+    rows = [[cell.text if isinstance(cell, Cell) else cell for cell in row] for row in block.rows]
+    lines = [
+        f"**{_escaped(block.caption)}**",
+        "",
+        _line([column.heading for column in block.columns]),
+        "|" + "|".join("---:" if column.is_number else "---" for column in block.columns) + "|",
+        *map(_line, rows),
+    ]
+    return lines + (["", _escaped(block.note)] if block.note else [])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_escaped(cell).replace("\n", " ") for cell in cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    """Returns a text whose characters mean nothing in Markdown."""
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in text)
+
+
+_WRITERS: dict[type, Callable[[Any], list[str]]] = {
+    Prose: _prose, Items: _items, Facts: _facts, Code: _code, Table: _table
+}  # fmt: skip

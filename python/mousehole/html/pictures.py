@@ -1,0 +1,74 @@
+"""Puts charts into pages: as still pictures in the page's colours, and as descriptions for its script."""
+
+import json
+import re
+from typing import Any
+
+from mousehole.charts import writing
+from mousehole.charts.style import DARK, PATHS, SHOWN, Series, broken
+from mousehole.document.blocks import Chart, Choice
+
+STILL_WIDTH = 620
+"""Width of still pictures, in pixels; they are scaled to their place."""
+SPARE = 1.6
+"""Pixels for each letter of a name that the reader's letters may be wider than those of vl-convert."""
+
+
+def choices(series: Series) -> list[Choice]:
+    """Returns series for `Document.choices`."""
+    return [
+        Choice(name, colour, PATHS.get(symbol, symbol))
+        for name, colour, symbol in zip(series.names, series.colours, series.symbols, strict=True)
+    ]
+
+
+def fluid(chart: Chart) -> dict[str, Any]:
+    """Returns the chart's description in Vega-Lite, as wide as its place in the page."""
+    spec = _sized(chart)
+    if chart.is_fluid:
+        spec["width"] = "container"
+    return spec
+
+
+def still(chart: Chart) -> str:
+    """Returns the chart as an SVG element without script, in the colours of the page around it."""
+    spec = _sized(chart)
+    if chart.is_fluid:
+        spec["width"] = STILL_WIDTH
+    spec["padding"] = {"left": 5 + round(SPARE * _longest_name(chart)), "top": 5, "right": 8, "bottom": 5}
+    return in_colours_of_page(writing.as_svg(spec), chart.name)
+
+
+def in_colours_of_page(svg: str, name: str) -> str:
+    """Returns an SVG element whose colours are those of the page, and whose ids begin with `name`."""
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r"url\(#", f"url(#{name}-", svg)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda found: as_variable(found[0]), svg)
+
+
+def as_variable(colour: str) -> str:
+    """Returns a colour of charts as the variable that differs between light and dark pages."""
+    return f"var(--chart-{colour[1:]})" if colour in DARK else colour
+
+
+def variables() -> str:
+    """Returns the style that gives every colour of charts its value on light and on dark pages."""
+    light = "".join(f"--chart-{colour[1:]}:{colour};" for colour in DARK)
+    dark = "".join(f"--chart-{colour[1:]}:{other};" for colour, other in DARK.items())
+    return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+
+
+def _longest_name(chart: Chart) -> int:
+    heads = (row[0] for row in chart.numbers.rows)
+    names = (head if isinstance(head, str) else head.text for head in heads)
+    return max((len(line) for name in names for line in broken(name)), default=0)
+
+
+def _sized(chart: Chart) -> dict[str, Any]:
+    spec = writing.specification(chart.picture)
+    if chart.is_fluid:
+        spec["height"] = chart.height
+    if f"indexof({SHOWN}" in json.dumps(spec):  # the page's boxes set it
+        series = list(dict.fromkeys(chart.numbers.keys))
+        spec["params"] = [*spec.get("params", []), {"name": SHOWN, "value": series}]
+    return spec
