@@ -34,10 +34,9 @@ def test_tried__runs_each_step_in_the_new_folder(tmp_path: Path, monkeypatch: py
     folder = tmp_path / "elsewhere"
     monkeypatch.setenv("PYTHONPATH", "python")
     good = wheel_test.Step(["x"], ["connections.csv", f"home {folder} x none"])
-    monkeypatch.setattr(wheel_test, "STEPS", (good,))
-    assert wheel_test.tried(str(program), folder) == 0
-    monkeypatch.setattr(wheel_test, "STEPS", (good, STEP))
-    assert wheel_test.tried(str(program), tmp_path / "other") == 1
+    folder.mkdir()
+    assert wheel_test.tried(str(program), folder, (good,)) == 0
+    assert wheel_test.tried(str(program), folder, (good, STEP)) == 1
 
 
 def test_main__needs_a_wheel_or_the_switch() -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from mousehole.base import complete_schemes, complete_traffic
@@ -87,3 +88,27 @@ def test_completion__of_another_shell_is_refused() -> None:
 def test_commands__have_an_application_each() -> None:
     for entry in COMMANDS.values():
         assert import_module(entry.module).app.registered_commands
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ("report", ["compare", "web:sfd", "--rate", "3mbit", "--html", "a.html"]),
+        ("report", ["compare", "web:sfd", "--rate", "3mbit", "--plot", "a.png"]),
+        ("tune", ["tune", "web:sfd", "--rate", "3mbit", "--scheme", "sfd"]),
+    ],
+)
+def test_extra__is_named_before_any_work_where_it_is_missing(
+    extra: str, words: list[str], tmp_path: Path
+) -> None:
+    script = (
+        f"import sys\nfrom mousehole.base import _extras\n_extras.EXTRAS[{extra!r}] = {{'no_such_one': 'such'}}\n"
+        f"sys.argv = ['mousehole', *{words!r}]\nfrom mousehole.commands.launcher import main\nmain()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert f"needs the package such, which is not installed; pip install 'mousehole[{extra}]'" in done.stderr
+    assert list(tmp_path.iterdir()) == []

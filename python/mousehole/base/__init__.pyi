@@ -16,6 +16,8 @@ from ._exits import TERMINATED_STATUS as TERMINATED_STATUS
 from ._exits import USAGE_STATUS as USAGE_STATUS
 from ._exits import WRITE_STATUS as WRITE_STATUS
 from ._exits import stop_at_once as stop_at_once
+from ._extras import EXTRAS as EXTRAS
+from ._extras import require_extra as require_extra
 from ._interrupts import POLL_S as POLL_S
 from ._interrupts import interruptible as interruptible
 from ._memory import address_space_bytes as address_space_bytes

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mousehole.base._errors import MouseholeError, conflict_error, field_error
+from mousehole.base._extras import require_extra
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 PAGE_SUFFIXES = (".html", ".htm")
@@ -37,10 +38,15 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
 
 
 def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> None:
-    """Raises `MouseholeError` for a file name without one of the allowed suffixes; None is accepted."""
+    """Raises `MouseholeError` for a file name without one of the allowed suffixes; None is accepted.
+
+    It also does where what draws pictures and pages is not installed.
+    """
     if given is not None and Path(given).suffix.lower() not in allowed:
         endings = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
         raise field_error(option, given, f"a file name that ends in {endings}")
+    if given is not None and allowed in (PLOT_SUFFIXES, PAGE_SUFFIXES):
+        require_extra("report", option)
 
 
 def _check_writable(option: str, path: Path) -> None:

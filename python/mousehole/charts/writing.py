@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import altair as alt
 
-from mousehole.base import MouseholeError, address_space_bytes, output
+from mousehole.base import MouseholeError, address_space_bytes, output, require_extra
 from mousehole.charts.style import BACK, CONFIG
 
 Picture = TypeVar("Picture")
@@ -93,6 +93,7 @@ def _drawing() -> ModuleType:
             f"cannot draw charts; they need {ADDRESS_SPACE / 1e9:.0f} GB of address space, and "
             f"the limit (ulimit -v) leaves {left / 1e9:.1f} GB"
         )
+    require_extra("report", "a picture")
     import vl_convert
 
     return vl_convert

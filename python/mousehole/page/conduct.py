@@ -1,7 +1,6 @@
 """Has a page loaded through the emulated link, once per scheme and round, and gathers what was measured."""
 
 import contextlib
-import importlib.util
 import json
 import shlex
 import sys
@@ -11,7 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mousehole import _engine, link
-from mousehole.base import MouseholeError, Options, Reporter, Stopped, counted, field_error, least, span_text
+from mousehole.base import (
+    MouseholeError,
+    Options,
+    Reporter,
+    Stopped,
+    counted,
+    field_error,
+    least,
+    require_extra,
+    span_text,
+)
 from mousehole.page import _browser as browser
 from mousehole.page import _certificate as certificate
 from mousehole.page import _content as content
@@ -25,9 +34,6 @@ from mousehole.page._trial import CONGESTION, VERSIONS, Load, Task
 from mousehole.runs import chosen_schemes, known_baseline, load_policies, with_baseline
 from mousehole.scenario import default
 
-NEEDED = {"hypercorn": "hypercorn", "cryptography": "cryptography"}
-NEEDED_FOR_3 = {"aioquic": "aioquic"}
-"""Modules that the server needs, and the packages that have them."""
 AROUND_S = 45.0
 """Seconds that a load may take beside settling and loading: namespaces, browser, server."""
 REPEATS = 2
@@ -81,7 +87,7 @@ def measure(
         folder = Path(name)
         page = page_of(source, options.http, chromium, folder)
         version = options.http or page.version or "1.1"
-        _require_modules(version)
+        require_extra("page", "the page's server")
         setting = _setting(page, version, options, plan)
         content.write(page, folder / "page")
         own = certificate.make(page.hosts, folder)
@@ -156,15 +162,6 @@ def page_of(source: str, version: str | None, chromium: str, folder: Path) -> Pa
         return har.read(path, secure)
     allowed = f'a folder, a HAR file, an address such as http://localhost:8000/, or "{example.NAME}"'
     raise MouseholeError(f"no such page; it must be {allowed}", kind="file", file=source)
-
-
-def _require_modules(version: str) -> None:
-    for module, package in {**NEEDED, **(NEEDED_FOR_3 if version == "3" else {})}.items():
-        if importlib.util.find_spec(module) is None:
-            raise MouseholeError(
-                f"the page's server needs the package {package}, which is not installed; "
-                "pip install 'mousehole[page]' installs it", kind="missing",
-            )  # fmt: skip
 
 
 def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:

@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from mousehole.base import MouseholeError, Reporter, Silent, conflict_error
+from mousehole.base import MouseholeError, Reporter, Silent, conflict_error, require_extra
 from mousehole.runs._pool import Apart, Backend, Job, Shipment, default_jobs
 from mousehole.runs._worker import DONE, REFUSED, Answers, execute, execute_all, identity, parcel_of, refusal
 
@@ -403,13 +403,8 @@ class Dask:
 
 def _client(address: str) -> Any:
     """Returns a client of the scheduler at this address, or of the one that a scheduler file names."""
-    try:
-        distributed = importlib.import_module("distributed")
-    except ModuleNotFoundError:
-        raise MouseholeError(
-            "needs the package distributed; install it by: pip install 'mousehole[dask]'",
-            field="dask", value=address,
-        ) from None  # fmt: skip
+    require_extra("dask", "--dask")
+    distributed = importlib.import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     place: dict[str, Any] = {"address": address}
     if address.endswith(".json"):

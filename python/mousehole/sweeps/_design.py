@@ -9,10 +9,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from mousehole.base import MouseholeError
+from mousehole.base import MouseholeError, require_extra
 from mousehole.sweeps._description import MOST_CELLS, TRAFFIC, Axis, Description, Range, parts_of
 from mousehole.sweeps._quantities import Value
-from mousehole.sweeps._scipy import scipy_module
 
 
 class Cells:
@@ -94,7 +93,9 @@ class Cells:
 
     @cached_property
     def _hypercube(self) -> NDArray[np.float64]:
-        qmc = scipy_module("stats.qmc", "a Latin hypercube")
+        require_extra("sweep", "a Latin hypercube")
+        from scipy.stats import qmc  # takes a second to load
+
         draws = np.random.default_rng(self._made.draw_seed)
         made: NDArray[np.float64] = qmc.LatinHypercube(d=len(self._axes), rng=draws).random(len(self))
         return made

@@ -15,6 +15,7 @@ from mousehole.base import (
     change_text,
     counted,
     rate_text,
+    require_extra,
     signed,
     time_text,
     unknown_error,
@@ -455,6 +456,7 @@ def _fitted(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tupl
     dots = data_of(cells).encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="value")])
     if len(values) < LEAST_CELLS or any(len(np.unique(own)) < 3 for own in logs):
         return dots.mark_point(size=70, opacity=1).encode(color=colour)
+    require_extra("sweep", "a surface through scattered cells")
     from scipy.interpolate import RBFInterpolator
 
     points = np.column_stack([_unit(own) for own in logs])

@@ -30,6 +30,7 @@ from mousehole.base import (
     least,
     missing_error,
     output,
+    require_extra,
     span_text,
     text_list,
     with_unit,
@@ -142,6 +143,7 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
         >>> found.results.account.trials
         2
     """
+    require_extra("tune", "tune")
     with opened(options.dask, options.executor, options.reporter) as backend:
         return _tuned(traffic, options, backend)
 
