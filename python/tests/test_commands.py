@@ -102,7 +102,8 @@ def test_extra__is_named_before_any_work_where_it_is_missing(
     extra: str, words: list[str], tmp_path: Path
 ) -> None:
     script = (
-        f"import sys\nfrom mousehole.base import _extras\n_extras.EXTRAS[{extra!r}] = {{'no_such_one': 'such'}}\n"
+        "import sys\nfrom mousehole.base import _extras\n"
+        f"_extras.EXTRAS[{extra!r}] = {{'no_such_one': 'such'}}\n"
         f"sys.argv = ['mousehole', *{words!r}]\nfrom mousehole.commands.launcher import main\nmain()\n"
     )
     done = subprocess.run(
