@@ -425,6 +425,26 @@ fn fault__made_for_another_version_of_the_description() {
 }
 
 #[test]
+fn fault__what_installs_it_is_not_understood() {
+    for (field, expected) in [
+        (".install = \"wred mode=total\"", "install names mode, which is no parameter of its"),
+        (".install = \"firewall:bytes\"", "install names bytes, which is no parameter of its"),
+        (
+            ".install = \"red\"",
+            "install must begin with qdisc:KIND,KERNEL, wred or firewall:NAME, not \"red\"",
+        ),
+        (".colours = 4", "gives 4 colours; there are 3"),
+    ] {
+        let text = marker("counterpart", &limit("counterpart", "1B")).replace(
+            ".source = \"ours\",\n\t  MH_TABLE",
+            &format!(".source = \"ours\", {field},\n\t  MH_TABLE"),
+        );
+        assert!(text.contains(field));
+        assert_sentence(&problem("counterpart.h", &text), expected);
+    }
+}
+
+#[test]
 fn load__refuses_code_that_runs_when_it_is_loaded() {
     for attribute in ["constructor", "destructor"] {
         let text = format!(
