@@ -224,7 +224,7 @@ def _edges(beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequenc
 
 
 def _limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any) -> list[Any]:
-    """Returns a dashed line for each limit against the baseline, and the lines of no change."""
+    """Returns a line for each limit against the baseline, what it forbids, and the lines of no change."""
     lines = [zero_line(), zero_line(alt.Y)]
     for limit in found.goal.limits:
         if limit.reference not in (None, found.baseline) or limit.change <= -1:
@@ -232,9 +232,11 @@ def _limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any)
         one = data_of([{"at": rounded(log2(1 + limit.change)), "text": f"limit {limit.text}"}])
         rule = one.mark_rule(strokeDash=[5, 3], color=DIM, clip=True)
         if limit.quantity == price:
+            edge = alt.value("width" if price.smaller_is_better else 0)
+            area = one.mark_rect(color=DIM, opacity=0.08, clip=True).encode(x=x("at"), x2=edge)
             words = one.mark_text(angle=270, align="right", baseline="bottom", dx=-4, dy=-3, fontSize=10.5,
                                   color=DIM, clip=True)  # fmt: skip
-            lines += [rule.encode(x=x("at")), words.encode(x=x("at"), y=alt.value(0), text="text:N")]
+            lines += [area, rule.encode(x=x("at")), words.encode(x=x("at"), y=alt.value(0), text="text:N")]
         elif limit.quantity == gain:
             lines.append(rule.encode(y=y("at", alt.Y)))
     return lines
