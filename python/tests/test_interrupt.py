@@ -69,7 +69,8 @@ def test_compare__stops_within_a_second_and_says_what_was_finished(tmp_path: Pat
 
 SLOW_WRITER = """
 import sys, time
-from mousehole import cli, output
+from mousehole.base import output
+from mousehole.commands import launcher
 
 def slowly(part):
     part.write_text("half of the results")
@@ -78,7 +79,7 @@ def slowly(part):
 
 output.write_text = lambda place, text: output.write_with(place, slowly)
 sys.argv = ["mousehole", "schemes", "--json", "out.json"]
-cli.main()
+launcher.main()
 """
 
 
