@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
-ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates live/check/src live/check/c sim/src answer/src link/src python/src -type f 2>/dev/null) \
+ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates policy/check/src policy/check/c sim/src answer/src link/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
 PYTHON_FILES := python bench tests papers validation tools examples live/tests
 
@@ -116,7 +116,7 @@ bpf-compile: ## compile every policy header with gcc and with clang for the eBPF
 	@policy/check-bpf.sh
 
 bpf-parity: ## as root: the policies in the kernel against the native build, record by record
-	@CARGO=$(CARGO) live/check/bpf-parity.sh
+	@CARGO=$(CARGO) policy/check/bpf-parity.sh
 
 live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of their own
 	@$(CARGO) build --quiet --locked -p mousehole-live

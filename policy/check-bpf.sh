@@ -1,13 +1,13 @@
 #!/bin/sh
 # Compiles every policy header on its own, natively and for the eBPF target, and the functions of every policy as the
 # kernel check calls them. Refuses calls that are not inlined. Needs clang, gcc and readelf. What a policy must not do
-# besides is looked for by `mousehole policy check` and by the tests of live/check.
+# besides is looked for by `mousehole policy check` and by the tests of policy/check.
 set -eu
 cd "$(dirname "$0")"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-calls=../live/check/c/calls.c
+calls=check/c/calls.c
 bpf="clang -target bpf -O2 -g -mcpu=v3 -fno-strict-aliasing -Wall -Werror -Iinclude"
 native="gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Werror -Iinclude"
 fail() { echo "check-bpf: $*" >&2; exit 1; }

@@ -11,7 +11,7 @@ const SOURCES: [&str; 7] = [
     "../answer/src",
     "../policy/include",
     "../policy/src",
-    "../live/check/src",
+    "../policy/check/src",
     "../Cargo.lock",
 ];
 

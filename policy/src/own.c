@@ -14,7 +14,7 @@
 extern const struct mh_policy MH_OWN_JOIN(mh_policy_, MH_OWN_NAME) __attribute__((weak));
 
 /* What a thread is doing; mirrored in own.rs. */
-struct mh_own_call {
+struct mousehole_own_call {
 	const char *volatile header;
 	const char *volatile function; /* null outside of calls */
 	const void *volatile view;
@@ -23,14 +23,14 @@ struct mh_own_call {
 };
 
 /* Filled in once the library is loaded. */
-struct mh_own {
+struct mousehole_own {
 	const char *header;
-	struct mh_own_call *(*thread)(void); /* of the calling thread */
+	struct mousehole_own_call *(*thread)(void); /* of the calling thread */
 	void (*refuse)(u32 answer, u32 most);
-} mh_own;
+} mousehole_own;
 
 /* Returns the description. The compiler must not see which it is, so that nothing of a call leaves its place. */
-static inline const struct mh_policy *mh_own_policy(void)
+static inline const struct mh_policy *mousehole_own_policy(void)
 {
 	const struct mh_policy *policy = &MH_OWN_JOIN(mh_policy_, MH_OWN_NAME);
 
@@ -38,11 +38,11 @@ static inline const struct mh_policy *mh_own_policy(void)
 	return policy;
 }
 
-static inline struct mh_own_call *mh_own_begin(const char *function, const void *view, u64 now_ns)
+static inline struct mousehole_own_call *mousehole_own_begin(const char *function, const void *view, u64 now_ns)
 {
-	struct mh_own_call *call = mh_own.thread();
+	struct mousehole_own_call *call = mousehole_own.thread();
 
-	call->header = mh_own.header;
+	call->header = mousehole_own.header;
 	call->view = view;
 	call->now_ns = now_ns;
 	call->calls++;
@@ -50,94 +50,94 @@ static inline struct mh_own_call *mh_own_begin(const char *function, const void 
 	return call;
 }
 
-static inline u32 mh_own_checked(u32 answer)
+static inline u32 mousehole_own_checked(u32 answer)
 {
-	const struct mh_policy *policy = mh_own_policy();
+	const struct mh_policy *policy = mousehole_own_policy();
 	u32 most = policy->kind == MH_MARKER_POLICY && policy->returns == MH_HINT ? 255 : 3;
 
 	if (answer > most)
-		mh_own.refuse(answer, most);
+		mousehole_own.refuse(answer, most);
 	return answer;
 }
 
 /* Calls a function of the header, whose answer is left in `answer`. */
 #define MH_OWN_CALL(type_, name_, view_, now_ns_, call_)                         \
-	struct mh_own_call *mh_own_at = mh_own_begin(name_, view_, now_ns_);     \
-	type_ answer = mh_own_policy()->call_;                                   \
-	mh_own_at->function = 0
+	struct mousehole_own_call *mousehole_own_at = mousehole_own_begin(name_, view_, now_ns_);     \
+	type_ answer = mousehole_own_policy()->call_;                                   \
+	mousehole_own_at->function = 0
 
-struct mh_fault mh_own_setup(void *p, const struct mh_link_context *link)
+struct mh_fault mousehole_own_setup(void *p, const struct mh_link_context *link)
 {
 	MH_OWN_CALL(struct mh_fault, "setup", 0, 0, setup(p, link));
 	return answer;
 }
 
-u32 mh_own_draws(const void *p)
+u32 mousehole_own_draws(const void *p)
 {
 	MH_OWN_CALL(u32, "draws", 0, 0, draws(p));
 	return answer;
 }
 
-u32 mh_own_mark(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns, u32 random)
+u32 mousehole_own_mark(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns, u32 random)
 {
 	MH_OWN_CALL(u32, "packet", view, now_ns, mark(p, f, s, view, now_ns, random));
-	return mh_own_checked(answer);
+	return mousehole_own_checked(answer);
 }
 
-u32 mh_own_drop(const void *p, void *s, const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns,
+u32 mousehole_own_drop(const void *p, void *s, const struct mh_view *view, const struct mh_backlog *backlog, u64 now_ns,
 		u32 random)
 {
 	MH_OWN_CALL(u32, "packet", view, now_ns, drop(p, s, view, backlog, now_ns, random));
-	return mh_own_checked(answer);
+	return mousehole_own_checked(answer);
 }
 
-u32 mh_own_expired(const void *p, const void *f, u64 now_ns)
+u32 mousehole_own_expired(const void *p, const void *f, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "expired", 0, now_ns, expired(p, f, now_ns));
 	return answer;
 }
 
-void mh_own_flow_end(const void *p, const void *f, void *s)
+void mousehole_own_flow_end(const void *p, const void *f, void *s)
 {
-	struct mh_own_call *at = mh_own_begin("flow_end", 0, 0);
+	struct mousehole_own_call *at = mousehole_own_begin("flow_end", 0, 0);
 
-	mh_own_policy()->flow_end(p, f, s);
+	mousehole_own_policy()->flow_end(p, f, s);
 	at->function = 0;
 }
 
-u64 mh_own_period(const void *p)
+u64 mousehole_own_period(const void *p)
 {
 	MH_OWN_CALL(u64, "period", 0, 0, period(p));
 	return answer;
 }
 
-u32 mh_own_classify(const void *p, const void *f, const void *s)
+u32 mousehole_own_classify(const void *p, const void *f, const void *s)
 {
 	MH_OWN_CALL(u32, "classify", 0, 0, classify(p, f, s));
 	return answer;
 }
 
-u32 mh_own_control(const void *p, void *s, const struct mh_counts *counts, u64 now_ns)
+u32 mousehole_own_control(const void *p, void *s, const struct mh_counts *counts, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "control", 0, now_ns, control(p, s, counts, now_ns));
 	return answer;
 }
 
-u64 mh_own_shape(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns)
+u64 mousehole_own_shape(const void *p, void *f, void *s, const struct mh_view *view, u64 now_ns)
 {
 	MH_OWN_CALL(u64, "shape", view, now_ns, shape(p, f, s, view, now_ns));
 	return answer;
 }
 
-void mh_own_departed(const void *p, void *s, u32 colour, const struct mh_backlog *after, u64 now_ns)
+void mousehole_own_departed(const void *p, void *s, u32 colour, const struct mh_backlog *after, u64 now_ns)
 {
-	struct mh_own_call *at = mh_own_begin("departed", 0, now_ns);
+	struct mousehole_own_call *at = mousehole_own_begin("departed", 0, now_ns);
 
-	mh_own_policy()->departed(p, s, colour, after, now_ns);
+	mousehole_own_policy()->departed(p, s, colour, after, now_ns);
 	at->function = 0;
 }
 
-u32 mh_own_restarts(const void *p, const void *f, const struct mh_view *view, u64 now_ns)
+u32 mousehole_own_restarts(const void *p, const void *f, const struct mh_view *view, u64 now_ns)
 {
 	MH_OWN_CALL(u32, "restarts", view, now_ns, restarts(p, f, view, now_ns));
 	return answer;

@@ -23,7 +23,7 @@ pub(crate) const SHIM: &str = include_str!("own.c");
 /// Status with which the process ends: a fault in the user's input.
 const STATUS: c_int = 2;
 
-/// What a thread is doing; its first part is `struct mh_own_call`. Records are never freed, and used again.
+/// What a thread is doing; its first part is `struct mousehole_own_call`. Records are never freed, and used again.
 #[repr(C)]
 struct Call {
     header: AtomicPtr<c_char>,
@@ -40,7 +40,7 @@ struct Call {
 /// The records of all threads that have called an own policy.
 static CALLS: AtomicPtr<Call> = AtomicPtr::new(null_mut());
 
-/// `struct mh_own`.
+/// `struct mousehole_own`.
 #[repr(C)]
 pub(crate) struct RawOwn {
     header: *const c_char,
@@ -164,7 +164,7 @@ pub(crate) fn watched(
         ($raw:ident, $($field:ident),+) => {$(
             if $raw.$field.is_some() {
                 // SAFETY: own.c defines the function, of the same type.
-                $raw.$field = Some(*unsafe { library.get(concat!("mh_own_", stringify!($field)).as_bytes()) }?);
+                $raw.$field = Some(*unsafe { library.get(concat!("mousehole_own_", stringify!($field)).as_bytes()) }?);
             }
         )+};
     }
@@ -177,7 +177,7 @@ pub(crate) fn watched(
     let header = CString::new(printable).unwrap_or_default().into_raw();
     // SAFETY: own.c defines the variable, which nobody reads before a function is called.
     unsafe {
-        let own = *library.get::<*mut RawOwn>(b"mh_own")?;
+        let own = *library.get::<*mut RawOwn>(b"mousehole_own")?;
         *own = RawOwn { header, thread: thread_record, refuse };
     }
     handle_faults();

@@ -138,6 +138,16 @@ fn load__makes_a_header_a_policy_like_any_other() {
 }
 
 #[test]
+fn load__of_a_header_whose_name_is_own() {
+    // What stands between callers and an own header has names that no header gives.
+    for name in ["own", "own_call", "policy", "fault"] {
+        let header =
+            Header::new(&format!("{}.h", name.replace('_', "-")), &marker(name, &limit(name, "1kB")));
+        assert_eq!(header.load().c_name(), name);
+    }
+}
+
+#[test]
 fn load__of_a_changed_header_replaces_the_policy() {
     let text = |default| marker("changing", &limit("changing", default));
     let header = Header::new("changing.h", &text("1kB"));

@@ -29,8 +29,8 @@ pub fn template(kind: TemplateKind, name: &str) -> Result<String, String> {
         return Err(format!("a policy named {name} is shipped already; choose another name"));
     }
     let text = match kind {
-        TemplateKind::Marker => include_str!("../../../policy/templates/marker.h"),
-        TemplateKind::Dropper => include_str!("../../../policy/templates/dropper.h"),
+        TemplateKind::Marker => include_str!("../../templates/marker.h"),
+        TemplateKind::Dropper => include_str!("../../templates/dropper.h"),
     };
     let [plain, capital, hyphened] = NAMES;
     Ok(text
