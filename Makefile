@@ -33,7 +33,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs site deps lock clean distclean live live-test bpf-compile bpf-parity page-test \
-	wheel wheel-test msrv golden oracle papers validation bench instructions fuzz fuzz-brief mutants
+	wheel wheel-test wasm-check msrv golden oracle papers validation bench instructions fuzz fuzz-brief mutants
 
 ## Use it
 
@@ -127,6 +127,9 @@ page-test: $(ENGINE) ## a page in headless Chromium through the emulated link (n
 
 wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
 	@$(BIN)/python -m tools.wheel_test dist/*.whl
+
+wasm-check: ## one run of the simulator in WebAssembly: Node must give the native build's mean, to the last digit
+	@CARGO=$(CARGO) tools/wasm-check
 
 fuzz: ## fuzz every parser and every scheme's settings for MINUTES in all (default 10)
 	@tools/fuzz $$(( $(MINUTES) * 60 / $(words $(wildcard sim/fuzz/targets/*.rs)) ))

@@ -24,6 +24,7 @@ CRATES: dict[str, set[str]] = {
     "mousehole-policy": set(),
     "mousehole-sim": {"mousehole-policy"},
     "mousehole-answer": set(),
+    "mousehole-wasm": {"mousehole-sim", "mousehole-answer"},
     "mousehole-link": {"mousehole-sim"},
     "mousehole-python": {
         "mousehole-sim",

@@ -1,14 +1,16 @@
 //! Calls into users' own policies: what is going on in each thread, so that every fault ends in a sentence.
 //!
 //! `own.c` stands between the callers and a header's functions and notes in [`Call`] which one runs. A handler of
-//! signals names the call in which the process crashed, a handler of exits the one that would end it, and a thread
-//! the one that does not return; each writes one line to standard error and ends the process with [`STATUS`]. An
-//! answer that is out of range is kept for the caller ([`take_fault`]). Shipped policies are called directly, at no
+//! signals names the call in which the process crashed, a handler of exits the one that would end it, and a thread the
+//! one that does not return; each writes one line to standard error and ends the process with [`STATUS`]. An answer
+//! that is out of range is kept for the caller ([`crate::take_fault`]). Shipped policies are called directly, at no
 //! cost.
 
 use crate::base::View;
+use crate::fault::{self, Fault};
 use crate::ffi::RawPolicy;
 use crate::params::Params;
+use crate::policy::Origin;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt::Write;
@@ -52,7 +54,6 @@ thread_local! {
     /// The record of this thread, null if it has none; needs no set-up, so that a handler of signals may read it.
     static CURRENT: Cell<*const Call> = const { Cell::new(null()) };
     static RECORD: Record = Record::new();
-    static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
     static GATHERED: RefCell<Option<Vec<Params>>> = const { RefCell::new(None) };
 }
 
@@ -113,32 +114,16 @@ extern "C" fn thread_record() -> *const Call {
     if known.is_null() { RECORD.with(|record| std::ptr::from_ref(record.call)) } else { known }
 }
 
-/// What an own policy did wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// The header, as the user named it.
-    pub header: String,
-    /// What its function did, and at which call: one sentence without the header's name.
-    pub problem: String,
-}
-
 /// Keeps an answer that is out of range, the first of a thread, until the caller asks for it.
 extern "C" fn refuse(answer: u32, most: u32) {
-    FAULT.with_borrow_mut(|fault| {
+    fault::keep(|| {
         // SAFETY: the record is this thread's.
-        if let (None, Some(call)) = (&fault, unsafe { CURRENT.get().as_ref() }) {
-            let mut text = Text::new();
-            let _ = write!(text, "packet returned {answer}; allowed are 0 to {most}");
-            describe(call, &mut text);
-            *fault = Some(Fault { header: header_of(call).into(), problem: text.as_str().into() });
-        }
+        let call = unsafe { CURRENT.get().as_ref() }?;
+        let mut text = Text::new();
+        let _ = write!(text, "packet returned {answer}; allowed are 0 to {most}");
+        describe(call, &mut text);
+        Some(Fault { header: header_of(call).into(), problem: text.as_str().into() })
     });
-}
-
-/// Returns the first answer out of range that an own policy has given in this thread since the last call of this. The
-/// colour or verdict was then taken for the worst one.
-pub fn take_fault() -> Option<Fault> {
-    FAULT.with_borrow_mut(Option::take)
 }
 
 /// Does work and returns the complete parameters of own policies that were made meanwhile in this thread.
@@ -148,8 +133,12 @@ pub fn gather<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
     (done, GATHERED.take().unwrap_or_default())
 }
 
-/// Notes parameters of an own policy for [`gather`].
+/// Takes note that parameters are complete: those of an own policy are kept for [`gather`], and its calls are watched.
 pub(crate) fn note(params: &Params) {
+    if *params.policy().origin() == Origin::Shipped {
+        return;
+    }
+    watch();
     GATHERED.with_borrow_mut(|gathered| gathered.as_mut().map(|all| all.push(params.clone())));
 }
 
@@ -492,7 +481,7 @@ pub fn limit_calls(longest: Duration) {
 }
 
 /// Starts the thread that looks for calls which do not return, unless this process has one: a fork loses it.
-pub(crate) fn watch() {
+fn watch() {
     static WATCHED: AtomicU32 = AtomicU32::new(0);
     let me = std::process::id();
     if WATCHED.swap(me, Relaxed) != me {

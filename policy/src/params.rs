@@ -1,9 +1,8 @@
 //! Parameters of a policy: values by name, and the C struct they fill for a link.
 
 use crate::ffi::{RawLinkContext, RawParameter};
-use crate::own;
 use crate::parameter::{Kind, ParameterError, Value};
-use crate::policy::{Origin, Policy, text};
+use crate::policy::{Policy, text};
 use std::ffi::c_void;
 
 /// What the parameters of a policy may depend on: its link.
@@ -81,10 +80,8 @@ impl Settings {
     pub fn for_link(&self, context: &LinkContext) -> Result<Params, ParameterError> {
         let mut params = self.before_set_up(context)?;
         params.set_up()?;
-        if *self.policy.origin() != Origin::Shipped {
-            own::watch();
-            own::note(&params);
-        }
+        #[cfg(feature = "native")]
+        crate::own::note(&params);
         Ok(params)
     }
 

@@ -3,7 +3,6 @@
 use crate::base::{Backlog, COLOURS, Colour, Verdict, View};
 use crate::counterpart::Counterpart;
 use crate::ffi::{self, Counts, RawParameter, RawPolicy};
-use crate::own;
 use crate::parameter::{Kind, Parameter};
 use crate::params::{Params, State};
 use std::ffi::{CStr, c_char};
@@ -334,8 +333,9 @@ impl Policy {
         let value =
             |reading: &ffi::RawReading| unsafe { (reading.value)(params.pointer(), state.as_ptr().cast()) };
         let watched = |reading: &ffi::RawReading| match self.origin {
-            Origin::Shipped => value(reading),
-            Origin::Header { .. } => own::inside(self.raw.name, reading.name, || value(reading)),
+            #[cfg(feature = "native")]
+            Origin::Header { .. } => crate::own::inside(self.raw.name, reading.name, || value(reading)),
+            _ => value(reading),
         };
         self.raw_readings().iter().map(watched).collect()
     }

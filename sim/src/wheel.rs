@@ -36,6 +36,8 @@ pub(crate) fn prefetch<T>(item: &T) {
         // SAFETY: a hint about an address within `item`, which is neither read nor written.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(line * 64)) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
 }
 
 /// An event with its time and key.

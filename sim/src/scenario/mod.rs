@@ -27,6 +27,8 @@ pub use catalogue::{NamedScheme, Part, Role};
 pub use emulation::Emulation;
 pub use plan::Plan;
 pub use run::{RunResult, refuse_fault, run};
-pub use scheme::{Scheme, load_policy};
+pub use scheme::Scheme;
+#[cfg(feature = "native")]
+pub use scheme::load_policy;
 pub use schemes::SCHEMES;
 pub use spec::Scenario;

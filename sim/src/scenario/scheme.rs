@@ -464,6 +464,7 @@ impl fmt::Display for Scheme {
 ///
 /// # Errors
 /// [`Error::File`] when it does not compile, describes no policy, or bears the name of another scheme or part.
+#[cfg(feature = "native")]
 pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     let fault = |problem: String| Error::file(path.display().to_string(), problem);
     let policy = mousehole_policy::load(path).map_err(|error| fault(error.problem))?;
