@@ -9,7 +9,7 @@ use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_sim::scenario::install::line::FULL_PACKET;
 use mousehole_sim::scenario::install::{self, Line, LiveQueue};
-use mousehole_sim::scenario::{Part, Scheme, scheme::LinkContext};
+use mousehole_sim::scenario::{LinkContext, Part, Scheme};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
