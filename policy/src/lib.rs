@@ -6,6 +6,7 @@
 //! of each header gives formula, source, ranges and errors.
 
 mod base;
+mod calls;
 mod counterpart;
 mod ffi;
 pub mod files;
@@ -21,6 +22,7 @@ pub mod units;
 mod virtual_fifo;
 
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
+pub use calls::{Answer, DropFn, MarkFn};
 pub use counterpart::{Counterpart, CounterpartKind};
 pub use ffi::Counts;
 pub use full_buffer::{FullBuffer, Limit};
@@ -28,10 +30,10 @@ pub use functions::{Arguments, Field, Function, Memory};
 pub use load::{
     LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load, load_description,
 };
-pub use own::{Fault, forget_region, gather, limit_calls, name_region, take_fault};
+pub use own::{Fault, forget_region, limit_calls, name_region, take_fault};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
-pub use params::{LinkContext, Params, Settings, State};
-pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};
+pub use params::{LinkContext, Params, Settings, State, gather};
+pub use policy::{Key, Origin, Policy, PolicyKind, find, policies};
 pub use virtual_fifo::virtual_fifo_params;
 
 /// Runs the README's example as a test.

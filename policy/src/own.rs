@@ -8,7 +8,6 @@
 
 use crate::base::View;
 use crate::ffi::RawPolicy;
-use crate::params::Params;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt::Write;
@@ -53,7 +52,6 @@ thread_local! {
     static CURRENT: Cell<*const Call> = const { Cell::new(null()) };
     static RECORD: Record = Record::new();
     static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
-    static GATHERED: RefCell<Option<Vec<Params>>> = const { RefCell::new(None) };
 }
 
 /// Holds a record while the thread lives, and a stack on which its signals are handled.
@@ -141,18 +139,6 @@ pub fn take_fault() -> Option<Fault> {
     FAULT.with_borrow_mut(Option::take)
 }
 
-/// Does work and returns the complete parameters of own policies that were made meanwhile in this thread.
-pub fn gather<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
-    GATHERED.set(Some(Vec::new()));
-    let done = work();
-    (done, GATHERED.take().unwrap_or_default())
-}
-
-/// Notes parameters of an own policy for [`gather`].
-pub(crate) fn note(params: &Params) {
-    GATHERED.with_borrow_mut(|gathered| gathered.as_mut().map(|all| all.push(params.clone())));
-}
-
 /// Returns the description with its functions replaced by those of `own.c`, which call them.
 pub(crate) fn watched(
     raw: &RawPolicy,
@@ -231,7 +217,7 @@ impl Write for Text {
 
 /// Returns a constant string of a header or of this library.
 fn constant(text: *mut c_char) -> &'static str {
-    crate::policy::text(text)
+    crate::ffi::text(text)
 }
 
 fn header_of(call: &Call) -> &'static str {
