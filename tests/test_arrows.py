@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import arrows, document
+from tools import arrows, document, rust_files
 
 IMPURE_RUST = """\
 use std::collections::{HashMap, HashSet};
@@ -35,6 +35,8 @@ pub fn sum(flows: &HashMap<u32, u64>, seen: &HashSet<u32>) {
 ROOT = Path(__file__).resolve().parent.parent
 MANIFESTS = sorted(ROOT.glob("*/Cargo.toml"))
 SIM = ROOT / "sim" / "src"
+UNREAD = {"live/src/compile.rs"}
+"""Files that others include."""
 PURE = [ROOT / "policy" / "include", ROOT / "policy" / "src"]
 
 
@@ -85,6 +87,87 @@ def test_sim__every_layer_is_a_module() -> None:
 def test_circles__found() -> None:
     found = arrows.circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
     assert set(found) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("root", rust_files.roots(), ids=lambda root: str(root.relative_to(ROOT)))
+def test_rust_files__of_a_crate_have_no_circle(root: Path) -> None:
+    assert rust_files.circles(root) == []
+
+
+def test_rust_files__of_every_crate_are_read() -> None:
+    assert {root.parent.parent for root in rust_files.roots()} >= {path.parent for path in MANIFESTS}
+    read = {module.file for root in rust_files.roots() for module in rust_files.modules(root).values()}
+    sources = {path for root in rust_files.roots() for path in root.parent.rglob("*.rs")}
+    # Programs and tests are no modules of a library.
+    unread = {path for path in sources - read if "bin" not in path.parts and "tests" not in path.stem}
+    assert {str(path.relative_to(ROOT)) for path in unread} == UNREAD
+
+
+CIRCLE = {
+    "lib.rs": "mod high;\nmod low;\nmod apart;\n",
+    "high/mod.rs": "mod part;\npub use part::Part;\nuse crate::low::Low;\npub struct High(Low, Part);",
+    "high/part.rs": "pub struct Part;\n",
+    "low.rs": "pub struct Low;\n",
+    "apart.rs": "use crate::high::{High, Part};\npub fn make() -> High { crate::low::make(Part) }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "circle"),
+    [
+        ("low.rs", "use crate::high::High;\npub struct Low(Box<High>);", ["high/mod.rs", "low.rs"]),
+        ("low.rs", "pub struct Low;\nfn f() { super::high::High::new() }", ["high/mod.rs", "low.rs"]),
+        (
+            "low.rs",
+            "use super::high;\npub struct Low;\nfn f(high: &high::High) {}",
+            ["high/mod.rs", "low.rs"],
+        ),
+        (
+            "low.rs",
+            "use crate::{apart as far};\npub struct Low;\nfn f() { far::make() }",
+            ["apart.rs", "low.rs"],
+        ),
+        (
+            "low.rs",
+            'pub struct Low;\nconst A: [&str; 2] = ["a://b", r#""{"#];\n'
+            "fn f(c: char) -> bool { c == '\"' && super::high::High::is_low() }",
+            ["high/mod.rs", "low.rs"],
+        ),
+        ("low.rs", "use crate::high::*;\npub struct Low(High);", ["high/mod.rs", "low.rs"]),
+        ("high/part.rs", "use super::High;\npub struct Part(Box<High>);", ["high/mod.rs", "high/part.rs"]),
+        (
+            "high/part.rs",
+            "use crate::apart::make;\npub struct Part;",
+            ["apart.rs", "high/mod.rs", "high/part.rs"],
+        ),
+    ],
+)
+def test_rust_files__circle_found(tmp_path: Path, path: str, code: str, circle: list[str]) -> None:
+    (found,) = rust_files.circles(crate(tmp_path, {**CIRCLE, path: code}))
+    assert set(found) >= set(circle)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("low.rs", "pub struct Low;"),
+        ("low.rs", 'pub struct Low;\n// crate::high::High\nconst WHERE: &str = "crate::high::High";'),
+        ("low.rs", "pub struct Low;\n#[cfg(test)]\nmod tests {\n    use crate::high::High;\n}"),
+        ("low.rs", "pub use crate::high::Part;\npub struct Low;"),
+        ("low.rs", "use crate::high::Part;\npub struct Low(Part);"),
+        ("high/part.rs", "use std::high::High;\npub struct Part;"),
+    ],
+)
+def test_rust_files__no_circle(tmp_path: Path, path: str, code: str) -> None:
+    assert rust_files.circles(crate(tmp_path, {**CIRCLE, path: code})) == []
+
+
+def crate(folder: Path, files: dict[str, str]) -> Path:
+    """Returns lib.rs of a crate of these files."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder / "lib.rs"
 
 
 def test_readme__has_the_layers() -> None:

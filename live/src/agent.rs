@@ -4,7 +4,7 @@
 //! they publish (policy.h, "Packets and slow steps"): the agent writes it to the part that is not in force and then
 //! makes it the one that is. Without the agent, packets keep the last published values; `status` says since when.
 
-use crate::deployment::Deployment;
+use crate::deployment::is_slow;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Place};
@@ -22,16 +22,6 @@ use std::time::Duration;
 
 /// How often flows that ended are fetched, although nothing else is due.
 const MOST_SLEEP: Duration = Duration::from_secs(1);
-
-/// Returns whether a deployment has anything for the agent to do.
-pub fn is_needed(deployment: &Deployment) -> bool {
-    deployment.marker.as_ref().is_some_and(|params| is_slow(params.policy()))
-}
-
-/// Returns whether a policy has slow steps whose results packets read.
-pub fn is_slow(policy: &Policy) -> bool {
-    !policy.published().is_empty()
-}
 
 /// Starts the agent of a device.
 ///

@@ -9,7 +9,7 @@ use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_sim::scenario::install::line::FULL_PACKET;
 use mousehole_sim::scenario::install::{self, Line, LiveQueue};
-use mousehole_sim::scenario::{Part, Scheme, scheme::LinkContext};
+use mousehole_sim::scenario::{LinkContext, Part, Scheme};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -216,6 +216,11 @@ impl Deployment {
         }
     }
 
+    /// Returns whether the agent has anything to do.
+    pub fn needs_agent(&self) -> bool {
+        self.marker.as_ref().is_some_and(|params| is_slow(params.policy()))
+    }
+
     /// Returns what is put in place beside the program.
     pub(crate) fn plan(&self) -> Plan {
         Plan {
@@ -223,7 +228,7 @@ impl Deployment {
             action: self.action,
             shaper: self.shaper.clone(),
             longest_wait: self.longest_wait,
-            needs_agent: crate::agent::is_needed(self),
+            needs_agent: self.needs_agent(),
         }
     }
 
@@ -517,6 +522,11 @@ pub(crate) fn parse_class(text: &str) -> Option<u32> {
         let minor = u32::from_str_radix(minor, 16).ok().filter(|number| (1..=0xffff).contains(number))?;
         Some(major << 16 | minor)
     })
+}
+
+/// Returns whether a policy has slow steps whose results packets read.
+pub fn is_slow(policy: &Policy) -> bool {
+    !policy.published().is_empty()
 }
 
 #[cfg(test)]

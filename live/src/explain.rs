@@ -7,7 +7,7 @@ use crate::kernel::monotonic_ns;
 use crate::layout::{KEEP_DSCP, Key, Settings};
 use crate::observe::{Entry, Observed, observe_running};
 use crate::request::Mode;
-use crate::words::{address, bytes, count, number, span, table};
+use crate::words::{address, bytes, count, number, span, table, waiting};
 use mousehole_policy::{Colour, Kind, Params, State};
 use mousehole_sim::units::Buffer;
 use serde::Serialize;
@@ -322,7 +322,7 @@ fn done(one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
         let had = Colour::ALL.into_iter().filter(|colour| flow.colour_packets[colour.name()] > 0);
         had.map(of_colour).collect::<Vec<_>>().join("; ")
     };
-    text += &crate::status::waiting(settings.longest_wait_ms, settings.shadow != 0);
+    text += &waiting(settings.longest_wait_ms, settings.shadow != 0);
     if flow.already_marked > 0 {
         text += &format!(
             "; {} left alone because somebody had marked them",

@@ -4,9 +4,9 @@
 use crate::deployment::{Decided, Deployment};
 use crate::device::Device;
 use crate::error::{Failure, Result};
+use crate::object;
 use crate::request::Request;
 use crate::tc::Qdisc;
-use crate::{agent, object};
 use mousehole_policy::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,7 +37,22 @@ pub struct Kept {
 
 /// Returns the folder of a device, which may not exist.
 pub fn folder(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(crate::persist::escape(name))
+    Path::new(FOLDER).join(escape(name))
+}
+
+/// Returns a device's name as it stands in names of units, as `systemd-escape` writes it.
+pub(crate) fn escape(name: &str) -> String {
+    let plain = |index: usize, byte: u8| {
+        byte.is_ascii_alphanumeric() || byte == b':' || byte == b'_' || (byte == b'.' && index > 0)
+    };
+    name.bytes()
+        .enumerate()
+        .map(|(index, byte)| match byte {
+            _ if plain(index, byte) => (byte as char).to_string(),
+            b'/' => "-".into(),
+            other => format!("\\x{other:02x}"),
+        })
+        .collect()
 }
 
 /// Copies a request's own policies, builds their program from the copies, and keeps both. What was kept of the device
@@ -67,7 +82,7 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
         names.push(name);
     }
     let deployment = Deployment::new(&copied, device, root)?;
-    if agent::is_needed(&deployment) {
+    if deployment.needs_agent() {
         return Err(Failure::new(format!(
             "{} has slow steps, which an agent runs; of an own policy that is native code, and none is run as root at boot. \
              Give the command by hand",

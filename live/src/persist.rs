@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Home;
 use crate::request::{Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, Mode, Request, User, Via};
-use crate::{agent, kept, stop, tc};
+use crate::{kept, stop, tc};
 use clap::ValueEnum;
 use mousehole_policy::files;
 use std::fs;
@@ -66,7 +66,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
         true => [words(name, &request)?, vec!["--no-agent".into()]].concat(),
         false => vec!["boot".into(), name.into()],
     };
-    let units = units(name, &request.scheme, start, agent::is_needed(&deployment), &program);
+    let units = units(name, &request.scheme, start, deployment.needs_agent(), &program);
     if manner.print {
         return Ok(units
             .iter()
@@ -163,26 +163,11 @@ fn systemctl(words: &[&str]) -> Result<()> {
 }
 
 fn unit_name(device: &str) -> String {
-    format!("mousehole-live-{}.service", escape(device))
+    format!("mousehole-live-{}.service", kept::escape(device))
 }
 
 fn agent_name(device: &str) -> String {
-    format!("mousehole-live-agent-{}.service", escape(device))
-}
-
-/// Returns a device's name as it stands in names of units, as `systemd-escape` writes it.
-pub(crate) fn escape(name: &str) -> String {
-    let plain = |index: usize, byte: u8| {
-        byte.is_ascii_alphanumeric() || byte == b':' || byte == b'_' || (byte == b'.' && index > 0)
-    };
-    name.bytes()
-        .enumerate()
-        .map(|(index, byte)| match byte {
-            _ if plain(index, byte) => (byte as char).to_string(),
-            b'/' => "-".into(),
-            other => format!("\\x{other:02x}"),
-        })
-        .collect()
+    format!("mousehole-live-agent-{}.service", kept::escape(device))
 }
 
 /// Returns a word as it stands in a command of a unit.
@@ -217,7 +202,7 @@ fn units(name: &str, scheme: &str, start: Vec<String>, needs_agent: bool, progra
         all.join(" ")
     };
     let word = |text: &str| text.to_string();
-    let device = format!("sys-subsystem-net-devices-{}.device", escape(name));
+    let device = format!("sys-subsystem-net-devices-{}.device", kept::escape(name));
     let down = command(&[word("down"), word(name)]);
     let main = format!(
         "{HEADER}\n\

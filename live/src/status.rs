@@ -7,8 +7,8 @@ use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record, now};
 use crate::request::{Mode, Request};
-use crate::words::{bytes, count, number, percent, rate, span, table};
-use crate::{agent, kernel, stop, tc};
+use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
+use crate::{kernel, stop, tc};
 use mousehole_policy::Colour;
 use serde::{Serialize, Serializer};
 
@@ -233,7 +233,7 @@ fn look(one: &Observed) -> Status {
         problems.push(format!("the parameters in force cannot be told, as the device is now; {failure}"));
         None
     });
-    let needed = deployment.as_ref().map(agent::is_needed);
+    let needed = deployment.as_ref().map(Deployment::needs_agent);
     let seen = agent_seen_s(&one.agent().unwrap_or_default());
     let running_s = now().saturating_sub(record.since);
     // An agent that has just been started was never at work either.
@@ -292,17 +292,6 @@ fn look(one: &Observed) -> Status {
 /// Returns the policies of a deployment with their parameters.
 fn rules(deployment: &Deployment) -> Vec<Rule> {
     deployment.params().map(|params| Rule::new(params, None)).collect()
-}
-
-/// Returns the end of the sentence about what is done with packets, where they wait for tokens.
-pub(crate) fn waiting(longest_wait_ms: u32, shadow: bool) -> String {
-    match (longest_wait_ms, shadow) {
-        (0, _) | (_, true) => String::new(),
-        (ms, false) => format!(
-            "; packets beyond a user's profile wait for tokens, at most {}",
-            span(f64::from(ms) / 1e3)
-        ),
-    }
 }
 
 /// Returns the problem of packets that are to wait where no qdisc holds them back.

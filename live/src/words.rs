@@ -136,6 +136,17 @@ pub fn table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
+/// Returns the end of the sentence about what is done with packets, where they wait for tokens.
+pub(crate) fn waiting(longest_wait_ms: u32, shadow: bool) -> String {
+    match (longest_wait_ms, shadow) {
+        (0, _) | (_, true) => String::new(),
+        (ms, false) => format!(
+            "; packets beyond a user's profile wait for tokens, at most {}",
+            span(f64::from(ms) / 1e3)
+        ),
+    }
+}
+
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {

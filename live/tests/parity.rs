@@ -23,8 +23,8 @@ use mousehole_sim::marker::PolicyMarker;
 use mousehole_sim::packet::{Colour, Kind, Packet, flag};
 use mousehole_sim::queue::{Dropper, Fifo, Policy};
 use mousehole_sim::rng::{Purpose, Stream};
+use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 /// Packets of each scheme, over all its links.

@@ -1,7 +1,7 @@
 //! Mirrors of `policy.h`: a policy's description as C lays it out. A test compares layout and constants with C's.
 
 use crate::base::{Backlog, View};
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
 /// `MH_POLICY_ABI`.
 pub(crate) const ABI: u32 = 3;
@@ -144,6 +144,15 @@ unsafe extern "C" {
 pub(crate) fn shipped() -> &'static [&'static RawPolicy] {
     // SAFETY: build.rs makes a table of so many pointers to constant descriptions.
     unsafe { std::slice::from_raw_parts((&raw const mh_policies).cast(), mh_policy_count as usize) }
+}
+
+/// Returns a C string that lives for ever; empty where there is none.
+pub(crate) fn text(pointer: *const c_char) -> &'static str {
+    if pointer.is_null() {
+        return "";
+    }
+    // SAFETY: descriptions hold constant strings.
+    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("?")
 }
 
 #[cfg(test)]

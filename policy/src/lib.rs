@@ -12,6 +12,7 @@
 #![cfg_attr(not(feature = "native"), allow(dead_code))]
 
 mod base;
+mod calls;
 mod counterpart;
 mod fault;
 mod ffi;
@@ -32,6 +33,7 @@ pub mod units;
 mod virtual_fifo;
 
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
+pub use calls::{Answer, DropFn, MarkFn};
 pub use counterpart::{Counterpart, CounterpartKind};
 pub use fault::{Fault, take_fault};
 pub use ffi::Counts;
@@ -42,10 +44,10 @@ pub use load::{
     LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load, load_description,
 };
 #[cfg(feature = "native")]
-pub use own::{forget_region, gather, limit_calls, name_region};
+pub use own::{forget_region, limit_calls, name_region};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
-pub use params::{LinkContext, Params, Settings, State};
-pub use policy::{Answer, DropFn, Key, MarkFn, Origin, Policy, PolicyKind, find, policies};
+pub use params::{LinkContext, Params, Settings, State, gather};
+pub use policy::{Key, Origin, Policy, PolicyKind, find, policies};
 pub use virtual_fifo::virtual_fifo_params;
 
 /// Runs the README's example as a test.

@@ -5,12 +5,12 @@
 
 use crate::base::COLOURS;
 use crate::counterpart::Counterpart;
-use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy};
+use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy, text};
 use crate::files;
 use crate::own;
 use crate::parameter::ParameterError;
 use crate::params::{LinkContext, Settings};
-use crate::policy::{Origin, Policy, find, register, text};
+use crate::policy::{Origin, Policy, find, register};
 use crate::process;
 use libloading::os::unix::{Library, RTLD_LAZY, RTLD_NOW};
 use object::read::elf::{Dyn as _, ElfFile, FileHeader};

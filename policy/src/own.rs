@@ -9,9 +9,7 @@
 use crate::base::View;
 use crate::fault::{self, Fault};
 use crate::ffi::RawPolicy;
-use crate::params::Params;
-use crate::policy::Origin;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt::Write;
 use std::ptr::{null, null_mut};
@@ -54,7 +52,6 @@ thread_local! {
     /// The record of this thread, null if it has none; needs no set-up, so that a handler of signals may read it.
     static CURRENT: Cell<*const Call> = const { Cell::new(null()) };
     static RECORD: Record = Record::new();
-    static GATHERED: RefCell<Option<Vec<Params>>> = const { RefCell::new(None) };
 }
 
 /// Holds a record while the thread lives, and a stack on which its signals are handled.
@@ -124,22 +121,6 @@ extern "C" fn refuse(answer: u32, most: u32) {
         describe(call, &mut text);
         Some(Fault { header: header_of(call).into(), problem: text.as_str().into() })
     });
-}
-
-/// Does work and returns the complete parameters of own policies that were made meanwhile in this thread.
-pub fn gather<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
-    GATHERED.set(Some(Vec::new()));
-    let done = work();
-    (done, GATHERED.take().unwrap_or_default())
-}
-
-/// Takes note that parameters are complete: those of an own policy are kept for [`gather`], and its calls are watched.
-pub(crate) fn note(params: &Params) {
-    if *params.policy().origin() == Origin::Shipped {
-        return;
-    }
-    watch();
-    GATHERED.with_borrow_mut(|gathered| gathered.as_mut().map(|all| all.push(params.clone())));
 }
 
 /// Returns the description with its functions replaced by those of `own.c`, which call them.
@@ -220,7 +201,7 @@ impl Write for Text {
 
 /// Returns a constant string of a header or of this library.
 fn constant(text: *mut c_char) -> &'static str {
-    crate::policy::text(text)
+    crate::ffi::text(text)
 }
 
 fn header_of(call: &Call) -> &'static str {
@@ -481,7 +462,7 @@ pub fn limit_calls(longest: Duration) {
 }
 
 /// Starts the thread that looks for calls which do not return, unless this process has one: a fork loses it.
-fn watch() {
+pub(crate) fn watch() {
     static WATCHED: AtomicU32 = AtomicU32::new(0);
     let me = std::process::id();
     if WATCHED.swap(me, Relaxed) != me {

@@ -1,8 +1,9 @@
 //! Parameters of a policy: values by name, and the C struct they fill for a link.
 
-use crate::ffi::{RawLinkContext, RawParameter};
+use crate::ffi::{RawLinkContext, RawParameter, text};
 use crate::parameter::{Kind, ParameterError, Value};
-use crate::policy::{Policy, text};
+use crate::policy::{Origin, Policy};
+use std::cell::RefCell;
 use std::ffi::c_void;
 
 /// What the parameters of a policy may depend on: its link.
@@ -80,8 +81,11 @@ impl Settings {
     pub fn for_link(&self, context: &LinkContext) -> Result<Params, ParameterError> {
         let mut params = self.before_set_up(context)?;
         params.set_up()?;
-        #[cfg(feature = "native")]
-        crate::own::note(&params);
+        if *self.policy.origin() != Origin::Shipped {
+            #[cfg(feature = "native")]
+            crate::own::watch();
+            note(&params);
+        }
         Ok(params)
     }
 
@@ -347,6 +351,22 @@ impl Params {
         let old = self.field(offset, 4) as u32;
         self.set_field(offset, 4, u64::from(old & !mask | bits & mask));
     }
+}
+
+thread_local! {
+    static GATHERED: RefCell<Option<Vec<Params>>> = const { RefCell::new(None) };
+}
+
+/// Does work and returns the complete parameters of own policies that were made meanwhile in this thread.
+pub fn gather<T>(work: impl FnOnce() -> T) -> (T, Vec<Params>) {
+    GATHERED.set(Some(Vec::new()));
+    let done = work();
+    (done, GATHERED.take().unwrap_or_default())
+}
+
+/// Notes parameters of an own policy for [`gather`].
+fn note(params: &Params) {
+    GATHERED.with_borrow_mut(|gathered| gathered.as_mut().map(|all| all.push(params.clone())));
 }
 
 /// Returns the position of a parameter.

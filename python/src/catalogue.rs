@@ -4,7 +4,7 @@ use crate::convert;
 use crate::errors::to_python;
 use mousehole_policy::{Origin, Parameter, Policy};
 use mousehole_sim::rate_trace::RateTrace;
-use mousehole_sim::scenario::catalogue::Order;
+use mousehole_sim::scenario::native_part::Order;
 use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::traffic::read::formats::understood;

@@ -15,6 +15,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// Names of the colours, best first.
+pub const COLOURS: [&str; 3] = ["green", "yellow", "red"];
+/// Name of the source of the scenario's bulk flows.
+pub const BULK: &str = "bulk";
+
 /// Returns the facts of a run as a dictionary of columns; `runs/facts.py` has their meaning.
 pub fn reduced<'py>(
     py: Python<'py>,
@@ -176,7 +181,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
 
 fn link(queue: &QueueRecord) -> Link {
     let [delay_mean_s, delay_p50_s, delay_p95_s, delay_p99_s] = queue.delay_s;
-    let colours = queue.colours.iter().zip(crate::result::COLOURS);
+    let colours = queue.colours.iter().zip(COLOURS);
     Link {
         capacity_bps: queue.capacity.0 as f64,
         window_s: queue.window_s,
@@ -210,7 +215,7 @@ struct Sources {
 
 impl Sources {
     fn new(known: &[(u16, String)]) -> Sources {
-        let mut names = vec![crate::result::BULK.to_owned()]; // that of numbers without a name
+        let mut names = vec![BULK.to_owned()]; // that of numbers without a name
         let mut places = Vec::new();
         for (number, name) in known {
             let place = names.iter().position(|other| other == name).unwrap_or(names.len());

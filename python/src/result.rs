@@ -1,7 +1,7 @@
 //! The records of a run as numpy columns and dictionaries; `engine_types.py` has their types.
 
 use crate::quantities::{Bucket, Quantity};
-use crate::reduction::reduced;
+use crate::reduction::{BULK, COLOURS, reduced};
 use crate::traffic::column;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
@@ -11,11 +11,6 @@ use mousehole_sim::units::Time;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-
-/// Names of the colours, best first.
-pub const COLOURS: [&str; 3] = ["green", "yellow", "red"];
-/// Name of the source of the scenario's bulk flows.
-pub const BULK: &str = "bulk";
 
 /// The records of one run.
 #[pyclass]

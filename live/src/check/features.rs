@@ -1,6 +1,6 @@
 //! What the kernel can do, found by trying and not by its version.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::{home, tc};
 use libbpf_rs::{PrintLevel, set_print};
 use std::ffi::CStr;
@@ -275,7 +275,7 @@ fn switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
-    use super::super::Rank;
+    use super::super::finding::Rank;
     use super::*;
 
     #[test]

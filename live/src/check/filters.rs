@@ -1,6 +1,6 @@
 //! Programs and filters of others at a device, and what they do before or after ours.
 
-use super::{Finding, blind, shown};
+use super::finding::{Finding, blind, shown};
 use crate::device::{self, Device};
 use crate::kernel;
 use crate::tc::Qdisc;
@@ -281,7 +281,7 @@ fn of_source(name: &str, source: &str, filters: &[Filter]) -> Vec<Finding> {
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
-    use super::super::Rank;
+    use super::super::finding::Rank;
     use super::*;
 
     const U32: &str = r#"[{"protocol":"ip","pref":5,"kind":"u32","chain":0},

@@ -1,6 +1,6 @@
 //! Firewall rules that set marks or hide addresses, and flow tables that forward past them.
 
-use super::{Finding, Unknown, blind, shown};
+use super::finding::{Finding, Unknown, blind, shown};
 use serde_json::Value;
 use std::fs;
 
@@ -195,7 +195,7 @@ fn place(rule: &Value) -> String {
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
-    use super::super::Rank;
+    use super::super::finding::Rank;
     use super::*;
 
     const NAT: &str = r#"{"nftables": [{"metainfo": {"version": "1.0.6", "json_schema_version": 1}}, {"table": {"family": "inet", "name": "nat", "handle": 2}}, {"chain": {"family": "inet", "table": "nat", "name": "post", "handle": 1, "type": "nat", "hook": "postrouting", "prio": 100, "policy": "accept"}}, {"rule": {"family": "inet", "table": "nat", "chain": "post", "handle": 2, "expr": [{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "wan"}}, {"masquerade": null}]}}, {"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 4, "expr": [{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": {"set": ["wan", "lte*"]}}}, {"mangle": {"key": {"payload": {"protocol": "ip", "field": "dscp"}}, "value": "cs1"}}]}}]}"#;

@@ -1,6 +1,6 @@
 //! The device itself: up or down, what it stands on, what stands on it, and what the hardware takes over.
 
-use super::{Finding, Unknown, blind, shown};
+use super::finding::{Finding, Unknown, blind, shown};
 use serde_json::Value;
 use std::fs;
 
@@ -241,7 +241,7 @@ fn of_offloads(name: &str, text: &str) -> Vec<Finding> {
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
-    use super::super::Rank;
+    use super::super::finding::Rank;
     use super::*;
 
     const LINKS: &str = r#"[

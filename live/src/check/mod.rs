@@ -5,12 +5,14 @@
 
 mod features;
 mod filters;
+mod finding;
 mod firewall;
 mod link;
 mod ours;
 pub(crate) mod queue;
 
 use self::features::Abilities;
+pub use self::finding::{Finding, Rank};
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -18,64 +20,6 @@ use crate::layout::{Action, KEEP_DSCP};
 use crate::request::{DEFAULT_HOST_SCHEME, Mode, Request};
 use crate::{start, tc};
 use serde::Serialize;
-use std::process::Command;
-
-/// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Rank {
-    /// Nothing to do.
-    #[serde(rename = "harmless")]
-    Harmless,
-    /// It works, though perhaps not as expected.
-    #[serde(rename = "worth knowing")]
-    WorthKnowing,
-    /// It does not work until this is cured.
-    #[serde(rename = "in the way")]
-    InTheWay,
-}
-
-impl Rank {
-    /// Returns the words for it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Rank::Harmless => "harmless",
-            Rank::WorthKnowing => "worth knowing",
-            Rank::InTheWay => "in the way",
-        }
-    }
-}
-
-/// One thing that was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// What it is about; the same in every version.
-    pub key: &'static str,
-    /// How much it matters.
-    pub rank: Rank,
-    /// What was found, without a full stop at its end.
-    pub sentence: String,
-    /// The command that cures it, or shows more; `None` of what is harmless.
-    pub cure: Option<String>,
-}
-
-impl Finding {
-    fn harmless(key: &'static str, sentence: impl Into<String>) -> Finding {
-        Finding { key, rank: Rank::Harmless, sentence: sentence.into(), cure: None }
-    }
-
-    fn worth_knowing(key: &'static str, sentence: impl Into<String>, cure: impl Into<String>) -> Finding {
-        Finding { key, rank: Rank::WorthKnowing, sentence: sentence.into(), cure: Some(cure.into()) }
-    }
-
-    fn in_the_way(key: &'static str, sentence: impl Into<String>, cure: impl Into<String>) -> Finding {
-        Finding { key, rank: Rank::InTheWay, sentence: sentence.into(), cure: Some(cure.into()) }
-    }
-
-    fn line(&self) -> String {
-        let cure = self.cure.as_ref().map_or(String::new(), |cure| format!(": `{cure}`"));
-        format!("{:<13}  {}{cure}", self.rank.words(), self.sentence)
-    }
-}
 
 /// What a command would do at the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -286,42 +230,4 @@ fn prospect_of_up(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<Str
 
 fn name_of(dscp: u8) -> &'static str {
     if dscp == 1 { " (LE)" } else { "" }
-}
-
-/// Why a tool gave no output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Unknown {
-    /// It is not installed.
-    Missing,
-    /// It ended with a failure, and said this.
-    Failed(String),
-}
-
-/// Runs a tool that only shows something. Returns what it printed.
-fn shown(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
-    match Command::new(program).args(words).env("LC_ALL", "C").output() {
-        Err(_) => Err(Unknown::Missing),
-        Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
-        Ok(done) => {
-            let said = String::from_utf8_lossy(&done.stderr);
-            let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it failed");
-            Err(Unknown::Failed(said.trim_end_matches('.').to_string()))
-        }
-    }
-}
-
-/// Returns what is said of a tool that gave no output.
-fn blind(key: &'static str, what: &str, program: &str, package: &str, why: &Unknown) -> Finding {
-    match why {
-        Unknown::Missing => Finding::worth_knowing(
-            key,
-            format!("{what} cannot be seen, because {program} is not installed"),
-            format!("apt install {package}"),
-        ),
-        Unknown::Failed(said) => Finding::worth_knowing(
-            key,
-            format!("{what} cannot be seen, because {program} says \"{said}\""),
-            "sudo mousehole-live check DEV",
-        ),
-    }
 }

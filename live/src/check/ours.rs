@@ -1,6 +1,6 @@
 //! What our own record says of a device.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::device::Device;
 use crate::record::{Attachment, Record, now};
 use crate::{home, kernel, stop};
@@ -60,7 +60,7 @@ fn say(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
-    use super::super::Rank;
+    use super::super::finding::Rank;
     use super::*;
     use crate::request::{Mode, Request};
 

@@ -1,6 +1,6 @@
 //! The queue disciplines at a device: whether they read marks, and what becomes of marks there.
 
-use super::{Finding, shown};
+use super::finding::{Finding, shown};
 use crate::tc::{self, Qdisc};
 
 /// Returns the classes of a device, such as `1:10`: of the kinds whose classes somebody made.
@@ -166,7 +166,7 @@ fn of_classes(name: &str, root: &Qdisc, classes: &[String], inner: Option<&Qdisc
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
-    use super::super::Rank;
+    use super::super::finding::Rank;
     use super::*;
     use tc::parse_qdiscs;
 

@@ -3,7 +3,8 @@
 use super::commands::{Commands, ConnectionSource};
 use super::connection::Open;
 use crate::flow::Class;
-use crate::traffic::model::open_loop::{OpenLoop, Planned};
+use crate::traffic::model::open_loop::OpenLoop;
+use crate::traffic::model::planned::Planned;
 use crate::units::Time;
 
 /// Token of the next arrival. Other tokens are those of arrivals before the start: their number plus one.

@@ -1,8 +1,6 @@
 //! Events, their order at equal times, and prefetching.
 
-use super::World;
 use crate::packet::{Kind, Packet};
-use crate::wheel::prefetch;
 
 /// An event and its packet.
 ///
@@ -98,36 +96,5 @@ pub(super) mod insertion {
     pub fn key(since: Time, at: Time, rank: u64) -> u64 {
         let ahead = (at.0.wrapping_sub(since.0)).min(LONGEST);
         ((class::ARRIVE << 60 | LONGEST << BITS) - (ahead << BITS)).wrapping_add(rank)
-    }
-}
-
-/// From this number of connections on, their state outgrows the first two levels of cache.
-const MANY: usize = 1000;
-
-impl World {
-    /// Prefetches a coming event and, with many connections, the connection it belongs to, which has left the caches by
-    /// the time of its next event.
-    #[inline(always)]
-    pub(super) fn prefetch_ahead(&mut self) {
-        let Some((at, &Event { packet, what })) = self.wheel.prefetch_step() else { return };
-        // An earlier event has been handled since its node was prefetched; the node may hold anything.
-        if self.live.len() > MANY && at >= self.now {
-            let slot = match what {
-                What::Timer { slot, .. } => slot,
-                _ => packet.flow,
-            };
-            self.prefetch_connection(slot as usize, !matches!(what, What::Arrive));
-        }
-    }
-
-    /// Prefetches the path state of the connection in `slot`, and the whole connection if the packet `ends` its path.
-    #[inline(always)]
-    fn prefetch_connection(&self, slot: usize, ends: bool) {
-        if let Some(path_state) = self.path_states.get(slot) {
-            prefetch(path_state);
-        }
-        if let Some(live) = self.live.get(slot).filter(|_| ends) {
-            prefetch(live);
-        }
     }
 }

@@ -3,9 +3,9 @@
 //! A packet stays in its node of the wheel from the sending host to the receiving one, except while a queue
 //! stores it.
 
-use super::World;
 use super::event::{Event, What, class, insertion};
 use super::layout::{DOWN, End, Ends, Layout, PathState};
+use super::world::World;
 use crate::link::{Arrival, Served};
 use crate::marker::Marker;
 use crate::packet::{Kind, Packet, flag};

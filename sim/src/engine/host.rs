@@ -1,9 +1,9 @@
 //! The hosts: opening connections, requests, writes, acknowledgements and timers.
 
-use super::World;
 use super::commands::ConnectionSource;
 use super::connection::Payload;
 use super::event::{What, class};
+use super::world::World;
 use crate::packet::{Kind, Packet, flag};
 use crate::record::{Template, TraceEvent, Transfer};
 use crate::tcp::profile::Opening;

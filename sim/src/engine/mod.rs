@@ -19,77 +19,36 @@ pub mod layout;
 pub mod misbehaving;
 pub mod mix;
 mod outcome;
+mod receive_stats;
 pub mod replay;
 pub mod send_log;
 pub mod server;
+mod serving;
 pub mod sessions;
 mod setup;
 pub mod source;
+mod world;
 
 use crate::error::{Error, Result};
 use crate::link::Pace;
-use crate::packet::{Kind, Packet};
-use crate::record::{ColourCounts, FlowRecord, QueueRecord, TraceRow, Transfer};
+use crate::packet::Kind;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Dur, Time};
 use crate::wheel::Wheel;
 use commands::{BULK, Commands, ConnectionSource};
 use connection::{Live, Open, Payload};
-use event::{Event, What, class, insertion};
-use layout::{DOWN, End, Ends, PathState};
+use event::{Event, What, class};
+use layout::{DOWN, End, PathState};
 pub use outcome::{Balance, InFlight, Outcome};
+use receive_stats::ReceiveStats;
 use send_log::{SendLog, SteadyState};
 pub use setup::{Apps, Setup};
+pub use world::World;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A run in progress.
-pub struct World {
-    setup: Setup,
-    wheel: Wheel<Event>,
-    now: Time,
-    live: Vec<Live>,
-    free: Vec<u32>,
-    path_states: Vec<PathState>,
-    /// Delay and pace of the private access link at each end.
-    ends: Ends,
-    commands: Commands,
-    transfers: Vec<Transfer>,
-    /// Keys of the pages that began in the measured window.
-    pages: HashSet<u64>,
-    trace: Vec<TraceRow>,
-    send_log: Option<SendLog>,
-    /// Links whose marker or queue is notified of every new connection.
-    flow_aware_links: Vec<usize>,
-    /// Counts of each link when the window began.
-    at_window: Vec<[ColourCounts; 3]>,
-    queues: Vec<QueueRecord>,
-    /// Statistics of the datagram flows, by number.
-    datagrams: Vec<datagrams::ReceiveStats>,
-    /// Slots of the long-lived flows, and the segments each had delivered when the window began.
-    long_lived: Vec<(u32, u32)>,
-    flows: Vec<FlowRecord>,
-    /// Number of measured transfers and datagrams that have not ended.
-    outstanding: u64,
-    window_is_over: bool,
-    is_over: bool,
-    /// Events of equal time keep the order of scheduling, as in ns-2.
-    keeps_insertion_order: bool,
-    /// Number of events scheduled at the present time, for the order of events of ns-2.
-    scheduled: u64,
-    events: u64,
-    opened: u64,
-    most_live: u64,
-    goodput_bytes: u64,
-    goodput_up_bytes: u64,
-    reordered: u64,
-}
-
 impl World {
-    /// Memory of one live connection and its path state in bytes; scoreboards take more.
-    pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PathState>();
-
     /// Returns a world before its first event.
     pub fn new(mut setup: Setup) -> World {
         let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
@@ -122,7 +81,7 @@ impl World {
             goodput_bytes: 0,
             goodput_up_bytes: 0,
             reordered: 0,
-            datagrams: setup.apps.streams.iter().map(|_| datagrams::ReceiveStats::default()).collect(),
+            datagrams: setup.apps.streams.iter().map(|_| ReceiveStats::default()).collect(),
             long_lived: Vec::new(),
             flows: Vec::new(),
             setup,
@@ -218,25 +177,6 @@ impl World {
         }
     }
 
-    /// Schedules an event that has no packet; `content` orders it among events of the same time and class.
-    #[inline(always)]
-    fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
-        let key = self.key(class, content, at);
-        self.wheel.push(at, key, Event { packet: Packet::NONE, what });
-    }
-
-    /// Returns the key that orders an event, scheduled now, among those of its time `at`.
-    #[inline(always)]
-    fn key(&mut self, class: u64, content: u64, at: Time) -> u64 {
-        // Departures come first even in insertion order: the fast path has no events for them.
-        if self.keeps_insertion_order && class > class::SERVE {
-            self.scheduled += 1;
-            insertion::key(self.now, at, insertion::WAITED + self.scheduled)
-        } else {
-            class << 60 | content
-        }
-    }
-
     /// Has a marker take its periodic control step and schedules the next one.
     fn control(&mut self, link: usize) {
         let marker = &mut self.setup.markers[link];
@@ -305,25 +245,6 @@ impl World {
         }
         if open.payload == Payload::LongLived {
             self.long_lived.push((slot, 0));
-        }
-    }
-
-    /// Frees the slot of a connection that is over, has no packet in the network and no acknowledgement delayed.
-    #[inline(always)]
-    fn release(&mut self, slot: u32) {
-        if self.live[slot as usize].is_finished {
-            self.release_finished(slot);
-        }
-    }
-
-    /// Does the rest of [`World::release`] for a connection whose writes have all arrived.
-    #[inline(never)]
-    fn release_finished(&mut self, slot: u32) {
-        let live = &mut self.live[slot as usize];
-        let is_quiet = self.path_states[slot as usize].in_flight == 0 && live.sender.is_done();
-        if live.is_open && is_quiet && live.receiver.poll_timeout() == Time::NEVER {
-            live.is_open = false;
-            self.free.push(slot);
         }
     }
 }

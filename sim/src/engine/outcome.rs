@@ -1,9 +1,9 @@
 //! The results of a run, and the conservation laws it must keep.
 
-use super::World;
 use super::event::{Event, What};
 use super::layout::DOWN;
 use super::send_log::SendLog;
+use super::world::World;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
@@ -141,6 +141,14 @@ impl World {
             cwnd,
         };
         self.trace.push(row);
+    }
+
+    /// Ends the run once so much work waits at the slowest link that it stays busy to the end of the transfer.
+    pub(super) fn stop_when_saturated(&mut self, slot: u32) {
+        let Some(SendLog { steady: Some(steady), has_repeats: false, .. }) = &self.send_log else { return };
+        let work = self.setup.links[usize::from(steady.link)].work(self.now);
+        let enough = 2 * self.live[slot as usize].rtt.0 + u64::from(4 * steady.hops + 20) * steady.spacing.0;
+        self.is_over = work.0 >= enough;
     }
 
     /// Begins the measured window: remembers the counters.

@@ -7,9 +7,8 @@
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
-use super::source::open_for;
 use crate::traffic::Traffic;
-use crate::traffic::connection::PageOf;
+use crate::traffic::connection::{Connection, Kind, PageOf};
 use crate::traffic::overlay::{Arrival, Overlay};
 use crate::traffic::waiting::Waiting;
 use crate::units::{Dur, Time};
@@ -156,5 +155,23 @@ impl ConnectionSource for Replay {
             };
             commands.wake.push((now + wait.think, self.thinking.insert(instance) as u32));
         }
+    }
+}
+
+/// Returns the command to open this connection of a trace; `index` is its number there.
+pub(super) fn open_for(connection: &Connection, index: u32) -> Open {
+    Open {
+        key: u64::from(index),
+        client: connection.client,
+        server: connection.server,
+        rtt: connection.rtt,
+        payload: match connection.writes[..] {
+            [only] => Payload::Single(only.bytes),
+            _ => Payload::Replayed(index),
+        },
+        class: connection.class,
+        is_quic: connection.kind == Kind::Quic,
+        upload: connection.upload,
+        ..Open::default()
     }
 }

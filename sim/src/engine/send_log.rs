@@ -8,7 +8,6 @@
 //! is busy until the last segment has been sent. Acknowledgements are at most `2τ` apart, so no retransmission
 //! timer fires while the minimum RTO is above that.
 
-use super::World;
 use crate::packet::{Kind, Packet};
 use crate::record::TraceEvent;
 use crate::units::{Dur, Time};
@@ -42,7 +41,8 @@ pub struct SendLog {
     pub sent: Vec<SentPacket>,
     /// A segment was sent again, or out of order.
     pub has_repeats: bool,
-    steady: Option<SteadyState>,
+    /// When to stop, if the run is to stop at saturation.
+    pub(super) steady: Option<SteadyState>,
     segments: u32,
 }
 
@@ -61,15 +61,5 @@ impl SendLog {
         self.has_repeats |= is_data && packet.seq != self.segments;
         self.segments += u32::from(is_data);
         self.sent.push(SentPacket { at: now, bytes: packet.bytes, is_data });
-    }
-}
-
-impl World {
-    /// Ends the run once so much work waits at the slowest link that it stays busy to the end of the transfer.
-    pub(super) fn stop_when_saturated(&mut self, slot: u32) {
-        let Some(SendLog { steady: Some(steady), has_repeats: false, .. }) = &self.send_log else { return };
-        let work = self.setup.links[usize::from(steady.link)].work(self.now);
-        let enough = 2 * self.live[slot as usize].rtt.0 + u64::from(4 * steady.hops + 20) * steady.spacing.0;
-        self.is_over = work.0 >= enough;
     }
 }

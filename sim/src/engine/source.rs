@@ -8,11 +8,11 @@ use super::connection::{Open, Payload};
 use super::ftp::Ftp;
 use super::misbehaving::Misbehaving;
 use super::mix::Mix;
-use super::replay::Replay;
+use super::replay::{Replay, open_for};
 use super::sessions::Sessions;
 use crate::record::FlowRecord;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind};
+use crate::traffic::connection::Connection;
 use crate::traffic::model::poisson::PoissonDraws;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
@@ -268,23 +268,5 @@ impl ConnectionSource for Isolated {
         if (self.next as usize) < self.traffic.connections.len() {
             commands.wake.push((now + Isolated::PAUSE, self.next));
         }
-    }
-}
-
-/// Returns the command to open this connection of a trace; `index` is its number there.
-pub(super) fn open_for(connection: &Connection, index: u32) -> Open {
-    Open {
-        key: u64::from(index),
-        client: connection.client,
-        server: connection.server,
-        rtt: connection.rtt,
-        payload: match connection.writes[..] {
-            [only] => Payload::Single(only.bytes),
-            _ => Payload::Replayed(index),
-        },
-        class: connection.class,
-        is_quic: connection.kind == Kind::Quic,
-        upload: connection.upload,
-        ..Open::default()
     }
 }

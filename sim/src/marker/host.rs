@@ -1,9 +1,9 @@
 //! The host of any marker policy: it keeps the table of flows, sweeps it, and takes the policy's slow step.
 
-use super::random_bits;
 use super::table::{Table, grown};
 use crate::flow::{Class, Flow};
 use crate::packet::Packet;
+use crate::rng::{Purpose, Stream};
 use crate::series::Series;
 use crate::units::{Dur, Time};
 use mousehole_policy::{Answer, Application, Counts, MarkFn, Params, Policy, State};
@@ -128,4 +128,10 @@ impl PolicyMarker {
             }
         }
     }
+}
+
+/// Returns 32 uniform bits for one packet of a flow, the same under every scheme.
+fn random_bits(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
+    let index = u64::from(packet.seq) << 32 ^ now.0;
+    Stream::new(seed, Purpose::Marker, identity).draw_at(index) as u32
 }

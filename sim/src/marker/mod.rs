@@ -9,7 +9,6 @@ mod table;
 
 use crate::flow::Flow;
 use crate::packet::Packet;
-use crate::rng::{Purpose, Stream};
 use crate::series::Series;
 use crate::units::Time;
 pub use host::PolicyMarker;
@@ -148,10 +147,4 @@ impl Marker {
     fn is_at_edge_only(&self) -> bool {
         matches!(self, Marker::Policy(policy) if policy.policy().is_at_edge_only())
     }
-}
-
-/// Returns 32 uniform bits for one packet of a flow, the same under every scheme.
-fn random_bits(seed: u64, identity: u64, packet: &Packet, now: Time) -> u32 {
-    let index = u64::from(packet.seq) << 32 ^ now.0;
-    Stream::new(seed, Purpose::Marker, identity).draw_at(index) as u32
 }

@@ -20,6 +20,7 @@ mod lists;
 pub mod ns2_dsred;
 pub mod ns2_red;
 pub mod ns2_rio;
+mod outcome;
 mod packet_fifo;
 pub mod pie;
 pub mod priority;
@@ -30,7 +31,6 @@ mod tin;
 pub mod unshared;
 pub mod wrr;
 
-use crate::drop_reason::DropReason;
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -47,6 +47,7 @@ pub use host_scheduler::HostScheduler;
 pub use ns2_dsred::Ns2DsRed;
 pub use ns2_red::Ns2Red;
 pub use ns2_rio::Ns2Rio;
+pub use outcome::{Dequeued, Dropped};
 pub use pie::Pie;
 pub use priority::Priority;
 pub use red_line::RedLine;
@@ -54,26 +55,6 @@ pub use sfq::Sfq;
 pub use srpt::Srpt;
 pub use unshared::Unshared;
 pub use wrr::Wrr;
-
-/// A dropped packet and the reason.
-#[derive(Debug, Clone, Copy)]
-pub struct Dropped {
-    /// The packet.
-    pub packet: Packet,
-    /// The reason.
-    pub reason: DropReason,
-}
-
-/// The answer of [`Queue::dequeue`].
-#[derive(Debug, Clone, Copy)]
-pub enum Dequeued {
-    /// The packet to send, and the time at which it arrived at the queue.
-    Packet(Packet, Time),
-    /// Packets wait, but none may leave before this time (shapers).
-    WaitUntil(Time),
-    /// No packet waits.
-    Empty,
-}
 
 /// Every queue discipline.
 pub enum Queue {

@@ -12,7 +12,7 @@ mod multi_queue;
 mod ns2;
 mod sfq;
 
-use super::catalogue::NativePart;
+use super::native_part::NativePart;
 
 /// Every native part.
 pub const NATIVE_PARTS: &[&NativePart] = &[

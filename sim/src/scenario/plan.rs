@@ -1,16 +1,18 @@
 //! A scenario that was checked: every text turned into units, every fault named.
 
+use super::link_context::LinkContext;
 use super::mix::{self, Entry};
 use super::scheme::Scheme;
 use super::server::server;
 use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario, TrafficSpec};
 use super::tcp;
 use super::topology::{self, Network, PlannedLink};
-use crate::engine::layout::{DOWN, Layout, UP};
+use crate::engine::layout::{Access, DOWN, Layout, UP};
 use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
 use crate::tcp::Senders;
+use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind, Write};
 use crate::traffic::model::{self, Model};
@@ -91,6 +93,61 @@ impl Plan {
             scenario: scenario.clone(),
         }
         .consistent()
+    }
+
+    /// Returns the models of all sources, by number.
+    pub fn models(&self) -> impl Iterator<Item = (u16, &Model)> {
+        let main = self.model.iter().map(|model| (0, model));
+        let entries = (1..).zip(&self.mix).filter_map(|(number, entry)| Some((number, entry.model()?)));
+        main.chain(entries)
+    }
+
+    /// Returns the plan, if its parts go together.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming what does not go with the TCP profile.
+    fn consistent(self) -> Result<Plan> {
+        let asks = matches!(self.senders.first().opening, Opening::Request);
+        let telnet = self.models().find_map(|(number, model)| match model {
+            Model::Telnet(telnet) => Some((number, telnet)),
+            _ => None,
+        });
+        match telnet {
+            Some(_) if !asks => {
+                let allowed = "give profile rfc or linux and direction down, in which clients send requests";
+                Err(Error::conflict(
+                    "tcp.profile",
+                    quote(&self.scenario.tcp.profile),
+                    "model telnet",
+                    allowed,
+                ))
+            }
+            Some((number, telnet)) if telnet.packet_bytes <= self.longest_header() => {
+                let allowed = "longer than the headers of the TCP profile";
+                let error = Error::field("params.packet_bytes", telnet.packet_bytes, allowed);
+                Err(error.inside(&mix::field_of(number)))
+            }
+            _ => self.with_an_edge_that_sees_both_directions(),
+        }
+    }
+
+    /// Returns the bytes of the longest header of any TCP of the run.
+    fn longest_header(&self) -> u32 {
+        let headers = self.senders.shares().iter().map(|one| one.params.header.max(one.params.ack_bytes));
+        headers.max().unwrap_or_default()
+    }
+
+    /// Refuses an edge that learns from acknowledgements on a graph. Such an edge stands at both ends of the
+    /// bottleneck. On a graph, where data may be marked elsewhere and acknowledgements may take other paths,
+    /// it would count all data as outstanding.
+    fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
+        let needs_both = self.scheme.marker(LinkContext::EXAMPLE)?.other_direction().is_some();
+        if needs_both && matches!(self.layout.access, Access::Graph(_)) {
+            let with = "a topology or a host stage, where its marker does not see both directions";
+            let value = self.scheme.to_string();
+            return Err(Error::conflict("scheme", quote(&value), with, "take a marker that sees one"));
+        }
+        Ok(self)
     }
 
     /// Returns the scenario with every parameter of its traffic model and the bottleneck's rates written out.

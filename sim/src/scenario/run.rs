@@ -1,8 +1,9 @@
 //! Builds what a plan describes, runs it and returns its records.
 
+use super::link_context::LinkContext;
 use super::load::Load;
 use super::plan::Plan;
-use super::scheme::{LinkContext, Scheme};
+use super::scheme::Scheme;
 use super::topology::{PlannedLink, Runs};
 use super::{ideal_time, mix, sources};
 use crate::engine::layout::{DOWN, UP};

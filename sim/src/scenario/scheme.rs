@@ -1,13 +1,14 @@
 //! From `s-sfd(th=15kB,k=4)` or `sfd(th=15kB)|cake(tins=colour)` to markers and a queue.
 
-use super::catalogue::{Build, NamedScheme, Parameter, Part, Role, Visible};
+use super::catalogue::{NamedScheme, Parameter, Part, Role, Visible};
 use super::install::line::Install;
+use super::link_context::LinkContext;
+use super::native_part::Build;
 use super::schemes::SCHEMES;
 use super::values::Values;
 use crate::error::{Error, Result, listing, nearest, quote};
 use crate::marker::{Marker, PolicyMarker};
 use crate::queue::{Dropper, Fifo, HostScheduler, Policy as DropPolicy, Queue};
-use crate::units::{Buffer, Rate};
 use mousehole_policy::{Params, Policy, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,51 +34,6 @@ struct Item {
 struct Stage {
     part: Part,
     values: BTreeMap<&'static str, String>,
-}
-
-/// What the parts of a scheme may know of the link where they run.
-#[derive(Debug, Clone, Copy)]
-pub struct LinkContext {
-    /// Rate of the link.
-    pub rate: Rate,
-    /// Rate of the bottleneck in the data direction, of which profiles may be shares wherever they are held.
-    pub bottleneck: Rate,
-    /// Buffer of the link.
-    pub buffer: Buffer,
-    /// Seed of its random numbers.
-    pub seed: u64,
-    /// Number of the link.
-    pub link: u64,
-}
-
-impl LinkContext {
-    /// An example link, on which the values of a scheme are tried out.
-    pub const EXAMPLE: LinkContext = LinkContext {
-        rate: Rate(10_000_000),
-        bottleneck: Rate(10_000_000),
-        buffer: Buffer::Packets(50),
-        seed: 0,
-        link: 0,
-    };
-
-    /// Returns the seed of a marker's random numbers at this link.
-    pub fn marker_seed(&self) -> u64 {
-        self.seed ^ self.link << 32
-    }
-
-    /// Returns what policies may know of the link.
-    pub fn for_policies(&self) -> mousehole_policy::LinkContext {
-        let (buffer_packets, buffer_bytes) = match self.buffer {
-            Buffer::Packets(packets) => (u64::from(packets), 0),
-            Buffer::Bytes(bytes) => (0, bytes),
-        };
-        mousehole_policy::LinkContext {
-            rate_bps: self.rate.0 as f64,
-            bottleneck_bps: self.bottleneck.0 as f64,
-            buffer_packets,
-            buffer_bytes,
-        }
-    }
 }
 
 impl Scheme {

@@ -1,6 +1,6 @@
 //! The values of a native part's parameters, as the types that builders need.
 
-use super::scheme::LinkContext;
+use super::link_context::LinkContext;
 use crate::error::{Error, Result, quote};
 use crate::units::{Buffer, Dur};
 use mousehole_policy::{Parameter, Value};
@@ -120,15 +120,5 @@ impl<'a> Values<'a> {
     fn value(&self, name: &str) -> Value {
         let text = self.text(name);
         self.parameter(name).parse(text).unwrap_or_else(|error| panic!("{error}"))
-    }
-}
-
-impl LinkContext {
-    /// Returns how many packets of `mean` bytes the buffer holds.
-    pub fn buffer_packets(&self, mean: f64) -> f64 {
-        match self.buffer {
-            Buffer::Packets(packets) => f64::from(packets),
-            Buffer::Bytes(bytes) => bytes as f64 / mean,
-        }
     }
 }

@@ -161,9 +161,4 @@ impl Traffic {
             (page, transfers) => PageOf { key: copy << 32 | u64::from(page), transfers },
         }
     }
-
-    /// Returns the wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
-    pub fn wire_bytes(&self, mss: u32) -> u64 {
-        part::Part::from(self).wire_bytes(mss)
-    }
 }

@@ -55,6 +55,11 @@ impl Traffic {
         whole
     }
 
+    /// Returns the wire bytes of all connections in the data direction; see [`Connection::wire_bytes`].
+    pub fn wire_bytes(&self, mss: u32) -> u64 {
+        Part::from(self).wire_bytes(mss)
+    }
+
     /// Returns the connections of source `number`; a traffic that is not several is that of source 0.
     pub fn part(&self, number: u16) -> Option<Part<'_>> {
         if self.parts.is_empty() {

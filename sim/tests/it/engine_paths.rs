@@ -5,7 +5,7 @@ use crate::common::{
 };
 use crate::engine_laws::{any_access, any_connection, any_faults, any_link, any_tcp};
 use mousehole_sim::packet::{Colour, Packet, flag};
-use mousehole_sim::scenario::scheme::LinkContext;
+use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::spec::{BulkSpec, FaultSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};

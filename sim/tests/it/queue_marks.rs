@@ -3,8 +3,8 @@ use crate::common::{golden_rows, hop::packet};
 use mousehole_sim::flow::Flow;
 use mousehole_sim::marker::Marker;
 use mousehole_sim::packet::Colour;
+use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 fn marker(scheme: &str) -> Marker {

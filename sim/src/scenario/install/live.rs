@@ -2,8 +2,10 @@
 
 use super::line::{Install, Line, rate_of_tc};
 use crate::error::Result;
-use crate::scenario::catalogue::{NativePart, Part};
-use crate::scenario::scheme::{LinkContext, Scheme};
+use crate::scenario::catalogue::Part;
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::native_part::NativePart;
+use crate::scenario::scheme::Scheme;
 use crate::scenario::values::Values;
 use crate::units::Rate;
 use mousehole_policy::{Key, Kind, Value};

@@ -4,10 +4,11 @@ use super::ns2::of_red;
 use crate::error::Result;
 use crate::queue::adaptive_red::{Adaptation, least_threshold, set_automatically};
 use crate::queue::{AdaptiveRed, Fifo, Policy, Queue};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::{Install, Line, Qdisc, Written, red};
-use crate::scenario::scheme::LinkContext;
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
+use mousehole_policy::{Kind, Parameter};
 use mousehole_policy::{Params, find};
 
 const PAPER: &str = "Floyd, Gummadi & Shenker 2001";

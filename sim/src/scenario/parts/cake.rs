@@ -4,11 +4,12 @@ use crate::error::Result;
 use crate::queue::cake::{Isolation, Params};
 use crate::queue::{Cake, ClassifyBy, Queue};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, rate_of_tc};
-use crate::scenario::scheme::LinkContext;
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
 use crate::units::{Buffer, Rate};
+use mousehole_policy::{Kind, Parameter};
 
 pub static CAKE: NativePart = NativePart {
     name: "cake",

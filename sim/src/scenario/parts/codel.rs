@@ -2,11 +2,12 @@
 
 use crate::queue::pie::{Delay, Params};
 use crate::queue::{Codel, Pie, Queue, codel};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::{
     Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets,
 };
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
+use mousehole_policy::{Kind, Parameter};
 
 pub static CODEL: NativePart = NativePart {
     name: "codel",

@@ -1,9 +1,10 @@
 //! Drop-tail, the default of most links.
 
 use crate::queue::{Fifo, Policy, Queue};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::{Install, Qdisc, behind_token_bucket};
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::units::Buffer;
+use mousehole_policy::{Kind, Parameter};
 
 pub static DROPTAIL: NativePart = NativePart {
     name: "droptail",

@@ -3,12 +3,13 @@
 use crate::error::Result;
 use crate::queue::{FqCodel, Queue, fq_codel};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::{
     Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets,
 };
-use crate::scenario::scheme::LinkContext;
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
+use mousehole_policy::{Kind, Parameter};
 
 pub static FQ_CODEL: NativePart = NativePart {
     name: "fq-codel",

@@ -2,9 +2,10 @@
 
 use crate::queue::srpt::{Params, Rank};
 use crate::queue::{Queue, Srpt, Unshared};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::Install;
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
+use mousehole_policy::{Kind, Parameter};
 
 pub static SRPT: NativePart = NativePart {
     name: "srpt",

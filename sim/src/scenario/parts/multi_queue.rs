@@ -3,10 +3,11 @@
 use crate::error::Result;
 use crate::queue::wrr::Child;
 use crate::queue::{ClassifyBy, Dropper, Policy, Priority, Queue, Wrr, priority, wrr};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::Install;
-use crate::scenario::scheme::LinkContext;
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
+use mousehole_policy::{Kind, Parameter};
 use mousehole_policy::{Params, find};
 
 pub static PRIORITY: NativePart = NativePart {

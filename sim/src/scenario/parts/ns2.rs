@@ -4,11 +4,12 @@ use crate::error::Result;
 use crate::marker::{Marker, Ns2Sfd};
 use crate::queue::ns2_dsred::Mode;
 use crate::queue::{Fifo, Ns2DsRed, Ns2Red, Ns2Rio, Policy, Queue, RedLine};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::Install;
-use crate::scenario::scheme::LinkContext;
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
 use mousehole_policy::find;
+use mousehole_policy::{Kind, Parameter};
 
 const SFD_TABLE_1: &str = "SFD Table 1";
 

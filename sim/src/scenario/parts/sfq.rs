@@ -3,11 +3,12 @@
 use crate::error::Result;
 use crate::queue::{Queue, Sfq, sfq};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::catalogue::{Build, Kind, NativePart, Order, Parameter};
 use crate::scenario::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, limit_packets};
-use crate::scenario::scheme::LinkContext;
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::native_part::{Build, NativePart, Order};
 use crate::scenario::values::Values;
 use crate::units::Dur;
+use mousehole_policy::{Kind, Parameter};
 
 pub static SFQ: NativePart = NativePart {
     name: "sfq",

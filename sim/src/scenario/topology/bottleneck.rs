@@ -1,6 +1,6 @@
 //! The bottleneck of a topology: finds its link and applies the fields that change it.
 
-use super::draw::{Arc, arcs};
+use super::arc::{Arc, arcs};
 use super::kinds;
 use super::spec::TopologySpec;
 use crate::error::{Error, Result, quote};

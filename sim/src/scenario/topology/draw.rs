@@ -1,61 +1,16 @@
 //! A topology written out, or drawn by its kind: checked, numbered, and routed.
 
 use super::super::spec::{LinkSpec, Scenario};
+use super::arc::{Arc, UNLIMITED, arcs, host_name};
 use super::bottleneck;
 use super::kinds;
+use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs};
 use super::route::Router;
-use super::spec::{HostGroup, Role, TopologyLink, TopologySpec};
-use super::{MOST_PATHS, Network, PlannedLink, Routes, Runs};
+use super::spec::{Role, TopologySpec};
 use crate::engine::graph::{Hops, Hosts};
 use crate::error::{Error, IntoGiven, Result, quote};
-use crate::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate};
+use crate::units::{Buffer, Dur, parse_buffer, parse_dur};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// More one-way links than this are refused.
-const MOST_LINKS: usize = 20_000;
-
-/// A buffer without end, as text.
-const UNLIMITED: &str = "unlimited";
-
-const MOST_DELAY: Dur = Dur::from_millis(1_000_000);
-
-/// A one-way link between two nodes.
-#[derive(Debug, Clone)]
-pub(super) struct Arc {
-    /// Path of the scenario's link or group of hosts, for errors.
-    pub field: String,
-    /// Path of the field that sets its buffer, for errors.
-    pub buffer_field: String,
-    pub from: String,
-    pub to: String,
-    pub rate: Rate,
-    pub delay: Dur,
-    pub buffer: Option<String>,
-    pub scheme: bool,
-    pub mark: bool,
-    /// It goes the way it was written.
-    pub is_forward: bool,
-}
-
-impl Arc {
-    pub fn name(&self) -> String {
-        format!("{}-{}", self.from, self.to)
-    }
-
-    /// Returns the buffer as text.
-    pub fn buffer_text(&self) -> &str {
-        self.buffer.as_deref().unwrap_or(if self.scheme { "1bdp" } else { UNLIMITED })
-    }
-
-    /// Returns a buffer's text, `None` for an unlimited one, which a link with the scheme cannot have.
-    pub fn checked_buffer(&self, field: &str, text: Option<&str>) -> Result<Option<String>> {
-        if self.scheme && text == Some(UNLIMITED) {
-            let allowed = "give a buffer in packets, bytes or bandwidth-delay products";
-            return Err(Error::conflict(field, quote("unlimited"), "a scheme at the link", allowed));
-        }
-        Ok(text.filter(|text| *text != UNLIMITED).map(str::to_string))
-    }
-}
 
 /// Returns the links and paths of a scenario with a topology.
 pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
@@ -112,107 +67,6 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
             let allowed = "give topology.rate and the like for its bottleneck";
             return Err(Error::conflict(format!("link.{field}"), quote(value), with, allowed));
         }
-    }
-    Ok(())
-}
-
-/// Returns every one-way link, those of host groups last.
-pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
-    let mut arcs = Vec::new();
-    for (index, link) in spec.links.iter().enumerate() {
-        add_link(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
-        check_count(arcs.len())?;
-    }
-    for (index, group) in spec.hosts.iter().enumerate() {
-        let field = format!("topology.hosts[{index}]");
-        if !(1..=10_000).contains(&group.count) {
-            return Err(Error::field(format!("{field}.count"), group.count, "from 1 to 10000"));
-        }
-        for number in 0..group.count {
-            add_link(&mut arcs, &host_link(group, number), field.clone(), both_directions)?;
-        }
-        check_count(arcs.len())?;
-    }
-    check_count(arcs.len())?;
-    check_arcs(&arcs)?;
-    Ok(arcs)
-}
-
-fn host_name(group: &HostGroup, number: u32) -> String {
-    format!("{}{number}", group.name)
-}
-
-fn host_link(group: &HostGroup, number: u32) -> TopologyLink {
-    TopologyLink {
-        from: host_name(group, number),
-        to: group.at.clone(),
-        rate: group.rate.clone(),
-        delay: group.delay.clone(),
-        buffer: group.buffer.clone(),
-        ..TopologyLink::default()
-    }
-}
-
-/// Adds a link, and the one back.
-fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions: bool) -> Result<()> {
-    if link.from == link.to || link.from.is_empty() || link.to.is_empty() {
-        let value = format!("\"{}\" to \"{}\"", link.from, link.to);
-        return Err(Error::field(field, value, "from one named node to another"));
-    }
-    let mut forward = Arc {
-        from: link.from.clone(),
-        to: link.to.clone(),
-        rate: parse_rate(&format!("{field}.rate"), &link.rate)?,
-        delay: delay(&format!("{field}.delay"), &link.delay)?,
-        buffer: None,
-        scheme: link.scheme,
-        mark: link.mark.unwrap_or(link.scheme),
-        is_forward: true,
-        buffer_field: format!("{field}.buffer"),
-        field,
-    };
-    forward.buffer = forward.checked_buffer(&forward.buffer_field, link.buffer.as_deref())?;
-    let back = Arc {
-        from: forward.to.clone(),
-        to: forward.from.clone(),
-        scheme: forward.scheme && both_directions,
-        mark: forward.mark && both_directions,
-        is_forward: false,
-        ..forward.clone()
-    };
-    arcs.push(forward);
-    arcs.extend((!link.one_way).then_some(back));
-    Ok(())
-}
-
-/// Parses a delay, short enough that the sum over any path fits its type.
-fn delay(field: &str, text: &str) -> Result<Dur> {
-    match parse_dur(field, text)? {
-        delay if delay <= MOST_DELAY => Ok(delay),
-        _ => Err(Error::field(field, quote(text), "at most 1000s")),
-    }
-}
-
-fn check_count(links: usize) -> Result<()> {
-    if (1..=MOST_LINKS).contains(&links) {
-        return Ok(());
-    }
-    let allowed = format!("from 1 to {MOST_LINKS}, one for each direction");
-    Err(Error::field("topology.links", format!("{links} links"), allowed))
-}
-
-/// Checks that each link is named once and that one has the scheme.
-fn check_arcs(arcs: &[Arc]) -> Result<()> {
-    let mut names = BTreeSet::new();
-    for arc in arcs {
-        if !names.insert(arc.name()) {
-            let allowed = "the only link from its node to the other (with one_way = true, the link back is \
-                           written by itself)";
-            return Err(Error::faulty(&arc.field, quote(&arc.name()), "is there already", allowed));
-        }
-    }
-    if !arcs.iter().any(|arc| arc.scheme) {
-        return Err(Error::missing("topology.links", "at least one link with scheme = true"));
     }
     Ok(())
 }

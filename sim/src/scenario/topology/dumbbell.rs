@@ -1,7 +1,7 @@
 //! The dumbbell of `[link]` and `[access]`: one bottleneck, and hosts around it.
 
 use super::super::spec::{AccessSpec, LinkSpec, Scenario};
-use super::{FULL_PACKET, Network, PlannedLink, access_rate};
+use super::network::{FULL_PACKET, Network, PlannedLink, access_rate};
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, quote};
 use crate::rate_trace::RateTrace;

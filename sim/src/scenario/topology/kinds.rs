@@ -1,10 +1,11 @@
 //! Topologies with a name and a few parameters; each is drawn as the links and hosts one could write out.
 
+mod pieces;
 mod tree;
 mod two_tier;
 mod y;
 
-use super::spec::{HostGroup, Role, TopologyLink, TopologySpec};
+use super::spec::TopologySpec;
 use crate::error::{Error, Result, quote};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -48,48 +49,4 @@ pub fn write_out(spec: &TopologySpec) -> Result<Cow<'_, TopologySpec>> {
         servers: drawing.servers,
         ..spec.clone()
     }))
-}
-
-/// Returns a drop-tail link; the buffer is unlimited where none is named.
-fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option<&str>) -> TopologyLink {
-    TopologyLink {
-        from: from.into(),
-        to: to.into(),
-        rate: rate.into(),
-        delay: delay.into(),
-        buffer: buffer.map(str::to_string),
-        ..TopologyLink::default()
-    }
-}
-
-/// Returns the same with the scheme's queue; the marker is where packets enter.
-fn scheme(link: TopologyLink, mark: bool) -> TopologyLink {
-    TopologyLink { scheme: true, mark: Some(mark), ..link }
-}
-
-/// Hosts at a node, with links as [`link`] makes them.
-fn hosts(role: Role, name: &str, at: &str, count: u32, way: (&str, &str, Option<&str>)) -> HostGroup {
-    let (rate, delay, buffer) = way;
-    HostGroup {
-        name: name.into(),
-        at: at.into(),
-        count,
-        role,
-        rate: rate.into(),
-        delay: delay.into(),
-        buffer: buffer.map(str::to_string),
-    }
-}
-
-/// Refuses counts that no topology could have.
-fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
-    match counts.iter().find(|(_, count)| !(1..=1000).contains(count)) {
-        Some((name, count)) => Err(Error::field(*name, count, "from 1 to 1000")),
-        None => Ok(()),
-    }
-}
-
-/// Nanoseconds as text.
-fn nanoseconds(span: u64) -> String {
-    format!("{span}ns")
 }

@@ -1,139 +1,30 @@
 //! Which links there are, and which of them a connection crosses: the dumbbell, or `[topology]`.
 
+mod arc;
 mod bottleneck;
 mod draw;
 mod dumbbell;
 mod kinds;
+mod network;
 mod route;
 pub mod spec;
 mod stage;
 
 use super::spec::{FaultSpec, LinkSpec, Scenario};
-use crate::engine::graph::{Graph, Hops, Hosts, Span};
-use crate::engine::layout::{Access, End, Layout};
+use crate::engine::layout::End;
 use crate::error::{Error, Result, quote};
-use crate::link::Fault;
-use crate::rate_trace::RateTrace;
-use crate::units::{Buffer, Dur, Rate, parse_rate};
+use crate::units::{Dur, Rate};
 pub use bottleneck::fill;
 pub use kinds::write_out;
-use std::sync::Arc;
-
-/// More paths than this are refused: each pair of hosts has one, which is found before the run.
-const MOST_PATHS: usize = 250_000;
+use network::FULL_PACKET;
+pub use network::{Network, PlannedLink, Runs};
 
 /// Most bytes of overhead per packet: as many as the longest packet has itself.
 const MOST_OVERHEAD: u32 = 65_535;
 
-/// The packet by which links are found too slow, in bytes.
-const FULL_PACKET: u32 = 1500;
-
 /// A full packet must not occupy a link for longer: TCP's retransmission timer expires after this time at the latest,
 /// so that hosts on a slower link would only send the same packets again and again.
 const LONGEST_TRANSMISSION: Dur = Dur::from_millis(60_000);
-
-/// A rate at which nothing takes time.
-const UNLIMITED: Rate = Rate(u64::MAX);
-
-/// The queue at a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runs {
-    /// A drop-tail queue.
-    Fifo,
-    /// The scheme's queue.
-    Scheme,
-    /// The scheme's queue at a sending host.
-    Host,
-}
-
-/// A one-way link before it is built.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlannedLink {
-    /// Name for reports.
-    pub name: String,
-    /// Rate of the transmitter.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Dur,
-    /// Buffer.
-    pub buffer: Buffer,
-    /// Its queue.
-    pub runs: Runs,
-    /// The scheme's marker is before it.
-    pub is_marked: bool,
-    /// Extra bytes per packet on the wire.
-    pub overhead: u32,
-    /// Depth of its token bucket in bytes; 0 for a transmitter.
-    pub burst: u64,
-    /// Losses on purpose.
-    pub fault: Fault,
-    /// Its rate over time, of which `rate` is the mean.
-    pub trace: Option<Arc<RateTrace>>,
-}
-
-impl PlannedLink {
-    /// Returns a link of unlimited rate with an unlimited drop-tail queue.
-    fn plain(name: String, rate: Rate, delay: Dur) -> PlannedLink {
-        PlannedLink {
-            name,
-            rate,
-            delay,
-            buffer: Buffer::Packets(u32::MAX),
-            runs: Runs::Fifo,
-            is_marked: false,
-            overhead: 0,
-            burst: 0,
-            fault: Fault::default(),
-            trace: None,
-        }
-    }
-
-    /// Returns the same with the scheme's queue and marker.
-    fn with_scheme(self) -> PlannedLink {
-        PlannedLink { runs: Runs::Scheme, is_marked: true, ..self }
-    }
-}
-
-/// The links of a run and the paths over them.
-#[derive(Debug, Clone)]
-pub struct Network {
-    /// Links by number: the bottleneck in the data direction, then in the other, then the rest.
-    pub links: Vec<PlannedLink>,
-    /// Paths.
-    pub layout: Layout,
-    /// Round-trip time that `bdp` means.
-    pub rtt: Dur,
-    /// Round-trip time of connections without one of their own, unless their path's is longer.
-    pub own_rtt: Dur,
-}
-
-/// The paths of a graph before they are compiled.
-#[derive(Debug)]
-struct Routes {
-    hosts: Hosts,
-    hops: Vec<Hops>,
-    remark: bool,
-    recorded: Vec<u16>,
-}
-
-impl Routes {
-    fn layout(self, links: &[PlannedLink]) -> Layout {
-        let span = |link: &PlannedLink| Span {
-            rate: link.rate,
-            delay: link.delay,
-            is_marked: link.is_marked,
-            is_host: link.runs == Runs::Host,
-        };
-        let spans: Vec<Span> = links.iter().map(span).collect();
-        let graph = Graph::new(self.hosts, &self.hops, &spans, self.remark, self.recorded);
-        Layout {
-            base_rtt: graph.longest_rtt(),
-            access: Access::Graph(Arc::new(graph)),
-            server_delay: Dur::ZERO,
-            client_delay: Dur::ZERO,
-        }
-    }
-}
 
 impl Network {
     /// Returns the links and paths of a scenario.
@@ -224,9 +115,4 @@ fn apply_faults(specs: &[FaultSpec], links: &mut [PlannedLink], by_name: bool) -
         fault.bernoulli = 1.0 - (1.0 - fault.bernoulli) * (1.0 - spec.bernoulli);
     }
     Ok(())
-}
-
-/// Parses a rate; `None` for `unlimited`.
-fn access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
-    if text == "unlimited" { Ok(None) } else { parse_rate(field, text).map(Some) }
 }

@@ -1,7 +1,7 @@
 //! A queue for each user at the sending host, before the first link of every path.
 
+use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs, UNLIMITED, access_rate};
 use super::spec::HostStageSpec;
-use super::{MOST_PATHS, Network, PlannedLink, Routes, Runs, UNLIMITED, access_rate};
 use crate::engine::graph::{Hops, Hosts};
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result};

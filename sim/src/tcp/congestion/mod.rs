@@ -3,6 +3,7 @@
 //! The sender reports events to its [`Controller`] and reads the window back. Each algorithm owns its
 //! state. A further one is a module here and an arm of the enum. Windows are counted in segments.
 
+mod ack;
 mod bbr;
 mod cubic;
 mod hystart;
@@ -13,41 +14,14 @@ mod window;
 
 use super::dialect::Dialect;
 use super::profile::{Congestion, Params};
-use crate::units::{Dur, Time};
+use crate::units::Dur;
+pub(super) use ack::{NewAck, RttSample};
 use bbr::Bbr;
 pub(super) use bbr::{LostSegment, ModelAck, RateSample};
 use cubic::Cubic;
 use ns2::Ns2;
 use reno::Reno;
 use window::Window;
-
-/// An acknowledgement of new data outside recovery.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct NewAck {
-    /// Segments newly acknowledged.
-    pub(super) acked: u32,
-    /// Segments in flight before it.
-    pub(super) flight: u32,
-    /// Not all that was out at the last timeout had been acknowledged before it.
-    pub(super) after_timeout: bool,
-    /// Slow start counts every segment and ends at the threshold, as in Linux.
-    pub(super) is_counted_in_full: bool,
-    pub(super) now: Time,
-    /// Smoothed round-trip time; zero before any sample.
-    pub(super) srtt: Dur,
-}
-
-/// The round-trip time that an acknowledgement shows, which HyStart works on.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RttSample {
-    /// That of the segment delivered last.
-    pub(super) rtt: Dur,
-    /// The first segment that is not acknowledged.
-    pub(super) una: u32,
-    /// The next segment to send.
-    pub(super) nxt: u32,
-    pub(super) now: Time,
-}
 
 /// Congestion control of one connection.
 #[derive(Debug, Clone)]

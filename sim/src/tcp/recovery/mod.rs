@@ -3,6 +3,7 @@
 //! A connection has one kind of recovery for its whole life, chosen by [`Recovery::new`]. Each kind owns
 //! its state and works on the [`Tcb`], which all share.
 
+mod common;
 mod delivery_rate;
 mod newreno;
 mod ns2;
@@ -26,9 +27,6 @@ use ns2_reno::Ns2Reno;
 use ns2_sack::Ns2Sack;
 use sack::Sack;
 use tlp::RackTlp;
-
-/// Duplicate ACKs, or segments SACKed above a hole, that show a loss (RFC 5681, RFC 6675 `DupThresh`).
-const DUP_THRESH: u32 = 3;
 
 /// Loss recovery of one connection. The tag is a byte of its own, for every packet reads it several times and
 /// a tag in the spare values of a field takes twice the instructions.
@@ -140,19 +138,4 @@ impl Recovery {
             sack.on_sent(tcb);
         }
     }
-}
-
-/// Takes a timeout by the RFCs, unless nothing is outstanding: all is sent again in slow start. Returns
-/// whether there was something.
-fn time_out(tcb: &mut Tcb, now: Time, params: &Params) -> bool {
-    tcb.clock.restart_duplicates();
-    if tcb.sequence.is_idle() {
-        tcb.timer.stop();
-        return false;
-    }
-    let flight = (!tcb.is_repeated_timeout()).then(|| tcb.flight());
-    tcb.time_out(flight, params);
-    tcb.go_back(now, params);
-    tcb.clock.release_all();
-    true
 }

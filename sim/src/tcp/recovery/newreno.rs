@@ -5,7 +5,7 @@
 //! the first acknowledgement of new data. NewReno stays until all that was out at the loss is acknowledged,
 //! and sends the next hole again on each partial ACK.
 
-use super::DUP_THRESH;
+use super::common::{DUP_THRESH, time_out};
 use crate::tcp::profile::{Params, Variant};
 use crate::tcp::receiver::AckFields;
 use crate::tcp::tcb::Tcb;
@@ -35,7 +35,7 @@ impl NewReno {
     /// Takes a retransmission timeout.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         self.inflation = 0;
-        super::time_out(tcb, now, params);
+        time_out(tcb, now, params);
     }
 
     /// Returns the next segment in order that the window allows.

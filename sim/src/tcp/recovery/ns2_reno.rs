@@ -1,6 +1,7 @@
 //! ns-2's Tahoe, Reno and NewReno (`Agent/TCP`, `Agent/TCP/Reno`, `Agent/TCP/Newreno`).
 
-use super::{DUP_THRESH, newreno, ns2};
+use super::common::DUP_THRESH;
+use super::{newreno, ns2};
 use crate::tcp::dialect::NS2_RECOVERY_BURST;
 use crate::tcp::profile::{Params, Variant};
 use crate::tcp::receiver::AckFields;

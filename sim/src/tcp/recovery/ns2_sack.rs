@@ -4,8 +4,9 @@
 //! ACK and two for a partial one, one more for each segment sent. Holes go out before new data, however
 //! few segments above them have arrived.
 
+use super::common::DUP_THRESH;
+use super::ns2;
 use super::scoreboard::Scoreboard;
-use super::{DUP_THRESH, ns2};
 use crate::tcp::profile::Params;
 use crate::tcp::receiver::AckFields;
 use crate::tcp::tcb::Tcb;

@@ -6,7 +6,7 @@
 //! *Deviations*: the least round-trip time is that of the whole connection; receivers send no DSACK, so the
 //! reordering window never widens (section 6.2 step 4, `reo_wnd_mult` = 1).
 
-use super::DUP_THRESH;
+use super::common::DUP_THRESH;
 use super::delivery_rate::DeliveryRate;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::receiver::AckFields;

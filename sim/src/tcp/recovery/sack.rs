@@ -8,7 +8,7 @@
 //! RFC 6675 waits for three SACKs above it or an empty pipe; a rescue never repeats what this recovery has
 //! sent again.
 
-use super::DUP_THRESH;
+use super::common::{DUP_THRESH, time_out};
 use super::prr::{Delivery, Prr};
 use super::scoreboard::Scoreboard;
 use crate::tcp::profile::Params;
@@ -43,7 +43,7 @@ impl Sack {
 
     /// Takes a retransmission timeout: what the receiver has reported is forgotten (RFC 2018 section 8).
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
-        if super::time_out(tcb, now, params) {
+        if time_out(tcb, now, params) {
             let una = tcb.sequence.una();
             self.board.clear(una);
             (self.rescue_rxt, self.rescued, self.presumed) = (una, 0, 0);

@@ -1,6 +1,6 @@
 //! The SACK scoreboard: what the receiver holds out of order, and what was retransmitted.
 
-use super::DUP_THRESH;
+use super::common::DUP_THRESH;
 use crate::tcp::ranges::Ranges;
 use crate::tcp::receiver::AckFields;
 

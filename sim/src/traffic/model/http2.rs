@@ -12,7 +12,7 @@
 
 use super::check;
 use super::law::{Count, Law, Sizes};
-use super::open_loop::Planned;
+use super::planned::Planned;
 use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::connection::{HEADER_BYTES, PageOf, Script};

@@ -11,6 +11,7 @@ pub mod law;
 pub mod open_loop;
 pub mod packmime;
 mod pareto;
+pub mod planned;
 pub mod poisson;
 pub mod rio_ps;
 mod sample;

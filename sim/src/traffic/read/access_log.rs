@@ -1,12 +1,14 @@
 //! Common and Combined Log Format: `host ident user [date] "request" status bytes …`, one connection
 //! per request. A leading `vhost:port` names the server. Stamps are whole seconds.
 
-use super::assemble::{Collector, Draft, PagesOfWrites};
+use super::assemble::Collector;
+use super::draft::{Draft, PagesOfWrites};
 use super::input::Input;
 use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
+use super::options::{Direction, RowResult};
 use super::pages::{self, Hits};
-use super::{Direction, RowResult, stamp};
+use super::stamp;
 use crate::error::{Error, Result};
 use crate::flow::Class;
 use crate::traffic::connection::{Kind, Writes};

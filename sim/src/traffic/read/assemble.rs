@@ -1,15 +1,17 @@
 //! Combines what the readers found: on one clock, in order, with dense host numbers.
 
+use super::draft::Draft;
+use super::input::base;
 use super::ledger::{Ledger, LeftOut};
-use super::zeek_join::Store;
-use super::{Direction, ReadOptions, zeek_join};
+use super::names::Names;
+use super::options::{Direction, ReadOptions};
+use super::zeek_store::Store;
 use crate::error::{Error, Result};
-use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
-use crate::traffic::connection::{Connection, Kind, Writes};
+use crate::traffic::connection::Connection;
 use crate::traffic::note::{Note, NoteKind};
 use crate::traffic::{CaptureCounts, Faults, Pages, Skipped, Source, Traffic};
-use crate::units::{Dur, Time};
+use crate::units::Time;
 use std::collections::{BTreeMap, HashMap};
 
 const SECOND: u64 = 1_000_000_000;
@@ -17,102 +19,6 @@ const SECOND: u64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND as i64;
 /// Share of a capture's bytes that may be left out without a remark.
 const MUCH: f64 = 0.1;
-
-/// A connection before its clock and host numbers are known. Large logs have millions of them at once.
-#[derive(Debug)]
-pub struct Draft {
-    /// Nanoseconds on the file's own clock.
-    pub start: i64,
-    /// Index of the file.
-    pub file: u32,
-    /// Position in the file.
-    pub order: u64,
-    /// The client, as numbered by [`Collector::hosts`].
-    pub client: u32,
-    /// The server, as numbered by [`Collector::hosts`].
-    pub server: u32,
-    pub rtt: Known,
-    /// From the start to the last byte, if the file tells.
-    pub duration: Known,
-    pub kind: Kind,
-    pub class: Class,
-    pub writes: Writes,
-    /// The page of each write, from 1; `None` when none has one.
-    pub pages: Option<Box<PagesOfWrites>>,
-}
-
-/// The page of each write, behind one word of a draft, since most have none.
-#[derive(Debug, Default)]
-pub struct PagesOfWrites(pub Box<[u32]>);
-
-impl Draft {
-    /// Returns the connection with the numbers that `hosts` has for its hosts.
-    pub fn with_hosts(mut self, hosts: &[u32]) -> Draft {
-        (self.client, self.server) = (hosts[self.client as usize], hosts[self.server as usize]);
-        self
-    }
-}
-
-/// A time that may be unknown, in eight bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known(u64);
-
-impl From<Option<Dur>> for Known {
-    fn from(time: Option<Dur>) -> Known {
-        Known(time.map_or(u64::MAX, |time| time.0))
-    }
-}
-
-impl From<Known> for Option<Dur> {
-    fn from(time: Known) -> Option<Dur> {
-        (time.0 != u64::MAX).then_some(Dur(time.0))
-    }
-}
-
-/// Names to numbers, by first appearance. Short names, such as IPv4 addresses, are held in the table itself, since
-/// large logs look up millions of them.
-#[derive(Default)]
-pub struct Names {
-    short: HashMap<u128, u32>,
-    long: HashMap<Box<[u8]>, u32>,
-}
-
-impl Names {
-    /// Returns the number of `name`, a new one for a new name.
-    pub fn id(&mut self, name: &[u8]) -> u32 {
-        let next = (self.short.len() + self.long.len()) as u32;
-        if let Some(key) = packed(name) {
-            return *self.short.entry(key).or_insert(next);
-        }
-        if let Some(id) = self.long.get(name) {
-            return *id;
-        }
-        self.long.insert(name.into(), next);
-        next
-    }
-
-    /// Adds the names of another file in their order, and returns the number of each here.
-    pub fn absorb(&mut self, other: Names) -> Vec<u32> {
-        let short = other.short.into_iter().map(|(key, id)| (id, unpacked(key)));
-        let long = other.long.into_iter().map(|(name, id)| (id, name));
-        let mut names: Vec<(u32, Box<[u8]>)> = short.chain(long).collect();
-        names.sort_unstable_by_key(|(id, _)| *id);
-        names.into_iter().map(|(_, name)| self.id(&name)).collect()
-    }
-}
-
-/// Returns a name of at most 15 bytes and its length as a number.
-fn packed(name: &[u8]) -> Option<u128> {
-    let mut bytes = [0; 16];
-    bytes.get_mut(..name.len()).filter(|_| name.len() < 16)?.copy_from_slice(name);
-    bytes[15] = name.len() as u8;
-    Some(u128::from_le_bytes(bytes))
-}
-
-fn unpacked(key: u128) -> Box<[u8]> {
-    let bytes = key.to_le_bytes();
-    bytes[..usize::from(bytes[15])].into()
-}
 
 /// The contents of all files, as they are read.
 pub struct Collector {
@@ -224,7 +130,6 @@ impl Collector {
     /// # Errors
     /// [`Error::File`] when nothing is usable, saying what was left out and why.
     pub fn finish(mut self) -> Result<Traffic> {
-        zeek_join::join(&mut self);
         if self.connections.is_empty() {
             return Err(self.nothing_usable());
         }
@@ -435,37 +340,5 @@ fn without_folders(error: &Error) -> String {
     match error {
         Error::Row { file, line, problem } => format!("{}:{line}: {problem}", base(file)),
         other => other.to_string(),
-    }
-}
-
-/// Returns the file's name without its folders.
-pub fn base(path: &str) -> String {
-    std::path::Path::new(path)
-        .file_name()
-        .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-#[cfg(test)]
-#[allow(non_snake_case)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn draft__is_small() {
-        assert_eq!(size_of::<Draft>(), 80);
-        assert_eq!(size_of::<Connection>(), 80);
-    }
-
-    #[test]
-    fn names__keep_their_order_when_absorbed() {
-        let texts: [&[u8]; 6] = [b"10.0.0.1", b"", b"a\0", b"fifteen letters", b"a", b"2001:db8:0:0:0:0:0:1"];
-        let (mut one, mut other) = (Names::default(), Names::default());
-        assert_eq!(texts.map(|text| one.id(text)), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(texts.map(|text| one.id(text)), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(
-            [other.id(b"new"), other.id(b"a"), other.id(texts[5]), other.id(b"sixteen letters!")],
-            [0, 1, 2, 3]
-        );
-        assert_eq!(one.absorb(other), [6, 4, 5, 7]);
     }
 }

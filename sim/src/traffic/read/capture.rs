@@ -1,11 +1,12 @@
 //! pcap and pcapng files: frames one after another, in bounded memory.
 
-use super::assemble::{Collector, base};
+use super::assemble::Collector;
 use super::clock::Clock;
 use super::decode::{self, Decoded, FirstFragment, Segment};
 use super::flow::Flows;
 use super::fragments::Fragments;
 use super::input::Input;
+use super::input::base;
 use super::ledger::{Ledger, reason};
 use super::link;
 use super::reason::Reason;

@@ -1,6 +1,6 @@
 //! Watches the time stamps of a capture's packets for leaps and steps back.
 
-use super::assemble::base;
+use super::input::base;
 use crate::traffic::note::{Note, NoteKind};
 
 /// Packets of several queues or interfaces may be out of order by so much, nanoseconds.

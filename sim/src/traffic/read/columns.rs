@@ -3,8 +3,8 @@
 //! Names are matched without regard to case. A time column may end in `_s`, `_ms`, `_us` or `_ns`
 //! (seconds when it does not). Of several columns for one meaning the first name listed here wins.
 
-use super::Direction;
 use super::lines::shown;
+use super::options::Direction;
 use super::stamp::Unit;
 use crate::error::did_you_mean;
 

@@ -1,9 +1,10 @@
 //! Decodes a captured frame into the few fields that matter, those of the innermost IP packet. Lengths are those on
 //! the wire, even if the capture kept only the headers.
 
-use super::encapsulation::{Cursor, Layer};
+use super::encapsulation::Cursor;
 use super::ledger::reason;
 use super::link;
+use super::link::Layer;
 use super::reason::Reason;
 use etherparse::{IpNumber, Ipv6FragmentHeaderSlice, LaxIpSlice, LaxIpv6Slice};
 use std::net::{IpAddr, Ipv4Addr};

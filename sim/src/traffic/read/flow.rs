@@ -3,12 +3,15 @@
 //!
 //! Which side is the server may show only at the end of the capture, so both sides' payload is kept until then.
 
-use super::assemble::{Collector, Draft, base};
+use super::assemble::Collector;
+use super::class;
 use super::coverage::Coverage;
 use super::decode::{Endpoint, Segment, Tcp};
+use super::draft::Draft;
+use super::input::base;
 use super::ledger::{Ledger, reason};
+use super::options::Direction;
 use super::orientation::Shares;
-use super::{Direction, class};
 use crate::traffic::CaptureCounts;
 use crate::traffic::connection::{Kind, Write};
 use crate::traffic::note::{Note, NoteKind};

@@ -4,13 +4,15 @@
 //! port there, or nothing, get one connection per server for HTTP/2 and HTTP/3, and for HTTP/1 as many as requests
 //! overlap.
 
-use super::assemble::{Collector, Draft, base};
+use super::assemble::Collector;
+use super::draft::Draft;
 use super::har_json::{self, Entry};
 use super::input::Input;
+use super::input::base;
 use super::ledger::{Ledger, reason};
+use super::options::{Direction, RowResult};
 use super::requests::{self, Request};
 use super::stamp::{self, Unit};
-use super::{Direction, RowResult};
 use crate::error::Result;
 use crate::flow::Class;
 use crate::traffic::connection::Kind;

@@ -3,7 +3,7 @@
 //! Reading never fails half-way: a fault of the file ends the data, and [`Input::finish`] reports it.
 //! So every reader may treat its input as clean, and none can forget the check.
 
-use super::lines::MAX_LINE;
+use super::options;
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How much of the content is looked at to recognise the format.
 pub const PEEK_BYTES: u64 = 64 * 1024;
 const CHUNK: usize = 128 * 1024;
+/// A line longer than this is no row of any log, so that reading needs no more memory than this.
+pub const MAX_LINE: usize = 1 << 20;
 /// The name that means standard input.
 pub const STANDARD_INPUT: &str = "-";
 
@@ -95,7 +97,7 @@ impl Input {
     ///
     /// # Errors
     /// As [`Input::open`].
-    pub fn rows(path: &str, rows: super::Rows) -> Result<Input> {
+    pub fn rows(path: &str, rows: options::Rows) -> Result<Input> {
         let mut input = Input::new(path, rows.text)?;
         input.given = Some((rows.kind, rows.sha256));
         Ok(input)
@@ -289,6 +291,13 @@ impl Read for Rows<'_> {
         self.delivered += count as u64;
         Ok(count)
     }
+}
+
+/// Returns the file's name without its folders.
+pub fn base(path: &str) -> String {
+    std::path::Path::new(path)
+        .file_name()
+        .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 fn open_problem(path: &str, error: &io::Error) -> String {

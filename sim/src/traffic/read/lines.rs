@@ -1,10 +1,8 @@
 //! Lines of text as bytes, with their numbers; nothing assumes UTF-8.
 
-use super::input::Input;
+use super::input::{Input, MAX_LINE};
 use std::io::Read;
 
-/// A line longer than this is no row of any log, so that reading needs no more memory than this.
-pub const MAX_LINE: usize = 1 << 20;
 const CHUNK: usize = 256 * 1024;
 
 /// One line without its end.

@@ -1,6 +1,41 @@
 //! Link types of captures by the numbers of the tcpdump.org registry: those that can be read, and names of others.
 
-use super::encapsulation::Layer;
+/// What the bytes at a cursor begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// An IPv4 or IPv6 header, told apart by its version.
+    Ip,
+    Ethernet,
+    /// What an EtherType announces, after the type itself.
+    Typed(u16),
+    /// IEEE 802.2, with SNAP or alone.
+    Llc,
+    Sll,
+    Sll2,
+    /// A protocol family of four bytes, in either byte order.
+    Loopback,
+    Nflog,
+    Ppp,
+    /// PPP in HDLC framing, or Cisco HDLC; the first byte tells.
+    PppSerial,
+    PppOfPppd,
+    PppWithDirection,
+    /// A PPPoE session header.
+    PppoE,
+    CiscoHdlc,
+    Mpls,
+    Gre,
+    /// ERSPAN type II.
+    Erspan2,
+    /// ERSPAN type III.
+    Erspan3,
+    /// Ethernet within IP (RFC 3378).
+    EtherIp,
+    Vxlan,
+    Geneve,
+    /// User data of mobile networks (GTP-U).
+    Gtp,
+}
 
 /// A link type that can be read.
 #[derive(Debug, Clone, Copy)]

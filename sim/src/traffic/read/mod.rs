@@ -22,6 +22,7 @@ mod clock;
 mod columns;
 mod coverage;
 mod decode;
+mod draft;
 mod encapsulation;
 mod flow;
 pub mod formats;
@@ -33,7 +34,9 @@ mod json_text;
 mod ledger;
 mod lines;
 mod link;
+mod names;
 mod nfdump;
+mod options;
 mod orientation;
 mod pages;
 mod parallel;
@@ -47,9 +50,11 @@ mod zeek_join;
 mod zeek_json;
 mod zeek_row;
 mod zeek_sizes;
+mod zeek_store;
 
 pub use class::of_port;
 pub use input::bytes_read;
+pub use options::{Direction, ReadOptions, Rows};
 
 use super::Traffic;
 use crate::error::{Error, Result};
@@ -60,18 +65,7 @@ use ledger::Ledger;
 use sniff::Format;
 use stamp::Unit;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::sync::{Mutex, PoisonError};
-
-/// Which way the measured payload goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Direction {
-    /// Server to client: downloads.
-    #[default]
-    Down,
-    /// Client to server: uploads.
-    Up,
-}
 
 /// A column of a table whose name says what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,52 +106,6 @@ pub fn table_columns(
     Ok(all.into_iter().flatten().collect())
 }
 
-impl Direction {
-    /// Parses `down` or `up`.
-    ///
-    /// # Errors
-    /// [`Error::Field`] naming `field` for any other word.
-    pub fn by_name(field: &str, name: &str) -> Result<Direction> {
-        match name {
-            "down" => Ok(Direction::Down),
-            "up" => Ok(Direction::Up),
-            _ => Err(Error::choice(field, name, &["down", "up"])),
-        }
-    }
-
-    /// Returns the word [`Direction::by_name`] takes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Down => "down",
-            Direction::Up => "up",
-        }
-    }
-
-    fn reverse(self) -> Direction {
-        match self {
-            Direction::Down => Direction::Up,
-            Direction::Up => Direction::Down,
-        }
-    }
-}
-
-/// How to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadOptions {
-    /// Which payload counts.
-    pub direction: Direction,
-    /// Whether the first row that cannot be understood is an error.
-    pub strict: bool,
-    /// Seed for spreading whole-second time stamps.
-    pub seed: u64,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        ReadOptions { direction: Direction::Down, strict: false, seed: 1 }
-    }
-}
-
 /// Reads one or more files, plain or gzipped, into one traffic; `-` is standard input.
 ///
 /// # Errors
@@ -165,16 +113,6 @@ impl Default for ReadOptions {
 /// [`Error::Row`] when more than 5 % of a file's rows cannot be understood, or one with `strict`.
 pub fn files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
     files_and_rows(paths, BTreeMap::new(), options)
-}
-
-/// A table that something else has read: its rows as text with a header of column names.
-pub struct Rows {
-    /// What the file is, for reports, such as `parquet`.
-    pub kind: &'static str,
-    /// SHA-256 of the file as stored, in hexadecimal.
-    pub sha256: String,
-    /// The text, as CSV.
-    pub text: Box<dyn Read + Send>,
 }
 
 /// Reads files as [`files`] does, but takes the rows of some, by their place in `paths`, from elsewhere.
@@ -220,11 +158,9 @@ fn read_all(
     for part in parallel::map(count, |index| read_one(open(index)?, index, options)) {
         whole.absorb(part?);
     }
+    zeek_join::join(&mut whole);
     whole.finish()
 }
-
-/// A row's outcome; the error is the problem as a phrase.
-type RowResult<T> = std::result::Result<T, String>;
 
 fn read_one(mut input: Input, index: usize, options: &ReadOptions) -> Result<Collector> {
     let mut part = Collector::new(*options);

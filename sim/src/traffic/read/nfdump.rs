@@ -5,13 +5,16 @@
 //! (`firstSeen,duration,proto,srcAddr,…,packets,bytes,flows`). Bytes are IP lengths, so the headers of each
 //! packet are taken off: 40 B of TCP, 28 B of UDP; TCP options and IPv6 headers count as payload.
 
-use super::assemble::{Collector, Draft, base};
+use super::assemble::Collector;
+use super::class;
 use super::columns;
+use super::draft::Draft;
 use super::input::Input;
+use super::input::base;
 use super::ledger::{Ledger, reason};
 use super::lines::Lines;
+use super::options::{Direction, RowResult};
 use super::stamp::{self, Unit};
-use super::{Direction, RowResult, class};
 use crate::error::{Error, Result};
 use crate::traffic::connection::{HEADER_BYTES, Kind, Writes};
 use crate::units::Dur;

@@ -6,7 +6,7 @@
 //! or one of `htm html shtml xhtml php asp aspx jsp cgi`; so frames are pages of their own. Objects on hosts
 //! that were not logged are missing from a page.
 
-use super::assemble::Names;
+use super::names::Names;
 use std::collections::HashMap;
 
 /// A page ends after this time without a request, in nanoseconds.

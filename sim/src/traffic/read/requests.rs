@@ -1,6 +1,6 @@
 //! Requests on one connection, and the writes they become.
 
-use super::assemble::PagesOfWrites;
+use super::draft::PagesOfWrites;
 use crate::traffic::connection::Write;
 use crate::units::Dur;
 

@@ -2,14 +2,16 @@
 //! or one write of the connection that its id column names.
 
 use super::access_log::ONE_SERVER;
-use super::assemble::{Collector, Draft};
+use super::assemble::Collector;
+use super::class;
 use super::columns::{Columns, names};
+use super::draft::Draft;
 use super::input::{Input, Rows};
 use super::ledger::{Ledger, reason};
 use super::lines::shown;
+use super::options::RowResult;
 use super::requests::{self, Request};
 use super::stamp::{self, Stamp, Unit};
-use super::{RowResult, class};
 use crate::error::{Error, Result};
 use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
@@ -73,7 +75,7 @@ fn note_columns(columns: &Columns, path: &str, collector: &mut Collector) {
     if columns.client.is_none() {
         collector.note(format!(
             "{}: no column names the client, so all rows count as one client's",
-            super::assemble::base(path)
+            super::input::base(path)
         ));
     }
 }

@@ -4,8 +4,8 @@ use super::assemble::Collector;
 use super::input::Input;
 use super::ledger::Ledger;
 use super::lines::{Lines, shown};
+use super::options::{Direction, RowResult};
 use super::zeek_row::{Log, Row, add_row};
-use super::{Direction, RowResult};
 use crate::error::{Error, Result, did_you_mean};
 
 /// The header lines of a TSV log.

@@ -3,72 +3,17 @@
 //! `conn.log` says how many bytes a connection carried, headers included; `http.log` says when each was asked
 //! for and how large its body was; `ssl.log` and `quic.log` name the application protocol.
 
-use super::assemble::{Collector, Draft, base};
+use super::assemble::Collector;
+use super::draft::Draft;
+use super::input::base;
 use super::ledger::{Ledger, reason};
-use super::pages::{self, Hits};
 use super::requests::{self, Request};
-use super::stamp;
-use super::zeek_row::Row;
 use super::zeek_sizes::on_the_wire;
+use super::zeek_store::{HttpRow, Store};
 use crate::flow::Class;
 use crate::traffic::connection::Kind;
 use crate::units::Dur;
 use std::collections::{HashMap, HashSet};
-
-/// Rows that wait for the end of all files.
-#[derive(Default)]
-pub struct Store {
-    conns: Vec<Draft>,
-    /// The uid of each, 0 for none.
-    uids: Vec<u64>,
-    /// Places of UDP rows that may turn out to be QUIC, ascending.
-    unknown_udp: Vec<u32>,
-    pub requests: Vec<HttpRow>,
-    pub hints: Vec<Hint>,
-    /// One entry for each request.
-    hits: Hits,
-    has_referrers: bool,
-}
-
-/// A row of `http.log`.
-#[derive(Debug, Clone)]
-pub struct HttpRow {
-    /// See [`uid_number`].
-    pub uid: u64,
-    pub file: u32,
-    pub order: u64,
-    pub at: i64,
-    pub depth: u64,
-    pub client: u32,
-    pub server: u32,
-    pub bytes: u64,
-    /// The page it belongs to, from 1; 0 for none.
-    pub page: u32,
-}
-
-/// What `ssl.log` or `quic.log` says of a connection.
-#[derive(Debug, Clone, Copy)]
-pub struct Hint {
-    pub uid: u64,
-    pub class: Option<Class>,
-    pub is_quic: bool,
-    pub file: u32,
-}
-
-/// Returns a number that stands for a uid, 0 for none. It is a hash: two of five million uids share one with a
-/// probability of 7 in 10 million.
-pub fn uid_number(text: &[u8]) -> u64 {
-    if stamp::unset(text) {
-        return 0;
-    }
-    let fold = |hash: u64, chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let wide = u128::from(hash ^ u64::from_le_bytes(word)) * 0x9e37_79b9_7f4a_7c15;
-        (wide >> 64) as u64 ^ wide as u64
-    };
-    text.chunks(8).fold(text.len() as u64, fold).max(1)
-}
 
 /// What is counted for the notes.
 #[derive(Default)]
@@ -90,91 +35,6 @@ struct Counts {
 }
 
 impl Store {
-    /// Adds a row of `conn.log`.
-    pub fn add_conn(&mut self, draft: Draft, uid: u64, is_unknown_udp: bool) {
-        if is_unknown_udp {
-            self.unknown_udp.push(self.conns.len() as u32);
-        }
-        self.conns.push(draft);
-        self.uids.push(uid);
-    }
-
-    /// Remembers a request for the search for pages.
-    pub fn saw(&mut self, client: u32, at: i64, row: &Row) {
-        let uri = pages::without_scheme(row.uri);
-        let url = if uri.starts_with(b"/") { [row.host, uri].concat() } else { uri.to_vec() };
-        self.has_referrers |= !stamp::unset(row.referrer);
-        self.hits.add(client, at, &url, pages::without_scheme(row.referrer));
-    }
-
-    /// Adds the rows of another file, whose hosts have these numbers here.
-    pub fn absorb(&mut self, other: Store, hosts: &[u32]) {
-        let first = self.conns.len() as u32;
-        let renumbered = |client: u32, server: u32| (hosts[client as usize], hosts[server as usize]);
-        self.conns.extend(other.conns.into_iter().map(|draft| draft.with_hosts(hosts)));
-        self.uids.extend(other.uids);
-        self.unknown_udp.extend(other.unknown_udp.into_iter().map(|place| place + first));
-        self.requests.extend(other.requests.into_iter().map(|row| {
-            let (client, server) = renumbered(row.client, row.server);
-            HttpRow { client, server, ..row }
-        }));
-        self.hints.extend(other.hints);
-        self.hits.absorb(other.hits, hosts);
-        self.has_referrers |= other.has_referrers;
-    }
-
-    /// Assigns each request to its page, if the log has referrers.
-    fn find_pages(&mut self, last: &mut u32) {
-        let hits = std::mem::take(&mut self.hits);
-        if !self.has_referrers {
-            return;
-        }
-        let (pages, new_last) = hits.pages(*last);
-        *last = new_last;
-        self.requests.iter_mut().zip(pages).for_each(|(row, page)| row.page = page);
-    }
-
-    /// Returns the place of the first row of `conn.log` for each uid that another log names.
-    fn places_of_named(&self) -> HashMap<u64, usize> {
-        let named = self.requests.iter().map(|row| row.uid).chain(self.hints.iter().map(|hint| hint.uid));
-        let named: HashSet<u64> = named.filter(|&uid| uid != 0).collect();
-        let mut places = HashMap::new();
-        if !named.is_empty() {
-            let conns = self.uids.iter().enumerate().filter(|(_, uid)| named.contains(uid));
-            conns.for_each(|(place, &uid)| {
-                places.entry(uid).or_insert(place);
-            });
-        }
-        places
-    }
-
-    /// Returns the places of rows whose uid an earlier row has, ascending.
-    fn repeated(&self) -> Vec<usize> {
-        let maybe = self.maybe_repeated();
-        if maybe.is_empty() {
-            return Vec::new();
-        }
-        let mut seen = HashSet::new();
-        let again =
-            self.uids.iter().enumerate().filter(|(_, uid)| maybe.contains(uid) && !seen.insert(**uid));
-        again.map(|(place, _)| place).collect()
-    }
-
-    /// Returns the uids that meet an earlier one in a table of bits: those that are repeated, and at most one in 16 others.
-    /// A table of all uids would take as much memory as their connections do.
-    fn maybe_repeated(&self) -> HashSet<u64> {
-        let bits = (8 * self.uids.len() as u64).next_power_of_two().max(64);
-        let mut table = vec![0u64; (bits / 64) as usize];
-        let mut is_met = |uid: &&u64| {
-            let bit = **uid & (bits - 1);
-            let word = &mut table[(bit / 64) as usize];
-            let was = *word;
-            *word |= 1 << (bit % 64);
-            was == *word
-        };
-        self.uids.iter().filter(|&&uid| uid != 0).filter(|uid| is_met(uid)).copied().collect()
-    }
-
     /// Applies what `ssl.log` and `quic.log` say, and forgets the UDP rows that are still unknown.
     fn apply_hints(&mut self, places: &HashMap<u64, usize>, ledgers: &mut [Ledger], counts: &mut Counts) {
         for hint in &self.hints {
@@ -390,29 +250,4 @@ fn note(counts: &Counts, collector: &mut Collector) {
 fn names_of(collector: &Collector, kind: &str) -> String {
     let of_kind = collector.ledgers.iter().filter(|ledger| ledger.kind == kind);
     of_kind.map(|ledger| base(&ledger.path)).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-#[allow(non_snake_case)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repeated__are_all_later_rows_of_a_uid() {
-        let mut uids: Vec<u64> = (0..5000).map(|k| uid_number(format!("C{k}").as_bytes())).collect();
-        (uids[7], uids[4000], uids[4999], uids[20], uids[21]) = (uids[6], uids[6], uids[3000], 0, 0);
-        let store = Store { uids, ..Store::default() };
-        assert_eq!(store.repeated(), [7, 4000, 4999]);
-        assert!(store.maybe_repeated().len() < 600);
-        assert!(Store::default().repeated().is_empty());
-    }
-
-    #[test]
-    fn uid_number__tells_uids_apart() {
-        let numbers: HashSet<u64> =
-            (0..10_000).map(|k| uid_number(format!("CzY7vCEvk7IXC{k}").as_bytes())).collect();
-        assert_eq!(numbers.len(), 10_000);
-        assert_ne!(uid_number(b"a"), uid_number(b"a\0"));
-        assert_eq!(uid_number(b"-"), 0);
-    }
 }

@@ -1,12 +1,12 @@
 //! Zeek logs as JSON lines: one object per row, unset fields left out. The streaming form, in which all logs may be
 //! in one file, names the log of each row in `_path`.
 
-use super::Direction;
 use super::assemble::Collector;
 use super::input::Input;
 use super::json_text::Text;
 use super::ledger::{Ledger, reason};
 use super::lines::Lines;
+use super::options::Direction;
 use super::zeek_row::{self, Log, Row};
 use crate::error::Result;
 use serde::Deserialize;

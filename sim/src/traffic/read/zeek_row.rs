@@ -4,11 +4,13 @@
 //! `resp_bytes` comes from sequence numbers and may be far too large after a reset; where the counted IP bytes
 //! contradict it, the row is left out.
 
-use super::assemble::{Collector, Draft};
+use super::assemble::Collector;
+use super::class;
+use super::draft::Draft;
 use super::ledger::{Ledger, reason};
+use super::options::RowResult;
 use super::stamp::{self, Stamp, Unit};
-use super::zeek_join::{Hint, HttpRow, uid_number};
-use super::{RowResult, class};
+use super::zeek_store::{Hint, HttpRow, uid_number};
 use crate::error::Result;
 use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
@@ -129,7 +131,7 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let depth = stamp::bytes("trans_depth", row.depth)?.unwrap_or(0);
     count_reverse(row, ledger);
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
-    collector.zeek.saw(client, at.ns, row);
+    collector.zeek.saw(client, at.ns, row.host, row.uri, row.referrer);
     let (file, order) = (ledger.index as u32, ledger.rows);
     let row =
         HttpRow { uid: uid_number(row.uid), file, order, at: at.ns, depth, client, server, bytes, page: 0 };

@@ -4,8 +4,8 @@ use mousehole_sim::error::Result;
 use mousehole_sim::link::{Arrival, Link, Served};
 use mousehole_sim::packet::{Colour, Kind, Packet};
 use mousehole_sim::queue::{Dropped, Queue};
+use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::scheme::LinkContext;
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 /// A packet that left, when its transmission ended, and how long that took.

@@ -7,7 +7,7 @@ pub mod topology;
 pub mod virtual_fifo;
 
 use mousehole_sim::error::Error;
-use mousehole_sim::scenario::scheme::LinkContext;
+use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::spec::{
     ConnectionSpec, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
 };
@@ -124,7 +124,7 @@ pub fn order_of(scheme: &str) -> Order {
     markers.retain(colours);
     let reads_colours = queue.reads_colours(&Values::new("", queue.parameters(), &values));
     match (queue.order(), reads_colours && !markers.is_empty()) {
-        (catalogue::catalogue::Order::Fifo, _) => Order::Fifo,
+        (catalogue::native_part::Order::Fifo, _) => Order::Fifo,
         (_, false) => Order::WithinConnections,
         (_, true) if markers.iter().all(demotes) => Order::Demoted,
         (_, true) => Order::Promoted,

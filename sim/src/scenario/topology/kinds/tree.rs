@@ -7,7 +7,7 @@
 //! the other, so that each path has one of the times exactly.
 
 use super::super::spec::{Role, TopologySpec};
-use super::{check_counts, hosts, link, nanoseconds, scheme};
+use super::pieces::{check_counts, hosts, link, nanoseconds, scheme};
 use crate::error::{Error, Result, quote};
 use crate::traffic::model::with_params;
 use crate::units::{Dur, parse_dur};

@@ -5,7 +5,7 @@
 //! delays is lost; the defaults of the second tier are chosen here, the rest is the simple topology's.
 
 use super::super::spec::{Role, TopologySpec};
-use super::{check_counts, hosts, link, scheme};
+use super::pieces::{check_counts, hosts, link, scheme};
 use crate::error::{Error, Result};
 use crate::traffic::model::with_params;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@
 //! 10 Mb/s and 80 ms fit the first experiment, 6 Mb/s for each of both links the second.
 
 use super::super::spec::{Role, TopologyLink, TopologySpec};
-use super::{check_counts, hosts, link, nanoseconds, scheme};
+use super::pieces::{check_counts, hosts, link, nanoseconds, scheme};
 use crate::error::Result;
 use crate::traffic::model::with_params;
 use crate::units::parse_dur;

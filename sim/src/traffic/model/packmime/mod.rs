@@ -19,7 +19,7 @@ mod noise;
 pub use noise::Noise;
 
 use super::check;
-use super::open_loop::Planned;
+use super::planned::Planned;
 use crate::error::Result;
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::connection::{HEADER_BYTES, PageOf};

@@ -1,0 +1,107 @@
+//! What was found, and how it is found: by tools that only show something.
+
+use serde::Serialize;
+use std::process::Command;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Rank {
+    /// Nothing to do.
+    #[serde(rename = "harmless")]
+    Harmless,
+    /// It works, though perhaps not as expected.
+    #[serde(rename = "worth knowing")]
+    WorthKnowing,
+    /// It does not work until this is cured.
+    #[serde(rename = "in the way")]
+    InTheWay,
+}
+
+impl Rank {
+    /// Returns the words for it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Rank::Harmless => "harmless",
+            Rank::WorthKnowing => "worth knowing",
+            Rank::InTheWay => "in the way",
+        }
+    }
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What it is about; the same in every version.
+    pub key: &'static str,
+    /// How much it matters.
+    pub rank: Rank,
+    /// What was found, without a full stop at its end.
+    pub sentence: String,
+    /// The command that cures it, or shows more; `None` of what is harmless.
+    pub cure: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn harmless(key: &'static str, sentence: impl Into<String>) -> Finding {
+        Finding { key, rank: Rank::Harmless, sentence: sentence.into(), cure: None }
+    }
+
+    pub(super) fn worth_knowing(
+        key: &'static str,
+        sentence: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Finding {
+        Finding { key, rank: Rank::WorthKnowing, sentence: sentence.into(), cure: Some(cure.into()) }
+    }
+
+    pub(super) fn in_the_way(
+        key: &'static str,
+        sentence: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Finding {
+        Finding { key, rank: Rank::InTheWay, sentence: sentence.into(), cure: Some(cure.into()) }
+    }
+
+    pub(super) fn line(&self) -> String {
+        let cure = self.cure.as_ref().map_or(String::new(), |cure| format!(": `{cure}`"));
+        format!("{:<13}  {}{cure}", self.rank.words(), self.sentence)
+    }
+}
+
+/// Why a tool gave no output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// It is not installed.
+    Missing,
+    /// It ended with a failure, and said this.
+    Failed(String),
+}
+
+/// Runs a tool that only shows something. Returns what it printed.
+pub(super) fn shown(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
+    match Command::new(program).args(words).env("LC_ALL", "C").output() {
+        Err(_) => Err(Unknown::Missing),
+        Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
+        Ok(done) => {
+            let said = String::from_utf8_lossy(&done.stderr);
+            let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it failed");
+            Err(Unknown::Failed(said.trim_end_matches('.').to_string()))
+        }
+    }
+}
+
+/// Returns what is said of a tool that gave no output.
+pub(super) fn blind(key: &'static str, what: &str, program: &str, package: &str, why: &Unknown) -> Finding {
+    match why {
+        Unknown::Missing => Finding::worth_knowing(
+            key,
+            format!("{what} cannot be seen, because {program} is not installed"),
+            format!("apt install {package}"),
+        ),
+        Unknown::Failed(said) => Finding::worth_knowing(
+            key,
+            format!("{what} cannot be seen, because {program} says \"{said}\""),
+            "sudo mousehole-live check DEV",
+        ),
+    }
+}

@@ -1,0 +1,56 @@
+//! What the parts of a scheme may know of the link where they run.
+
+use crate::units::{Buffer, Rate};
+
+/// What the parts of a scheme may know of the link where they run.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkContext {
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Rate of the bottleneck in the data direction, of which profiles may be shares wherever they are held.
+    pub bottleneck: Rate,
+    /// Buffer of the link.
+    pub buffer: Buffer,
+    /// Seed of its random numbers.
+    pub seed: u64,
+    /// Number of the link.
+    pub link: u64,
+}
+
+impl LinkContext {
+    /// An example link, on which the values of a scheme are tried out.
+    pub const EXAMPLE: LinkContext = LinkContext {
+        rate: Rate(10_000_000),
+        bottleneck: Rate(10_000_000),
+        buffer: Buffer::Packets(50),
+        seed: 0,
+        link: 0,
+    };
+
+    /// Returns the seed of a marker's random numbers at this link.
+    pub fn marker_seed(&self) -> u64 {
+        self.seed ^ self.link << 32
+    }
+
+    /// Returns what policies may know of the link.
+    pub fn for_policies(&self) -> mousehole_policy::LinkContext {
+        let (buffer_packets, buffer_bytes) = match self.buffer {
+            Buffer::Packets(packets) => (u64::from(packets), 0),
+            Buffer::Bytes(bytes) => (0, bytes),
+        };
+        mousehole_policy::LinkContext {
+            rate_bps: self.rate.0 as f64,
+            bottleneck_bps: self.bottleneck.0 as f64,
+            buffer_packets,
+            buffer_bytes,
+        }
+    }
+
+    /// Returns how many packets of `mean` bytes the buffer holds.
+    pub fn buffer_packets(&self, mean: f64) -> f64 {
+        match self.buffer {
+            Buffer::Packets(packets) => f64::from(packets),
+            Buffer::Bytes(bytes) => bytes as f64 / mean,
+        }
+    }
+}

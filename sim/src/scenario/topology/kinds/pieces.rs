@@ -1,0 +1,54 @@
+//! What every kind of topology is drawn with: links, groups of hosts, and the checks of their counts.
+
+use super::super::spec::{HostGroup, Role, TopologyLink};
+use crate::error::{Error, Result};
+
+/// Returns a drop-tail link; the buffer is unlimited where none is named.
+pub(super) fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option<&str>) -> TopologyLink {
+    TopologyLink {
+        from: from.into(),
+        to: to.into(),
+        rate: rate.into(),
+        delay: delay.into(),
+        buffer: buffer.map(str::to_string),
+        ..TopologyLink::default()
+    }
+}
+
+/// Returns the same with the scheme's queue; the marker is where packets enter.
+pub(super) fn scheme(link: TopologyLink, mark: bool) -> TopologyLink {
+    TopologyLink { scheme: true, mark: Some(mark), ..link }
+}
+
+/// Hosts at a node, with links as [`link`] makes them.
+pub(super) fn hosts(
+    role: Role,
+    name: &str,
+    at: &str,
+    count: u32,
+    way: (&str, &str, Option<&str>),
+) -> HostGroup {
+    let (rate, delay, buffer) = way;
+    HostGroup {
+        name: name.into(),
+        at: at.into(),
+        count,
+        role,
+        rate: rate.into(),
+        delay: delay.into(),
+        buffer: buffer.map(str::to_string),
+    }
+}
+
+/// Refuses counts that no topology could have.
+pub(super) fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
+    match counts.iter().find(|(_, count)| !(1..=1000).contains(count)) {
+        Some((name, count)) => Err(Error::field(*name, count, "from 1 to 1000")),
+        None => Ok(()),
+    }
+}
+
+/// Nanoseconds as text.
+pub(super) fn nanoseconds(span: u64) -> String {
+    format!("{span}ns")
+}

@@ -1,0 +1,31 @@
+//! What congestion control learns from an acknowledgement.
+
+use crate::units::{Dur, Time};
+
+/// An acknowledgement of new data outside recovery.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::tcp) struct NewAck {
+    /// Segments newly acknowledged.
+    pub(in crate::tcp) acked: u32,
+    /// Segments in flight before it.
+    pub(in crate::tcp) flight: u32,
+    /// Not all that was out at the last timeout had been acknowledged before it.
+    pub(in crate::tcp) after_timeout: bool,
+    /// Slow start counts every segment and ends at the threshold, as in Linux.
+    pub(in crate::tcp) is_counted_in_full: bool,
+    pub(in crate::tcp) now: Time,
+    /// Smoothed round-trip time; zero before any sample.
+    pub(in crate::tcp) srtt: Dur,
+}
+
+/// The round-trip time that an acknowledgement shows, which HyStart works on.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::tcp) struct RttSample {
+    /// That of the segment delivered last.
+    pub(in crate::tcp) rtt: Dur,
+    /// The first segment that is not acknowledged.
+    pub(in crate::tcp) una: u32,
+    /// The next segment to send.
+    pub(in crate::tcp) nxt: u32,
+    pub(in crate::tcp) now: Time,
+}

@@ -1,0 +1,33 @@
+//! A connection that an open-loop model has drawn.
+
+use crate::traffic::connection::{PageOf, Script};
+use crate::units::Dur;
+
+/// A connection as a model wants it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Names the connection, the same under every scheme.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Server host.
+    pub server: u32,
+    /// What it carries.
+    pub script: Script,
+    /// How long the server takes to answer a request.
+    pub delay: Dur,
+}
+
+impl Planned {
+    /// Returns a connection with one write.
+    pub fn single(key: u64, client: u32, server: u32, bytes: u64, page: PageOf) -> Planned {
+        let mut script = Script::default();
+        script.push(Dur::ZERO, bytes, page);
+        Planned::scripted(key, client, server, script)
+    }
+
+    /// Returns a connection with several writes.
+    pub fn scripted(key: u64, client: u32, server: u32, script: Script) -> Planned {
+        Planned { key, client, server, script, delay: Dur::ZERO }
+    }
+}

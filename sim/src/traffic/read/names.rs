@@ -1,0 +1,67 @@
+//! Numbers for the names of hosts and pages.
+
+use std::collections::HashMap;
+
+/// Names to numbers, by first appearance. Short names, such as IPv4 addresses, are held in the table itself, since
+/// large logs look up millions of them.
+#[derive(Default)]
+pub struct Names {
+    short: HashMap<u128, u32>,
+    long: HashMap<Box<[u8]>, u32>,
+}
+
+impl Names {
+    /// Returns the number of `name`, a new one for a new name.
+    pub fn id(&mut self, name: &[u8]) -> u32 {
+        let next = (self.short.len() + self.long.len()) as u32;
+        if let Some(key) = packed(name) {
+            return *self.short.entry(key).or_insert(next);
+        }
+        if let Some(id) = self.long.get(name) {
+            return *id;
+        }
+        self.long.insert(name.into(), next);
+        next
+    }
+
+    /// Adds the names of another file in their order, and returns the number of each here.
+    pub fn absorb(&mut self, other: Names) -> Vec<u32> {
+        let short = other.short.into_iter().map(|(key, id)| (id, unpacked(key)));
+        let long = other.long.into_iter().map(|(name, id)| (id, name));
+        let mut names: Vec<(u32, Box<[u8]>)> = short.chain(long).collect();
+        names.sort_unstable_by_key(|(id, _)| *id);
+        names.into_iter().map(|(_, name)| self.id(&name)).collect()
+    }
+}
+
+/// Returns a name of at most 15 bytes and its length as a number.
+fn packed(name: &[u8]) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..name.len()).filter(|_| name.len() < 16)?.copy_from_slice(name);
+    bytes[15] = name.len() as u8;
+    Some(u128::from_le_bytes(bytes))
+}
+
+fn unpacked(key: u128) -> Box<[u8]> {
+    let bytes = key.to_le_bytes();
+    bytes[..usize::from(bytes[15])].into()
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names__keep_their_order_when_absorbed() {
+        let texts: [&[u8]; 6] = [b"10.0.0.1", b"", b"a\0", b"fifteen letters", b"a", b"2001:db8:0:0:0:0:0:1"];
+        let (mut one, mut other) = (Names::default(), Names::default());
+        assert_eq!(texts.map(|text| one.id(text)), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(texts.map(|text| one.id(text)), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(
+            [other.id(b"new"), other.id(b"a"), other.id(texts[5]), other.id(b"sixteen letters!")],
+            [0, 1, 2, 3]
+        );
+        assert_eq!(one.absorb(other), [6, 4, 5, 7]);
+    }
+}

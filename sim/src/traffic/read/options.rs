@@ -1,0 +1,74 @@
+//! What readers are asked for, and what they answer for a row.
+
+use crate::error::{Error, Result};
+use std::io::Read;
+
+/// Which way the measured payload goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// Server to client: downloads.
+    #[default]
+    Down,
+    /// Client to server: uploads.
+    Up,
+}
+
+impl Direction {
+    /// Parses `down` or `up`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for any other word.
+    pub fn by_name(field: &str, name: &str) -> Result<Direction> {
+        match name {
+            "down" => Ok(Direction::Down),
+            "up" => Ok(Direction::Up),
+            _ => Err(Error::choice(field, name, &["down", "up"])),
+        }
+    }
+
+    /// Returns the word [`Direction::by_name`] takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Down => "down",
+            Direction::Up => "up",
+        }
+    }
+
+    /// Returns the other way.
+    pub(super) fn reverse(self) -> Direction {
+        match self {
+            Direction::Down => Direction::Up,
+            Direction::Up => Direction::Down,
+        }
+    }
+}
+
+/// How to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Which payload counts.
+    pub direction: Direction,
+    /// Whether the first row that cannot be understood is an error.
+    pub strict: bool,
+    /// Seed for spreading whole-second time stamps.
+    pub seed: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions { direction: Direction::Down, strict: false, seed: 1 }
+    }
+}
+
+/// A table that something else has read: its rows as text with a header of column names.
+pub struct Rows {
+    /// What the file is, for reports, such as `parquet`.
+    pub kind: &'static str,
+    /// SHA-256 of the file as stored, in hexadecimal.
+    pub sha256: String,
+    /// The text, as CSV.
+    pub text: Box<dyn Read + Send>,
+}
+
+/// A row's outcome; the error is the problem as a phrase.
+pub(super) type RowResult<T> = std::result::Result<T, String>;
