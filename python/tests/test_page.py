@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from mousehole import charts
-from mousehole.base import MouseholeError, OutputConsole, Silent
+from mousehole.base import EXTRAS, MouseholeError, OutputConsole, Silent
 from mousehole.commands.cli import main
 from mousehole.page import (
     Behind,
@@ -644,7 +644,7 @@ class TestConductor:
             measured("example")
 
     def test_server__that_is_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(conduct.NEEDED, "no_such_module", "a-package")
+        monkeypatch.setitem(EXTRAS["page"], "no_such_module", "a-package")
         with pytest.raises(
             MouseholeError, match=r"needs the package a-package.*pip install 'mousehole\[page\]'"
         ):
