@@ -28,6 +28,8 @@ SCENARIO: dict[str, Any] = {
     "warmup": "0s", "duration": "5s", "link": {"rate": "3mbit"}, "traffic": {"model": "web:sfd", "load": 0.8},
     "scheme": "sfd",
 }  # fmt: skip
+pytestmark = pytest.mark.alone  # workers are killed and start again, in real time
+
 ROWS = "start,client,server,bytes\n" + "".join(
     f"{n * 0.05:.3f},10.0.0.{n % 9},192.0.2.1,{1500 * (1 + n * n % 40)}\n" for n in range(400)
 )
