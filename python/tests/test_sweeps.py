@@ -324,7 +324,9 @@ def test_sweep__killed_ten_times_equals_one_that_was_not(tmp_path: Path) -> None
     total = whole.finished
     assert total == 240
     for stop in range(1, 11):
-        killed(source, tmp_path / "stopped", stop * total // 11)
+        killed(
+            source, tmp_path / "stopped", stop * total // 20
+        )  # long before its end, on a busy machine, too
     assert 0 < rows_there(tmp_path / "stopped") < total
     again = mousehole.sweep(source, tmp_path / "stopped")
     assert again.finished == total
