@@ -102,7 +102,7 @@ def test_sweep__the_same_files_from_workers_one_of_which_is_killed(cluster: Clus
         assert (tmp_path / "there" / file.relative_to(tmp_path / "here")).read_bytes() == file.read_bytes()
 
 
-def test_dask__a_job_that_ends_three_workers_is_set_apart(cluster: Cluster) -> None:
+def test_dask__a_job_that_ends_its_workers_is_set_apart(cluster: Cluster) -> None:
     cluster.add(nanny=True)
     seeds = [1, 2, crashing.CULPRIT, 3, 4, 5]
     jobs = [(seed, Job({**SCENARIO, "seed": seed}, partial(crashing.reduce, seed=seed))) for seed in seeds]

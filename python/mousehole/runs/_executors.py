@@ -31,8 +31,10 @@ After twice that it begins no other job; those that are left go out again.
 """
 LARGEST_BATCH = 256
 """Jobs in one task at most."""
+ALONE = 2
+"""Times that a job may end its worker with no other job beside it; then it is given up."""
 CRASHES = 3
-"""A job is given up when so many workers have ended while they ran it; during the last one it runs alone."""
+"""When one worker fewer than this has ended while it ran a job beside others, the job runs alone."""
 COUNT_S = 0.5
 """Seconds between two counts of the workers, some of which may join late."""
 GATHER_S = 10.0
@@ -142,7 +144,8 @@ class _Flight:
     """The traffic of all of them."""
     crashes: int = 0
     last_worker: str = ""
-    alone: bool = False
+    alone: int = 0
+    """How often it has gone out with no other job beside it."""
     future: Any = None
     """Dask's future; None while it waits to run alone."""
 
@@ -190,7 +193,8 @@ class Dask:
 
     The scheduler repeats the tasks of a worker that ends; tasks of several jobs are divided into their jobs
     first. A job that was under way in two workers that ended runs again after all others, alone; if that
-    worker ends as well, the job is given up. So jobs that were beside it are not blamed.
+    worker ends as well, it runs alone once more before the job is given up. So jobs that were beside it are
+    not blamed, nor those beside which a task that was taken back was still running.
     """
 
     def __init__(self, address: str, reporter: Reporter) -> None:
@@ -248,7 +252,7 @@ class Dask:
                 found += self._outcomes(name, flight, fetched.get(name))
         if not self._flights and self._suspects:
             flight = self._suspects.popleft()
-            flight.alone = True
+            flight.alone += 1
             self._launch([flight])
         return found
 
@@ -275,6 +279,8 @@ class Dask:
         except (OSError, TimeoutError) as error:
             raise _unreachable(self._address, error) from None
         for address, answer in answers.items():
+            if isinstance(answer, OSError):
+                continue  # it has just ended; what follows it is checked by its first task
             if isinstance(answer, BaseException):
                 raise self._fault(f"the worker at {address} cannot run mousehole ({_first_line(answer)})")
             if answer is not None:
@@ -379,14 +385,14 @@ class Dask:
         Several jobs go on as tasks of their own, one that crashed often waits to run alone.
         """
         crashes, worker = max(flight.crashes + 1, least), worker or flight.last_worker
-        if flight.alone:
+        if flight.alone >= ALONE:
             reason = (
                 f"{crashes} workers ended while they ran it, the last of them ({worker}) "
                 "with no other run beside it"
             )
             return [(key, Apart(reason)) for key in flight.parcels]
         for key, parcel in flight.parcels.items():
-            single = _Flight({key: parcel}, flight.shipment, crashes, worker)
+            single = _Flight({key: parcel}, flight.shipment, crashes, worker, flight.alone)
             if crashes >= CRASHES - 1:
                 self._suspects.append(single)
             else:
