@@ -151,16 +151,16 @@ oracle: $(ENGINE) ## random TCP cases in ns-2 and here, event by event, and seve
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
 	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))
 
-# What `make validation` runs, beside the programs that it needs: WHAT is a module of validation/, ARGS its options.
-WHAT ?= page
-
+# WHAT is a module of validation/ (default: page), or of bench/ (default: engine, then schemes); ARGS are its options.
 validation: $(ENGINE) $(if $(filter live kernels,$(WHAT)),live) ## compare with something outside: WHAT=page|coverage|… ARGS='…'; docs/validation.md
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
-	@$(BIN)/python -m validation.$(WHAT) $(ARGS)
+	@$(BIN)/python -m validation.$(or $(WHAT),page) $(ARGS)
 
-bench: $(ENGINE) ## time things: WHAT=engine|schemes|performance|scaling, or as root live; ARGS='…'
+bench: $(ENGINE) ## time things: WHAT=engine|schemes|performance|scaling|logs, or as root live; ARGS='…'
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
-	@$(if $(filter live,$(WHAT)),$(CARGO) run --quiet --locked -p mousehole-live --example bench_live,$(BIN)/python -m bench.$(if $(filter page,$(WHAT)),engine,$(WHAT)) $(ARGS))
+	@for what in $(or $(WHAT),engine schemes); do \
+		if [ $$what = live ]; then $(CARGO) run --quiet --locked -p mousehole-live --example bench_live; \
+		else $(BIN)/python -m bench.$$what $(ARGS); fi; done
 
 instructions: $(VENV)/.requirements ## count the instructions of fixed cases (valgrind); fails when they rise; BLESS=1 keeps the new counts
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bin mousehole-bench

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from mousehole import charts
-from mousehole.base import EXTRAS, MouseholeError, OutputConsole, Silent
+from mousehole.base import EXTRAS, MouseholeError, OutputConsole, Silent, require_extra
 from mousehole.commands.cli import main
 from mousehole.page import (
     Behind,
@@ -649,6 +649,12 @@ class TestConductor:
             MouseholeError, match=r"needs the package a-package.*pip install 'mousehole\[page\]'"
         ):
             measured("example")
+
+    def test_server__needs_quic_for_http_3_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "aioquic", None)  # it cannot be found now
+        require_extra("page", "a server", without=("aioquic",))
+        with pytest.raises(MouseholeError, match="needs the package aioquic"):
+            measured("example", http="3")
 
 
 def test_check__addresses_of_this_machine_are_allowed() -> None:

@@ -1,7 +1,6 @@
 from .blocks import Block as Block
 from .blocks import Cell as Cell
 from .blocks import Chart as Chart
-from .blocks import Choice as Choice
 from .blocks import Code as Code
 from .blocks import Column as Column
 from .blocks import Details as Details

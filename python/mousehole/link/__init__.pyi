@@ -1,14 +1,9 @@
 from ._link import Observer as Observer
 from ._link import Played as Played
 from ._link import Programs as Programs
-from ._link import Trial as Trial
 from ._link import base_scenario as base_scenario
 from ._link import check as check
-from ._link import compare as compare
-from ._link import default_congestion as default_congestion
 from ._link import plan_rounds as plan_rounds
 from ._link import play as play
-from ._link import predict as predict
-from ._link import unlike as unlike
 from ._report import congestion_line as congestion_line
 from ._report import status_line as status_line

@@ -87,7 +87,7 @@ def measure(
         folder = Path(name)
         page = page_of(source, options.http, chromium, folder)
         version = options.http or page.version or "1.1"
-        require_extra("page", "the page's server")
+        require_extra("page", "the page's server", without=() if version == "3" else ("aioquic",))
         setting = _setting(page, version, options, plan)
         content.write(page, folder / "page")
         own = certificate.make(page.hosts, folder)

@@ -33,8 +33,8 @@ LARGEST_BATCH = 256
 """Jobs in one task at most."""
 ALONE = 2
 """Times that a job may end its worker with no other job beside it; then it is given up."""
-CRASHES = 3
-"""When one worker fewer than this has ended while it ran a job beside others, the job runs alone."""
+CRASHES = 2
+"""Workers that may end while they run a job beside others; after so many it waits to run alone."""
 COUNT_S = 0.5
 """Seconds between two counts of the workers, some of which may join late."""
 GATHER_S = 10.0
@@ -338,7 +338,7 @@ class Dask:
         try:
             answers = fetched or flight.future.result(timeout=GATHER_S)
         except KilledWorker as error:
-            return self._after_crash(flight, str(getattr(error.last_worker, "address", "")), CRASHES - 1)
+            return self._after_crash(flight, str(getattr(error.last_worker, "address", "")), CRASHES)
         except TimeoutError:  # its worker has ended, and the run is repeated
             self._flights[name] = flight
             self._watch(name, flight)
@@ -371,7 +371,7 @@ class Dask:
                 told = self._ended.get_nowait()
                 for name in [name for name in self._flights if name in told["processing-tasks"]]:
                     flight, worker = self._flights[name], str(told.get("worker", ""))
-                    if len(flight.parcels) == 1 and flight.crashes + 1 < CRASHES - 1:
+                    if len(flight.parcels) == 1 and flight.crashes + 1 < CRASHES:
                         flight.crashes, flight.last_worker = flight.crashes + 1, worker
                         continue  # the scheduler repeats it
                     del self._flights[name]
@@ -393,7 +393,7 @@ class Dask:
             return [(key, Apart(reason)) for key in flight.parcels]
         for key, parcel in flight.parcels.items():
             single = _Flight({key: parcel}, flight.shipment, crashes, worker, flight.alone)
-            if crashes >= CRASHES - 1:
+            if crashes >= CRASHES:
                 self._suspects.append(single)
             else:
                 self._launch([single])

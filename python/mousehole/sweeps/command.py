@@ -27,7 +27,7 @@ app = command_app(cls=SweepGroup, no_args_is_help=True)
 Measure = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="The measure, a column of the rows (default: mean time of short ones)."
+        metavar="COLUMN", help="The measure, a column of the rows (default: short transfers' mean)."
     ),
 ]
 AxisName = Annotated[str | None, typer.Option(metavar="AXIS", help="Axis of the pictures (default: chosen).")]
