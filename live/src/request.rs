@@ -173,6 +173,12 @@ impl Request {
         }
     }
 
+    /// Returns whether a marker was given no way of telling the queue behind it: neither a way, a class nor a DSCP.
+    pub fn leaves_way_to_queue(&self) -> bool {
+        let is_open = self.via.is_none() && self.classes.is_empty() && self.dscp == default_dscp();
+        self.mode == Mode::Mark && is_open
+    }
+
     /// Reads a file of options, in TOML: the long options' names without their hyphens, such as `rate = "10mbit"`.
     ///
     /// # Errors

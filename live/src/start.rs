@@ -63,6 +63,7 @@ fn start_plan(
 ) -> Result<Vec<String>> {
     let name = &device.name;
     refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
+    refuse_unread_marks(name, request)?;
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
@@ -130,6 +131,7 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     let deployment = Deployment::new(request, &device, root.as_ref())?;
     let plan = deployment.plan();
     refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
+    refuse_unread_marks(name, request)?;
     let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
     // Who may not look into the folder cannot know whether the device is in use.
     let place = home::find(name).ok().flatten();
@@ -335,6 +337,36 @@ pub(crate) fn refuse_missing_classes(
         false => format!("the classes of {name} are {}", known.join(", ")),
     };
     Err(Failure::new(format!("--classes names {}, which is no class here; {there}", id(missing))))
+}
+
+/// Refuses a marker that leaves the way of telling to the queue, where the queue reads nothing: a DSCP that nobody here
+/// reads gains nothing, and the network behind may serve it last. A shadow sets none.
+///
+/// # Errors
+/// A sentence with what helps.
+pub(crate) fn refuse_unread_marks(name: &str, request: &Request) -> Result<()> {
+    if !request.leaves_way_to_queue() || request.shadow {
+        return Ok(());
+    }
+    let all = tc::qdiscs(name)?;
+    if queue::reads_marks(&all) {
+        return Ok(());
+    }
+    let there = tc::root_of(&all).map_or("without a queue discipline", |root| &root.kind);
+    let cake = match tc::root_of(&all).is_none_or(tc::Qdisc::is_default) {
+        true => format!("`{}` puts one there that does, ", queue::how_to_be_read(name, &all)),
+        false => String::new(),
+    };
+    let classes = match tc::run(&["class", "show", "dev", name]).map(|text| queue::leaves(&text)) {
+        Ok(leaves) if !leaves.is_empty() => {
+            format!("--classes names one of its classes ({}), ", leaves.join(", "))
+        }
+        _ => String::new(),
+    };
+    Err(Failure::new(format!(
+        "nothing at {name} reads marks, since its root is {there}; {cake}{classes}--via dscp marks for the network behind, and \
+         --shadow only counts"
+    )))
 }
 
 /// Returns whether departure times are kept at a device already.

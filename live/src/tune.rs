@@ -152,6 +152,9 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
         start::refuse_missing_classes(name, &request, root.as_ref(), &new.action)?;
     }
+    if record.request.shadow && !request.shadow {
+        start::refuse_unread_marks(name, &request)?;
+    }
     let has_queue = record.added_handle.is_some() && new.shaper.fifo().is_some();
     if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
         start::has_departures(name, new.longest_wait)?;

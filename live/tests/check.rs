@@ -80,7 +80,7 @@ fn assert_nothing_in_the_way(report: &Value) {
 }
 
 #[test]
-fn bare_veth__can_be_marked_and_shaped() {
+fn bare_veth__can_be_shaped_and_reads_no_marks() {
     let Some(report) = checked("", "$LIVE check v0 --json") else { return };
     assert_eq!(report["format"], "mousehole-live.check/1");
     assert_nothing_in_the_way(&report);
@@ -89,7 +89,8 @@ fn bare_veth__can_be_marked_and_shaped() {
     }
     assert_eq!(found(&report, "qdisc", "noqueue")["rank"], "worth knowing");
     let mark = &report["mark"];
-    assert_eq!((&mark["possible"], &mark["via"], &mark["dscp"]), (&true.into(), &"dscp".into(), &1.into()));
+    assert_eq!((&mark["possible"], &mark["via"], &mark["dscp"]), (&false.into(), &Value::Null, &Value::Null));
+    assert!(mark["sentence"].as_str().unwrap().contains("nothing at v0 reads marks"), "{report:#}");
     assert_eq!(report["up"]["possible"], true);
 }
 
@@ -99,7 +100,11 @@ fn words__end_with_what_commands_would_do() {
     let Some((fq, _)) = run("tc qdisc add dev v0 root fq 2>/dev/null && echo yes || echo no") else { return };
     let lines: Vec<&str> = text.lines().collect();
     let [mark, up, shape] = &lines[lines.len() - 3..] else { panic!("{text}") };
-    assert_eq!(*mark, "mark v0: would attach sfd(th=30kB); flows beyond it get DSCP 1 (LE)");
+    assert_eq!(
+        *mark,
+        "mark v0: would refuse; nothing at v0 reads marks, since its root is noqueue; `tc qdisc replace dev v0 root cake bandwidth \
+         RATE diffserv4` puts one there that does, --via dscp marks for the network behind, and --shadow only counts"
+    );
     assert!(up.starts_with("up v0: would put rio-ps in front of a token bucket"), "{text}");
     let would = match fq.trim() {
         "yes" => "would attach tcp-ds, and put an fq at the root, in which packets wait",
@@ -107,6 +112,8 @@ fn words__end_with_what_commands_would_do() {
     };
     assert_eq!(*shape, format!("host v0 --shape: {would}"));
     assert_eq!(text.contains("no fq, which `host --shape` needs"), fq.trim() == "no", "{text}");
+    let Some((htb, _)) = run("tc qdisc add dev v0 root htb 2>/dev/null && echo yes || echo no") else { return };
+    assert_eq!(text.contains("no htb, which `up"), htb.trim() == "no", "each kind is tried by itself: {text}");
     for line in &lines[..lines.len() - 3] {
         assert!(
             ["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)),
@@ -194,8 +201,8 @@ fn masquerading__hides_users() {
 
 #[test]
 fn what_runs__is_told_and_would_be_refused() {
-    let Some(report) = checked("$LIVE mark v0 >/dev/null", "$LIVE check v0 --json") else { return };
-    found(&report, "ours", "mark v0` runs here since");
+    let Some(report) = checked("$LIVE mark v0 --via dscp >/dev/null", "$LIVE check v0 --json") else { return };
+    found(&report, "ours", "mark v0 --via dscp` runs here since");
     found(&report, "programs", "no programs of others");
     assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&false.into(), &false.into()));
 }
@@ -294,7 +301,7 @@ fn classes_that_are_not_there__are_refused() {
     let Some((out, error)) = run(r#"
         refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
         refused mark v0 --via class --classes 1:99
-        "$LIVE" mark v0 > /run/out
+        "$LIVE" mark v0 --via dscp > /run/out
         refused tune v0 --classes 1:99
         "$LIVE" down v0 > /run/out
         tc qdisc add dev v0 root handle 1: htb default 10
@@ -324,6 +331,64 @@ fn classes_that_are_not_there__are_refused() {
     assert_eq!(of("1:99", two) + of("1:99", other), 2, "{error}");
     assert_eq!(of("1:2", two) + of("1:2", other), 3, "{error}");
     assert_eq!(lines.len(), 7, "{error}");
+}
+
+/// `tc` here prints what it prints where CAKEs are below a shaper, so that kernels without CAKE can be tested too.
+const CAKES_BELOW_HTB: &str = r#"mkdir /run/bin; cat > /run/bin/tc <<'END'
+#!/bin/sh
+case "$*" in
+"-j qdisc show dev v0") echo '[{"kind":"htb","handle":"1:","root":true,"options":{"r2q":10,"default":"0x10"}},
+    {"kind":"cake","handle":"8001:","parent":"1:10","options":{"bandwidth":"unlimited","diffserv":"diffserv4"}},
+    {"kind":"cake","handle":"8002:","parent":"1:20","options":{"bandwidth":"unlimited","diffserv":"diffserv4"}}]';;
+*) PATH=$BEFORE exec tc "$@";;
+esac
+END
+chmod +x /run/bin/tc; export BEFORE=$PATH PATH=/run/bin:$PATH"#;
+
+#[test]
+fn cakes_below_htb__are_marked_for_by_le() {
+    let Some((text, _)) = run(&format!("{CAKES_BELOW_HTB}; $LIVE check v0 --json")) else { return };
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found(&report, "qdisc", "htb 1: with 2 CAKEs below it")["rank"], "harmless");
+    let mark = &report["mark"];
+    assert_eq!((&mark["possible"], &mark["via"], &mark["dscp"]), (&true.into(), &"dscp".into(), &1.into()));
+    let Some((text, _)) = run(&format!("{CAKES_BELOW_HTB}; $LIVE mark v0 --dry-run && $LIVE mark v0")) else { return };
+    assert_eq!(text.matches("long flows get DSCP 1").count(), 2, "{text}");
+}
+
+#[test]
+fn queue_that_reads_no_marks__is_refused_unless_asked_for() {
+    let Some((out, error)) = run(r#"
+        refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
+        refused mark v0
+        refused mark v0 --dry-run
+        "$LIVE" mark v0 --shadow > /run/out
+        refused tune v0 --shadow off
+        "$LIVE" tune v0 --via dscp --shadow off > /run/out
+        "$LIVE" down v0 > /run/out
+        for way in "--via dscp" "--dscp cs1"; do
+            "$LIVE" mark v0 $way > /run/out
+            "$LIVE" down v0 > /run/out
+        done
+        tc qdisc add dev v0 root handle 5: tbf rate 5mbit burst 8k limit 100k
+        refused mark v0
+        tc qdisc replace dev v0 root handle 1: htb
+        tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit
+        refused mark v0
+        "#)
+    else {
+        return;
+    };
+    assert_eq!(out, "");
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines.len(), 5, "{error}");
+    for line in &lines {
+        assert!(line.starts_with("mousehole-live: nothing at v0 reads marks, since its root is "), "{line}");
+        assert!(line.contains("--via dscp marks for the network behind"), "{line}");
+    }
+    assert!(lines[..3].iter().all(|line| line.contains("noqueue; `tc qdisc replace dev v0 root cake")), "{error}");
+    assert!(lines[3..].iter().all(|line| !line.contains("tc qdisc replace")), "others' queues stay: {error}");
+    assert!(lines[4].contains("--classes names one of its classes (1:10)"), "{error}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ def flood(lab: Lab, count: int, *, source: str = NEAR_ADDRESS, length: int = 40,
 
 
 def test_flood__of_a_million_flows__keeps_the_table_bounded_and_long_flows_marked(lab: Lab) -> None:
-    words = ["--marker", "sfd(th=3kB)", "--flows", str(FLOWS), "--no-agent"]
+    words = ["--via", "dscp", "--marker", "sfd(th=3kB)", "--flows", str(FLOWS), "--no-agent"]
     done = lab.live(NEAR, "mark", DEVICE, *words)
     assert done.returncode == 0, done.stderr
     told = re.search(r"table of (\d+) flows, (\d+) MB", done.stdout)
@@ -138,7 +138,7 @@ class Seen:
 def test_splitter__owns_the_fast_class_only_without_a_budget(lab: Lab, budget: int | None) -> None:
     burst, rate, packets, length = 6_000, 2_000, 8_000, 500
     behind = "" if budget is None else f"|policer(high_rate={budget}bit,burst={burst}B)"
-    words = ["--marker", f"sfd(th=3kB){behind}", "--flows", str(FLOWS), "--no-agent"]
+    words = ["--via", "dscp", "--marker", f"sfd(th=3kB){behind}", "--flows", str(FLOWS), "--no-agent"]
     done = lab.live(NEAR, "mark", DEVICE, *words)
     assert done.returncode == 0, done.stderr
     honest = Established(lab, size=20)

@@ -14,7 +14,12 @@ const HELPERS: [(&str, u32, &str); 2] = [
 ];
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
+/// What loading and attaching programs needs: programs that read packets through pointers need CAP_PERFMON as well
+/// (capabilities(7)).
+pub const CAPABILITIES: [(&str, u32); 3] =
+    [("CAP_NET_ADMIN", CAP_NET_ADMIN), ("CAP_BPF", CAP_BPF), ("CAP_PERFMON", CAP_PERFMON)];
 /// A number that no device has.
 const NO_DEVICE: i32 = i32::MAX;
 
@@ -91,14 +96,23 @@ fn rights(status: &str) -> Option<Finding> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
     let has = |number: u32| bits >> number & 1 == 1;
-    let may_load = has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_NET_ADMIN));
-    if may_load && has(CAP_NET_ADMIN) {
+    // Since Linux 5.8 CAP_SYS_ADMIN stands for both capabilities of BPF.
+    let lacking: Vec<&str> = CAPABILITIES
+        .iter()
+        .filter(|(_, number)| !has(*number) && (*number == CAP_NET_ADMIN || !has(CAP_SYS_ADMIN)))
+        .map(|(name, _)| *name)
+        .collect();
+    if lacking.is_empty() {
         return None;
     }
     Some(Finding::in_the_way(
         "privileges",
-        "without root (CAP_NET_ADMIN and CAP_BPF) nothing can be attached, and the kernel's features, programs of others, \
-         firewall rules and our own record cannot be seen",
+        format!(
+            "this process lacks {}, so nothing can be attached, and the kernel's features, programs of others, firewall rules and \
+             our own record cannot be seen; root has what is needed, as has who is given {}",
+            lacking.join(", "),
+            CAPABILITIES.map(|(name, _)| name).join(", ")
+        ),
         "sudo mousehole-live check DEV",
     ))
 }
@@ -132,8 +146,10 @@ fn lacking_qdiscs() -> Option<Vec<&'static str>> {
         }
         tc::run(&["qdisc", "show", "dev", "lo"]).ok()?;
         let is_refused = |one: &&Needed| {
-            let words = ["qdisc", "replace", "dev", "lo", "root", "handle", "1:", one.kind];
-            tc::run(&[&words, one.options].concat()).is_err()
+            let words = ["qdisc", "add", "dev", "lo", "root", "handle", "1:", one.kind];
+            let refused = tc::run(&[&words, one.options].concat()).is_err();
+            // A kind is refused in the place of another one, whether or not the kernel has it.
+            refused || tc::run(&["qdisc", "del", "dev", "lo", "root"]).is_err()
         };
         Some(QDISCS.iter().filter(is_refused).map(|one| one.kind).collect())
     };
@@ -301,13 +317,20 @@ mod tests {
     }
 
     #[test]
-    fn rights__root_or_both_capabilities() {
+    fn rights__root_or_three_capabilities() {
         let status = |bits: u64| format!("Name:\tmousehole-live\nCapEff:\t{bits:016x}\nCapBnd:\t0\n");
-        let net = 1 << CAP_NET_ADMIN;
-        assert_eq!(rights(&status(net | 1 << CAP_BPF)), None);
+        let (net, bpf, perfmon) = (1 << CAP_NET_ADMIN, 1 << CAP_BPF, 1 << CAP_PERFMON);
+        assert_eq!(rights(&status(net | bpf | perfmon)), None);
         assert_eq!(rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
-        for lacking in [0, net, 1 << CAP_BPF, 1 << CAP_SYS_ADMIN] {
-            assert_eq!(rights(&status(lacking)).unwrap().rank, Rank::InTheWay, "{lacking:x}");
+        for (held, lacking) in [
+            (0, "lacks CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON, so"),
+            (net, "lacks CAP_BPF, CAP_PERFMON, so"),
+            (net | bpf, "lacks CAP_PERFMON, so"),
+            (bpf | perfmon, "lacks CAP_NET_ADMIN, so"),
+            (1 << CAP_SYS_ADMIN, "lacks CAP_NET_ADMIN, so"),
+        ] {
+            let found = rights(&status(held)).unwrap();
+            assert!(found.rank == Rank::InTheWay && found.sentence.contains(lacking), "{}", found.sentence);
         }
     }
 

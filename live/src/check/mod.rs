@@ -168,7 +168,8 @@ fn prospect_of_mark(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<S
     if let Some(refusal) = refusal {
         return refused(refusal);
     }
-    match Deployment::new(&request, device, root) {
+    let deployment = Deployment::new(&request, device, root);
+    match deployment.and_then(|one| start::refuse_unread_marks(&device.name, &request).map(|()| one)) {
         Err(failure) => refused(format!("would refuse; {failure}")),
         Ok(deployment) => {
             let Action { priority, dscp, .. } = deployment.action;

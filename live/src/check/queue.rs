@@ -38,6 +38,31 @@ pub fn tins(cake: &Qdisc) -> u32 {
     }
 }
 
+/// Returns the CAKEs of a device that are not its root: one in each class of HTB or below each hardware queue of `mq`.
+pub fn cakes_below(all: &[Qdisc]) -> Vec<&Qdisc> {
+    all.iter().filter(|one| one.parent.is_some() && one.kind == "cake").collect()
+}
+
+/// Returns whether a CAKE sorts DSCP LE into its Bulk tin (sch_cake's diffserv3, diffserv4 and diffserv8).
+pub fn has_bulk_tin(cake: &Qdisc) -> bool {
+    !matches!(cake.options["diffserv"].as_str(), Some("besteffort" | "precedence"))
+}
+
+/// Returns whether a mark that `mark` sets without options is read at a device: by a CAKE at the root, or by the DSCP
+/// by CAKEs below it.
+pub fn reads_marks(all: &[Qdisc]) -> bool {
+    let at_root = tc::root_of(all).is_some_and(|root| root.kind == "cake");
+    at_root || cakes_below(all).into_iter().any(has_bulk_tin)
+}
+
+/// Returns how to have marks read at a device whose queue reads none. A qdisc of somebody's own is never replaced.
+pub fn how_to_be_read(name: &str, all: &[Qdisc]) -> String {
+    match tc::root_of(all).is_none_or(Qdisc::is_default) {
+        true => cake(name),
+        false => format!("mousehole-live mark {name} --via dscp"),
+    }
+}
+
 /// Returns what was found of a device's qdiscs.
 pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
     let Some(root) = tc::root_of(all) else {
@@ -47,12 +72,25 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
             cake(name),
         )];
     };
-    let below =
-        |kinds: &[&str]| all.iter().find(|one| one.parent.is_some() && kinds.contains(&one.kind.as_str()));
     let at_root = format!("the root of {name} is {}", root.kind);
-    let unread = |sentence: String| vec![Finding::worth_knowing("qdisc", sentence, cake(name))];
+    let cakes = cakes_below(all);
+    if !cakes.is_empty() {
+        let mut found = vec![Finding::harmless(
+            "qdisc",
+            format!(
+                "{at_root} {} with {} below it, which {} DSCP LE: `mark` sets that for long flows",
+                root.handle,
+                of_number(cakes.len(), "CAKE"),
+                if cakes.len() == 1 { "reads" } else { "read" }
+            ),
+        )];
+        found.extend(of_cakes(name, &cakes));
+        return found;
+    }
+    let unread =
+        |sentence: String| vec![Finding::worth_knowing("qdisc", sentence, how_to_be_read(name, all))];
     match root.kind.as_str() {
-        "cake" => of_cake(name, root),
+        "cake" => of_cakes(name, &[root]),
         "mq" | "mqprio" => {
             let inner = all.iter().find(|one| one.is_below(root));
             let inner = inner.map_or("another qdisc", |one| &one.kind);
@@ -61,9 +99,7 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
                  the network behind only, and `up` puts one token bucket in their place"
             ))
         }
-        "htb" | "hfsc" | "drr" | "qfq" | "ets" | "prio" => {
-            of_classes(name, root, classes, below(&["cake", "fq_codel"]))
-        }
+        "htb" | "hfsc" | "drr" | "qfq" | "ets" | "prio" => of_classes(name, root, classes, all),
         "pfifo_fast" => unread(format!(
             "{at_root}, which chose a band before a program at the egress can set a DSCP; marks are read by the network behind only"
         )),
@@ -79,10 +115,34 @@ fn cake(name: &str) -> String {
     format!("tc qdisc replace dev {name} root cake bandwidth RATE diffserv4")
 }
 
-fn of_cake(name: &str, root: &Qdisc) -> Vec<Finding> {
-    let change = |option: &str| format!("tc qdisc change dev {name} root cake {option}");
-    let option = |key: &str| root.options[key].as_str().unwrap_or_default().to_string();
-    let is_set = |key: &str| root.options[key].as_bool().unwrap_or(false);
+fn of_number(number: usize, what: &str) -> String {
+    if number == 1 { format!("one {what}") } else { format!("{number} {what}s") }
+}
+
+/// Returns what was found of each CAKE of a device; what is true of several is said once, with the cure of the first.
+fn of_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
+    let mut all: Vec<(Finding, usize)> = Vec::new();
+    for found in cakes.iter().flat_map(|cake| of_cake(name, cake)) {
+        match all.iter_mut().find(|(known, _)| known.key == found.key && known.sentence == found.sentence) {
+            Some((_, number)) => *number += 1,
+            None => all.push((found, 1)),
+        }
+    }
+    all.into_iter()
+        .map(|(mut found, number)| {
+            if number < cakes.len() || number > 1 {
+                found.sentence = format!("{number} of {} CAKEs: {}", cakes.len(), found.sentence);
+            }
+            found
+        })
+        .collect()
+}
+
+fn of_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
+    let place = cake.parent.as_ref().map_or("root".to_string(), |parent| format!("parent {parent}"));
+    let change = |option: &str| format!("tc qdisc change dev {name} {place} cake {option}");
+    let option = |key: &str| cake.options[key].as_str().unwrap_or_default().to_string();
+    let is_set = |key: &str| cake.options[key].as_bool().unwrap_or(false);
     let diffserv = option("diffserv");
     let mut all = vec![match diffserv.as_str() {
         "besteffort" => Finding::in_the_way(
@@ -100,7 +160,8 @@ fn of_cake(name: &str, root: &Qdisc) -> Vec<Finding> {
             format!("CAKE has a Bulk tin ({mode}), which long flows are put into"),
         ),
     }];
-    if option("bandwidth") == "unlimited" {
+    // Below a class the class has the rate.
+    if option("bandwidth") == "unlimited" && cake.parent.is_none() {
         all.push(Finding::worth_knowing(
             "cake-rate",
             "CAKE has no rate, so that packets may wait behind it, in a modem, where no mark counts",
@@ -114,7 +175,7 @@ fn of_cake(name: &str, root: &Qdisc) -> Vec<Finding> {
             change("nowash"),
         ));
     }
-    if !matches!(&root.options["fwmark"], serde_json::Value::Null) && option("fwmark") != "0" {
+    if !matches!(&cake.options["fwmark"], serde_json::Value::Null) && option("fwmark") != "0" {
         all.push(Finding::worth_knowing(
             "cake-fwmark",
             "CAKE reads firewall marks first (fwmark), and such a mark wins over the priority that `mark` sets",
@@ -125,7 +186,7 @@ fn of_cake(name: &str, root: &Qdisc) -> Vec<Finding> {
     if !ack_filter.is_empty() && ack_filter != "disabled" {
         all.push(Finding::harmless("cake-ack-filter", "CAKE thins out ACKs after they were counted here"));
     }
-    match (is_set("split_gso"), root.options.get("split_gso").is_some()) {
+    match (is_set("split_gso"), cake.options.get("split_gso").is_some()) {
         (true, _) => {
             all.push(Finding::harmless("cake-gso", "CAKE splits super-packets; each part keeps its tin"))
         }
@@ -145,7 +206,8 @@ fn of_cake(name: &str, root: &Qdisc) -> Vec<Finding> {
     all
 }
 
-fn of_classes(name: &str, root: &Qdisc, classes: &[String], inner: Option<&Qdisc>) -> Vec<Finding> {
+fn of_classes(name: &str, root: &Qdisc, classes: &[String], all: &[Qdisc]) -> Vec<Finding> {
+    let inner = all.iter().find(|one| one.parent.is_some() && one.kind == "fq_codel");
     let inner = inner.map_or(String::new(), |one| format!(", with {} below it", one.kind));
     let listed = match classes {
         [] => "no classes are listed".to_string(),
@@ -155,8 +217,8 @@ fn of_classes(name: &str, root: &Qdisc, classes: &[String], inner: Option<&Qdisc
     vec![Finding::worth_knowing(
         "qdisc",
         format!(
-            "the root of {name} is {} {}{inner}; {listed}; `mark` without options sets the DSCP, which only filters below would \
-             read, and --classes names the class of long flows",
+            "the root of {name} is {} {}{inner}; {listed}; `mark` needs --classes, which names the class of long flows, or --via \
+             dscp, which only filters below would read",
             root.kind, root.handle
         ),
         format!("mousehole-live mark {name} --via class --classes {last}"),
@@ -222,7 +284,47 @@ mod tests {
             let all = found(&text, &[]);
             assert_eq!((all.len(), all[0].rank), (1, Rank::WorthKnowing));
             assert!(all[0].sentence.contains(kind) && all[0].sentence.contains("network behind"), "{all:?}");
+            assert!(all[0].cure.as_ref().unwrap().starts_with("tc qdisc replace dev eth0 root cake"), "{all:?}");
         }
+    }
+
+    #[test]
+    fn queues_of_somebody__are_never_replaced() {
+        for kind in ["fq_codel", "tbf", "mq", "unheard_of"] {
+            let text =
+                format!(r#"[{{"kind":"{kind}","handle":"5:","root":true,"refcnt":2,"options":{{}}}}]"#);
+            let all = found(&text, &[]);
+            assert_eq!(all[0].cure.as_deref(), Some("mousehole-live mark eth0 --via dscp"), "{kind}");
+        }
+    }
+
+    #[test]
+    fn cakes_below_a_shaper__read_the_dscp() {
+        let leaf = |parent: &str, diffserv: &str| {
+            format!(
+                r#"{{"kind":"cake","handle":"8002:","parent":"{parent}","options":{{"bandwidth":"unlimited","diffserv":"{diffserv}","wash":true}}}}"#
+            )
+        };
+        let tree = |root: &str, leaves: [String; 2]| {
+            format!(r#"[{{"kind":"{root}","handle":"7fff:","root":true,"options":{{}}}},{}]"#, leaves.join(","))
+        };
+        for (root, parents) in [("htb", ["1:10", "1:20"]), ("mq", ["7fff:1", "7fff:2"])] {
+            let text = tree(root, parents.map(|parent| leaf(parent, "diffserv4")));
+            assert!(reads_marks(&parse_qdiscs(&text).unwrap()));
+            let all = found(&text, &["1:10", "1:20"]);
+            assert_eq!(all[0].rank, Rank::Harmless, "{all:?}");
+            assert!(all[0].sentence.contains(&format!("{root} 7fff: with 2 CAKEs below it")), "{all:?}");
+            assert_eq!(of(&all, "cake-rate"), None, "the shaper has the rate");
+            let wash = of(&all, "cake-wash").unwrap();
+            assert!(wash.sentence.starts_with("2 of 2 CAKEs: "), "{wash:?}");
+            let change = format!("tc qdisc change dev eth0 parent {} cake nowash", parents[0]);
+            assert_eq!(wash.cure, Some(change));
+            assert!(all.iter().flat_map(|one| &one.cure).all(|cure| !cure.contains("replace")), "{all:?}");
+        }
+        let text = tree("htb", [leaf("1:10", "diffserv4"), leaf("1:20", "besteffort")]);
+        assert!(of(&found(&text, &[]), "cake-tins").unwrap().sentence.starts_with("1 of 2 CAKEs"));
+        let text = tree("htb", ["1:10", "1:20"].map(|parent| leaf(parent, "besteffort")));
+        assert!(!reads_marks(&parse_qdiscs(&text).unwrap()), "no tin is Bulk");
     }
 
     #[test]
