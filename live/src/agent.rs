@@ -11,9 +11,9 @@ use crate::home::{self, Place};
 use crate::kernel;
 use crate::layout::{Agent, Plain as _, STATE};
 use crate::observe::{account, visit_all};
-use crate::record::Record;
-use crate::request::Request;
-use crate::{stop, tc};
+use crate::record::{Attachment, Record};
+use crate::request::{Request, Via};
+use crate::{namespace, stop};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle, RingBufferBuilder};
 use mousehole_policy::{Counts, Params, Policy, State};
 use std::cell::RefCell;
@@ -38,6 +38,10 @@ pub fn spawn(name: &str) -> Result<u32> {
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
     let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
+    // A link says itself when its device is gone; a filter has to be looked for at the device.
+    if place.record()?.attachment == Some(Attachment::Tcx) {
+        namespace::leave();
+    }
     let mut sweeper: Option<Sweeper> = None;
     loop {
         let Ok(record) = place.record() else { return Ok(()) };
@@ -74,8 +78,10 @@ impl Sweeper {
     /// # Errors
     /// A sentence when the policy needs no agent, or a map cannot be opened.
     pub fn new(place: &Place, device: &Device, record: &Record, state: Option<State>) -> Result<Sweeper> {
-        let root = tc::root(&device.name)?;
-        let deployment = record.deployment(device, root.as_ref())?;
+        // How the queue is told is not the agent's business, and the queue may be out of its sight.
+        let mut unseen = record.clone();
+        (unseen.request.via, unseen.request.classes) = (Some(Via::Dscp), Vec::new());
+        let deployment = unseen.deployment(device, None)?;
         let params = deployment.marker.filter(|params| is_slow(params.policy()));
         let params = params.ok_or_else(|| Failure::new(format!("{} needs no agent", deployment.scheme)))?;
         let policy = params.policy();

@@ -4,8 +4,7 @@
 
 use crate::error::{Failure, Result};
 use crate::home::{self, Home};
-use crate::kernel::monotonic_ns;
-use crate::record::now;
+use crate::kernel::{boot_s, monotonic_ns};
 use crate::stop;
 use std::thread;
 use std::time::Duration;
@@ -61,6 +60,6 @@ pub fn confirm(name: &str) -> Result<Vec<String>> {
     place.write_record(&record)?;
     Ok(vec![format!(
         "{name}: confirmed, {} s before it would have been taken back",
-        by.saturating_sub(now())
+        by.saturating_sub(boot_s())
     )])
 }

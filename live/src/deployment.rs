@@ -535,7 +535,7 @@ mod tests {
     use super::*;
 
     fn device() -> Device {
-        Device { name: "w0".into(), index: 1, namespace: 1, link_header_bytes: 14, mtu: 1500 }
+        Device { name: "w0".into(), index: 1, namespace: 1, address: None, link_header_bytes: 14, mtu: 1500 }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A network device of this process's network namespace.
 
 use crate::error::{Failure, Result};
+use crate::namespace;
 use std::ffi::{CStr, CString};
-use std::os::unix::fs::MetadataExt as _;
-use std::{fs, io, mem};
+use std::{io, mem};
 
 /// A device, as found when it was looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +12,11 @@ pub struct Device {
     pub name: String,
     /// Its number within the namespace.
     pub index: u32,
-    /// Inode of the network namespace; together with the number it names a device on this machine.
+    /// Cookie of the network namespace; together with the number it names a device on this machine, unless somebody gave
+    /// the number again (`ip link add index`).
     pub namespace: u64,
+    /// Its hardware address; `None` where it has none, such as PPP.
+    pub address: Option<[u8; 6]>,
     /// Bytes before the network header of its frames: 14 of Ethernet, 0 of PPP, TUN and their like.
     pub link_header_bytes: u32,
     /// Its MTU, bytes.
@@ -50,9 +53,10 @@ impl Device {
         if index == 0 {
             return Err(unknown());
         }
-        let hardware = request(&text, libc::SIOCGIFHWADDR, |r| {
+        let (hardware, address) = request(&text, libc::SIOCGIFHWADDR, |r| {
             // SAFETY: SIOCGIFHWADDR fills this member.
-            unsafe { r.ifr_ifru.ifru_hwaddr.sa_family }
+            let given = unsafe { r.ifr_ifru.ifru_hwaddr };
+            (given.sa_family, std::array::from_fn(|at| given.sa_data[at] as u8))
         })
         .map_err(|error| Failure::system(format!("{name}: its type of hardware cannot be asked"), &error))?;
         let mtu = request(&text, libc::SIOCGIFMTU, |r| {
@@ -70,8 +74,9 @@ impl Device {
                 )));
             }
         };
-        let namespace = namespace()?;
-        Ok(Device { name: name.to_string(), index, namespace, link_header_bytes, mtu: mtu.max(0) as u32 })
+        let address = Some(address).filter(|_| hardware == ETHERNET);
+        let (name, mtu) = (name.to_string(), mtu.max(0) as u32);
+        Ok(Device { name, index, namespace: namespace::here()?, address, link_header_bytes, mtu })
     }
 
     /// Returns the device of a number in this namespace; `None` if it is gone.
@@ -85,13 +90,6 @@ impl Device {
         // SAFETY: the function wrote a text that ends in a zero byte.
         Some(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
     }
-}
-
-/// Returns the inode of this process's network namespace.
-pub fn namespace() -> Result<u64> {
-    let data = fs::metadata("/proc/self/ns/net")
-        .map_err(|error| Failure::system("/proc/self/ns/net cannot be read", &error))?;
-    Ok(data.ino())
 }
 
 /// Returns the names of all devices here, in the order of their numbers.

@@ -1,11 +1,13 @@
-//! Where everything is kept that outlives a command: `/sys/fs/bpf/mousehole/<namespace>-<device>/{link,maps,record}`.
+//! Where everything is kept that outlives a command: `/sys/fs/bpf/mousehole/<cookie of the namespace>-<number of the
+//! device>/{link,maps,record}`.
 //!
 //! The pinned link is the lock and the truth: while it is there, the program runs. The record says what was there
 //! before and what was added; it is pinned before anything is attached and unpinned last. It is a map of the kernel
 //! with one value, since a BPF file system holds no files.
 
-use crate::device::{self, Device};
+use crate::device::Device;
 use crate::error::{Failure, Result};
+use crate::namespace;
 use crate::record::Record;
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle, MapType};
 use mousehole_policy::files;
@@ -70,7 +72,7 @@ impl Drop for Home {
 /// # Errors
 /// A sentence when the folder cannot be read.
 pub fn find(name: &str) -> Result<Option<Place>> {
-    let namespace = device::namespace()?;
+    let namespace = namespace::here()?;
     let mut all = places()?;
     // A device that exists is named by its number; one that is gone, by its record.
     if let Ok(device) = Device::find(name) {
@@ -115,6 +117,11 @@ impl Place {
     /// Returns the network namespace of its device, by the folder's name; `None` if that was not made by us.
     pub fn namespace(&self) -> Option<u64> {
         self.name().split_once('-')?.0.parse().ok()
+    }
+
+    /// Returns the number of its device, by the folder's name; `None` if that was not made by us.
+    pub fn index(&self) -> Option<u32> {
+        self.name().split_once('-')?.1.parse().ok()
     }
 
     /// Returns where the link is pinned.

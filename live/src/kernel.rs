@@ -327,10 +327,20 @@ pub fn pinned_program(path: &Path) -> io::Result<u32> {
 
 /// Returns CLOCK_MONOTONIC, as programs in the kernel read it, ns.
 pub fn monotonic_ns() -> u64 {
+    clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+/// Returns the seconds since the machine booted, those that it slept among them. Ages are told by it: a router without
+/// a clock of its own begins in 1970.
+pub fn boot_s() -> u64 {
+    clock_ns(libc::CLOCK_BOOTTIME) / 1_000_000_000
+}
+
+fn clock_ns(clock: libc::clockid_t) -> u64 {
     // SAFETY: the call fills the struct.
     unsafe {
         let mut time: libc::timespec = std::mem::zeroed();
-        libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time);
+        libc::clock_gettime(clock, &mut time);
         time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
     }
 }

@@ -17,6 +17,7 @@ pub mod kept;
 pub mod kernel;
 pub mod layout;
 pub mod metrics;
+pub mod namespace;
 pub mod netlink;
 pub mod object;
 pub mod observe;

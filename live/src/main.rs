@@ -216,6 +216,9 @@ struct StatusOptions {
     /// Write OpenMetrics text for node_exporter's textfile collector to a file
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
+    /// For monitoring: a line for each device, and the exit status 0 (OK), 1 (warning), 2 (critical) or 3 (unknown)
+    #[arg(long, conflicts_with_all = ["json", "watch", "metrics"])]
+    check: bool,
 }
 
 #[derive(Debug, Args)]
@@ -459,20 +462,24 @@ impl HostOptions {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     kernel::quiet();
+    if let Verb::Status(StatusOptions { check: true, device, .. }) = &cli.command {
+        let (health, lines) = status::health(device.as_deref());
+        return print(&lines).unwrap_or(ExitCode::from(health as u8));
+    }
     match run(&cli.command) {
-        Ok(lines) => {
-            let mut out = std::io::stdout().lock();
-            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(_) => ExitCode::from(1),
-            }
-        }
+        Ok(lines) => print(&lines).unwrap_or(ExitCode::SUCCESS),
         Err(failure) => {
             eprintln!("mousehole-live: {failure}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints lines; returns the exit status of a failure to do so.
+fn print(lines: &[String]) -> Option<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err().then_some(ExitCode::from(1))
 }
 
 fn run(verb: &Verb) -> Result<Vec<String>> {

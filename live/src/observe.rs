@@ -2,12 +2,13 @@
 //! `flows` and `explain`.
 
 use crate::deployment::Deployment;
-use crate::device::{self, Device};
+use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Place, places};
 use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings};
+use crate::namespace;
 use crate::record::Record;
-use crate::tc;
+use crate::{stop, tc};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _};
@@ -22,7 +23,7 @@ pub struct Observed {
     pub place: Place,
     /// Number of the device.
     pub index: u32,
-    /// Its name now; `None` if no device here has the number.
+    /// Its name now; `None` if it is not here any more.
     pub name: Option<String>,
     /// The record; `None` of a command that was killed before it wrote one.
     pub record: Option<Record>,
@@ -201,16 +202,17 @@ fn first<T: Plain>(map: &MapHandle, index: u32) -> Result<T> {
 pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
     // What libbpf would say of filters that are gone is said by the status.
     libbpf_rs::set_print(None);
-    let namespace = device::namespace()?;
+    let namespace = namespace::here()?;
     let mut all: Vec<Observed> = places()?
         .into_iter()
         .filter_map(|place| {
-            let (of, index) = place
-                .name()
-                .split_once('-')
-                .and_then(|(of, index)| Some((of.parse::<u64>().ok()?, index.parse::<u32>().ok()?)))?;
+            let (of, index) = (place.namespace()?, place.index()?);
             let record = place.record().ok();
-            (of == namespace).then(|| Observed { name: Device::name_of(index), index, record, place })
+            let name = match &record {
+                Some(record) => stop::device_of(&place, record),
+                None => Device::name_of(index),
+            };
+            (of == namespace).then_some(Observed { name, index, record, place })
         })
         .collect();
     if let Some(only) = only {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Changes with the meaning of a field; other records are not touched but by `down`.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// How the program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,14 +31,18 @@ pub struct Record {
     pub schema: u32,
     /// Version of the program that wrote it.
     pub version: String,
-    /// Seconds since 1970.
+    /// When it was started, seconds since 1970 by the machine's clock, which may have been wrong.
     pub since: u64,
+    /// The same, seconds since the machine booted.
+    pub started_s: u64,
     /// Name of the device when it was attached.
     pub device: String,
     /// Its number.
     pub index: u32,
-    /// Its namespace.
+    /// Cookie of its network namespace.
     pub namespace: u64,
+    /// Its hardware address; `None` where it has none.
+    pub address: Option<[u8; 6]>,
     /// The command as given: its words after the program's name.
     pub command: Vec<String>,
     /// Everything that was asked for.
@@ -58,9 +62,9 @@ pub struct Record {
     pub added_handle: Option<String>,
     /// `gso_max_segs` before, if it was changed.
     pub gso_max_segs: Option<u32>,
-    /// When everything is taken back unless confirmed, seconds since 1970.
+    /// When everything is taken back unless confirmed, seconds since the machine booted.
     pub confirm_by: Option<u64>,
-    /// When `tune` last changed what was asked for, seconds since 1970.
+    /// When `tune` last changed what was asked for, seconds since the machine booted.
     #[serde(default)]
     pub tuned: Option<u64>,
 }

@@ -9,7 +9,7 @@ use crate::deployment::{self, Deployment, Fifo, HANDLE, Plan, Shaper};
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
-use crate::kernel::{self, Loaded, Maps};
+use crate::kernel::{self, Loaded, Maps, boot_s};
 use crate::layout::Action;
 use crate::object;
 use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, header_digest, now};
@@ -67,6 +67,7 @@ fn start_plan(
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
+    let swept = stop::sweep(&home)?;
     let needs_root = needs_root(name, request, plan)?;
     let replaced = match root.as_ref().filter(|_| needs_root) {
         Some(root) => saved_root(device, root, request)?,
@@ -76,9 +77,11 @@ fn start_plan(
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").into(),
         since: now(),
+        started_s: boot_s(),
         device: name.to_string(),
         index: device.index,
         namespace: device.namespace,
+        address: device.address,
         command: manner.words.clone(),
         request: request.clone(),
         headers: request.policy.iter().map(|path| header_digest(path)).collect::<Result<_>>()?,
@@ -88,7 +91,7 @@ fn start_plan(
         replaced,
         added_handle: None,
         gso_max_segs: None,
-        confirm_by: manner.confirm_s.map(|seconds| now() + seconds),
+        confirm_by: manner.confirm_s.map(|seconds| boot_s() + seconds),
         tuned: None,
     };
     if let Some(seconds) = manner.confirm_s {
@@ -112,6 +115,7 @@ fn start_plan(
     };
     drop(home);
     let mut lines = lines;
+    lines.extend(swept);
     if plan.needs_agent && !manner.without_agent {
         agent::spawn(name)?;
     }
@@ -229,7 +233,7 @@ fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
         false => Ok(()),
         true => Err(Failure::new(format!(
             "{name} is in use since {} s, by `{}`; `mousehole-live down {name}` ends that",
-            now().saturating_sub(record.since),
+            boot_s().saturating_sub(record.started_s),
             record.command.join(" ")
         ))),
     }

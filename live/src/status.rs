@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::explain::Rule;
 use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
-use crate::record::{Attachment, Record, now};
+use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
 use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
 use crate::{kernel, stop, tc};
@@ -203,6 +203,69 @@ pub fn status(only: Option<&str>) -> Result<Vec<Status>> {
     Ok(observe(only)?.iter().map(look).collect())
 }
 
+/// How it stands, in the words and exit statuses of the Monitoring Plugins' guidelines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Health {
+    /// Everything runs as it was asked for.
+    Ok,
+    /// It runs, and will be taken back unless it is confirmed.
+    Warning,
+    /// It does not run, or does not do what was asked for.
+    Critical,
+    /// It cannot be looked at.
+    Unknown,
+}
+
+impl Health {
+    fn word(self) -> &'static str {
+        ["OK", "WARNING", "CRITICAL", "UNKNOWN"][self as usize]
+    }
+}
+
+/// Returns how one device or all of this namespace stand, and a line for each; a device where nothing of ours is, and
+/// a namespace without any, is critical.
+pub fn health(only: Option<&str>) -> (Health, Vec<String>) {
+    let say = |health: Health, what: &str| format!("{} - {what}", health.word());
+    let all = match observe(None) {
+        Ok(all) => all,
+        Err(failure) => return (Health::Unknown, vec![say(Health::Unknown, &failure.to_string())]),
+    };
+    let wanted = all.iter().filter(|one| only.is_none_or(|name| one.title() == name));
+    let judged: Vec<(Health, String)> = wanted.map(look).map(|one| judge(&one)).collect();
+    if judged.is_empty() {
+        let place = only.map_or("in this network namespace".into(), |name| format!("at {name}"));
+        return (Health::Critical, vec![say(Health::Critical, &format!("nothing of ours is {place}"))]);
+    }
+    let worst = judged.iter().map(|(health, _)| *health).max().unwrap_or(Health::Critical);
+    (worst, judged.iter().map(|(health, what)| say(*health, what)).collect())
+}
+
+fn judge(one: &Status) -> (Health, String) {
+    let what = one.details.as_ref().map_or(String::new(), |details| {
+        let word = if details.mode == Mode::Mark { "mark" } else { "up" };
+        let shadow = if details.shadow { ", shadow" } else { "" };
+        format!("{word} {}{shadow}", details.scheme)
+    });
+    let waits = one.details.as_ref().and_then(|details| details.unconfirmed_s);
+    match (one.state, one.problems.as_slice(), waits) {
+        (State::Running, [], None) => {
+            (Health::Ok, format!("{}: {what} runs since {}", one.device, span(running_s(one) as f64)))
+        }
+        (State::Running, [], Some(seconds)) => {
+            let end = format!("is taken back in {seconds} s unless it is confirmed");
+            (Health::Warning, format!("{}: {what} {end}", one.device))
+        }
+        (_, problems, _) => {
+            let problems = if problems.is_empty() { "it does not run".into() } else { problems.join("; ") };
+            (Health::Critical, format!("{}: {problems}", one.device))
+        }
+    }
+}
+
+fn running_s(one: &Status) -> u64 {
+    one.details.as_ref().map_or(0, |details| details.running_s)
+}
+
 /// Returns the JSON document.
 pub fn json(all: &[Status]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
@@ -235,7 +298,7 @@ fn look(one: &Observed) -> Status {
     });
     let needed = deployment.as_ref().map(Deployment::needs_agent);
     let seen = agent_seen_s(&one.agent().unwrap_or_default());
-    let running_s = now().saturating_sub(record.since);
+    let running_s = kernel::boot_s().saturating_sub(record.started_s);
     // An agent that has just been started was never at work either.
     let silent_s = seen.unwrap_or(running_s as f64);
     if running && needed == Some(true) && silent_s > AGENT_SILENT_S {
@@ -260,7 +323,7 @@ fn look(one: &Observed) -> Status {
         since: record.since,
         running_s,
         command: record.command.clone(),
-        tuned_s: record.tuned.map(|at| now().saturating_sub(at)),
+        tuned_s: record.tuned.map(|at| kernel::boot_s().saturating_sub(at)),
         rules: deployment.as_ref().map(rules).unwrap_or_default(),
         longest_wait_s: (settings.longest_wait_ms > 0).then(|| f64::from(settings.longest_wait_ms) / 1e3),
         version: record.version.clone(),
@@ -276,7 +339,7 @@ fn look(one: &Observed) -> Status {
             .added_handle
             .as_ref()
             .map(|handle| root.as_ref().is_some_and(|qdisc| &qdisc.handle == handle)),
-        unconfirmed_s: record.confirm_by.map(|by| by.saturating_sub(now())),
+        unconfirmed_s: record.confirm_by.map(|by| by.saturating_sub(kernel::boot_s())),
         agent_needed: needed,
         agent_seen_s: seen,
         active_slot: control.active & 1,
@@ -397,10 +460,10 @@ fn problems(
             tin_of >> 16
         ));
     }
-    if let Some(by) = record.confirm_by.filter(|by| now() > by + 5) {
+    if let Some(by) = record.confirm_by.filter(|by| kernel::boot_s() > by + 5) {
         all.push(format!(
             "it waits for confirmation since {}, and its timer is gone; `mousehole-live confirm {title}` or `down`",
-            span((now() - by) as f64)
+            span((kernel::boot_s() - by) as f64)
         ));
     }
     all
@@ -652,6 +715,26 @@ mod tests {
         assert_eq!(device["counters"]["colours_dropped"]["yellow"]["bytes"], 30_000);
         assert_eq!(device["counters"]["dropped"]["full-buffer"]["packets"], 20);
         assert_eq!(device["unconfirmed_s"], 42);
+    }
+
+    #[test]
+    fn health__is_the_worst_of_what_is_there() {
+        let with = |change: fn(&mut Status)| {
+            let mut one = sample();
+            one.problems.clear();
+            one.details.as_mut().unwrap().unconfirmed_s = None;
+            change(&mut one);
+            judge(&one)
+        };
+        assert_eq!(with(|_| {}), (Health::Ok, "wan: up s-sfd runs since 2 h 14 min".into()));
+        let waits = with(|one| one.details.as_mut().unwrap().unconfirmed_s = Some(42));
+        assert_eq!(waits.1, "wan: up s-sfd is taken back in 42 s unless it is confirmed");
+        assert_eq!(
+            with(|one| one.problems.push("no root".into())),
+            (Health::Critical, "wan: no root".into())
+        );
+        assert_eq!(with(|one| one.state = State::Stopped).0, Health::Critical);
+        assert!(Health::Unknown > Health::Critical && waits.0 == Health::Warning);
     }
 
     #[test]

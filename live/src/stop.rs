@@ -1,9 +1,11 @@
 //! `down`: what was there before comes back.
 
+use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place, places};
 use crate::record::{Attachment, Record, SCHEMA};
-use crate::{device, kernel, netlink, tc};
+use crate::{kernel, namespace, netlink, tc};
+use std::collections::BTreeSet;
 
 /// Ends what runs at a device. Returns lines for the user.
 ///
@@ -53,19 +55,19 @@ pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
     }
 }
 
-/// Ends everything of ours in this network namespace. Returns lines for the user.
+/// Ends everything of ours in this network namespace, and removes what is kept of devices that are gone. Returns lines
+/// for the user.
 ///
 /// # Errors
 /// The first sentence of those that cannot be taken back; the others are.
 pub fn stop_all() -> Result<Vec<String>> {
-    let _home = Home::lock()?;
-    let namespace = device::namespace()?;
-    let (mut lines, mut failure) = (Vec::new(), None);
-    for place in places()? {
+    let home = Home::lock()?;
+    let namespace = namespace::here()?;
+    let (mut lines, mut failure) = (sweep(&home)?, None);
+    for place in places()?.into_iter().filter(|place| place.namespace() == Some(namespace)) {
         let done = match place.record() {
-            Ok(record) if record.namespace == namespace => take_back(&place, &record),
-            Err(_) if place.namespace() == Some(namespace) => remove_leftovers(&place, &place.name()),
-            _ => continue,
+            Ok(record) => take_back(&place, &record),
+            Err(_) => remove_leftovers(&place, &place.name()),
         };
         match done {
             Ok(more) => lines.extend(more),
@@ -76,6 +78,59 @@ pub fn stop_all() -> Result<Vec<String>> {
         lines.push("nothing of ours is in this network namespace".into());
     }
     failure.map_or(Ok(lines), Err)
+}
+
+/// Removes what is kept of devices that are gone, of every namespace: their tables hold memory of the kernel. The caller
+/// holds the lock. Returns a line for each.
+///
+/// # Errors
+/// A sentence when something cannot be looked at or removed.
+pub fn sweep(_lock: &Home) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for place in gone()? {
+        match place.record() {
+            Ok(record) => lines.extend(take_back(&place, &record)?),
+            Err(_) => lines.extend(remove_leftovers(&place, &place.name())?),
+        }
+    }
+    Ok(lines)
+}
+
+/// Returns the places of devices that are gone: here, those that no device is any more; elsewhere, those of namespaces
+/// that neither a process is in nor a mount names. A program that is still attached is not gone.
+///
+/// # Errors
+/// A sentence when there is no BPF file system.
+pub fn gone() -> Result<Vec<Place>> {
+    let here = namespace::here()?;
+    let all = places()?;
+    let elsewhere = all.iter().any(|place| place.namespace().is_some_and(|one| one != here));
+    let alive = if elsewhere { namespace::alive() } else { None };
+    Ok(all.into_iter().filter(|place| is_gone(place, here, alive.as_ref())).collect())
+}
+
+fn is_gone(place: &Place, here: u64, alive: Option<&BTreeSet<u64>>) -> bool {
+    let (Some(namespace), record) = (place.namespace(), place.record().ok()) else { return false };
+    if record.as_ref().is_some_and(|record| is_running(place, record)) {
+        return false;
+    }
+    match (namespace == here, record) {
+        (true, Some(record)) => device_of(place, &record).is_none(),
+        (true, None) => place.index().and_then(Device::name_of).is_none(),
+        // Where not every namespace can be entered, nobody knows.
+        (false, _) => alive.is_some_and(|alive| !alive.contains(&namespace)),
+    }
+}
+
+/// Returns the name of a record's device, if that is still in this namespace. A number can be given to another device
+/// (`ip link add index`): that one has another address, and our program is not attached to it.
+pub fn device_of(place: &Place, record: &Record) -> Option<String> {
+    if namespace::here().ok()? != record.namespace {
+        return None;
+    }
+    let name = Device::name_of(record.index)?;
+    let is_same = || Device::find(&name).is_ok_and(|device| device.address == record.address);
+    (is_running(place, record) || is_same()).then_some(name)
 }
 
 /// Returns the failure for a device where nothing of ours is.
@@ -111,8 +166,9 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
         )));
     }
     let mut lines = Vec::new();
-    let is_here = device::namespace()? == record.namespace;
-    let name = crate::device::Device::name_of(record.index).filter(|_| is_here);
+    let is_here = namespace::here()? == record.namespace;
+    let is_alive = is_running(place, record);
+    let name = device_of(place, record);
     if let Some(name) = &name {
         lines.extend(restore_root(name, record)?);
         if let Some(segments) = record.gso_max_segs {
@@ -134,8 +190,14 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
         match (&name, is_here) {
             (Some(name), _) => format!("{name}: the program is removed"),
             (None, true) => format!("{} is gone; what was kept of it is removed", record.device),
-            (None, false) => {
+            (None, false) if is_alive => {
                 format!("{} is in another network namespace; the program is removed", record.device)
+            }
+            (None, false) => {
+                format!(
+                    "{} was in a network namespace that is gone; what was kept of it is removed",
+                    record.device
+                )
             }
         },
     );

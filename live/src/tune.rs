@@ -9,9 +9,8 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Home, Place};
 use crate::layout::{Control, Plain as _, Settings};
-use crate::record::now;
 use crate::request::{Mode, Request, Via};
-use crate::{start, stop, tc};
+use crate::{kernel, start, stop, tc};
 use libbpf_rs::{MapCore as _, MapFlags};
 
 /// What is to be changed; `None` stays.
@@ -175,7 +174,7 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
     flip(&place, slot)?;
     let what = describe(&former, &new, &record.request, changes);
     if record.request != request {
-        record.tuned = Some(now());
+        record.tuned = Some(kernel::boot_s());
     }
     record.request = request;
     place.write_record(&record)?;

@@ -112,8 +112,14 @@ fn words__end_with_what_commands_would_do() {
     };
     assert_eq!(*shape, format!("host v0 --shape: {would}"));
     assert_eq!(text.contains("no fq, which `host --shape` needs"), fq.trim() == "no", "{text}");
-    let Some((htb, _)) = run("tc qdisc add dev v0 root htb 2>/dev/null && echo yes || echo no") else { return };
-    assert_eq!(text.contains("no htb, which `up"), htb.trim() == "no", "each kind is tried by itself: {text}");
+    let Some((htb, _)) = run("tc qdisc add dev v0 root htb 2>/dev/null && echo yes || echo no") else {
+        return;
+    };
+    assert_eq!(
+        text.contains("no htb, which `up"),
+        htb.trim() == "no",
+        "each kind is tried by itself: {text}"
+    );
     for line in &lines[..lines.len() - 3] {
         assert!(
             ["harmless  ", "worth knowing  ", "in the way  "].iter().any(|rank| line.starts_with(rank)),
@@ -173,7 +179,14 @@ fn token_bucket_of_others__is_replaced_on_demand() {
 
 #[test]
 fn burst_of_a_marker__is_judged_only_if_given() {
-    let device = Device { name: "lo".into(), index: 1, namespace: 1, link_header_bytes: 14, mtu: 65536 };
+    let device = Device {
+        name: "lo".into(),
+        index: 1,
+        namespace: 1,
+        address: None,
+        link_header_bytes: 14,
+        mtu: 65536,
+    };
     let deployment = |burst: Option<&str>| {
         let burst = burst.map(String::from);
         Deployment::new(&Request { burst, ..Request::new(Mode::Mark) }, &device, None)
@@ -201,7 +214,9 @@ fn masquerading__hides_users() {
 
 #[test]
 fn what_runs__is_told_and_would_be_refused() {
-    let Some(report) = checked("$LIVE mark v0 --via dscp >/dev/null", "$LIVE check v0 --json") else { return };
+    let Some(report) = checked("$LIVE mark v0 --via dscp >/dev/null", "$LIVE check v0 --json") else {
+        return;
+    };
     found(&report, "ours", "mark v0 --via dscp` runs here since");
     found(&report, "programs", "no programs of others");
     assert_eq!((&report["mark"]["possible"], &report["up"]["possible"]), (&false.into(), &false.into()));
@@ -255,7 +270,14 @@ fn unknown_device__is_one_sentence() {
 /// python/tests/test_advice.py tests that the answer of `compare` writes these.
 #[test]
 fn what_compare_writes__is_accepted() {
-    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let device = Device {
+        name: "eth0".into(),
+        index: 2,
+        namespace: 1,
+        address: None,
+        link_header_bytes: 14,
+        mtu: 1500,
+    };
     for scheme in ["rio-ps", "s-sfd", "p-sfd", "sfd(mode=coupled,in_min=20%)", "sfd|red"] {
         for overhead in [None, Some(26)] {
             let request = Request {
@@ -280,7 +302,14 @@ fn what_compare_writes__is_accepted() {
 
 #[test]
 fn queue_of_classes__needs_a_marker() {
-    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let device = Device {
+        name: "eth0".into(),
+        index: 2,
+        namespace: 1,
+        address: None,
+        link_header_bytes: 14,
+        mtu: 1500,
+    };
     let deployment = |scheme: &str| {
         let rate = Some("10mbit".into());
         Deployment::new(&Request { scheme: scheme.into(), rate, ..Request::new(Mode::Up) }, &device, None)
@@ -352,7 +381,9 @@ fn cakes_below_htb__are_marked_for_by_le() {
     assert_eq!(found(&report, "qdisc", "htb 1: with 2 CAKEs below it")["rank"], "harmless");
     let mark = &report["mark"];
     assert_eq!((&mark["possible"], &mark["via"], &mark["dscp"]), (&true.into(), &"dscp".into(), &1.into()));
-    let Some((text, _)) = run(&format!("{CAKES_BELOW_HTB}; $LIVE mark v0 --dry-run && $LIVE mark v0")) else { return };
+    let Some((text, _)) = run(&format!("{CAKES_BELOW_HTB}; $LIVE mark v0 --dry-run && $LIVE mark v0")) else {
+        return;
+    };
     assert_eq!(text.matches("long flows get DSCP 1").count(), 2, "{text}");
 }
 
@@ -386,14 +417,24 @@ fn queue_that_reads_no_marks__is_refused_unless_asked_for() {
         assert!(line.starts_with("mousehole-live: nothing at v0 reads marks, since its root is "), "{line}");
         assert!(line.contains("--via dscp marks for the network behind"), "{line}");
     }
-    assert!(lines[..3].iter().all(|line| line.contains("noqueue; `tc qdisc replace dev v0 root cake")), "{error}");
+    assert!(
+        lines[..3].iter().all(|line| line.contains("noqueue; `tc qdisc replace dev v0 root cake")),
+        "{error}"
+    );
     assert!(lines[3..].iter().all(|line| !line.contains("tc qdisc replace")), "others' queues stay: {error}");
     assert!(lines[4].contains("--classes names one of its classes (1:10)"), "{error}");
 }
 
 #[test]
 fn dscps_of_better_service__are_refused_for_long_flows() {
-    let device = Device { name: "eth0".into(), index: 2, namespace: 1, link_header_bytes: 14, mtu: 1500 };
+    let device = Device {
+        name: "eth0".into(),
+        index: 2,
+        namespace: 1,
+        address: None,
+        link_header_bytes: 14,
+        mtu: 1500,
+    };
     let deployment = |dscp: &str| {
         Deployment::new(&Request { dscp: dscp.into(), ..Request::new(Mode::Mark) }, &device, None)
     };

@@ -8,7 +8,6 @@ use serde_json::Value;
 use std::ffi::CString;
 use std::fs;
 use std::net::UdpSocket;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -365,8 +364,7 @@ fn what_does_not_run__is_said_with_the_cure() {
     if !enter() {
         return;
     }
-    // In the thread's namespace; /proc/self is that of the whole process.
-    let namespace = fs::metadata("/proc/thread-self/ns/net").unwrap().ino();
+    let namespace = mousehole_live::namespace::here().unwrap();
     let index = fs::read_to_string("/proc/thread-self/net/dev_snmp6/w0")
         .ok()
         .and_then(|text| text.split_whitespace().nth(1).map(String::from))

@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::device::Device;
-use crate::record::{Attachment, Record, now};
+use crate::record::{Attachment, Record};
 use crate::{home, kernel, stop};
 
 /// Adds what is kept of the device. Returns the number of the program of ours that runs there.
@@ -21,7 +21,7 @@ pub fn look(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
         }
     };
     let is_running = stop::is_running(&place, &record);
-    findings.extend(say(&device.name, &record, is_running, now()));
+    findings.extend(say(&device.name, &record, is_running, kernel::boot_s()));
     let program = match record.attachment {
         Some(Attachment::Clsact { .. }) => kernel::pinned_program(&place.program()).ok(),
         _ => kernel::pinned_link(&place.link()).ok().map(|info| info.program),
@@ -29,7 +29,7 @@ pub fn look(device: &Device, findings: &mut Vec<Finding>) -> Option<u32> {
     program.filter(|_| is_running)
 }
 
-/// Returns what a record says at a time, seconds since 1970.
+/// Returns what a record says at a time, seconds since the machine booted.
 fn say(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
     let command = record.command.join(" ");
     if !is_running {
@@ -43,7 +43,7 @@ fn say(name: &str, record: &Record, is_running: bool, at: u64) -> Vec<Finding> {
         "ours",
         format!(
             "`{command}` runs here since {} s{}",
-            at.saturating_sub(record.since),
+            at.saturating_sub(record.started_s),
             if record.request.shadow { ", as a shadow" } else { "" }
         ),
     )];
@@ -66,12 +66,14 @@ mod tests {
 
     fn record(confirm_by: Option<u64>) -> Record {
         Record {
-            schema: 1,
+            schema: crate::record::SCHEMA,
             version: "0.1.0".into(),
-            since: 1000,
+            since: 1_700_000_000,
+            started_s: 1000,
             device: "eth0".into(),
             index: 2,
-            namespace: 4026531840,
+            namespace: 1,
+            address: None,
             command: vec!["mousehole-live".into(), "mark".into(), "eth0".into()],
             request: Request::new(Mode::Mark),
             headers: Vec::new(),

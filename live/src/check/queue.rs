@@ -284,7 +284,10 @@ mod tests {
             let all = found(&text, &[]);
             assert_eq!((all.len(), all[0].rank), (1, Rank::WorthKnowing));
             assert!(all[0].sentence.contains(kind) && all[0].sentence.contains("network behind"), "{all:?}");
-            assert!(all[0].cure.as_ref().unwrap().starts_with("tc qdisc replace dev eth0 root cake"), "{all:?}");
+            assert!(
+                all[0].cure.as_ref().unwrap().starts_with("tc qdisc replace dev eth0 root cake"),
+                "{all:?}"
+            );
         }
     }
 
@@ -306,7 +309,10 @@ mod tests {
             )
         };
         let tree = |root: &str, leaves: [String; 2]| {
-            format!(r#"[{{"kind":"{root}","handle":"7fff:","root":true,"options":{{}}}},{}]"#, leaves.join(","))
+            format!(
+                r#"[{{"kind":"{root}","handle":"7fff:","root":true,"options":{{}}}},{}]"#,
+                leaves.join(",")
+            )
         };
         for (root, parents) in [("htb", ["1:10", "1:20"]), ("mq", ["7fff:1", "7fff:2"])] {
             let text = tree(root, parents.map(|parent| leaf(parent, "diffserv4")));
