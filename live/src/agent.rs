@@ -38,6 +38,7 @@ pub fn spawn(name: &str) -> Result<u32> {
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
     let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
+    let _alone = home::serve_alone(&lock_name(&place))?;
     // A link says itself when its device is gone; a filter has to be looked for at the device.
     if place.record()?.attachment == Some(Attachment::Tcx) {
         namespace::leave();
@@ -49,7 +50,7 @@ pub fn run(name: &str) -> Result<()> {
             return Ok(());
         }
         // A changed request is a change by `tune`: other parameters, the same state.
-        let state = sweeper.take_if(|old| old.request != record.request).map(|old| old.state);
+        let state = sweeper.take_if(|old| old.request != record.request).map(Sweeper::into_state);
         let one = match &mut sweeper {
             Some(one) => one,
             empty => empty.insert(Sweeper::new(&place, &device, &record, state)?),
@@ -59,7 +60,13 @@ pub fn run(name: &str) -> Result<()> {
     }
 }
 
+/// Returns the name of the lock of a place's one agent.
+pub(crate) fn lock_name(place: &Place) -> String {
+    format!("agent-{}", place.name())
+}
+
 /// Sweeps one table.
+#[derive(Debug)]
 pub struct Sweeper {
     request: Request,
     params: Params,
@@ -99,6 +106,11 @@ impl Sweeper {
         };
         sweeper.adopt()?;
         Ok(sweeper)
+    }
+
+    /// Returns the state, for a sweeper with other parameters.
+    pub fn into_state(self) -> State {
+        self.state
     }
 
     /// Takes over what an earlier agent published.

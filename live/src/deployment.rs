@@ -451,7 +451,7 @@ pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
 }
 
 /// Returns how a marker tells the queue behind it.
-fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
+pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> Result<Action> {
     let kind = root.map_or("", |qdisc| qdisc.kind.as_str());
     let via = via(request, root);
     let mut action = Action { overrides: u8::from(request.overrides), ..Action::NONE };

@@ -247,21 +247,52 @@ fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
     }
 }
 
+/// Takes the part of the one process that serves something, such as the agent of a place, until the file is closed.
+///
+/// # Errors
+/// A sentence that names who has it.
+pub fn serve_alone(what: &str) -> Result<File> {
+    let folder = files::lock_folder()
+        .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
+    let path = folder.join(what);
+    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
+    // SAFETY: the descriptor is open.
+    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+        return Err(Failure::new(format!("{what} is at work already, {}", holder(&file))));
+    }
+    note_holder(&file).map_err(|error| locking(&path, &error))?;
+    Ok(file)
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    options.open(path)
+}
+
+fn locking(path: &Path, error: &io::Error) -> Failure {
+    Failure::system(format!("{} cannot be locked", path.display()), error)
+}
+
+/// Writes into a lock who holds it.
+fn note_holder(file: &File) -> io::Result<()> {
+    let words: Vec<String> = std::env::args().collect();
+    let note = format!("process {}, `{}`", std::process::id(), words.join(" "));
+    file.set_len(0).and_then(|()| file.write_all_at(note.as_bytes(), 0))
+}
+
 /// Returns the file of the lock, locked. Its folder is for this user alone, so that nobody else can hold it.
 fn lock_file() -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
     let path = folder.join("lock");
-    let fault = |error: &io::Error| Failure::system(format!("{} cannot be locked", path.display()), error);
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    let file = options.open(&path).map_err(|error| fault(&error))?;
+    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
     let mut waited = Duration::ZERO;
     // SAFETY: the descriptor is open.
     while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::WouldBlock {
-            return Err(fault(&error));
+            return Err(locking(&path, &error));
         }
         if waited >= LONGEST_WAIT {
             return Err(Failure::new(format!(
@@ -273,9 +304,7 @@ fn lock_file() -> Result<File> {
         thread::sleep(PAUSE);
         waited += PAUSE;
     }
-    let words: Vec<String> = std::env::args().collect();
-    let note = format!("process {}, `{}`", std::process::id(), words.join(" "));
-    file.set_len(0).and_then(|()| file.write_all_at(note.as_bytes(), 0)).map_err(|error| fault(&error))?;
+    note_holder(&file).map_err(|error| locking(&path, &error))?;
     Ok(file)
 }
 

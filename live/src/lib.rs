@@ -12,6 +12,7 @@ pub mod device;
 pub mod error;
 pub mod explain;
 pub mod flows;
+pub mod guard;
 pub mod home;
 pub mod kept;
 pub mod kernel;

@@ -7,13 +7,15 @@ use mousehole_live::request::{
     self, Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_DSCP, DEFAULT_HOST_SCHEME,
     DEFAULT_INITIAL_WINDOW, DEFAULT_MARKER, DEFAULT_SCHEME, DEFAULT_SHAPE, Mode, Request, User, Via,
 };
-use mousehole_live::start::{Manner, rehearse, start, start_kept, upgrade};
+use mousehole_live::start::{Manner, rehearse, start, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
-use mousehole_live::{agent, check, confirm, deployment, explain, flows, kernel, metrics, persist, stop};
+use mousehole_live::{
+    agent, check, confirm, deployment, explain, flows, guard, kept, kernel, metrics, persist, stop,
+};
 use mousehole_sim::units::parse_dur;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -68,10 +70,18 @@ enum Verb {
         /// The device
         device: String,
     },
-    /// Start what `persist` kept of an own policy, without a compiler; its unit gives this command
+    /// Start once what `persist` kept, without a compiler, where no guard runs
     Boot {
         /// The device
         device: String,
+    },
+    /// Keep what the files DEV.toml of a folder ask for, while devices and queues come and go
+    Guard {
+        #[arg(default_value = kept::FOLDER, help = "The folder of the files: the options' names, and mode = 'mark' or 'up'")]
+        folder: PathBuf,
+        /// Write OpenMetrics text to a file every 10 s
+        #[arg(long, value_name = "FILE")]
+        metrics: Option<PathBuf>,
     },
     #[command(hide = true)]
     Expire {
@@ -512,10 +522,11 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
         Verb::Confirm { device } => confirm::confirm(device),
         Verb::Upgrade { device } => upgrade(device),
         Verb::Agent { device } => agent::run(device).map(|()| Vec::new()),
-        Verb::Boot { device } => {
-            let words = std::env::args().collect();
-            start_kept(device, &Manner { words, without_agent: true, ..Manner::default() })
+        Verb::Guard { folder, metrics } => {
+            guard::run(folder, metrics.as_deref(), &mut |line| eprintln!("mousehole-live: {line}"))
+                .map(|()| Vec::new())
         }
+        Verb::Boot { device } => guard::start_asked(device, Path::new(kept::FOLDER)),
         Verb::Expire { device, since, after } => confirm::expire(device, *since, *after).map(|()| Vec::new()),
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::error::{Failure, Result};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::time::Duration;
 use std::{io, mem};
 
 const RTM_NEWQDISC: u16 = 36;
@@ -51,6 +52,49 @@ pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
     }
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
     exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
+}
+
+/// Changes of devices and of queue disciplines in this namespace, as the kernel tells of them (rtnetlink(7)).
+#[derive(Debug)]
+pub struct Changes(OwnedFd);
+
+impl Changes {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn listen() -> io::Result<Changes> {
+        // SAFETY: the address is valid for the call, and the descriptor is new.
+        unsafe {
+            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+            let socket = libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE);
+            if socket < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let socket = OwnedFd::from_raw_fd(socket);
+            let mut address: libc::sockaddr_nl = mem::zeroed();
+            address.nl_family = libc::AF_NETLINK as u16;
+            address.nl_groups = (libc::RTMGRP_LINK | libc::RTMGRP_TC) as u32;
+            let length = size_of::<libc::sockaddr_nl>() as u32;
+            match libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) {
+                0 => Ok(Changes(socket)),
+                _ => Err(io::Error::last_os_error()),
+            }
+        }
+    }
+
+    /// Waits for changes, at most so long, and takes all that are there.
+    pub fn wait(&self, most: Duration) {
+        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut buffer = [0_u8; 8192];
+        let milliseconds = most.as_millis().clamp(1, 60_000) as libc::c_int;
+        // SAFETY: struct and buffer are valid for the calls. What was lost or is read here tells only that there is
+        // something to look at.
+        unsafe {
+            libc::poll(&raw mut poll, 1, milliseconds);
+            while libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) > 0 {}
+        }
+    }
 }
 
 fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {

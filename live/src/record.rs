@@ -67,6 +67,9 @@ pub struct Record {
     /// When `tune` last changed what was asked for, seconds since the machine booted.
     #[serde(default)]
     pub tuned: Option<u64>,
+    /// Why the guard has it decide and count only for now; `None` while it does what was asked for.
+    #[serde(default)]
+    pub paused: Option<String>,
 }
 
 impl Record {

@@ -195,12 +195,34 @@ impl Request {
             )));
         }
         table.insert("mode".into(), word.into());
+        Request::of_table(path, &text, table, mode)
+    }
+
+    /// Reads a file as [`Request::read`] does, whose `mode` says whether it is a marker or a queue.
+    ///
+    /// # Errors
+    /// As [`Request::read`], and when there is no mode.
+    pub fn read_of_any_mode(path: &Path) -> Result<Request> {
+        let (text, table) = parse(path)?;
+        let mode = match table.get("mode").and_then(toml::Value::as_str) {
+            Some("mark") => Mode::Mark,
+            Some("up") => Mode::Up,
+            _ => {
+                let given = table.get("mode").map_or("missing".into(), |given| format!("is {given}"));
+                let path = path.display();
+                return Err(Failure::new(format!("{path}: mode {given}; it must be \"mark\" or \"up\"")));
+            }
+        };
+        Request::of_table(path, &text, table, mode)
+    }
+
+    fn of_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
         table.entry("scheme").or_insert_with(|| Request::new(mode).scheme.into());
         // Parsed again from the text, so that an error has its line.
         let whole = table.try_into::<Request>();
-        whole.map_err(|error| match toml::from_str::<Request>(&text) {
+        whole.map_err(|error| match toml::from_str::<Request>(text) {
             Err(other) if other.span().is_some() && other.message() == error.message() => {
-                fault(path, &text, &other)
+                fault(path, text, &other)
             }
             _ => {
                 Failure::new(format!("{}: {}", path.display(), error.message().trim_end().replace('\n', " ")))

@@ -93,6 +93,7 @@ fn start_plan(
         gso_max_segs: None,
         confirm_by: manner.confirm_s.map(|seconds| boot_s() + seconds),
         tuned: None,
+        paused: None,
     };
     if let Some(seconds) = manner.confirm_s {
         // Before anything is attached, so that it is taken back even if this process is killed on the way.

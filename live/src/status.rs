@@ -460,6 +460,9 @@ fn problems(
             tin_of >> 16
         ));
     }
+    if let Some(why) = &record.paused {
+        all.push(format!("it is paused and changes no packet: {why}"));
+    }
     if let Some(by) = record.confirm_by.filter(|by| kernel::boot_s() > by + 5) {
         all.push(format!(
             "it waits for confirmation since {}, and its timer is gone; `mousehole-live confirm {title}` or `down`",

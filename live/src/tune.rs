@@ -8,7 +8,7 @@ use crate::deployment::{Deployment, Shaper};
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Home, Place};
-use crate::layout::{Control, Plain as _, Settings};
+use crate::layout::{Action, Control, Plain as _, Settings};
 use crate::request::{Mode, Request, Via};
 use crate::{kernel, start, stop, tc};
 use libbpf_rs::{MapCore as _, MapFlags};
@@ -130,6 +130,22 @@ impl Changes {
 /// # Errors
 /// A sentence when that is not possible; the former settings stay in force then.
 pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
+    change(name, changes, |former| changes.apply(former, name))
+}
+
+/// Has what runs at a device do what a request says, as the device is now. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when that needs another program or other tables; the former settings stay in force then.
+pub(crate) fn follow(name: &str, request: &Request) -> Result<Vec<String>> {
+    change(name, &Changes::default(), |_| Ok(request.clone()))
+}
+
+fn change(
+    name: &str,
+    changes: &Changes,
+    wanted: impl Fn(&Request) -> Result<Request>,
+) -> Result<Vec<String>> {
     let device = Device::find(name)?;
     let home = Home::lock()?;
     let place = home.place(&device);
@@ -143,7 +159,7 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
         )));
     }
     let root = tc::root(name)?;
-    let request = changes.apply(&record.request, name)?;
+    let request = wanted(&record.request)?;
     let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
     // The former request is read at the same device as it is now, so that only what was asked for differs.
@@ -177,8 +193,32 @@ pub fn tune(name: &str, changes: &Changes) -> Result<Vec<String>> {
         record.tuned = Some(kernel::boot_s());
     }
     record.request = request;
+    record.paused = None;
     place.write_record(&record)?;
     Ok(vec![format!("{name}: {what}; flows and queue keep their state")])
+}
+
+/// Has what runs at a device tell the queue in another way, and decide and count only where there is a reason to pause.
+/// No policy is called.
+///
+/// # Errors
+/// A sentence when nothing is there, or a map cannot be read or written.
+pub(crate) fn amend(name: &str, action: Action, paused: Option<String>) -> Result<()> {
+    let device = Device::find(name)?;
+    let home = Home::lock()?;
+    let place = home.place(&device);
+    let mut record = place.record()?;
+    let map = place.open_map("ml_settings")?;
+    let active = control(&place)?.active & 1;
+    let value = map.lookup(&active.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    let mut bytes = value.ok_or_else(|| Failure::new("the map ml_settings cannot be read"))?;
+    let shadow = u32::from(record.request.shadow || paused.is_some());
+    let settings = Settings { shadow, action, ..Settings::read(&bytes) };
+    bytes[..size_of::<Settings>()].copy_from_slice(settings.bytes());
+    let slot = write_other_slot(&place, &bytes)?;
+    flip(&place, slot)?;
+    record.paused = paused;
+    place.write_record(&record)
 }
 
 /// Refuses what needs another program or other tables.

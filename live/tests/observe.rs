@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::ffi::CString;
 use std::fs;
 use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -401,23 +402,32 @@ fn what_does_not_run__is_said_with_the_cure() {
 }
 
 #[test]
-fn persist__writes_units_of_what_runs_now() {
+fn persist__keeps_what_runs_now() {
     if !enter() {
         return;
     }
+    fs::create_dir_all("/etc/mousehole").unwrap();
+    mount(Some("tmpfs"), "/etc/mousehole", Some("tmpfs"), 0);
+    fs::set_permissions("/etc/mousehole", fs::Permissions::from_mode(0o700)).unwrap();
     let place = tempfile::tempdir().unwrap();
     let folder = place.path();
     let line = format!("persist w0 --directory {}", folder.display());
     assert!(refused(&line).contains("nothing of ours is at w0"));
     ok("up w0 --rate 2mbit --scheme rio-ps --no-agent");
     ok("tune w0 --rate 3mbit");
-    assert!(ok(&line).contains("enable --now mousehole-live-w0.service mousehole-live-agent-w0.service"));
-    let unit = fs::read_to_string(folder.join("mousehole-live-w0.service")).unwrap();
-    assert!(unit.contains("up w0 --scheme rio-ps --rate 3mbit --no-agent\n"), "{unit}");
-    assert!(ok(&format!("{line} --print")).contains("BindsTo=sys-subsystem-net-devices-w0.device"));
+    assert!(ok(&line).contains("enable --now mousehole-live.service"));
+    let file = fs::read_to_string("/etc/mousehole/w0.toml").unwrap();
+    assert!(file.contains("mode = \"up\"") && file.contains("rate = \"3mbit\""), "{file}");
+    let printed = ok(&format!("{line} --print"));
+    assert!(printed.contains(&file) && printed.contains("mousehole-live guard\n"), "{printed}");
+    ok("down w0");
+    ok("boot w0");
+    let device = status();
+    assert_eq!((&device["state"], &device["rate"]), (&"running".into(), &"3mbit".into()));
     ok(&format!("{line} --remove"));
-    assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
-    fs::write(folder.join("mousehole-live-w0.service"), "[Unit]\n").unwrap();
+    assert_eq!(fs::read_dir(folder).unwrap().count() + fs::read_dir("/etc/mousehole").unwrap().count(), 0);
+    assert!(refused("boot w0").contains("nothing is kept of w0 in /etc/mousehole"));
+    fs::write(folder.join("mousehole-live.service"), "[Unit]\n").unwrap();
     assert!(refused(&line).contains("is not ours and stays"));
 }
 
@@ -467,13 +477,12 @@ fn host__shape_is_told_by_status_explain_and_persist() {
         "{text}"
     );
     assert!(refused("tune w0 --shadow off").contains("--shadow cannot change at w0"));
-    let unit = ok("persist w0 --print");
-    assert!(
-        unit.contains(
-            "host w0 --scheme \"tcp-ds(high_rate=2mbit)\" --initial-window 10 --dscp af11,af12,af13 --shape 3s --shadow"
-        ),
-        "{unit}"
-    );
+    let file = ok("persist w0 --print");
+    for line in
+        ["scheme = \"tcp-ds(high_rate=2mbit)\"", "initial-window = 10", "shape = \"3s\"", "shadow = true"]
+    {
+        assert!(file.lines().any(|one| one == line), "{line} is missing in {file}");
+    }
     ok("down w0");
 
     ok("host w0");
@@ -549,7 +558,7 @@ fn shares_of_a_rate__need_the_rate() {
     assert!(ok("tune w0 --rate 40mbit").contains("the rate of the link is 40mbit instead of 20mbit"));
     let text = ok("status w0");
     assert!(text.contains("high_rate = 2 Mbit/s"), "{text}");
-    let unit = ok("persist w0 --print");
-    assert!(unit.contains("burst=15kB)\" --rate 40mbit --via dscp --no-agent\n"), "{unit}");
+    let file = ok("persist w0 --print");
+    assert!(file.contains("burst=15kB)") && file.contains("rate = \"40mbit\""), "{file}");
     ok("down w0");
 }

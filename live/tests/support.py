@@ -16,6 +16,7 @@ NEAR, FAR, DEVICE = "near", "far", "wan"
 NEAR_ADDRESS, FAR_ADDRESS = "10.7.0.1", "10.7.0.2"
 # A number of flows that nobody else's table has, so that what is left over is known to be ours.
 FLOWS = 20_000 + os.getpid() % 40_000
+CAPABILITIES = "-all,+net_admin,+bpf,+perfmon"
 UP = ("up", DEVICE, "--rate", "10mbit", "--scheme", "rio-ps", "--no-agent", "--flows", str(FLOWS))
 
 

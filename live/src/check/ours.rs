@@ -85,6 +85,7 @@ mod tests {
             gso_max_segs: None,
             confirm_by,
             tuned: None,
+            paused: None,
         }
     }
 

@@ -1,0 +1,318 @@
+//! `guard`: keeps true what was asked for while devices and queues come and go.
+//!
+//! Each file `DEV.toml` of a folder says what is to stand at a device, with the keys of `--config` and `mode`. One
+//! process looks whenever the kernel tells of a change of a device or of a queue discipline, and once a second:
+//!
+//! - a device that comes (back) gets what its file says; what is kept of one that is gone is removed;
+//! - marks follow a CAKE that was made again under another handle; where nothing reads marks any more, or the shaper of
+//!   `up` is gone, the program decides and counts only until that is mended, and `status` says why;
+//! - a changed file is followed as `tune` does, flows keeping their state, or by starting afresh where that cannot be;
+//! - what was taken down by hand stays down until its file changes or the device comes again;
+//! - the policies' slow steps run here, and what was not confirmed in time is taken back.
+//!
+//! A guard that ends leaves everything as it is, and the next one goes on with it.
+
+use crate::agent::{self, Sweeper};
+use crate::check::queue;
+use crate::deployment;
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::home::{self, Home, Place};
+use crate::kernel::{boot_s, monotonic_ns};
+use crate::netlink::Changes;
+use crate::observe::Observed;
+use crate::record::Record;
+use crate::request::{Mode, Request};
+use crate::start::{self, Manner};
+use crate::{kept, metrics, namespace, status, stop, tc, tune};
+use mousehole_policy::files;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often everything is looked at although the kernel told of nothing.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often metrics are written.
+const METRICS_EVERY_NS: u64 = 10_000_000_000;
+
+/// One device in the guard's care.
+#[derive(Debug, Default)]
+struct Ward {
+    /// Digest of its file, and what that asks for.
+    wanted: Option<(String, Request)>,
+    /// The number of the device and the digest of the file for which it was started or adopted.
+    served: Option<(u32, String)>,
+    sweeper: Option<(Sweeper, Request, File)>,
+    /// What was said last, so that nothing is said twice.
+    said: String,
+}
+
+/// Keeps what the files of a folder ask for, until the process is ended. `say` gets a line for each thing done or
+/// refused.
+///
+/// # Errors
+/// A sentence when another guard is at work, or the kernel does not tell of changes.
+pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> Result<()> {
+    let _alone = home::serve_alone("guard")?;
+    let changes = Changes::listen()
+        .map_err(|error| Failure::system("the kernel does not tell of changes of the network", &error))?;
+    let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
+    let mut written_ns = 0;
+    loop {
+        match names(folder) {
+            Ok(names) => {
+                wards.retain(|name, _| names.contains(name));
+                for name in names {
+                    wards.entry(name).or_default();
+                }
+            }
+            Err(error) => say(&Failure::system(folder.display(), &error).to_string()),
+        }
+        let mut wait = LOOK_EVERY;
+        for (name, ward) in &mut wards {
+            let what = ward.tend(name, folder).unwrap_or_else(|failure| failure.to_string());
+            if ward.said != what {
+                say(&format!("{name}: {what}"));
+                ward.said = what;
+            }
+            wait = wait.min(ward.sweep().unwrap_or(LOOK_EVERY));
+        }
+        for line in end_unconfirmed().unwrap_or_else(|failure| vec![failure.to_string()]) {
+            say(&line);
+        }
+        let now_ns = monotonic_ns();
+        if let Some(path) = metrics.filter(|_| now_ns - written_ns >= METRICS_EVERY_NS) {
+            written_ns = now_ns;
+            let done = status::status(None).and_then(|all| metrics::write(path, &all));
+            done.unwrap_or_else(|failure| say(&failure.to_string()));
+        }
+        changes.wait(wait);
+    }
+}
+
+/// Starts once what the file of a device asks for, as the guard does. Returns lines for the user.
+///
+/// # Errors
+/// A sentence when there is no file, somebody else could have written it, or what it asks for is not possible now.
+pub fn start_asked(name: &str, folder: &Path) -> Result<Vec<String>> {
+    let mut ward = Ward::default();
+    ward.read(name, folder)?;
+    let Some((_, request)) = ward.wanted else {
+        return Err(Failure::new(format!(
+            "nothing is kept of {name} in {}; `mousehole-live persist {name}` keeps what runs there",
+            folder.display()
+        )));
+    };
+    begin(name, &request, false)
+}
+
+/// Returns the file of a device.
+pub fn path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{}.toml", kept::escape(name)))
+}
+
+/// Returns the devices that have a file in the folder; none if there is no folder.
+pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match files::check_folder(folder).and_then(|()| fs::read_dir(folder)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let files = entries.flatten().map(|entry| entry.file_name());
+    Ok(files.filter_map(|file| kept::unescape(file.to_str()?.strip_suffix(".toml")?)).collect())
+}
+
+/// Takes back what was to be confirmed by now. Returns lines for the user.
+fn end_unconfirmed() -> Result<Vec<String>> {
+    let (here, mut lines) = (namespace::here()?, Vec::new());
+    for place in home::places()?.into_iter().filter(|place| place.namespace() == Some(here)) {
+        let Ok(record) = place.record() else { continue };
+        if record.confirm_by.is_some_and(|by| boot_s() >= by) {
+            lines.extend(stop::stop_unconfirmed(&record.device, record.since)?);
+        }
+    }
+    Ok(lines)
+}
+
+impl Ward {
+    /// Looks at the device and does what is missing. Returns how it stands.
+    fn tend(&mut self, name: &str, folder: &Path) -> Result<String> {
+        self.read(name, folder)?;
+        let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
+        let Ok(device) = Device::find(name) else {
+            (self.served, self.sweeper) = (None, None);
+            stop::sweep(&Home::lock()?)?;
+            return Ok("waits for the device".into());
+        };
+        let now = Some((device.index, digest));
+        let kept = home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record)));
+        match kept {
+            Some((place, record)) if stop::is_running(&place, &record) => {
+                if self.served != now {
+                    follow(name, &record, &request)?;
+                    self.served = now;
+                    return Ok(format!("{} runs as its file says", request.scheme));
+                }
+                self.attend(&place, &device, &record);
+                keep_aim(name, &place, &record)
+            }
+            None if self.served == now => {
+                self.sweeper = None;
+                Ok("was taken down by hand and stays so until its file changes or the device comes again"
+                    .into())
+            }
+            _ => {
+                self.sweeper = None;
+                begin(name, &request, true)?;
+                self.served = now;
+                Ok(format!("{} was started", request.scheme))
+            }
+        }
+    }
+
+    /// Reads the file of the device, if it changed.
+    fn read(&mut self, name: &str, folder: &Path) -> Result<()> {
+        let path = path(folder, name);
+        let read = files::check_folder(folder).and_then(|()| files::read_own(&path, files::TEXT_BYTES));
+        let text = match read {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.wanted = None;
+                return Ok(());
+            }
+            text => text.map_err(|error| Failure::system(path.display(), &error))?,
+        };
+        let digest = files::digest(&text);
+        if self.wanted.as_ref().is_none_or(|(known, _)| *known != digest) {
+            let asked = Request::read_of_any_mode(&path)?;
+            // Of own policies, what `persist` kept is what is started.
+            let request = if asked.policy.is_empty() { asked } else { kept::read(name)?.0.request };
+            self.wanted = Some((digest, request));
+        }
+        Ok(())
+    }
+
+    /// Takes over the slow steps of what runs, unless an agent has them. Own policies have none that outlive a boot.
+    fn attend(&mut self, place: &Place, device: &Device, record: &Record) {
+        let is_same = |one: &(Sweeper, Request, File)| one.1 == record.request;
+        if !record.request.policy.is_empty() || self.sweeper.as_ref().is_some_and(is_same) {
+            return;
+        }
+        let state = self.sweeper.take().map(|(sweeper, _, lock)| (sweeper.into_state(), lock));
+        let (state, lock) = state.map_or((None, None), |(state, lock)| (Some(state), Some(lock)));
+        let Some(lock) = lock.or_else(|| home::serve_alone(&agent::lock_name(place)).ok()) else { return };
+        // A policy without slow steps needs nobody.
+        if let Ok(sweeper) = Sweeper::new(place, device, record, state) {
+            self.sweeper = Some((sweeper, record.request.clone(), lock));
+        }
+    }
+
+    /// Does the slow steps that are due. Returns how long nothing is.
+    fn sweep(&mut self) -> Option<Duration> {
+        let (sweeper, _, _) = self.sweeper.as_mut()?;
+        let wait = sweeper.step(monotonic_ns()).ok();
+        if wait.is_none() {
+            self.sweeper = None;
+        }
+        wait
+    }
+}
+
+fn begin(name: &str, request: &Request, without_agent: bool) -> Result<Vec<String>> {
+    let manner = Manner { words: std::env::args().collect(), without_agent, ..Manner::default() };
+    match request.policy.is_empty() {
+        true => start::start(name, request, &manner),
+        // Neither a compiler nor native code of a policy runs unasked.
+        false => start::start_kept(name, &manner),
+    }
+}
+
+/// Has what runs at a device do what its file says: with the flows' state where that can be.
+fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
+    if record.request == *request {
+        return Ok(());
+    }
+    // What `tune` cannot change.
+    let fixed = |one: &Request| {
+        (one.mode, one.policy.clone(), one.flows, one.user, one.attach, one.no_gso, one.initial_window)
+    };
+    let is_same = request.policy.is_empty()
+        && fixed(&record.request) == fixed(request)
+        && record.request.shape.is_some() == request.shape.is_some()
+        && (request.mode == Mode::Mark || record.request.shadow == request.shadow);
+    if is_same && tune::follow(name, request).is_ok() {
+        return Ok(());
+    }
+    stop::stop(name)?;
+    begin(name, request, true).map(drop)
+}
+
+/// Has marks name the queue that is there, and pauses what has lost its queue. Returns how it stands.
+fn keep_aim(name: &str, place: &Place, record: &Record) -> Result<String> {
+    let all = tc::qdiscs(name)?;
+    let root = tc::root_of(&all);
+    let there = root.map_or("nothing".to_string(), |root| format!("{} {}", root.kind, root.handle));
+    let request = &record.request;
+    let lost = match (request.mode, &record.added_handle) {
+        (_, Some(handle)) if root.is_none_or(|root| root.handle != *handle) => {
+            Some(format!("its qdisc {handle} is gone, and at the root is {there}"))
+        }
+        (Mode::Mark, None)
+            if request.leaves_way_to_queue() && !request.shadow && !queue::reads_marks(&all) =>
+        {
+            Some(format!("nothing reads its marks, since at the root is {there}"))
+        }
+        _ => None,
+    };
+    let seen = Observed { place: place.clone(), index: record.index, name: None, record: None };
+    let in_force = seen.settings()?.action;
+    let action = match (request.mode, &lost) {
+        (Mode::Mark, None) => deployment::action(request, root, name)?,
+        _ => in_force,
+    };
+    if lost != record.paused || action != in_force {
+        tune::amend(name, action, lost.clone())?;
+    }
+    Ok(match lost {
+        Some(why) => format!("paused: {why}"),
+        None if action != in_force => format!("marks are for {there} now"),
+        None => "runs".into(),
+    })
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names__of_files_are_those_of_devices() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["eth0.7", "br-lan", "wg0"] {
+            fs::write(path(folder.path(), name), "mode = 'mark'\n").unwrap();
+        }
+        for other in ["README", "bad\\x2.toml", "eth0"] {
+            fs::write(folder.path().join(other), "").unwrap();
+        }
+        let mut found = names(folder.path()).unwrap();
+        found.sort();
+        assert_eq!(found, ["br-lan", "eth0.7", "wg0"]);
+        assert_eq!(names(&folder.path().join("none")).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn file__without_a_mode_or_with_a_fault_is_one_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = path(folder.path(), "wan");
+        for (text, fault) in [
+            ("rate = '5mbit'\n", "mode missing; it must be \"mark\" or \"up\""),
+            ("mode = 'host'\n", "mode is \"host\"; it must be"),
+            ("mode = 'up'\nrat = '5mbit'\n", "line 2: unknown field `rat`"),
+            ("mode = 'up'\nflows = -1\n", "line 2: invalid value"),
+        ] {
+            fs::write(&file, text).unwrap();
+            let said = Ward::default().read("wan", folder.path()).unwrap_err().to_string();
+            assert!(said.contains("wan.toml") && said.contains(fault), "{said}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+"""The guard keeps what files ask for while devices, queues, files and processes come and go."""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live.tests.support import (
+    CAPABILITIES,
+    DEVICE,
+    FAR,
+    FAR_ADDRESS,
+    FLOWS,
+    NEAR,
+    NEAR_ADDRESS,
+    assert_refused,
+    wait_until,
+)
+from validation.live_lab import BPF_ROOT, Lab, found
+
+FOLDER = "/etc/mousehole"
+MARK = f"mode = 'mark'\nvia = 'dscp'\nflows = {FLOWS}\n"
+QUEUE = f"mode = 'up'\nrate = '10mbit'\nscheme = 'rio-ps'\nflows = {FLOWS}\n"
+CONFINED = ("setpriv", "--bounding-set", CAPABILITIES, "--no-new-privs")
+EVENTS = 40
+
+
+class Guard:
+    """A guard in the near namespace, which can be killed and started again."""
+
+    def __init__(self, lab: Lab, log: Path) -> None:
+        self.lab, self.log = lab, log
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self, *before: str) -> None:
+        self.process = self.lab.start(NEAR, *before, found(), "guard", stderr=self.log.open("a"))
+
+    def kill(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.communicate()
+
+    def write(self, text: str) -> None:
+        self.lab.run(NEAR, "bash", "-c", f"printf %s {shlex.quote(text)} > {FOLDER}/{DEVICE}.toml")
+
+    def state(self) -> dict[str, Any]:
+        """Returns what `status` says of the device; nothing if nothing of ours is there."""
+        done = self.lab.live(NEAR, "status", "--json")
+        devices = json.loads(done.stdout)["devices"] if done.returncode == 0 else []
+        return dict(devices[0]) if devices else {}
+
+    def comes(self, holds: Callable[[dict[str, Any]], bool], seconds: float = 5) -> dict[str, Any]:
+        """Waits until the state is as expected, and returns it."""
+        wait_until(lambda: holds(self.state()), seconds)
+        return self.state()
+
+
+@pytest.fixture
+def guard(lab: Lab, tmp_path: Path) -> Iterator[Guard]:
+    made = Guard(lab, tmp_path / "guard.log")
+    yield made
+    made.kill()
+
+
+def runs(state: dict[str, Any]) -> bool:
+    return state.get("state") == "running" and not state["problems"]
+
+
+def is_paused(state: dict[str, Any]) -> bool:
+    return bool(state) and any("it is paused" in problem for problem in state["problems"])
+
+
+def replug(lab: Lab) -> None:
+    lab.run(NEAR, "ip", "link", "del", DEVICE)
+    lab.pair(NEAR, DEVICE, f"{NEAR_ADDRESS}/24", FAR, "lan", f"{FAR_ADDRESS}/24")
+
+
+def test_device__gets_what_its_file_says_each_time_it_comes(lab: Lab, guard: Guard) -> None:
+    guard.write(MARK)
+    guard.start(*CONFINED)
+    assert guard.comes(runs)["scheme"] == "sfd(th=30kB)"
+    for _ in range(3):
+        replug(lab)
+        guard.comes(runs)
+    assert len(lab.run(NEAR, "ls", f"{BPF_ROOT}/mousehole").split()) == 1
+    wait_until(lambda: str(lab.owned(FLOWS)).count("ml_flows") <= 1, 5)
+
+
+def test_shaper_that_is_gone__pauses_the_queue_until_it_is_back(lab: Lab, guard: Guard) -> None:
+    guard.write(QUEUE)
+    guard.start()
+    before = guard.comes(runs)
+    lab.run(NEAR, "tc", "qdisc", "del", "dev", DEVICE, "root")
+    state = guard.comes(is_paused)
+    assert "its qdisc 6d48: is gone" in " ".join(state["problems"])
+    assert "shadow" in state["action"]
+    lab.run(
+        NEAR, *f"tc qdisc replace dev {DEVICE} root handle 6d48: tbf rate 10mbit burst 9k limit 150k".split()
+    )
+    assert guard.comes(runs)["link_id"] == before["link_id"], "the program went on"
+    lab.run(NEAR, *f"tc qdisc replace dev {DEVICE} root handle 9: tbf rate 3mbit burst 8k limit 100k".split())
+    guard.comes(is_paused)
+    lab.live(NEAR, "down", DEVICE)
+    assert "rate 3Mbit" in lab.run(NEAR, "tc", "qdisc", "show", "dev", DEVICE), "it is somebody's"
+
+
+def fake_cake(lab: Lab, folder: Path) -> Callable[[str], None]:
+    """Has `tc` show a CAKE of a handle, for kernels that have none; returns what sets the handle."""
+    handle, script = folder / "handle", folder / "tc"
+    cake = '{"kind":"cake","handle":"HANDLE","root":true,"options":{"diffserv":"diffserv4"}}'
+    script.write_text(
+        f"""#!/bin/sh
+case "$*" in "-j qdisc show dev {DEVICE}") h=$(cat {handle});
+    if [ "$h" = none ]; then echo '[]'; else echo '[{cake}]' | sed "s/HANDLE/$h/"; fi;;
+*) exec {lab.run(NEAR, "which", "tc").strip()} "$@";;
+esac
+"""
+    )
+    script.chmod(0o755)
+    return lambda text: (folder / "next").write_text(text) and (folder / "next").replace(handle)
+
+
+def test_cake_that_is_made_again__is_aimed_at_again(lab: Lab, guard: Guard, tmp_path: Path) -> None:
+    """SQM makes CAKE anew, under another handle, whenever an interface is brought up."""
+    put = fake_cake(lab, tmp_path)
+    put("8001:")
+    guard.write(f"mode = 'mark'\nflows = {FLOWS}\n")
+    path = lab.run(NEAR, "printenv", "PATH").strip()
+    guard.start("env", f"PATH={tmp_path}:{path}")
+
+    def action() -> str:
+        return str(guard.state().get("action"))
+
+    wait_until(lambda: "8001:1" in action(), 5)
+    link = guard.state()["link_id"]
+    for handle in ("8002:", "8abc:"):
+        put(handle)
+        wait_until(lambda one=handle: f"{one}1" in action(), 5)  # type: ignore[misc]
+    put("none")
+    state = guard.comes(is_paused)
+    assert "nothing reads its marks" in " ".join(state["problems"])
+    put("8003:")
+    wait_until(lambda: "8003:1" in action(), 5)
+    assert guard.state()["link_id"] == link
+    assert not is_paused(guard.state())
+
+
+def test_file__is_followed_when_it_changes(guard: Guard) -> None:
+    guard.write(MARK)
+    guard.start()
+    link = guard.comes(runs)["link_id"]
+    guard.write(MARK + "scheme = 'sfd(th=5kB)'\n")
+    assert guard.comes(lambda state: state.get("scheme") == "sfd(th=5kB)")["link_id"] == link, (
+        "as `tune` does"
+    )
+    guard.write(MARK + "scheme = 'sfd(th=5kB'\n")
+    wait_until(lambda: "th=5kB" in guard.log.read_text(), 5)
+    guard.write(MARK + "nothing = 3\n")
+    wait_until(lambda: "unknown field `nothing`" in guard.log.read_text(), 5)
+    assert runs(guard.state()), "a fault of the file leaves what runs"
+    guard.write(QUEUE)
+    state = guard.comes(lambda state: state.get("mode") == "up")
+    assert runs(state)
+    assert state["link_id"] != link
+    assert guard.log.read_text().count("unknown field") == 1, "nothing is said twice"
+
+
+def test_down_by_hand__stays_until_the_file_changes(lab: Lab, guard: Guard) -> None:
+    guard.write(MARK)
+    guard.start()
+    guard.comes(runs)
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    time.sleep(2.5)
+    assert guard.state() == {}
+    assert "taken down by hand" in guard.log.read_text()
+    guard.write(MARK + "overrides = true\n".replace("overrides", "override"))
+    guard.comes(runs)
+
+
+def test_guard_that_is_killed__is_followed_by_the_next_and_never_by_a_second(lab: Lab, guard: Guard) -> None:
+    guard.write(f"mode = 'mark'\nvia = 'dscp'\nscheme = 'lfp'\nrate = '5mbit'\nflows = {FLOWS}\n")
+    guard.start()
+    link = guard.comes(lambda state: runs(state) and state["agent_seen_s"] is not None)["link_id"]
+    assert_refused(lab.live(NEAR, "guard"), r"guard is at work already, process \d+")
+    assert_refused(lab.live(NEAR, "agent", DEVICE), r"agent-\d+-\d+ is at work already, process \d+")
+    guard.kill()
+    assert runs(guard.state())
+    guard.start()
+    seen = guard.state()["agent_seen_s"]
+    wait_until(lambda: guard.state()["agent_seen_s"] < max(seen, 1.5), 8)
+    assert guard.state()["link_id"] == link
+
+
+def test_what_is_not_confirmed__is_taken_back_though_its_timer_was_killed(lab: Lab, guard: Guard) -> None:
+    done = lab.live(NEAR, "mark", DEVICE, "--via", "dscp", "--flows", str(FLOWS), "--confirm", "2s")
+    assert done.returncode == 0, done.stderr
+    lab.call(NEAR, "pkill", "-f", f"mousehole-live expire {DEVICE}")
+    guard.start()
+    wait_until(lambda: guard.state() == {}, 8)
+
+
+def test_random_events__leave_the_right_state_and_no_tables(lab: Lab, guard: Guard) -> None:
+    draws = random.Random(20261126)  # noqa: S311
+    guard.write(QUEUE)
+    guard.start()
+    guard.comes(runs)
+
+    def lose_queue() -> Callable[[dict[str, Any]], bool]:
+        lab.call(NEAR, "tc", "qdisc", "del", "dev", DEVICE, "root")
+        return is_paused
+
+    def come_again() -> Callable[[dict[str, Any]], bool]:
+        replug(lab)
+        return runs
+
+    def kill() -> Callable[[dict[str, Any]], bool]:
+        guard.kill()
+        come = come_again() if draws.random() < 0.5 else None
+        guard.start()
+        return come or (lambda state: runs(state) or is_paused(state))
+
+    def change() -> Callable[[dict[str, Any]], bool]:
+        guard.write(QUEUE.replace("10mbit", f"{draws.randint(5, 50)}mbit").replace("rio-ps", "s-sfd"))
+        come_again()
+        return lambda state: runs(state) and state["scheme"] == "s-sfd"
+
+    for _ in range(EVENTS):
+        event = draws.choice([lose_queue, come_again, kill, change])
+        guard.comes(event(), 10)
+        assert len(lab.run(NEAR, "ls", f"{BPF_ROOT}/mousehole").split()) == 1
+    wait_until(lambda: str(lab.owned(FLOWS)).count("ml_flows") <= 1, 5)
