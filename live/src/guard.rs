@@ -21,7 +21,7 @@ use crate::home::{self, Home, Place};
 use crate::kernel::{boot_s, monotonic_ns};
 use crate::netlink::Changes;
 use crate::observe::Observed;
-use crate::record::Record;
+use crate::record::{Record, Redirect};
 use crate::request::{Mode, Request};
 use crate::start::{self, Manner};
 use crate::{kept, metrics, namespace, status, stop, tc, tune};
@@ -108,9 +108,9 @@ pub fn start_asked(name: &str, folder: &Path) -> Result<Vec<String>> {
     begin(name, &request, false)
 }
 
-/// Returns the file of a device.
+/// Returns the file of a device, whose name the kernel lets have no slash.
 pub fn path(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{}.toml", kept::escape(name)))
+    folder.join(format!("{name}.toml"))
 }
 
 /// Returns the devices that have a file in the folder; none if there is no folder.
@@ -120,7 +120,7 @@ pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
         entries => entries?,
     };
     let files = entries.flatten().map(|entry| entry.file_name());
-    Ok(files.filter_map(|file| kept::unescape(file.to_str()?.strip_suffix(".toml")?)).collect())
+    Ok(files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from)).collect())
 }
 
 /// Takes back what was to be confirmed by now. Returns lines for the user.
@@ -140,7 +140,9 @@ impl Ward {
     fn tend(&mut self, name: &str, folder: &Path) -> Result<String> {
         self.read(name, folder)?;
         let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
-        let Ok(device) = Device::find(name) else {
+        // Of downloads, the device that they come in at; the IFB is ours to make.
+        let line = request.download.as_deref().unwrap_or(name);
+        let Ok(device) = Device::find(line) else {
             (self.served, self.sweeper) = (None, None);
             stop::sweep(&Home::lock()?)?;
             return Ok("waits for the device".into());
@@ -148,13 +150,16 @@ impl Ward {
         let now = Some((device.index, digest));
         let kept = home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record)));
         match kept {
-            Some((place, record)) if stop::is_running(&place, &record) => {
+            Some((place, record))
+                if stop::is_running(&place, &record)
+                    && record.redirect.as_ref().is_none_or(Redirect::stands) =>
+            {
                 if self.served != now {
                     follow(name, &record, &request)?;
                     self.served = now;
                     return Ok(format!("{} runs as its file says", request.scheme));
                 }
-                self.attend(&place, &device, &record);
+                self.attend(&place, &Device::find(name)?, &record);
                 keep_aim(name, &place, &record)
             }
             None if self.served == now => {
@@ -162,8 +167,11 @@ impl Ward {
                 Ok("was taken down by hand and stays so until its file changes or the device comes again"
                     .into())
             }
-            _ => {
+            kept => {
                 self.sweeper = None;
+                if kept.is_some_and(|(_, record)| record.redirect.is_some()) {
+                    stop::stop(name)?;
+                }
                 begin(name, &request, true)?;
                 self.served = now;
                 Ok(format!("{} was started", request.scheme))
@@ -291,7 +299,7 @@ mod tests {
         for name in ["eth0.7", "br-lan", "wg0"] {
             fs::write(path(folder.path(), name), "mode = 'mark'\n").unwrap();
         }
-        for other in ["README", "bad\\x2.toml", "eth0"] {
+        for other in ["README", "eth0"] {
             fs::write(folder.path().join(other), "").unwrap();
         }
         let mut found = names(folder.path()).unwrap();

@@ -55,17 +55,6 @@ pub(crate) fn escape(name: &str) -> String {
         .collect()
 }
 
-/// Returns the device that [`escape`] wrote a name of; `None` of a text that it never writes.
-pub(crate) fn unescape(text: &str) -> Option<String> {
-    let mut parts = text.split("\\x");
-    let mut name = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        name.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
-        name.extend(part[2..].bytes());
-    }
-    String::from_utf8(name).ok().filter(|name| escape(name) == text)
-}
-
 /// Copies a request's own policies, builds their program from the copies, and keeps both. What was kept of the device
 /// before is replaced.
 ///

@@ -9,6 +9,7 @@ pub mod confirm;
 pub mod deployment;
 pub mod detach;
 pub mod device;
+pub mod download;
 pub mod error;
 pub mod explain;
 pub mod flows;

@@ -11,7 +11,7 @@ use mousehole_live::start::{Manner, rehearse, start, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
 use mousehole_live::{
-    agent, check, confirm, deployment, explain, flows, guard, kept, kernel, metrics, persist, stop,
+    agent, check, confirm, deployment, download, explain, flows, guard, kept, kernel, metrics, persist, stop,
 };
 use mousehole_sim::units::parse_dur;
 use std::io::{IsTerminal as _, Write as _};
@@ -103,6 +103,9 @@ struct Common {
     /// The header of a policy of your own, which the scheme may name
     #[arg(long, value_name = "HEADER")]
     policy: Vec<PathBuf>,
+    /// Stand at the device's downloads: what comes in goes through an IFB that is made for this
+    #[arg(long)]
+    download: bool,
     /// Decide and count, change nothing
     #[arg(long)]
     shadow: bool,
@@ -380,9 +383,19 @@ impl Common {
     /// Starts what is asked for, or says what that would be.
     fn begin(&self, request: &Request) -> Result<Vec<String>> {
         let manner = self.manner()?;
+        let mut request = request.clone();
+        let name = match self.download {
+            true => {
+                request.download = Some(self.device.clone());
+                // The users of downloads are those who receive.
+                request.user = self.user.unwrap_or(User::Destination);
+                download::ifb_of(&self.device)
+            }
+            false => self.device.clone(),
+        };
         match self.dry_run {
-            true => rehearse(&self.device, request),
-            false => start(&self.device, request, &manner),
+            true => rehearse(&name, &request),
+            false => start(&name, &request, &manner),
         }
     }
 
@@ -497,6 +510,9 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
         Verb::Check { device, json } => check::check(device, *json),
         Verb::Mark(options) => options.common.begin(&options.request()?),
         Verb::Up(options) => options.common.begin(&options.request()?),
+        Verb::Host(HostOptions { common: Common { download: true, .. }, .. }) => {
+            Err(Failure::new("--download is no option of `host`, which is for what this machine sends"))
+        }
         Verb::Host(options) => options.common.begin(&options.request()?),
         Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
         Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),

@@ -56,6 +56,9 @@ pub struct Record {
     pub link_id: Option<u32>,
     /// Which maps fit the program: a hash of their types.
     pub layout: String,
+    /// The redirection of downloads that was made; `None` where there is none.
+    #[serde(default)]
+    pub redirect: Option<Redirect>,
     /// The queue discipline that was at the root before; `None` if it was a default one or is still there.
     pub replaced: Option<SavedQdisc>,
     /// The handle of the queue discipline that was added at the root.
@@ -100,6 +103,17 @@ pub fn header_digest(path: &Path) -> Result<String> {
     let bytes =
         files::read(path, files::TEXT_BYTES).map_err(|error| Failure::system(path.display(), &error))?;
     Ok(files::digest(&bytes))
+}
+
+/// A redirection of downloads to an IFB of ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redirect {
+    /// The device that downloads come in at.
+    pub device: String,
+    /// Its number then.
+    pub index: u32,
+    /// Whether its `clsact` was added by us.
+    pub added_clsact: bool,
 }
 
 /// A queue discipline that was replaced, as the kernel described it.

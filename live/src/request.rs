@@ -62,6 +62,9 @@ pub struct Request {
     /// How the queue behind is told; chosen by that queue if not given.
     #[serde(default)]
     pub via: Option<Via>,
+    /// The device whose downloads it is for, through an IFB of ours; `None` for the egress of the device itself.
+    #[serde(default)]
+    pub download: Option<String>,
     /// Classes of HTB for green, yellow and red, such as `1:10`.
     #[serde(default)]
     pub classes: Vec<String>,
@@ -155,6 +158,7 @@ impl Request {
             scheme: scheme.into(),
             policy: Vec::new(),
             via: None,
+            download: None,
             classes: Vec::new(),
             dscp: default_dscp(),
             overrides: false,

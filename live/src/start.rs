@@ -6,16 +6,17 @@
 
 use crate::check::queue;
 use crate::deployment::{self, Deployment, Fifo, HANDLE, Plan, Shaper};
-use crate::device::Device;
+use crate::device::{self, Device};
+use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
 use crate::kernel::{self, Loaded, Maps, boot_s};
 use crate::layout::Action;
 use crate::object;
-use crate::record::{Attachment, Record, SCHEMA, SavedQdisc, header_digest, now};
+use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
 use crate::{agent, confirm, kept, netlink, stop, tc};
-use mousehole_sim::units::{Buffer, Dur};
+use mousehole_sim::units::{Buffer, Dur, parse_rate};
 
 /// What a command that starts something was given beside the request.
 #[derive(Debug, Clone, Default)]
@@ -33,11 +34,50 @@ pub struct Manner {
 /// # Errors
 /// A sentence when it is not possible; nothing has changed then.
 pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
-    let device = Device::find(name)?;
-    let root = tc::root(name)?;
-    let deployment = Deployment::new(request, &device, root.as_ref())?;
-    let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
-    start_plan(&device, root, request, &deployment.plan(), &bytes, manner)
+    with_redirect(name, request, |redirect| {
+        let device = Device::find(name)?;
+        let root = tc::root(name)?;
+        let deployment = Deployment::new(request, &device, root.as_ref())?;
+        let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
+        start_plan(&device, root, request, redirect, &deployment.plan(), &bytes, manner)
+    })
+}
+
+/// Starts something behind a redirection of downloads, if that is asked for; it is taken back where the start fails.
+fn with_redirect(
+    name: &str,
+    request: &Request,
+    start: impl FnOnce(Option<Redirect>) -> Result<Vec<String>>,
+) -> Result<Vec<String>> {
+    let Some(of) = &request.download else { return start(None) };
+    if let Some((place, record)) =
+        home::find(name)?.and_then(|place| place.record().ok().map(|one| (place, one)))
+    {
+        refuse_running(&place, &record, name)?;
+    }
+    let redirect = download::put(of)?;
+    let done = put_cake(name, request).and_then(|()| start(Some(redirect.clone())));
+    if done.is_err() {
+        // Where the start was refused for another's sake, that one's record has its own redirection.
+        let _ = download::take_back(&redirect);
+    }
+    done
+}
+
+/// Puts CAKE at an IFB of ours, for a marker that is to tell it.
+fn put_cake(ifb: &str, request: &Request) -> Result<()> {
+    if !request.leaves_way_to_queue() || request.shadow {
+        return Ok(());
+    }
+    let Some(rate) = &request.rate else {
+        return Err(Failure::new(
+            "--rate is missing; downloads wait in a CAKE at the IFB, which needs the rate of the line, a little less than it \
+             carries, such as --rate 19mbit",
+        ));
+    };
+    let bits = format!("{}bit", parse_rate("--rate", rate)?.0);
+    let words = ["qdisc", "replace", "dev", ifb, "root", "cake", "bandwidth", &bits, "diffserv4", "ingress"];
+    tc::put("cake", &words)
 }
 
 /// Puts in place what `persist` kept of a request with own policies: no compiler runs, and no native code of theirs.
@@ -46,17 +86,20 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
 /// # Errors
 /// A sentence when nothing is kept, it is not as it was, or it is not possible now; nothing has changed then.
 pub fn start_kept(name: &str, manner: &Manner) -> Result<Vec<String>> {
-    let device = Device::find(name)?;
-    let root = tc::root(name)?;
     let (kept, bytes) = kept::read(name)?;
-    let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
-    start_plan(&device, root, &kept.request, &plan, &bytes, manner)
+    with_redirect(name, &kept.request, |redirect| {
+        let device = Device::find(name)?;
+        let root = tc::root(name)?;
+        let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
+        start_plan(&device, root, &kept.request, redirect, &plan, &bytes, manner)
+    })
 }
 
 fn start_plan(
     device: &Device,
     root: Option<tc::Qdisc>,
     request: &Request,
+    redirect: Option<Redirect>,
     plan: &Plan,
     bytes: &[u8],
     manner: &Manner,
@@ -88,6 +131,7 @@ fn start_plan(
         attachment: None,
         link_id: None,
         layout: kernel::layout_of(bytes),
+        redirect,
         replaced,
         added_handle: None,
         gso_max_segs: None,
@@ -131,23 +175,33 @@ fn start_plan(
 /// # Errors
 /// As [`start`], in the same sentences.
 pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
-    let device = Device::find(name)?;
-    let root = tc::root(name)?;
+    let (device, root) = match &request.download {
+        // The IFB is not there yet.
+        Some(of) if !device::names().iter().any(|one| one == name) => {
+            (Device { name: name.into(), ..Device::find(of)? }, None)
+        }
+        _ => (Device::find(name)?, tc::root(name)?),
+    };
     let deployment = Deployment::new(request, &device, root.as_ref())?;
     let plan = deployment.plan();
-    refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
-    refuse_unread_marks(name, request)?;
+    if request.download.is_none() {
+        refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
+        refuse_unread_marks(name, request)?;
+    }
     let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
     // Who may not look into the folder cannot know whether the device is in use.
     let place = home::find(name).ok().flatten();
     if let Some((place, record)) = place.and_then(|place| place.record().ok().map(|record| (place, record))) {
         refuse_running(&place, &record, name)?;
     }
-    let needs_root = needs_root(name, request, &plan)?;
+    let needs_root = plan.shaper != Shaper::None && needs_root(name, request, &plan)?;
     if let Some(root) = root.as_ref().filter(|_| needs_root) {
         saved_root(&device, root, request)?;
     }
     let mut lines = describe(&device, request, &plan, &bytes, needs_root);
+    if let Some(of) = &request.download {
+        lines.extend(download::commands(of));
+    }
     lines[0] = format!("{name}: {} would run, and nothing was changed", deployment.scheme);
     lines.push(format!(
         "program {} at the egress, attached as {}",

@@ -1,6 +1,7 @@
 //! `down`: what was there before comes back.
 
 use crate::device::Device;
+use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place, places};
 use crate::record::{Attachment, Record, SCHEMA};
@@ -13,11 +14,20 @@ use std::collections::BTreeSet;
 /// A sentence when nothing of ours is there, or something cannot be taken back.
 pub fn stop(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
-    let place = home::find(name)?.ok_or_else(|| nothing(name))?;
-    match place.record() {
-        Ok(record) => take_back(&place, &record),
-        Err(_) => remove_leftovers(&place, name),
+    let mut lines = Vec::new();
+    // Of a device, what stands at its downloads too.
+    for one in [name.to_string(), download::ifb_of(name)] {
+        if let Some(place) = home::find(&one)? {
+            lines.extend(match place.record() {
+                Ok(record) => take_back(&place, &record)?,
+                Err(_) => remove_leftovers(&place, &one)?,
+            });
+        }
     }
+    if download::remove_leftovers(name)? {
+        lines.push(format!("{name}: the redirection of a command that was killed is removed"));
+    }
+    if lines.is_empty() { Err(nothing(name)) } else { Ok(lines) }
 }
 
 /// Removes what a command left that was killed before it wrote what it would do.
@@ -184,6 +194,10 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
         }
     }
     place.remove_pins()?;
+    if let Some(redirect) = record.redirect.as_ref().filter(|_| is_here) {
+        download::take_back(redirect)?;
+        lines.push(format!("{}: what comes in is no longer redirected", redirect.device));
+    }
     place.remove()?;
     lines.insert(
         0,

@@ -237,3 +237,22 @@ def test_random_events__leave_the_right_state_and_no_tables(lab: Lab, guard: Gua
         guard.comes(event(), 10)
         assert len(lab.run(NEAR, "ls", f"{BPF_ROOT}/mousehole").split()) == 1
     wait_until(lambda: str(lab.owned(FLOWS)).count("ml_flows") <= 1, 5)
+
+
+def test_downloads__are_redirected_again_after_anything(lab: Lab, guard: Guard) -> None:
+    ifb = f"ifb-{DEVICE}"
+    text = QUEUE + f"download = '{DEVICE}'\n"
+    lab.run(NEAR, "bash", "-c", f"printf %s {shlex.quote(text)} > {FOLDER}/{ifb}.toml")
+    guard.start()
+
+    def is_whole(state: dict[str, Any]) -> bool:
+        shown = lab.call(NEAR, "tc", "filter", "show", "dev", DEVICE, "ingress").stdout
+        return runs(state) and state["device"] == ifb and ifb in shown
+
+    guard.comes(is_whole)
+    for words in (f"ip link del {ifb}", f"tc filter del dev {DEVICE} ingress"):
+        lab.run(NEAR, *words.split())
+        guard.comes(is_whole)
+    replug(lab)
+    guard.comes(is_whole)
+    wait_until(lambda: str(lab.owned(FLOWS)).count("ml_flows") <= 1, 5)

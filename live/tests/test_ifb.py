@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -16,13 +17,15 @@ from live.tests.support import (
     FLOWS,
     NEAR,
     NEAR_ADDRESS,
+    assert_refused,
     assert_restored,
     status,
 )
-from validation.live_lab import Lab, transfer
+from validation.live_lab import Lab, found, transfer
 
 HOME, HOME_ADDRESS, ROUTER_ADDRESS = "home", "10.8.0.2", "10.8.0.1"
 IFB = "ifb0"
+MADE = f"ifb-{DEVICE}"
 LE = 1
 LONG, SHORT = 300_000, 5_000
 LONG_PORT, SHORT_PORT = 7301, 7302
@@ -31,19 +34,23 @@ THRESHOLD = 30_000
 
 @pytest.fixture
 def router(lab: Lab) -> Lab:
-    """Makes the near end a router for a host of its own, whose downloads go by way of an IFB."""
+    """Makes the near end a router for a host of its own."""
     lab.add(HOME)
     lab.pair(NEAR, "home0", f"{ROUTER_ADDRESS}/24", HOME, "eth0", f"{HOME_ADDRESS}/24")
     lab.run(NEAR, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
     lab.run(HOME, "ip", "route", "add", "default", "via", ROUTER_ADDRESS)
     lab.run(FAR, "ip", "route", "add", "default", "via", NEAR_ADDRESS)
+    return lab
+
+
+def redirect(lab: Lab) -> None:
+    """Redirects what comes in to an IFB, as SQM does."""
     lab.run(NEAR, "ip", "link", "add", IFB, "type", "ifb")
     lab.run(NEAR, "ip", "link", "set", IFB, "up")
     lab.run(NEAR, "tc", "qdisc", "add", "dev", DEVICE, "clsact")
     # Kernels without matchall have u32, as SQM uses it.
     words = f"tc filter add dev {DEVICE} ingress protocol all prio 10 u32 match u32 0 0"
     lab.run(NEAR, *words.split(), "action", "mirred", "egress", "redirect", "dev", IFB)
-    return lab
 
 
 class Arrivals:
@@ -90,6 +97,7 @@ def fetch(lab: Lab, arrivals: Arrivals) -> dict[int, dict[int, int]]:
 
 def test_ifb__marks_the_long_flows_of_downloads(router: Lab, arrivals: Arrivals) -> None:
     lab = router
+    redirect(lab)
     before = lab.state(NEAR, DEVICE, IFB)
     words = ("--via", "dscp", "--marker", f"sfd(th={THRESHOLD}B)", "--user", "destination")
     done = lab.live(NEAR, "mark", IFB, *words, "--flows", str(FLOWS))
@@ -109,3 +117,78 @@ def test_ifb__marks_the_long_flows_of_downloads(router: Lab, arrivals: Arrivals)
     assert lab.state(NEAR, DEVICE, IFB) == before
     assert_restored(lab, lab.state(NEAR, DEVICE))
     assert {mark for marks in fetch(lab, arrivals).values() for mark in marks} == {0}
+
+
+def test_download__makes_the_redirection_and_takes_it_back(router: Lab, arrivals: Arrivals) -> None:
+    lab = router
+    before = lab.state(NEAR, DEVICE)
+    links = lab.run(NEAR, "ip", "-br", "link")
+    words = ("--download", "--via", "dscp", "--marker", f"sfd(th={THRESHOLD}B)", "--flows", str(FLOWS))
+    done = lab.live(NEAR, "mark", DEVICE, *words)
+    assert done.returncode == 0, done.stderr
+    seen = fetch(lab, arrivals)
+    assert set(seen[SHORT_PORT]) == {0}
+    assert seen[LONG_PORT][LE] >= LONG - THRESHOLD
+    told = status(lab)
+    assert (told["device"], told["problems"]) == (MADE, [])
+    assert "in use since" in lab.live(NEAR, "mark", DEVICE, *words).stderr
+    assert set(fetch(lab, arrivals)[LONG_PORT]) == {0, LE}, "the refusal left what runs"
+    assert lab.live(NEAR, "down", DEVICE).returncode == 0
+    assert_restored(lab, before)
+    assert lab.run(NEAR, "ip", "-br", "link") == links
+    assert {mark for marks in fetch(lab, arrivals).values() for mark in marks} == {0}
+
+
+def test_download__shapes_what_comes_in(router: Lab) -> None:
+    lab = router
+    before = lab.state(NEAR, DEVICE)
+    line = (
+        "up",
+        DEVICE,
+        "--download",
+        "--rate",
+        "4mbit",
+        "--scheme",
+        "rio-ps",
+        "--no-agent",
+        "--flows",
+        str(FLOWS),
+    )
+    said = lab.live(NEAR, *line, "--dry-run")
+    assert said.returncode == 0, said.stderr
+    assert f"redirect dev {MADE}" in said.stdout
+    assert lab.state(NEAR, DEVICE) == before
+    assert lab.live(NEAR, *line).returncode == 0
+    begin = time.monotonic()
+    transfer(lab, FAR, HOME, FAR_ADDRESS, 1_000_000, LONG_PORT)
+    seconds = time.monotonic() - begin
+    assert 8e6 / seconds < 4.2e6
+    assert lab.live(NEAR, "down", "--all").returncode == 0
+    assert_restored(lab, before)
+    assert MADE not in lab.run(NEAR, "ip", "-br", "link")
+
+
+def test_download__is_refused_whole_or_cleared_after_a_kill(router: Lab) -> None:
+    lab = router
+    before = lab.state(NEAR, DEVICE)
+    done = lab.live(NEAR, "mark", DEVICE, "--download")
+    assert_refused(done, "--rate is missing; downloads wait in a CAKE")
+    has_cake = lab.call(NEAR, *["tc", "qdisc", "add", "dev", "lo", "root", "cake"]).returncode == 0
+    done = lab.live(NEAR, "mark", DEVICE, "--download", "--rate", "19mbit")
+    assert (done.returncode == 0) == has_cake, done.stderr
+    assert has_cake or "the kernel has no cake" in done.stderr
+    lab.live(NEAR, "down", DEVICE)
+    assert_restored(lab, before)
+    assert MADE not in lab.run(NEAR, "ip", "-br", "link")
+    for seconds in (0.01, 0.03, 0.06, 0.1):
+        process = lab.start(NEAR, found(), "up", DEVICE, "--download", "--rate", "4mbit", "--no-agent")
+        time.sleep(seconds)
+        process.kill()
+        process.communicate()
+        lab.live(NEAR, "down", DEVICE)
+        assert lab.state(NEAR, DEVICE) == before
+        assert MADE not in lab.run(NEAR, "ip", "-br", "link")
+    redirect(lab)
+    done = lab.live(NEAR, "mark", DEVICE, "--download", "--via", "dscp")
+    assert_refused(done, f"what comes in at {DEVICE} goes to {IFB} already")
+    assert_refused(lab.live(NEAR, "host", DEVICE, "--download"), "--download is no option of `host`")

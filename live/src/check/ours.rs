@@ -80,6 +80,7 @@ mod tests {
             attachment: Some(Attachment::Tcx),
             link_id: Some(7),
             layout: String::new(),
+            redirect: None,
             replaced: None,
             added_handle: None,
             gso_max_segs: None,

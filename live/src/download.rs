@@ -1,0 +1,203 @@
+//! Downloads: what comes in at a device is redirected to an IFB, at whose egress programs and queues stand.
+//!
+//! The IFB, the `clsact` and the filter that redirects are made by us and taken back with what stands there. An IFB of
+//! ours has an alias, so that what a killed command left is known as ours.
+
+use crate::device::Device;
+use crate::error::{Failure, Result};
+use crate::record::Redirect;
+use crate::{kernel, tc};
+
+/// Preference of our filter, of which others use lower ones.
+const PREFERENCE: &str = "28008";
+/// What an IFB's alias begins with.
+const ALIAS: &str = "mousehole: downloads of ";
+/// What it ends with where a `clsact` is added for it.
+const WITH_CLSACT: &str = ", and its clsact";
+
+/// Returns the name of the IFB for a device's downloads.
+pub fn ifb_of(device: &str) -> String {
+    // The last letters tell devices such as enp3s0f0np0 and enp3s0f1np1 from each other.
+    let from = device.char_indices().rev().nth(10).map_or(0, |(at, _)| at);
+    format!("ifb-{}", &device[from..])
+}
+
+/// Makes the IFB of a device and redirects to it what comes in there.
+///
+/// # Errors
+/// A sentence when the kernel has no IFB, or somebody else redirects or handles what comes in; nothing has changed then.
+pub fn put(of: &str) -> Result<Redirect> {
+    let device = Device::find(of)?;
+    refuse_others(of)?;
+    let ifb = ifb_of(of);
+    if !is_ours(&ifb) {
+        tc::ip(&["link", "add", &ifb, "type", "ifb"]).map_err(|failure| match failure.to_string() {
+            text if text.contains("Unknown device type") || text.contains("not supported") => {
+                Failure::new("the kernel has no ifb, through which downloads go; where it is a module, `modprobe ifb` loads it")
+            }
+            _ => failure,
+        })?;
+    }
+    let mut redirect = Redirect { device: of.into(), index: device.index, added_clsact: false };
+    let done = redirect.finish(&ifb);
+    if done.is_err() {
+        let _ = take_back(&redirect);
+    }
+    done.map(|()| redirect)
+}
+
+impl Redirect {
+    fn finish(&mut self, ifb: &str) -> Result<()> {
+        let is_hook = |one: &tc::Qdisc| one.kind == "clsact" || one.kind == "ingress";
+        // What a killed command added is ours too.
+        let was_added = alias(ifb).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
+        let has_hook = tc::qdiscs(&self.device)?.iter().any(is_hook);
+        self.added_clsact = was_added || !has_hook;
+        let with = if self.added_clsact { WITH_CLSACT } else { "" };
+        // Noted before it is done, so that a command that is killed in between leaves nothing unknown.
+        tc::ip(&["link", "set", "dev", ifb, "alias", &format!("{ALIAS}{}{with}", self.device)])?;
+        tc::ip(&["link", "set", "dev", ifb, "up"])?;
+        if !has_hook {
+            tc::run(&["qdisc", "add", "dev", &self.device, "clsact"])?;
+        }
+        let [matchall, u32] = filters(&self.device, ifb);
+        // Kernels without matchall have u32.
+        let run = |words: &[String]| tc::run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        run(&matchall).or_else(|_| run(&u32)).map(drop)
+    }
+
+    /// Returns whether it still stands.
+    pub fn stands(&self) -> bool {
+        Device::name_of(self.index).as_ref() == Some(&self.device)
+            && tc::run(&["filter", "show", "dev", &self.device, "ingress", "pref", PREFERENCE])
+                .is_ok_and(|text| text.contains(&ifb_of(&self.device)))
+    }
+}
+
+/// Returns what a redirection takes, as commands.
+pub fn commands(of: &str) -> Vec<String> {
+    let ifb = ifb_of(of);
+    let [filter, _] = filters(of, &ifb);
+    vec![
+        format!("ip link add {ifb} type ifb"),
+        format!("ip link set dev {ifb} up"),
+        format!("tc qdisc add dev {of} clsact"),
+        format!("tc {}", filter.join(" ")),
+    ]
+}
+
+fn filters(of: &str, ifb: &str) -> [Vec<String>; 2] {
+    ["matchall", "u32 match u32 0 0"].map(|all| {
+        format!(
+            "filter add dev {of} ingress protocol all pref {PREFERENCE} {all} action mirred egress redirect dev {ifb}"
+        )
+        .split(' ')
+        .map(String::from)
+        .collect()
+    })
+}
+
+/// Refuses a device whose incoming packets go elsewhere already.
+fn refuse_others(of: &str) -> Result<()> {
+    let shown = tc::run(&["filter", "show", "dev", of, "ingress"]).unwrap_or_default();
+    let mut words = shown.split_whitespace();
+    while let Some(word) = words.next() {
+        // "(Egress Redirect to device ifb4wan0)"
+        if word == "Redirect" && words.next() == Some("to") && words.next() == Some("device") {
+            let to = words.next().unwrap_or_default().trim_end_matches(')');
+            if to != ifb_of(of) {
+                return Err(Failure::new(format!(
+                    "what comes in at {of} goes to {to} already; leave --download out and name {to} as the device"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes a redirection back: the filter, the `clsact` if it was added, the IFB. What is gone already is no fault.
+///
+/// # Errors
+/// A sentence when the IFB cannot be removed.
+pub fn take_back(redirect: &Redirect) -> Result<()> {
+    let of = &redirect.device;
+    if Device::name_of(redirect.index).as_ref() == Some(of) {
+        let _ = tc::run(&["filter", "del", "dev", of, "ingress", "pref", PREFERENCE]);
+        if redirect.added_clsact {
+            kernel::remove_clsact(redirect.index);
+        }
+    }
+    remove_ifb(of).map(drop)
+}
+
+/// Removes what a killed command left of a redirection of a device; returns whether there was anything.
+///
+/// # Errors
+/// As [`take_back`].
+pub fn remove_leftovers(of: &str) -> Result<bool> {
+    let ifb = ifb_of(of);
+    if !is_ours(&ifb) {
+        return Ok(false);
+    }
+    let _ = tc::run(&["filter", "del", "dev", of, "ingress", "pref", PREFERENCE]);
+    let added_clsact = alias(&ifb).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
+    if let Some(device) = Device::find(of).ok().filter(|_| added_clsact) {
+        kernel::remove_clsact(device.index);
+    }
+    remove_ifb(of)
+}
+
+fn remove_ifb(of: &str) -> Result<bool> {
+    let ifb = ifb_of(of);
+    if !is_ours(&ifb) {
+        return Ok(false);
+    }
+    tc::ip(&["link", "del", "dev", &ifb]).map(|_| true)
+}
+
+/// Returns whether there is an IFB of ours of a name: one with our alias, or one that a command made and was killed
+/// before it gave it the alias and set it up.
+fn is_ours(ifb: &str) -> bool {
+    let Some(link) = link(ifb) else { return false };
+    let is_up = link["flags"].as_array().is_some_and(|flags| flags.iter().any(|flag| flag == "UP"));
+    let is_bare = link["ifalias"].is_null() && link["linkinfo"]["info_kind"] == "ifb" && !is_up;
+    is_bare || alias(ifb).is_some()
+}
+
+/// Returns the alias of an IFB of ours; `None` if it has none.
+fn alias(ifb: &str) -> Option<String> {
+    link(ifb)?["ifalias"].as_str().filter(|alias| alias.starts_with(ALIAS)).map(String::from)
+}
+
+/// Returns what `ip` says of a device; `None` if there is none.
+fn link(name: &str) -> Option<serde_json::Value> {
+    let text = tc::ip(&["-d", "-j", "link", "show", "dev", name]).ok()?;
+    let list: serde_json::Value = serde_json::from_str(&text).ok()?;
+    list.get(0).cloned()
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ifb_of__fits_and_keeps_the_end() {
+        for (device, ifb) in
+            [("wan0", "ifb-wan0"), ("enp3s0f1np1", "ifb-enp3s0f1np1"), ("wlx0013ef5b0a12", "ifb-13ef5b0a12")]
+        {
+            let made = ifb_of(device);
+            assert!(made.len() < libc::IFNAMSIZ, "{made}");
+            assert!(device == "wlx0013ef5b0a12" && made.ends_with("ef5b0a12") || made == ifb, "{made}");
+        }
+    }
+
+    #[test]
+    fn commands__are_those_that_are_run() {
+        let all = commands("wan0");
+        assert_eq!(
+            all[3],
+            "tc filter add dev wan0 ingress protocol all pref 28008 matchall action mirred egress redirect dev ifb-wan0"
+        );
+    }
+}
