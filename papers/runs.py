@@ -280,7 +280,7 @@ def _rate(scenario: Scenario) -> str:
     """Returns the rate that a scenario gives its bottleneck, empty if it gives none."""
     own: Json = dict(scenario)
     given = own.get("topology", {}).get("params", own.get("link", {}))
-    return str(given.get("rate", ""))
+    return str(given.get("rate") or given.get("down") or "")
 
 
 @cache

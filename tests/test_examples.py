@@ -36,8 +36,8 @@ def test_scenario__runs_and_keeps_the_laws(name: str) -> None:
 @pytest.mark.parametrize("scheme", ["droptail", "red", "sfd", "p-sfd", "s-sfd(mode=coupled)", "fq-codel"])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_scenario__fast_path_equals_the_slow_one(name: str, scheme: str) -> None:
-    fast = run(name, scheme=scheme, both_directions=True)
-    slow = run(name, scheme=scheme, both_directions=True, slow_path=True)
+    fast = run(name, scheme=scheme, at="both")
+    slow = run(name, scheme=scheme, at="both", slow_path=True)
     assert fast.transfers.equals(slow.transfers, null_equal=True)
     assert fast.queues == slow.queues
 

@@ -101,7 +101,7 @@ def test_runs__cost_is_that_of_the_dearest_rate(
     asked: dict[str, int] = {}
 
     def estimated(scenario: Scenario, _: object, runs: int) -> Estimate:
-        rate = str(scenario["link"]["rate"])
+        rate = str(scenario["link"]["down"])
         asked[rate] = runs
         return Estimate(cpu_s=60.0 * int(rate[0]) * runs, slowdown=1.0, bytes_per_run=1e6, runs=runs)
 

@@ -103,7 +103,7 @@ def scenario(case: Case, phase_s: float) -> dict[str, object]:
             "delay": f"{delay_ms}ms",
             "rtt": f"{2 * delay_ms + 2}ms",
             "buffer": f"{case.get('qlim')}p",
-            "uplink_buffer": "10000p",
+            "up_buffer": "10000p",
         },
         "access": {"rate": "100mbit", "delay": "1ms", "client_rate": "unlimited", "client_delay": "0ms"},
         "tcp": {

@@ -108,7 +108,7 @@ class Case:
             "max_windows": 1, "scheme": self.scheme,
             "link": {
                 "rate": f"{RATE_MBIT}mbit", "delay": f"{DELAY_MS}ms", "buffer": f"{self.buffer}p",
-                "rtt": f"{2 * DELAY_MS + 4 * ACCESS_MS}ms", "uplink_buffer": "10000p",
+                "rtt": f"{2 * DELAY_MS + 4 * ACCESS_MS}ms", "up_buffer": "10000p",
             },
             "access": {"rate": f"{ACCESS_MBIT}mbit", "delay": f"{ACCESS_MS}ms"},
             "tcp": {

@@ -98,7 +98,7 @@ def ours(path: Path) -> tuple[Counts, TrafficSummary]:
         if "nothing usable" not in str(error):
             raise NotComparedError(f"not read here: {error}") from None
         try:
-            summary = mousehole.inspect(str(path), direction="up")
+            summary = mousehole.inspect(str(path), payload="up")
         except MouseholeError as no_better:
             raise NotComparedError(f"nothing usable here: {no_better}") from None
     capture = summary["sources"][0]["capture"]

@@ -402,6 +402,24 @@ fn of_schemes() -> Vec<Quantity> {
         )
         .counted_by(WayBack, OfLink::Utilisation),
         one(
+            "uplink_queue_delay_mean",
+            Unit::Seconds,
+            Less,
+            ["way back delay", "mean queueing delay on the way back", "mean queueing delay on the way back"],
+        )
+        .counted_by(WayBack, OfLink::DelayMeanS),
+        one(
+            "uplink_queue_delay_p95",
+            Unit::Seconds,
+            Less,
+            [
+                "way back delay p95",
+                "95th percentile of the queueing delay on the way back",
+                "queueing delay on the way back, p95",
+            ],
+        )
+        .counted_by(WayBack, OfLink::DelayP95S),
+        one(
             "uplink_loss_share",
             Unit::Share,
             Less,

@@ -6,7 +6,7 @@ use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::Flow;
 use mousehole_sim::packet::{Kind, Packet};
 use mousehole_sim::record::{QueueRecord, TraceEvent, TraceRow};
-use mousehole_sim::scenario::spec::{FaultSpec, LinkSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{Ends, FaultSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::{Emulation, Plan, SCHEMES, Scenario, Scheme, run};
 use mousehole_sim::traffic::model::FlowDirection;
 use mousehole_sim::traffic::model::datagrams::{Begin, Stream, Udp};
@@ -197,14 +197,13 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
             ..Udp::default()
         };
         let link = LinkSpec {
-            rate: format!("{kbit}kbit"),
+            down: Some(if pace == Pace::Trace { trace_file() } else { format!("{kbit}kbit") }),
             rtt: format!("{}ms", 4 + 3 * ms),
             delay: format!("{}us", 250 * ms),
             buffer: buffer.into(),
-            uplink_rate: Some(format!("{}kbit", 100 + kbit / 3)),
-            uplink_buffer: "20p".into(),
+            up: Some(format!("{}kbit", 100 + kbit / 3)),
+            up_buffer: Some("20p".into()),
             burst: (pace == Pace::Bucket).then(|| "4kB".into()),
-            rate_trace: (pace == Pace::Trace).then(trace_file),
             overhead,
             ..LinkSpec::default()
         };
@@ -216,7 +215,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
         let scenario = Scenario {
             seed,
             scheme: scheme.into(),
-            both_directions: both,
+            at: Some(if both { Ends::Both } else { Ends::Down }),
             slow_path: slow,
             warmup: "500ms".into(),
             duration: "1500ms".into(),
@@ -236,6 +235,7 @@ fn traffic_of(udp: &Udp) -> TrafficSpec {
     TrafficSpec {
         model: Some("udp".into()),
         params: Some(serde_json::to_value(udp).expect("plain fields")),
+        payload: Some("both".into()),
         ..TrafficSpec::default()
     }
 }
@@ -281,17 +281,17 @@ fn driver__is_the_engines_link_under_every_scheme() {
             ..Udp::default()
         };
         let link = LinkSpec {
-            rate: "3mbit".into(),
+            down: Some("3mbit".into()),
             rtt: "40ms".into(),
             delay: "2ms".into(),
             buffer: "30p".into(),
-            uplink_rate: Some("1mbit".into()),
-            uplink_buffer: "20p".into(),
+            up: Some("1mbit".into()),
+            up_buffer: Some("20p".into()),
             ..LinkSpec::default()
         };
         let scenario = Scenario {
             scheme: scheme.into(),
-            both_directions: true,
+            at: Some(Ends::Both),
             warmup: "1s".into(),
             duration: "3s".into(),
             max_windows: 1,

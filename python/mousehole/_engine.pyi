@@ -81,19 +81,21 @@ class RunResult:
 
 def read_traffic(
     paths: list[str],
-    direction: str = "down",
+    payload: str = "down",
     strict: bool = False,
     seed: int = 1,
     parquet: dict[int, tuple[str, Callable[[], bytes]]] | None = None,
 ) -> Traffic: ...
 def bytes_read() -> int: ...
 def is_traffic_column(name: str) -> bool: ...
-def table_columns(names: list[str], direction: str) -> list[tuple[str, int, int]]:
+def table_columns(names: list[str], payload: str) -> list[tuple[str, int, int]]:
     """Returns which columns of a table hold what: meaning, place, nanoseconds in the unit of times."""
 
-def model_traffic(name: str, params: Mapping[str, JsonValue] | None = None) -> Traffic: ...
+def model_traffic(
+    name: str, params: Mapping[str, JsonValue] | None = None, payload: str | None = None
+) -> Traffic: ...
 def connections_traffic(connections: Sequence[Mapping[str, object]]) -> Traffic: ...
-def combine(parts: list[tuple[int, Traffic, bool]]) -> Traffic: ...
+def combine(parts: list[tuple[int, Traffic]]) -> Traffic: ...
 def run(scenario: Mapping[str, object], traffic: Traffic | None, cancel: Cancel) -> RunResult: ...
 def validate(scenario: Mapping[str, object]) -> Scenario: ...
 def tcp_parameters(scenario: Mapping[str, object]) -> dict[str, JsonValue]: ...
@@ -154,8 +156,11 @@ def link_run(
 ) -> tuple[RunResult, LinkAccount]:
     """Runs commands through the links of a scenario; returns its records and how the run went."""
 
-def rate_trace_mean(field: str, path: str) -> int:
-    """Returns the mean rate of a rate trace in bits per second."""
+def link_rate(field: str, text: str) -> int:
+    """Bits per second of a direction of a link: a rate, or the file of a rate trace, which has a mean."""
+
+def is_rate_trace(text: str) -> bool:
+    """Returns whether a direction of a link is given as the file of a rate trace."""
 
 FIRST_LOOK: int
 """Number of replications up to which a comparison is the first look; each further look doubles it."""

@@ -37,7 +37,7 @@ class ConnectionSpec(TypedDict, total=False):
     server: int
     rtt_s: float
     duration_s: float
-    upload: bool
+    payload: str
     writes: list[WriteSpec]
 
 
@@ -51,7 +51,7 @@ class MixEntry(TypedDict, total=False):
     name: str
     model: str
     files: list[str]
-    direction: str
+    payload: str
     params: ModelParams
     load: float
     count: int
@@ -61,7 +61,7 @@ class TrafficSection(TypedDict, total=False):
     """Section `traffic` of a scenario."""
 
     files: list[str]
-    direction: str
+    payload: str
     load: float
     resample: bool
     replay: str
@@ -77,20 +77,19 @@ class LinkSection(TypedDict, total=False):
     """Section `link` of a scenario."""
 
     rate: str
+    down: str
+    up: str
     rtt: str
     ignore_trace_rtt: bool
     delay: str
     buffer: str
-    uplink_rate: str
-    uplink_buffer: str
+    up_buffer: str
     overhead: int
     burst: str
-    rate_trace: str
-    uplink_rate_trace: str
 
 
 class TopologySection(TypedDict, total=False):
-    """Section `topology` of a scenario; `rate` to `uplink_buffer` are those of its bottleneck."""
+    """Section `topology` of a scenario; `rate` to `up_buffer` are those of its bottleneck."""
 
     kind: str
     params: dict[str, JsonValue]
@@ -101,8 +100,8 @@ class TopologySection(TypedDict, total=False):
     rate: str
     rtt: str
     buffer: str
-    uplink_rate: str
-    uplink_buffer: str
+    up: str
+    up_buffer: str
     remark: bool
     all_queues: bool
     links: list[dict[str, JsonValue]]
@@ -119,7 +118,7 @@ class Scenario(TypedDict, total=False):
     duration: str
     max_windows: int
     scheme: str
-    both_directions: bool
+    at: str
     link: LinkSection
     access: dict[str, JsonValue]
     topology: TopologySection

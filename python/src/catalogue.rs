@@ -127,10 +127,20 @@ fn rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_rate(field, text).map(|rate| rate.0).map_err(|error| to_python(py, error))
 }
 
-/// Returns the mean rate of a rate trace in bits per second.
+/// Bits per second of a direction of a link, given as a rate or as the file of a rate trace, which has a mean.
 #[pyfunction]
-fn rate_trace_mean(py: Python<'_>, field: &str, path: &str) -> PyResult<u64> {
-    RateTrace::read(field, path).map(|trace| trace.mean().0).map_err(|error| to_python(py, error))
+fn link_rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
+    let found = match RateTrace::is_named(text) {
+        true => RateTrace::read(field, text).map(|trace| trace.mean()),
+        false => parse_rate(field, text),
+    };
+    found.map(|rate| rate.0).map_err(|error| to_python(py, error))
+}
+
+/// Returns whether a direction of a link is given as the file of a rate trace.
+#[pyfunction]
+fn is_rate_trace(text: &str) -> bool {
+    RateTrace::is_named(text)
 }
 
 /// Returns the seconds of a time such as `80ms`.
@@ -181,7 +191,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models, module)?)?;
     module.add_function(wrap_pyfunction!(scheme_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(rate, module)?)?;
-    module.add_function(wrap_pyfunction!(rate_trace_mean, module)?)?;
+    module.add_function(wrap_pyfunction!(link_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(is_rate_trace, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(buffer, module)?)?;
     module.add_function(wrap_pyfunction!(size, module)?)

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use mousehole_sim::error::{Error, Problem, Result};
+use mousehole_sim::scenario::spec::form_problem;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyTuple};
 use serde::Serialize;
@@ -32,7 +33,7 @@ fn engine_value<T: DeserializeOwned>(field: &str, given: &Bound<'_, PyAny>) -> R
 
 /// Returns the error for a value without the form of what it should describe, with the parser's sentence.
 fn form(field: &str, problem: String) -> Error {
-    Problem::Form { value: None, problem }.for_field(field)
+    form_problem(&problem).for_field(field)
 }
 
 /// Refuses infinity and NaN at any depth, which a JSON value would silently turn into null.

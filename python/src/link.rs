@@ -133,7 +133,7 @@ fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult
         rtt_s: None,
         duration_s: None,
         class: Default::default(),
-        upload: false,
+        payload: None,
         writes: vec![write],
     };
     // A plan needs traffic; what is used of it is the path, the TCP of ideal completion times, and the window.

@@ -6,6 +6,7 @@ use mousehole_answer::reduction::{
     Colour, Datagrams, Facts, Flow, Link, Load, Records, ShortTimes, Transfer, reduce, shares,
 };
 use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::engine::layout::{DOWN, UP};
 use mousehole_sim::record::{ColourCounts, QueueRecord};
 use mousehole_sim::scenario::{Plan, RunResult};
 use mousehole_sim::traffic::waiting::Loop;
@@ -155,11 +156,13 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         goodput_bps: flow.bytes as f64 * 8.0 / window_s,
     });
     let load = run.load;
+    let is_up = plan.data_link == UP;
+    let [down, up] = [DOWN, UP].map(|number| link(&outcome.queues[usize::from(number)]));
     Records {
         transfers: transfers.collect(),
         datagrams: datagrams.collect(),
         flows: flows.collect(),
-        links: [link(&outcome.queues[0]), link(&outcome.queues[1])],
+        links: if is_up { [up, down] } else { [down, up] },
         sources: sources.names.clone(),
         load: Load {
             target: load.target,
@@ -170,7 +173,8 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
             session_rate_per_s: load.session_rate,
             replay: load.replay.map(|replay: Loop| replay.name().to_owned()),
         },
-        goodput_bps: run.goodput_bps,
+        is_up,
+        goodput_bps: if is_up { run.goodput_up_bps } else { run.goodput_bps },
         packets: outcome.forward_packets,
         reordered: outcome.reordered,
         window_begin_s: plan.window().0.as_secs(),

@@ -123,11 +123,11 @@ impl Read for Chunks {
 /// Reads traffic files, recognised by content; `parquet` has SHA-256 and a function for the next bytes of CSV of those
 /// that are Parquet, by their place.
 #[pyfunction]
-#[pyo3(signature = (paths, direction="down", strict=false, seed=1, parquet=None))]
+#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None))]
 fn read_traffic(
     py: Python<'_>,
     paths: Vec<String>,
-    direction: &str,
+    payload: &str,
     strict: bool,
     seed: u64,
     parquet: Option<BTreeMap<usize, (String, Py<PyAny>)>>,
@@ -139,8 +139,9 @@ fn read_traffic(
     };
     let given = parquet.unwrap_or_default().into_iter().map(|(place, table)| (place, rows(table))).collect();
     let work = || -> Result<sim::Traffic> {
-        let direction = Direction::by_name("direction", direction)?;
-        read::files_and_rows(&paths, given, &ReadOptions { direction, strict, seed })
+        let direction = Direction::by_name("payload", payload)?;
+        let traffic = read::files_and_rows(&paths, given, &ReadOptions { direction, strict, seed })?;
+        Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
     Ok(Traffic { connections: Arc::new(traffic), model: None })
@@ -163,33 +164,37 @@ fn bytes_read() -> u64 {
 fn table_columns(
     py: Python<'_>,
     names: Vec<String>,
-    direction: &str,
+    payload: &str,
 ) -> PyResult<Vec<(&'static str, usize, u64)>> {
     let found = || -> Result<Vec<KnownColumn>> {
-        let direction = Direction::by_name("direction", direction)?;
+        let direction = Direction::by_name("payload", payload)?;
         read::table_columns(&names, direction).map_err(|problem| Error::File { file: FRAME.into(), problem })
     };
     let known = found().map_err(|error| to_python(py, error))?;
     Ok(known.iter().map(|column| (column.meaning, column.place, column.unit_ns)).collect())
 }
 
-/// Returns a named model; `params` is a dictionary of the parameters that differ from its defaults.
+/// Returns a named model; `params` is a dictionary of the parameters that differ from its defaults, `payload` which way
+/// its payload goes.
 #[pyfunction]
-#[pyo3(signature = (name, params=None))]
-fn model_traffic(py: Python<'_>, name: &str, params: Option<Bound<'_, PyAny>>) -> PyResult<Traffic> {
+#[pyo3(signature = (name, params=None, payload=None))]
+fn model_traffic(
+    py: Python<'_>,
+    name: &str,
+    params: Option<Bound<'_, PyAny>>,
+    payload: Option<&str>,
+) -> PyResult<Traffic> {
     let params = params.map(|params| convert::from_python("traffic.params", &params)).transpose()?;
     let params: serde_json::Value = params.unwrap_or_default();
-    let model = model::by_name(name, &params).map_err(|error| to_python(py, error.inside("traffic")))?;
+    let model = model::by_name(name, &params).and_then(|model| model.with_payload(payload));
+    let model = model.map_err(|error| to_python(py, error.inside("traffic")))?;
     Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
 }
 
-/// Combines traffics into one. Each part has the number of its source and whether clients send its data.
+/// Combines traffics into one. Each part has the number of its source.
 #[pyfunction]
-fn combine(parts: Vec<(u16, PyRef<'_, Traffic>, bool)>) -> Traffic {
-    let own = |(number, part, is_upload): &(u16, PyRef<'_, Traffic>, bool)| {
-        let traffic = sim::Traffic::clone(&part.connections);
-        (*number, if *is_upload { traffic.uploaded() } else { traffic })
-    };
+fn combine(parts: Vec<(u16, PyRef<'_, Traffic>)>) -> Traffic {
+    let own = |(number, part): &(u16, PyRef<'_, Traffic>)| (*number, sim::Traffic::clone(&part.connections));
     Traffic { connections: Arc::new(sim::Traffic::combine(parts.iter().map(own))), model: None }
 }
 

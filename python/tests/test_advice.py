@@ -286,7 +286,7 @@ def test_link_of__takes_what_the_scenario_says() -> None:
     assert install.link_of(plain, "50p") == Link(5_000_000, 50, 0, is_upload=False)  # type: ignore[arg-type]
     up = {
         "link": {"rate": "5mbit", "rtt": "80ms", "overhead": 26},
-        "traffic": {"direction": "up"},
+        "traffic": {"model": "poisson", "payload": "up"},
     }
     assert install.link_of(up, "1bdp") == Link(5_000_000, 33, 26, is_upload=True)  # type: ignore[arg-type]
     for link in ({"rtt": "80ms"}, {"rate": "5mbit"}):

@@ -68,10 +68,10 @@ def test_topology__as_it_is(tmp_path: Path) -> None:
 
 
 def test_topology__options_change_its_bottleneck(tmp_path: Path) -> None:
-    options = {"rate": "6mbit", "rtt": "120ms", "uplink": "1mbit", "uplink_buffer": "30p", "overhead": 20}
+    options = {"down": "6mbit", "up": "1mbit", "rtt": "120ms", "overhead": 20}
     done = compared(tmp_path, Y, buffer="20p,40p", load="0.4,0.6", **options)
     topology, link = (done.manifest["scenario"][name] for name in ("topology", "link"))
-    told = {"rate": "6mbit", "rtt": "120ms", "uplink_rate": "1mbit", "uplink_buffer": "30p", "buffer": "20p"}
+    told = {"rate": "6mbit", "rtt": "120ms", "up": "1mbit", "buffer": "20p"}
     assert told.items() <= topology.items()
     assert link["overhead"] == 20
     cells = [(cell.buffer, cell.load) for cell in done.plan.cells]
@@ -85,7 +85,7 @@ def test_topology__options_change_its_bottleneck(tmp_path: Path) -> None:
 
 def test_topology__without_a_name_two_bottlenecks_are_refused(tmp_path: Path) -> None:
     assert compared(tmp_path, TWO).manifest["scenario"]["topology"]["bottleneck"] == "b-d"
-    for option, value in {"rate": "2mbit", "buffer": "20p", "uplink": "1mbit"}.items():
+    for option, value in {"rate": "2mbit", "buffer": "20p", "up": "1mbit"}.items():
         complaint = refused(tmp_path, TWO, **{option: value})
         assert complaint.startswith(f"--{option}: ")
         assert "topology.bottleneck" in complaint
@@ -108,15 +108,15 @@ def test_scenario__its_own_scheme_is_compared_too(tmp_path: Path) -> None:
     assert compared(tmp_path, Y, schemes=None).plan.schemes.count("red") == 1
 
 
-def test_scenario__direction_and_parameters(tmp_path: Path) -> None:
+def test_scenario__payload_and_parameters(tmp_path: Path) -> None:
     dumbbell = Y.replace('[topology]\nkind = "y"\n', "")
-    up = compared(tmp_path, dumbbell, direction="up", params={"cap_bytes": 9000})
+    up = compared(tmp_path, dumbbell, payload="up", params={"cap_bytes": 9000})
     traffic = up.manifest["scenario"]["traffic"]
-    assert (traffic["direction"], traffic["params"]["cap_bytes"]) == ("up", 9000)
+    assert (traffic["payload"], traffic["params"]["cap_bytes"]) == ("up", 9000)
     assert up.transfers("droptail")["bytes"].max() <= 9000
-    assert refused(tmp_path, dumbbell, direction="side").startswith("--direction: ")
+    assert refused(tmp_path, dumbbell, payload="side").startswith("--payload: ")
     mixed = dumbbell.replace('[traffic]\nmodel = "poisson"\nload = 0.5', '[[traffic.mix]]\nmodel = "ftp"')
-    assert "mix" in refused(tmp_path, mixed, direction="up")
+    assert "mix" in refused(tmp_path, mixed, payload="up")
     assert "--load: " in refused(tmp_path, mixed, load=0.5)
     assert refused(tmp_path, mixed, params={"users": 2}).startswith("--param: ")
 
@@ -132,12 +132,12 @@ def test_scenario__keeps_no_trace_for_a_comparison(tmp_path: Path) -> None:
     assert compared(tmp_path, "trace = true\n" + Y).manifest["scenario"]["trace"] is False
 
 
-def test_model__direction() -> None:
+def test_model__payload() -> None:
     small = {**SMALL, "schemes": "droptail", "seeds": 1}
-    done = mousehole.compare("poisson", direction="up", **small)
-    assert done.manifest["scenario"]["traffic"]["direction"] == "up"
-    with pytest.raises(MouseholeError, match="direction"):
-        mousehole.compare("poisson", direction="sideways", **small)
+    done = mousehole.compare("poisson", payload="up", **small)
+    assert done.manifest["scenario"]["traffic"]["payload"] == "up"
+    with pytest.raises(MouseholeError, match="payload"):
+        mousehole.compare("poisson", payload="sideways", **small)
 
 
 PLAIN = """

@@ -49,7 +49,8 @@ BAD_OPTIONS = [
     ([*LOADED, "--duration", "long"], "--duration", "time"),
     ([*LOADED, "--short", "3zB"], "--short", "size"),
     ([*LOADED, "--short", "200kB"], "--long", "at least"),
-    ([*LOADED, "--direction", "sideways"], "--direction", "down"),
+    ([*LOADED, "--payload", "sideways"], "--payload", "down"),
+    ([*LOADED, "--at", "here"], "--at", "one of down, up, both"),
     ([*LOADED, "--replay", "half"], "--replay", "open or closed"),
     ([*LOADED, "--replay", "closed"], "--replay", "0 of 3"),
     ([*LOADED, "--tcp", "rcf"], "--tcp", "did you mean"),
@@ -143,10 +144,6 @@ def test_compare__bad_file(
         (
             ["compare", "web:sfd", *LOADED, "--buffer", "99999999999999p"],
             '--buffer: "99999999999999p" is too large; it must be from 1p to 1000000000p',
-        ),
-        (
-            ["compare", "web:sfd", *LOADED, "--uplink-buffer", "9999GiB"],
-            '--uplink-buffer: "9999GiB" is too large; it must be from 1500B to 1024GiB',
         ),
         (["compare", "web:sfd", *LOADED, "--overhead", "25MB"], "a whole number of bytes from 0 to 65535"),
         (["compare", "web:sfd", *LOADED, "--plot", "x.xyz"], ".png, .svg or .pdf"),

@@ -113,7 +113,7 @@ def test_transfers__repeat_the_run(comparison: Comparison) -> None:
 def test_manifest__says_what_determines_the_result(comparison: Comparison) -> None:
     manifest = json.loads(comparison.to_json())["manifest"]
     assert manifest["seed"] == 1
-    assert manifest["scenario"]["link"]["rate"]
+    assert manifest["scenario"]["link"]["down"]
     assert {entry["scheme"] for entry in manifest["schemes"]} == {"droptail", "sfd", "fq-codel"}
     assert all(entry["parameters"] is not None for entry in manifest["schemes"])
 
@@ -202,12 +202,14 @@ def test_compare__options_go_before_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(SCENARIO)
     done = mousehole.compare(tmp_path / "a.toml", schemes="droptail", buffer="20p,40p", rate="5mbit", seeds=1)
     assert [cell.buffer for cell in done.plan.cells] == ["20p", "40p"]
-    assert done.manifest["scenario"]["link"]["rate"] == "5mbit"
+    assert done.manifest["scenario"]["link"]["down"] == "5mbit"
     assert done.manifest["scenario"]["seed"] == 3
 
 
 def test_compare__without_a_rate_says_what_to_give() -> None:
-    with pytest.raises(mousehole.MouseholeError, match="rate: give a rate such as 10mbit"):
+    with pytest.raises(
+        mousehole.MouseholeError, match="down: give the rate of the link, such as --down 20mbit --up 1mbit"
+    ):
         mousehole.compare("web:sfd")
 
 

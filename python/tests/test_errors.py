@@ -80,7 +80,7 @@ def test_model_traffic__refuses_a_parameter_that_is_not_json(value: object) -> N
 
 
 def test_model_traffic__takes_every_kind_of_parameter() -> None:
-    params = {"clients": 2, "upload": True, "shape": 1.5, "sizes": ""}
+    params = {"clients": 2, "shape": 1.5, "sizes": ""}
     drawn = _engine.model_traffic("poisson", params).frame()
     assert set(drawn["client"].tolist()) == {0, 1}
     with pytest.raises(MouseholeError, match=r"^traffic\.params: \[1\] is not allowed; it must be a table"):

@@ -132,7 +132,7 @@ def test_frame__faults_name_row_column_and_value(make: Any, changes: dict[str, A
 def test_frame__direction_chooses_the_bytes() -> None:
     given = {"ts": [0.0], "src": ["a"], "orig_bytes": [10], "resp_bytes": [20]}
     assert mousehole.read(given)["bytes"].to_list() == [20]
-    assert mousehole.read(given, direction="up")["bytes"].to_list() == [10]
+    assert mousehole.read(given, payload="up")["bytes"].to_list() == [10]
 
 
 def test_dictionaries__take_names_and_whole_floats() -> None:

@@ -39,16 +39,16 @@ def test_results__read_well_and_can_be_pickled() -> None:
 
 def test_compare__numbers_are_bits_per_second_seconds_and_bytes() -> None:
     texts = mousehole.compare(
-        "poisson", rate="5mbit", rtt="50ms", buffer="64kB", uplink="1mbit", uplink_buffer="30kB",
+        "poisson", down="5mbit", rtt="50ms", buffer="64kB", up="1mbit",
         short="10kB", long="100kB", duration="3s", warmup="1s", **QUICK,
     )  # fmt: skip
     numbers = mousehole.compare(
-        "poisson", rate=5e6, rtt=np.float64(0.05), buffer=[64_000], uplink=1_000_000, uplink_buffer=30_000,
+        "poisson", down=5e6, rtt=np.float64(0.05), buffer=[64_000], up=1_000_000,
         short=10_000, long=1e5, duration=dt.timedelta(seconds=3), warmup=1, **QUICK,
     )  # fmt: skip
     assert numbers.buckets.drop("buffer").equals(texts.buckets.drop("buffer"))
     assert numbers.plan.buffers == ("64000B",)
-    assert numbers.manifest["scenario"]["link"]["rate"] == "5000000bit"
+    assert numbers.manifest["scenario"]["link"]["down"] == "5000000bit"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_compare__quantities_that_are_none(options: dict[str, Any], words: str) 
 
 def test_run__takes_numbers_in_a_scenario() -> None:
     done = mousehole.run(RUN)
-    assert (done.scenario["link"]["rate"], done.scenario["duration"]) == ("1000000bit", "20s")
+    assert (done.scenario["link"]["down"], done.scenario["duration"]) == ("1000000bit", "20s")
     link = {"rate": "1mbit", "rtt": "80ms", "buffer": "30kB"}
     same = mousehole.run({**RUN, "link": link, "duration": "20s", "warmup": "1s"})
     assert same.transfers.equals(done.transfers)
@@ -83,7 +83,13 @@ def test_run__takes_numbers_in_a_scenario() -> None:
         (mousehole.compare, "poisson", "lod", "compare() has no keyword lod; did you mean load?"),
         (mousehole.compare, "poisson", "qqqq", "compare() has no keyword qqqq; help(mousehole.compare)"),
         (mousehole.run, RUN, "sead", "run() has no keyword sead; did you mean seed?"),
-        (mousehole.read, "x", "dircetion", "read() has no keyword dircetion; did you mean direction?"),
+        (mousehole.read, "x", "payloda", "read() has no keyword payloda; did you mean payload?"),
+        (
+            mousehole.compare,
+            "poisson",
+            "uplink",
+            "no keyword uplink any more; give the rates of both directions",
+        ),
         (mousehole.inspect, "x", "rat", "inspect() has no keyword rat; did you mean rate?"),
     ],
 )

@@ -133,7 +133,7 @@ def test_play__the_rate_is_right(capfd: pytest.CaptureFixture[str]) -> None:
 def test_play__a_rate_may_change(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     trace = tmp_path / "two.trace"
     trace.write_text("1\n2\n10\n", encoding="utf-8")  # 3.6 Mb/s, over and over
-    given = scenario(link={"rate_trace": str(trace)})
+    given = scenario(link={"rate": None, "down": str(trace)})
     server = program("flood", 4, 6e6, 2, 0)
     played = link.play(given, Programs(command=program("receive", 4, 1.8), server=server))
     assert json.loads(capfd.readouterr().out)["rate_bps"] == pytest.approx(3.6e6, rel=0.02)
@@ -513,7 +513,7 @@ def test_command__a_server_that_ends_leaves_the_status_to_the_command() -> None:
         (["--rate", "10mbit", "--scheme", "shred"], "put the marker shred-edge before it"),
         (["--rate", "10mbit", "--scheme", "ns2-sfd"], "repeats a quirk of ns-2"),
         (["--rate", "10mbit", "--scheme", "empty"], "a link of its own"),
-        ([], "--rate: give a rate"),
+        ([], "--down: give the rate of the link"),
         (["--rate", "10mbit", "--mtu", "900"], "--mtu: 900 is not allowed"),
         (["--rate", "10mbit", "--mtu", "x"], "--mtu"),
         (["--rate", "10mbit", "--loss", "120%"], "--loss"),
@@ -604,7 +604,7 @@ def test_rate_trace__bad_input(tmp_path: Path) -> None:
     trace = tmp_path / "bad.trace"
     trace.write_text("5\n3\n", encoding="utf-8")
     with pytest.raises(MouseholeError, match=r"bad\.trace:2: 3 ms is earlier"):
-        _engine.rate_trace_mean("link.rate_trace", str(trace))
+        _engine.link_rate("link.down", str(trace))
 
 
 def traced(folder: Path) -> Path:
@@ -615,7 +615,7 @@ def traced(folder: Path) -> Path:
         duration = "6s"
         scheme = "red"
         [link]
-        rate_trace = "radio.trace"
+        down = "radio.trace"
         rtt = "40ms"
         [traffic]
         model = "poisson"
@@ -629,10 +629,10 @@ def traced(folder: Path) -> Path:
 def test_rate_trace__is_run_and_named(tmp_path: Path) -> None:
     done = mousehole.run(traced(tmp_path))
     # 2 + 6 + 0 + 1.5 Mb in 4 s is the mean that schemes and loads go by.
-    assert done.scenario["link"]["rate"] == "2375000bit"
+    assert done.scenario["link"]["up"] == "2375000bit"
     document = json.loads(done.to_json())
     assert [entry["name"] for entry in document["manifest"]["inputs"]] == ["radio.trace"]
-    assert document["manifest"]["scenario"]["link"]["rate_trace"] == "radio.trace"
+    assert document["manifest"]["scenario"]["link"]["down"] == "radio.trace"
     # From 1 s to 7 s: 6 + 0 + 1.5 + 9 Mb.
     assert done.queues[0]["capacity_bps"] == pytest.approx(16.5e6 / 6, rel=1e-6)
     assert 0.3 < done.queues[0]["utilisation"] <= 1.0
@@ -643,4 +643,4 @@ def test_rate_trace__is_compared_and_saved(tmp_path: Path) -> None:
     assert set(found.buckets["scheme"]) == {"droptail", "red"}
     assert [entry["name"] for entry in found.manifest["inputs"]] == ["radio.trace"]
     saved = scenarios.to_toml(found.scenario(), tmp_path)
-    assert 'rate_trace = "radio.trace"' in saved
+    assert 'down = "radio.trace"' in saved

@@ -29,7 +29,7 @@ def scenario(**traffic: Any) -> dict[str, Any]:
 
 MIX = [
     {"model": "poisson", "load": 0.5},
-    {"model": "ftp", "params": {"endless": True, "direction": "both"}, "count": 1},
+    {"model": "ftp", "payload": "both", "params": {"endless": True}, "count": 1},
     {"model": "voip", "name": "calls", "count": 2},
 ]
 
@@ -123,7 +123,7 @@ load = 0.4
 [[traffic.mix]]
 name = "sent"
 files = ["up.csv"]
-direction = "up"
+payload = "up"
 load = 0.2
 [[traffic.mix]]
 model = "voip"
@@ -171,5 +171,5 @@ def test_traces__faults_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(MouseholeError, match=r"own\.csv"):
         mousehole.run(path)
     path.write_text(TRACED.replace('"up"', '"sideways"'))
-    with pytest.raises(MouseholeError, match=r"traffic\.mix\[1\]\.direction"):
+    with pytest.raises(MouseholeError, match=r"traffic\.mix\[1\]\.payload"):
         mousehole.run(path)

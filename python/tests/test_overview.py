@@ -177,3 +177,19 @@ def test_plot__of_many_schemes_highlights_the_references(quick: mousehole.Compar
     assert "other schemes" in text
     assert all(text.count(f">{scheme}<") >= 1 for scheme in quick.plan.schemes)
     assert "95 % intervals" not in text, "three replications have none"
+
+
+def test_grid_times__are_against_one_cell_and_name_the_best() -> None:
+    done = mousehole.compare(
+        "poisson", rate="4mbit", load=0.9, buffer="10p,400p", schemes="droptail,fq-codel,srpt",
+        duration="10s", warmup="2s", seeds=5,
+    )  # fmt: skip
+    times = {(one.scheme, one.buffer): one for one in overview.grid_times(done.results, "short", 0.9)}
+    assert [key for key, one in times.items() if one.change is None] == [("droptail", "10p")]
+    first = times["droptail", "10p"].mean_s
+    for one in times.values():
+        if one.change is not None:
+            assert (one.change.mean < 0) == (one.mean_s < first)
+    best = overview.best_times(list(times.values()))
+    assert {one.scheme for one in best} <= {"droptail", "fq-codel"}  # srpt is an ideal
+    assert best[0].mean_s == min(one.mean_s for key, one in times.items() if key[0] != "srpt")

@@ -48,6 +48,16 @@ struct Step {
 }
 
 impl RateTrace {
+    /// Returns whether a text names a file and is no rate, which begins with its number and ends with its unit.
+    pub fn is_named(text: &str) -> bool {
+        let unit = text
+            .trim()
+            .trim_start_matches(['+', '-'])
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is_number = unit.len() < text.trim().len();
+        !text.trim().is_empty() && !(is_number && unit.chars().all(|c| c.is_alphabetic() || " /".contains(c)))
+    }
+
     /// Reads a trace from a file, which `field` names.
     ///
     /// # Errors
@@ -55,7 +65,7 @@ impl RateTrace {
     pub fn read(field: &str, path: &str) -> Result<RateTrace> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let fault = format!("cannot be read ({error})");
-            Error::faulty(field, quote(path), fault, "the name of a rate trace")
+            Error::faulty(field, quote(path), fault, "a rate such as 10mbit, or the file of a rate trace")
         })?;
         RateTrace::parse(&text, path)
     }

@@ -172,7 +172,7 @@ fn window_load(records: &Records) -> f64 {
     let wire: Vec<f64> = records
         .transfers
         .iter()
-        .filter(|transfer| !transfer.upload)
+        .filter(|transfer| transfer.upload == records.is_up)
         .map(|transfer| transfer.bytes as f64)
         .map(|size| size + HEADER_BYTES * ((size / SEGMENT_BYTES).ceil() + 1.0))
         .collect();

@@ -129,13 +129,16 @@ pub struct Records {
     pub datagrams: Vec<Datagrams>,
     /// Long-lived flows.
     pub flows: Vec<Flow>,
-    /// The bottleneck and the link in the other direction.
+    /// The bottleneck in the direction of the data, and the way back.
     pub links: [Link; 2],
     /// Names of the sources.
     pub sources: Vec<String>,
     /// How the load came about.
     pub load: Load,
-    /// Payload that arrived at clients per second.
+    /// All data go from clients to servers.
+    #[serde(default)]
+    pub is_up: bool,
+    /// Payload that arrived per second in the direction of the data.
     pub goodput_bps: f64,
     /// Data packets.
     pub packets: u64,

@@ -61,6 +61,7 @@ fn records(transfers: Vec<Transfer>) -> Records {
             session_rate_per_s: None,
             replay: None,
         },
+        is_up: false,
         goodput_bps: 5e5,
         packets: 200,
         reordered: 4,

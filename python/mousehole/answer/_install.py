@@ -87,8 +87,7 @@ def link_of(scenario: Scenario, buffer: str) -> Link | None:
     packets = buffer_packets(buffer, rate_bps, facts["rtt"])
     if packets is None:
         return None
-    traffic = scenario["traffic"]
-    return Link(rate_bps, packets, scenario["link"].get("overhead", 0), traffic.get("direction") == "up")
+    return Link(rate_bps, packets, scenario["link"].get("overhead", 0), bottleneck.is_up(scenario))
 
 
 def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:

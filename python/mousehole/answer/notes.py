@@ -6,8 +6,10 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole.answer._install import Link, in_packets, link_of
+from mousehole.answer._ways import WAY_BACK, WAYS, busier_way, directions, used_by_direction
 from mousehole.base import counted, scheme_name, share_text, size_text
 from mousehole.runs import Cell, Results
+from mousehole.scenario import bottleneck
 from mousehole.statistics import LEAST_REPLICATIONS, mser
 
 UNLOADED = 0.3
@@ -45,17 +47,25 @@ MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
 def cell_notes(results: Results, cell: Cell) -> list[str]:
     """Returns the remarks on a cell, one or two sentences each."""
     runs, notes = results.runs(cell, results.plan.baseline), []
-    load = max(max(run.scheme["utilisation"], run.load["achieved"] or 0.0) for run in runs)
+    used = used_by_direction(results, cell)
+    load = max(*used.values(), *(run.load["achieved"] or 0.0 for run in runs))
     if load < UNLOADED:
         more = (
             "Let the programs do more, or give"
             if results.plan.in_rounds
             else "Give a load, such as --load 0.9, or"
         )
-        wait_ms = 1000 * max(run.scheme["queue_delay_mean_s"] for run in runs)
+        wait_ms = 1000 * max(run.scheme[f"{way}queue_delay_mean_s"] for run in runs for way in WAYS)
+        loads = ", ".join(f"{share:.2g} {way}" for way, share in used.items())
         notes.append(
-            f"The link is hardly loaded (load {load:.2g}; packets wait {wait_ms:.2g} ms on average), so no "
+            f"The link is hardly loaded (used to {loads}; packets wait {wait_ms:.2g} ms on average), so no "
             f"scheme can make much of a difference. {more} a lower rate."
+        )
+    elif busier_way(results, cell) == WAY_BACK:
+        loads = ", ".join(f"{share:.2g} {way}" for way, share in used.items())
+        notes.append(
+            f"The {directions(results)[1]} direction is the busier one (used to {loads}); the delay of the "
+            "queue in the first table is its own."
         )
     notes += unsteady(results, cell)
     notes += _without_short(results, cell)
@@ -319,8 +329,9 @@ def _colour_shares(colours: list[dict[str, dict[str, int]]]) -> dict[str, float]
 
 def _rate_bps(results: Results) -> float | None:
     """Returns the rate of the link, None for a topology."""
-    rate = results.plan.base.get("link", {}).get("rate")
-    return None if rate is None or results.plan.base.get("topology") else _engine.parse_rate("rate", rate)
+    base = results.plan.base
+    rate = None if base.get("topology") else bottleneck.mean_rate(base)
+    return None if rate is None else _engine.parse_rate("rate", rate)
 
 
 def _share_of(rate: str, whole_bps: float) -> float:

@@ -1,10 +1,12 @@
 """Every scheme in one table, next to drop-tail, RED and FQ-CoDel, and its change by transfer size."""
 
+from dataclasses import dataclass
 from math import inf, isfinite, nan
 
 import numpy as np
 
 from mousehole.answer._install import Link, installation, link_of
+from mousehole.answer._ways import busier_way
 from mousehole.answer.advice import is_ideal
 from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
@@ -35,7 +37,7 @@ def heat_reference(plan: Plan) -> str:
 def overview_rows(results: Results, cell: Cell) -> list[OverviewRow]:
     """Returns one row per scheme: short transfers against every reference, long ones against the baseline."""
 
-    plan = results.plan
+    plan, way = results.plan, busier_way(results, cell)
     return [
         OverviewRow(
             cell.buffer, cell.load, scheme,
@@ -46,7 +48,7 @@ def overview_rows(results: Results, cell: Cell) -> list[OverviewRow]:
                 if reference != scheme
             },
             long=None if scheme == plan.baseline else _change(results, cell, scheme, plan.baseline, "long"),
-            queue_delay_p95_s=_mean(results.scheme_values(cell, scheme, "queue_delay_p95_s")),
+            queue_delay_p95_s=_mean(results.scheme_values(cell, scheme, f"{way}queue_delay_p95_s")),
             reordered_share=_mean(results.scheme_values(cell, scheme, "reordered_share")),
         )
         for scheme in plan.schemes
@@ -76,6 +78,56 @@ def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
         for scheme in plan.schemes
         for place in sizes
     ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GridTime:
+    """The mean response time of a class of transfers under one scheme with one buffer."""
+
+    scheme: str
+    buffer: str
+    mean_s: float
+    change: Change | None
+    """Against the baseline with the first buffer; None of that itself."""
+
+
+def grid_times(results: Results, role: Summary, load: float | None) -> list[GridTime]:
+    """Returns the times of all schemes with all buffers at a load, scheme by scheme.
+
+    All changes are against one cell, the baseline with the buffer that was named first, so that buffers can
+    be compared with each other.
+    """
+    plan = results.plan
+    cells = [cell for cell in plan.cells if cell.load == load]
+    place = [bucket.role for bucket in plan.buckets].index(role)
+
+    def times(cell: Cell, scheme: str) -> list[float]:
+        return [float(run.statistics["response_mean_s"][place]) for run in results.runs(cell, scheme)]
+
+    def change(cell: Cell, scheme: str) -> Change | None:
+        own, first = times(cell, scheme), times(cells[0], plan.baseline)
+        if (cell, scheme) == (cells[0], plan.baseline):
+            return None
+        ratio = log_ratio(own, first, results.design(cell, role == "short"))
+        return _as_change(ratio, [log_ratio([a], [b]).mean for a, b in zip(own, first, strict=True)])
+
+    return [
+        GridTime(scheme, cell.buffer, _mean(np.array(times(cell, scheme))), change(cell, scheme))
+        for scheme in plan.schemes
+        for cell in cells
+    ]
+
+
+def best_times(times: list[GridTime]) -> list[GridTime]:
+    """Returns the smallest time of a scheme that is no ideal, with every buffer that it has the same with.
+
+    Empty if there were no such transfers.
+    """
+    known = [one for one in times if isfinite(one.mean_s) and not is_ideal(one.scheme)]
+    if not known:
+        return []
+    best = min(known, key=lambda one: one.mean_s)
+    return [one for one in known if (one.scheme, one.mean_s) == (best.scheme, best.mean_s)]
 
 
 def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ BYTES = Unit("B", "a number of bytes, or a text with a unit such as 15kB")
 BUFFER = Unit("B", "a number of bytes, or a text such as 50p, 64kB or 1bdp")
 
 UNITS: dict[str, Unit] = {
-    **dict.fromkeys(("rate", "uplink_rate", "client_rate"), BITS),
+    **dict.fromkeys(("rate", "down", "up", "client_rate"), BITS),
     **dict.fromkeys(
         (
             "rtt",
@@ -42,7 +42,7 @@ UNITS: dict[str, Unit] = {
         ),
         SECONDS,
     ),
-    **dict.fromkeys(("buffer", "uplink_buffer"), BUFFER),
+    **dict.fromkeys(("buffer", "up_buffer"), BUFFER),
     "burst": BYTES,
 }
 """The units of a scenario's quantities, by the names of their fields; traffic has fields of its own."""

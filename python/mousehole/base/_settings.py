@@ -53,7 +53,17 @@ def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
 class RunOptions:
     """Options of link, traffic, hosts and runs; None means the scenario's value, or the default."""
 
-    rate: str | float | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
+    down: str | float | None = option(
+        None, "Rate of the download direction, such as 20mbit, or a file of a rate that varies.",
+        "RATE|FILE", LINK,
+    )  # fmt: skip
+    up: str | float | None = option(None, "The same of the upload direction.", "RATE|FILE", LINK)
+    rate: str | float | None = option(
+        None, "Rate of both directions; the scheme is then at the download direction.", "RATE", LINK
+    )
+    at: str | None = option(
+        None, "Where the scheme is (default: both with --down and --up, else down).", "down|up|both", LINK
+    )
     rtt: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
         None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK
     )
@@ -61,10 +71,6 @@ class RunOptions:
         None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp); several give a grid.",
         "50p|64kB|1bdp[,…]", LINK,
     )  # fmt: skip
-    uplink: str | float | None = option(None, "Rate of the link for ACKs (default: as --rate).", "RATE", LINK)
-    uplink_buffer: str | float | None = option(
-        None, "Buffer of the link for ACKs (default: 1000p).", "50p|64kB|1bdp", LINK
-    )
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
     burst: str | float | None = option(
         None, "Depth of a token bucket that shapes the link, as tc's tbf (default: none).", "8kB", LINK
@@ -73,10 +79,10 @@ class RunOptions:
         None, "Bytes of IP packets / capacity, at most 2 (default: the traffic's own); several give a grid.",
         "0.9[,…]", TRAFFIC,
     )  # fmt: skip
-    direction: str | None = option(
+    payload: str | None = option(
         None,
-        "down (server to client) or up (default: the scenario's, else down).",
-        "down|up",
+        "Which way the payload goes (default: the scenario's, else down; of calls both).",
+        "down|up|both",
         TRAFFIC,
     )
     replay: str | None = option(
@@ -152,10 +158,26 @@ def accepts_options(
     return wrap
 
 
+RATES_OF_BOTH = "give the rates of both directions, such as --down 20mbit --up 1mbit"
+REPLACED = {
+    "uplink": RATES_OF_BOTH,
+    "uplink_buffer": f"{RATES_OF_BOTH}; --buffer is then of both, and a scenario's link.up_buffer of one",
+    "direction": "give --payload up for uploads; --down and --up are the same whatever the link carries",
+    "both_directions": "give --at both, or the rates of both directions as --down and --up",
+    "rate_trace": "give the file in place of the rate, such as --down lte.trace",
+    "uplink_trace": "give the file in place of the rate, such as --up lte.trace",
+}
+"""Options that were replaced, by their fields, and what to give now."""
+
+
 def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
     """Raises `TypeError` for a keyword that a function does not have, and suggests one that it has."""
     names = list(known)
     for name in given:
+        if name not in names and name in REPLACED:
+            raise TypeError(
+                f"{function}() has no keyword {name} any more; {REPLACED[name].replace('--', '')}"
+            )
         if name not in names:
             near = get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]}?" if near else f"help(mousehole.{function}) lists them"

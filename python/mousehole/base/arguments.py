@@ -14,7 +14,9 @@ Traffic = Annotated[
         autocompletion=complete_traffic,
     ),
 ]
-Direction = Annotated[str, typer.Option(metavar="down|up", help="down (server to client) or up.")]
+Payload = Annotated[
+    str, typer.Option(metavar="down|up", help="Whose payload: down (server to client) or up.")
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat a faulty row of a file as an error.")]
 JsonFile = Annotated[
     str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")

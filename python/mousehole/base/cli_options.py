@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 from mousehole.base._completion import complete_schemes
 from mousehole.base._options import parameters, whole
 from mousehole.base._plain_text import for_output
-from mousehole.base._settings import OptionHelp, command_line_options, option, switch
+from mousehole.base._settings import REPLACED, OptionHelp, command_line_options, option, switch
 
 READERS: dict[type, Callable[[str, Any], Any]] = {
     int: whole,
@@ -107,6 +107,9 @@ def usage_error_text(error: Exception) -> str | None:
     context = getattr(error, "ctx", None)
     if not hasattr(error, "format_message") or "Help" in type(error).__name__:
         return None
+    unknown = str(getattr(error, "option_name", ""))
+    if now := REPLACED.get(unknown.removeprefix("--").replace("-", "_")):
+        return f"{unknown} was replaced; {now}"
     names: list[str] = getattr(getattr(error, "param", None), "opts", [])
     message = getattr(error, "message", "")
     is_option = bool(names) and names[0].startswith("-") and bool(message)

@@ -101,18 +101,18 @@ app = typer.Typer(
 
 
 OPTION_OF_FIELD = {
-    "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.uplink_rate": "--uplink",
-    "link.uplink_buffer": "--uplink-buffer", "link.overhead": "--overhead", "link.burst": "--burst",
-    "link.rate_trace": "--rate-trace", "link.uplink_rate_trace": "--uplink-trace", "mtu": "--mtu",
+    "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.down": "--down",
+    "link.up": "--up", "link.overhead": "--overhead", "link.burst": "--burst",
+    "mtu": "--mtu", "down": "--down", "up": "--up", "at": "--at", "payload": "--payload",
     "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
-    "topology.uplink_rate": "--uplink", "topology.uplink_buffer": "--uplink-buffer", "traffic.load": "--load",
-    "traffic.direction": "--direction", "traffic.replay": "--replay", "tcp.profile": "--tcp",
+    "topology.up": "--up", "traffic.load": "--load", "traffic.payload": "--payload",
+    "traffic.replay": "--replay", "tcp.profile": "--tcp",
     "duration": "--duration", "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs",
     "rounds": "--rounds",
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
-    "load": "--load", "rate": "--rate", "direction": "--direction", "replication": "--replication",
-    "overhead": "--overhead", "table": "--table", "figure": "--figure", "uplink_rate": "--uplink",
-    "uplink_buffer": "--uplink-buffer", "baseline": "--baseline", "dask": "--dask", "days": "--days",
+    "load": "--load", "rate": "--rate", "replication": "--replication",
+    "overhead": "--overhead", "table": "--table", "figure": "--figure",
+    "baseline": "--baseline", "dask": "--dask", "days": "--days",
     "traffic.params": "--param", "params": "--param",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mousehole.base import console_reporter, output, parameters, whole
-from mousehole.base.arguments import Direction, JsonFile, ModelParams, Strict
+from mousehole.base.arguments import JsonFile, ModelParams, Payload, Strict
 from mousehole.base.cli_options import CliCommand, command_app
 
 app = command_app()
@@ -19,7 +19,7 @@ def inspect_command(
     rate: Annotated[
         str | None, typer.Option(metavar="RATE", help="Also print the load on a link of this rate.")
     ] = None,
-    direction: Direction = "down",
+    payload: Payload = "down",
     strict: Strict = False,
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
     param: ModelParams = None,
@@ -34,7 +34,7 @@ def inspect_command(
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
     params = parameters("--param", param or [])
     summary = traffics.inspect(
-        traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params, console_reporter()
+        traffic, rate, payload, strict, whole("seed", seed, 0) or 0, params, console_reporter()
     )
     if json != "-":
         show.print_summary(report.report_console(), summary)

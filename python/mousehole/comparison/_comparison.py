@@ -83,18 +83,22 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
     The link:
 
-    - `rate`: such as "10mbit"; required, except with a scenario
+    - `down` and `up`: rates of the two directions, such as "20mbit" and "1mbit"; either may be the file of a
+      rate that varies
+    - `rate`: one rate for both directions in their place; one of these is required, except with a scenario
+    - `at`: "down", "up" or "both": the directions at whose queue the scheme is ("both" with `down` and `up`,
+      else "down"); another queue is drop-tail
     - `rtt`: round-trip time of connections if the traffic gives none ("80ms")
-    - `buffer`: "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid
-    - `uplink`: rate of the link that carries the acknowledgements (as `rate`)
-    - `uplink_buffer`: its buffer ("1000p")
+    - `buffer`: "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid. With `down`
+      and `up` it is that of both directions; with `rate`, the upload direction has "1000p"
     - `overhead`: link-layer bytes added to every packet (0)
     - `burst`: depth of a token bucket that shapes both directions of the link, as Linux's tbf does (none)
 
     The traffic:
 
     - `load`: bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
-    - `direction`: "down", server to client, or "up" (the scenario's, else "down")
+    - `payload`: which way the payload goes: "down", server to client, "up", or of some models "both" (the
+      scenario's, else "down"; of calls "both")
     - `replay`: "closed": files' connections wait for each other as recorded, or "open" ("closed" if the files
       tell when connections ended, else "open")
     - `ignore_trace_rtt`: use `rtt` for every connection (False)
@@ -317,11 +321,11 @@ class Comparison:
 def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic."""
     if not traffics.is_scenario(source):
-        given = traffics.described(source, options.direction, options.params)
+        given = traffics.described(source, options.payload, options.params)
         return scenarios.default(), given
     path = traffics.scenario_path(source)
     start = scenarios.load(path)
-    section = scenarios.traffic_section(start, options.direction, options.params)
+    section = scenarios.traffic_section(start, options.payload, options.params)
     return start, traffics.of_section(section, path.name)
 
 
@@ -363,7 +367,7 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
         shipment_of(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
-    rate = bottleneck.facts(plan.base)["rate"]
+    rate = bottleneck.mean_rate(plan.base)
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
     sizes = np.empty(0) if traffic is None else traffic.frame()["bytes"].astype(float)
     plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
@@ -399,8 +403,7 @@ def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None)
 
 def _pipe_bytes(plan: Plan) -> float:
     """Returns the bandwidth-delay product of the bottleneck, 0 for a topology that gives no rate."""
-    facts = bottleneck.facts(plan.base)
-    rate, rtt = facts["rate"], facts["rtt"]
+    rate, rtt = bottleneck.mean_rate(plan.base), bottleneck.facts(plan.base)["rtt"]
     if rate is None:
         return 0.0
     return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
@@ -410,7 +413,7 @@ def chosen_warmup(
     plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool
 ) -> Warmup | None:
     """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
-    rate = bottleneck.facts(plan.base)["rate"]
+    rate = bottleneck.mean_rate(plan.base)
     if summary is None or rate is None or plan.base["traffic"].get("mix"):
         return None
     return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)

@@ -74,17 +74,17 @@ class Given:
     """The user's names of clients by the engine's number; None if the numbers are the user's own."""
 
 
-def of_frame(frame: FrameLike | Mapping[str, Any], direction: str) -> Given:
+def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """Returns the connections of a frame, in the order of their starts, which count from the first one.
 
-    Columns are known by the names that they may have in delimited text. `direction` chooses between bytes of
+    Columns are known by the names that they may have in delimited text. `payload` chooses between bytes of
     the two directions. Raises `MouseholeError` for a column that is missing, and for a value that is not
     allowed, with its row and column.
     """
     keys = _keys(frame)
     known = {
         meaning: _Column(str(keys[place]), _values(frame[keys[place]]), unit_ns)
-        for meaning, place, unit_ns in _engine.table_columns([str(key) for key in keys], direction)
+        for meaning, place, unit_ns in _engine.table_columns([str(key) for key in keys], payload)
     }
     if "client" not in known:
         raise missing_error("data frame", "a column client, with the name, address or number of each client")

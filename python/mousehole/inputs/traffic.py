@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -73,13 +73,13 @@ class TrafficInput:
         show = reporter or Silent()
         main = self._read_main(strict, seed, show)
         parts = [
-            (number, _read_files(entry, strict, seed, show), entry.get("direction") == "up")
+            (number, _read_files(entry, strict, seed, show))
             for number, entry in enumerate(self.section.get("mix") or (), 1)
             if entry.get("files")
         ]
         if not parts:
             return main
-        own = [(0, main, False)] if self.section.get("files") and main else []
+        own = [(0, main)] if self.section.get("files") and main else []
         return _engine.combine([*own, *parts])
 
     def in_memory(self) -> InputEntry | None:
@@ -97,41 +97,41 @@ class TrafficInput:
         if section.get("files"):
             return _read_files(section, strict, seed, reporter)
         if section.get("model"):
-            return _engine.model_traffic(section["model"], section.get("params"))
+            return _engine.model_traffic(section["model"], section.get("params"), section.get("payload"))
         if section.get("connections"):
             return _engine.connections_traffic(section["connections"])
         return None
 
 
 def described(
-    source: Source, direction: str | None = None, params: Mapping[str, object] | None = None
+    source: Source, payload: str | None = None, params: Mapping[str, object] | None = None
 ) -> TrafficInput:
     """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model."""
     if isinstance(source, str | Path):
         source = [source]
     if _is_data(source):
-        given = frames.of_frame(_collected(source), direction or "down")
-        return _of_connections(given, direction, params)
+        given = frames.of_frame(_collected(source), payload or "down")
+        return _of_connections(given, payload, params)
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
         rows = [item for item in items if isinstance(item, Mapping)]
-        return _of_connections(frames.of_dictionaries(rows), direction, params)
+        return _of_connections(frames.of_dictionaries(rows), payload, params)
     names = [str(item) for item in items]
     if "" in names:
         raise field_error("traffic", "", "the name of a file or model, or - for standard input")
     if names.count(STANDARD_INPUT) > 1:
         raise field_error("traffic", STANDARD_INPUT, "given at most once", "is given twice")
     if any(is_model(name) for name in names):
-        return _of_model(names, direction, params)
+        return _of_model(names, payload, params)
     if params:
         with_params({"files": names}, params)  # refuses them
-    return _of_files(names, direction)
+    return _of_files(names, payload)
 
 
 def of_section(section: TrafficSection, label: str) -> TrafficInput:
     """Returns the traffic of a scenario."""
     if section.get("files"):
-        section = {"direction": "down", **section}
+        section = {"payload": "down", **section}
     return TrafficInput(section, label, sizefiles.named(section))
 
 
@@ -166,7 +166,7 @@ def scenario_path(source: Source) -> Path:
 
 
 @suggesting
-def read(paths: Source, direction: str = "down", strict: bool = False, seed: int = 1,
+def read(paths: Source, payload: str = "down", strict: bool = False, seed: int = 1,
          params: Mapping[str, object] | None = None) -> pl.DataFrame:  # fmt: skip
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
@@ -174,25 +174,25 @@ def read(paths: Source, direction: str = "down", strict: bool = False, seed: int
     clients where `paths` is a frame that has names), `rtt_s` and `duration_s` (from the start to the last
     byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
 
-    `paths` is what `compare` takes, but no scenario. `direction` is that of the data, "down" (server to
+    `paths` is what `compare` takes, but no scenario. `payload` says which way it goes, "down" (server to
     client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
     `seed` is the base of the draws for what files leave open, `params` are those of a model.
 
     Raises `MouseholeError` for traffic that cannot be used.
     """
-    given, traffic = _read(paths, direction, strict, seed, params)
+    given, traffic = _read(paths, payload, strict, seed, params)
     return frames.with_names(pl.DataFrame(traffic.frame()), given.clients)
 
 
 @suggesting
-def inspect(paths: Source, rate: str | float | None = None, direction: str = "down", strict: bool = False,
+def inspect(paths: Source, rate: str | float | None = None, payload: str = "down", strict: bool = False,
             seed: int = 1, params: Mapping[str, object] | None = None, reporter: Reporter | None = None,
             ) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
     in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
-    without one it is None. `direction`, `strict`, `seed` and `params` are as for `read`; `reporter` receives
+    without one it is None. `payload`, `strict`, `seed` and `params` are as for `read`; `reporter` receives
     the progress of reading large files.
 
     Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
@@ -200,7 +200,7 @@ def inspect(paths: Source, rate: str | float | None = None, direction: str = "do
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
-    _, traffic = _read(paths, direction, strict, seed, params, reporter)
+    _, traffic = _read(paths, payload, strict, seed, params, reporter)
     return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
 
 
@@ -212,7 +212,7 @@ class _Summary(dict[str, object]):
         return as_html(lambda console: show.print_summary(console, summary))
 
 
-def _read(paths: Source, direction: str, strict: bool, seed: int, params: Mapping[str, object] | None,
+def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
           reporter: Reporter | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     if isinstance(paths, Iterator | Set):
         paths = list(paths)
@@ -221,7 +221,7 @@ def _read(paths: Source, direction: str, strict: bool, seed: int, params: Mappin
             "a scenario; inspect and read show traffic, mousehole run runs it",
             kind="file", file=str(scenario_path(paths)),
         )  # fmt: skip
-    given = described(paths, direction, params)
+    given = described(paths, payload, params)
     traffic = given.read(strict, seed, reporter)
     if traffic is None:
         raise missing_error("traffic", "something to inspect")
@@ -232,7 +232,7 @@ def _read_files(
     section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter
 ) -> _engine.Traffic:
     """Reads files; the progress of large ones is reported in megabytes."""
-    names, direction = section["files"], section.get("direction") or "down"
+    names, payload = section["files"], section.get("payload") or "down"
     tables = parquet.tables(names)
     megabytes = sum(Path(name).stat().st_size for name in names if Path(name).is_file()) // MEGABYTE
     before, shown = _engine.bytes_read(), 0
@@ -245,26 +245,26 @@ def _read_files(
             shown += 1
 
     if megabytes < LARGE_MB:
-        return interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables))
+        return interruptible(lambda: _engine.read_traffic(names, payload, strict, seed, tables))
     reporter.start(megabytes, "MB read")
     try:
-        traffic = interruptible(lambda: _engine.read_traffic(names, direction, strict, seed, tables), advance)
+        traffic = interruptible(lambda: _engine.read_traffic(names, payload, strict, seed, tables), advance)
         advance()
     finally:
         reporter.finish()
     return traffic
 
 
-def _of_files(names: list[str], direction: str | None) -> TrafficInput:
+def _of_files(names: list[str], payload: str | None) -> TrafficInput:
     if not names:
         raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     files = tuple(Path(name) for name in names)
-    section: TrafficSection = {"files": names, "direction": direction or "down"}
+    section: TrafficSection = {"files": names, "payload": payload or "down"}
     labels = ["standard input" if str(file) == STANDARD_INPUT else file.name for file in files]
     return TrafficInput(section, ", ".join(labels), files)
 
 
-def _of_model(names: list[str], direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
+def _of_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     if len(names) > 1:
         (model, *_) = [name for name in names if is_model(name)]
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")
@@ -273,11 +273,15 @@ def _of_model(names: list[str], direction: str | None, params: Mapping[str, obje
         section = with_params(section, params)
     files = sizefiles.named(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
-    return TrafficInput(_going(section, direction), label, files)
+    return TrafficInput(_going(section, payload), label, files)
 
 
-def _of_connections(given: Given, direction: str | None, params: Mapping[str, object] | None) -> TrafficInput:
-    section = _going({"files": [IN_MEMORY]}, direction)
+def _of_connections(given: Given, payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
+    section = _going({"files": [IN_MEMORY]}, payload)
+    if "payload" in section:
+        given = replace(
+            given, connections=[{"payload": section["payload"], **one} for one in given.connections]
+        )
     if params:
         with_params(section, params)  # refuses them
     label = counted(len(given.connections), "connection")
@@ -293,6 +297,6 @@ def _collected(source: FrameLike | Mapping[str, Any]) -> FrameLike | Mapping[str
     return source.collect() if isinstance(source, pl.LazyFrame) else source
 
 
-def _going(section: TrafficSection, direction: str | None) -> TrafficSection:
-    """Returns the section with the direction that its payload goes; a scenario takes down for granted."""
-    return section if direction in (None, "down") else {**section, "direction": direction}
+def _going(section: TrafficSection, payload: str | None) -> TrafficSection:
+    """Returns the section with the way that its payload goes; a scenario takes down for granted."""
+    return section if payload in (None, "down") else {**section, "payload": payload}

@@ -43,10 +43,7 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
     shared = link.base_scenario(
         start,
         _comparison_options(options),
-        both_directions=options.both_directions,
         loss=_loss(options.loss),
-        rate_trace=options.rate_trace,
-        uplink_trace=options.uplink_trace,
     )
     programs = _programs(options, command)
     if options.schemes is None:
@@ -85,8 +82,8 @@ def _check_options(options: LinkOptions) -> None:
 def _comparison_options(options: LinkOptions) -> Options:
     rounds = options.rounds if options.seeds is None else options.seeds
     return Options(
-        rate=options.rate, rtt=options.rtt, buffer=options.buffer, uplink=options.uplink,
-        uplink_buffer=options.uplink_buffer, overhead=options.overhead, burst=options.burst,
+        rate=options.rate, down=options.down, up=options.up, at=options.at, rtt=options.rtt,
+        buffer=options.buffer, overhead=options.overhead, burst=options.burst,
         schemes=options.schemes,
         baseline=Options.baseline if options.baseline is None else options.baseline,
         short=Options.short if options.short is None else options.short,

@@ -166,7 +166,8 @@ def recorded(transfers: pl.DataFrame, flows: pl.DataFrame) -> TrafficSection:
         idle = [max(now - before, 0.0) for now, before in zip(starts[1:], ends, strict=False)]
         pauses = zip([0.0, *idle], rows["bytes"], strict=True)
         writes: list[WriteSpec] = [{"idle_s": round(pause, 9), "bytes": size} for pause, size in pauses]
-        connections.append({"start_s": starts[0], "upload": bool(rows["upload"][0]), "writes": writes})
+        payload = "up" if rows["upload"][0] else "down"
+        connections.append({"start_s": starts[0], "payload": payload, "writes": writes})
     connections.sort(key=lambda one: one["start_s"])
     section = cast("TrafficSection", {"connections": connections} if connections else {})
     bulk = flows.filter(~pl.col("upload")).height if flows.height else 0
@@ -211,20 +212,11 @@ def predict(played: Played) -> Records:
 
 
 def base_scenario(
-    start: Scenario, options: Options, *, both_directions: bool = False, loss: float | None = None,
-    rate_trace: str | None = None, uplink_trace: str | None = None,
-) -> scenarios.SharedScenario:  # fmt: skip
+    start: Scenario, options: Options, *, loss: float | None = None
+) -> scenarios.SharedScenario:
     """Returns what all runs share: a scenario with the options of the link applied to it."""
-    link = {**start["link"]}
-    if rate_trace is not None:
-        link["rate_trace"] = rate_trace
-    if uplink_trace is not None:
-        link["uplink_rate_trace"] = uplink_trace
-    start = cast("Scenario", {**start, "link": link})
-    if both_directions:
-        start["both_directions"] = True
     if loss is not None:
-        start["faults"] = [*start.get("faults", []), {"link": "down", "bernoulli": loss}]
+        start = {**start, "faults": [*start.get("faults", []), {"link": "down", "bernoulli": loss}]}
     return scenarios.shared(start, NOTHING, options)
 
 

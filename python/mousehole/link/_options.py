@@ -12,25 +12,24 @@ class LinkOptions:
     """The options of `mousehole link`."""
 
     scenario: str | None = option(None, "Link and scheme of this scenario.", "FILE.toml", LINK)
-    rate: str | None = option(None, "Rate of the link, such as 10mbit.", "RATE", LINK)
+    down: str | None = option(
+        None, "Rate of the download direction, such as 20mbit, or a file of a rate that varies.",
+        "RATE|FILE", LINK,
+    )  # fmt: skip
+    up: str | None = option(None, "The same of the upload direction.", "RATE|FILE", LINK)
+    rate: str | None = option(None, "Rate of both directions.", "RATE", LINK)
     rtt: str | None = option(None, "Round-trip time without queueing (default: 80ms).", "TIME", LINK)
     buffer: str | None = option(
         None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp).", "50p|64kB|1bdp", LINK
     )
-    uplink: str | None = option(None, "Rate of the other direction (default: as --rate).", "RATE", LINK)
-    uplink_buffer: str | None = option(
-        None, "Buffer of the other direction (default: 1000p).", "50p|64kB|1bdp", LINK
-    )
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
     burst: str | None = option(None, "Depth of a token bucket, as tc's tbf (default: none).", "8kB", LINK)
-    rate_trace: str | None = option(
-        None, "Rate that changes: mahimahi's format, or lines of time and rate.", "FILE", LINK
-    )
-    uplink_trace: str | None = option(None, "The same in the other direction.", "FILE", LINK)
     loss: str | None = option(None, "Lose this share of the packets to the client on purpose.", "1%", LINK)
     mtu: int | None = option(None, "Largest packet (default: 1500).", "BYTES", LINK, int)
     scheme: str | None = option(None, "Scheme of the link (default: droptail).", "NAME[(…)]", SCHEME)
-    both_directions: bool = switch("The same scheme in the other direction.", SCHEME)
+    at: str | None = option(
+        None, "Where it is (default: both with --down and --up, else down).", "down|up|both", SCHEME
+    )
     policy: str | None = option(
         None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", SCHEME
     )

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from mousehole.base import COMPARED, LINK, RUN, option, switch
 
 PAGE = "Page"
+DEFAULT_RATE = "10mbit"
+"""Rate of both directions where none is given."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
     """What is loaded, behind which link, and how often."""
 
-    rate: str = option("10mbit", "Rate of the link.", "RATE", LINK)
+    down: str | None = option(None, "Rate of the download direction.", "RATE", LINK)
+    up: str | None = option(None, "Rate of the upload direction.", "RATE", LINK)
+    rate: str | None = option(None, "Rate of both directions (default: 10mbit).", "RATE", LINK)
     rtt: str = option("40ms", "Round-trip time without queueing.", "TIME", LINK)
     buffer: str = option(
         "100p", "Buffer in packets, bytes or bandwidth-delay products.", "50p|64kB|1bdp", LINK
-    )
-    uplink: str | None = option(
-        None, "Rate of the other direction (default: that of the link).", "RATE", LINK
     )
     http: str | None = option(
         None, "Version of HTTP; 2 and 3 need TLS (default: a recording's own, else 1.1).", "1.1|2|3", PAGE
@@ -39,3 +40,14 @@ class PageOptions:
     loads: int | None = option(20, "Loads per scheme, in rounds that mix the schemes.", "N", RUN, int)
     seed: int | None = option(1, "Seed of the order and of all random draws.", "N", RUN, int)
     predict: bool = switch("Also simulate the page, and show both side by side.", RUN)
+
+    @property
+    def rate_down(self) -> str:
+        """The rate of the download direction."""
+        return self.down or self.rate or DEFAULT_RATE
+
+    @property
+    def rates(self) -> dict[str, str | None]:
+        """The rates of the link by the names of their options, one for both directions or one for each."""
+        given = {"rate": self.rate, "down": self.down, "up": self.up}
+        return {**given, "rate": DEFAULT_RATE} if given == dict.fromkeys(given) else given

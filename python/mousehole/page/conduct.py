@@ -130,8 +130,7 @@ def _planned(options: PageOptions) -> _Plan:
     schemes = with_baseline(chosen_schemes(options.schemes), baseline)
     for scheme in schemes:
         _engine.scheme_parameters(scheme)
-    for field in ("rate", "uplink"):
-        given = getattr(options, field)
+    for field, given in options.rates.items():
         if given is not None:
             _engine.parse_rate(field, given)
     timeout_s = _engine.parse_duration("timeout", options.timeout)
@@ -168,8 +167,8 @@ def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Set
     bulk = least("bulk", 0 if options.bulk is None else options.bulk, 0)
     return Setting(
         page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
-        congestion=options.congestion, rate=options.rate, rtt=options.rtt, buffer=options.buffer,
-        settle_s=plan.settle_s, timeout_s=plan.timeout_s, seed=plan.seed, uplink=options.uplink,
+        congestion=options.congestion, rate=options.rate_down, rtt=options.rtt, buffer=options.buffer,
+        settle_s=plan.settle_s, timeout_s=plan.timeout_s, seed=plan.seed, uplink=options.up,
         policy=options.policy,
     )  # fmt: skip
 
@@ -227,8 +226,9 @@ def _by_link(options: PageOptions) -> Joining:
 
     Raises `MouseholeError` for a fault in the link's options, as a run on real packets has it.
     """
-    own = Options(rate=options.rate, rtt=options.rtt, buffer=options.buffer, uplink=options.uplink,
-                  schemes=options.schemes, baseline=options.baseline, seed=options.seed)  # fmt: skip
+    own = Options(rate=options.rates["rate"], down=options.down, up=options.up, rtt=options.rtt,
+                  buffer=options.buffer, schemes=options.schemes, baseline=options.baseline,
+                  seed=options.seed)  # fmt: skip
     plan = link.plan_rounds(link.base_scenario(default(), own), own, None)
     (cell,) = plan.cells
     for scheme in plan.schemes:

@@ -194,7 +194,7 @@ def _in_order(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 def _scenario(options: PageOptions) -> dict[str, Any]:
     """Returns what all runs have in common."""
-    link = {"rate": options.rate, "rtt": options.rtt, "buffer": options.buffer, "uplink_rate": options.uplink}
+    link = {**options.rates, "rtt": options.rtt, "buffer": options.buffer}
     return {
         "warmup": "0s",
         "max_windows": 1,

@@ -10,6 +10,7 @@ from rich.text import Text
 from mousehole.answer import BETTER, PAGES, WORSE, findings, is_ideal, overview, tables
 from mousehole.base import (
     MOST_PERCENT,
+    Summary,
     counted,
     dense,
     print_fitting,
@@ -55,6 +56,42 @@ def print_overview(console: Console, results: Results, cell: Cell, by_size: bool
         print_fitting(console, _heat_forms(results, overview.by_size_rows(results, cell)))
     if results.plan.replications >= LEAST_REPLICATIONS:
         _print_verdicts(console, results, cell)
+
+
+def print_grid(console: Console, results: Results) -> None:
+    """Prints the times of short and long transfers over the grid, a table per load, and names the best."""
+    plan = results.plan
+    words: dict[Summary, str] = {
+        "short": f"≤ {size_text(plan.short_bytes)}", "long": f"> {size_text(plan.long_bytes)}"
+    }  # fmt: skip
+    for role, limit in words.items():
+        for load in plan.loads:
+            times = overview.grid_times(results, role, load)
+            at_load = "" if load is None else f", load {load:g}"
+            print_fitting(console, _grid_forms(f"Mean response time of transfers {limit}{at_load}", times))
+            first = f"{plan.baseline} with buffer {plan.buffers[0]}"
+            said = f"All percentages are against one cell, {first}."
+            if best := overview.best_times(times):
+                named = f"{best[0].scheme} with buffer {', '.join(one.buffer for one in best)}"
+                said = f"Smallest: {named}, {time_text(best[0].mean_s)}. {said}"
+            say(console, Text(f"{said}\n"))
+
+
+def _grid_forms(title: str, times: list[overview.GridTime]) -> Iterator[tuple[Table, str]]:
+    for with_ends in (True, False):
+        table = dense(title)
+        table.add_column("scheme", overflow="fold")
+        for buffer in dict.fromkeys(one.buffer for one in times):
+            table.add_column(f"buffer {buffer}", justify="right")
+        for scheme in dict.fromkeys(one.scheme for one in times):
+            own = [_grid_text(one, with_ends) for one in times if one.scheme == scheme]
+            table.add_row(Text(marked(scheme)), *own)
+        yield table, "" if with_ends else ENDS
+
+
+def _grid_text(one: overview.GridTime, with_ends: bool) -> Text:
+    time = Text(time_text(one.mean_s))
+    return time if one.change is None else time + Text("  ") + change_text(one.change, with_ends) + Text(" %")
 
 
 def _cells(results: Results, row: OverviewRow, page_s: float | None) -> Cells:

@@ -15,7 +15,6 @@ from mousehole.answer import BETTER, MANY_SCHEMES, PAGES, WORSE, findings, notes
 from mousehole.base import (
     OutputConsole,
     Role,
-    Summary,
     counted,
     natural_width,
     say,
@@ -28,7 +27,7 @@ from mousehole.inputs import account, replay_words
 from mousehole.quantities import TableName
 from mousehole.reports._answer import print_answer
 from mousehole.reports._groups import print_groups
-from mousehole.reports._overview import print_overview
+from mousehole.reports._overview import print_grid, print_overview
 from mousehole.runs import (
     CENSORED_SHARE,
     BucketRow,
@@ -90,7 +89,7 @@ def print_report(console: Console, results: Results, details: bool = False) -> N
     console.print(Text(f"{results.label} over {link}", style="bold"))
     print_answer(console, results)
     if len(plan.cells) > 1:
-        _print_grid(console, results)
+        print_grid(console, results)
     for cell in plan.cells:
         _print_cell(console, results, cell, details)
     if results.traffic is not None:
@@ -385,22 +384,3 @@ def _print_verdicts(console: Console, own: list[Finding], plan: Plan) -> None:
         lines.append(f"mean time of a page {by_name['page_mean_s'].verdict}")
     for line in lines:
         say(console, Text(line, style="dim"), indent=6)
-
-
-def _print_grid(console: Console, results: Results) -> None:
-    """Prints the change of the short and the long mean over the grid: one table per load."""
-    plan, rows = results.plan, tables.bucket_rows(results)
-    words: dict[Summary, str] = {
-        "short": f"≤ {size_text(plan.short_bytes)}", "long": f"> {size_text(plan.long_bytes)}"
-    }  # fmt: skip
-    for role, limit in words.items():
-        for load in plan.loads:
-            chosen = [row for row in rows if row.bucket.role == role and row.load == load]
-            title = f"Mean response time of transfers {limit} against {plan.baseline}"
-            at_load = "" if load is None else f", load {load:g}"
-            _print_grid_table(console, title + at_load, chosen, plan)
-
-
-def _print_grid_table(console: Console, title: str, rows: list[BucketRow], plan: Plan) -> None:
-    wide = [{f"buffer {row.buffer}": row for row in rows if row.scheme == scheme} for scheme in plan.schemes]
-    _print_wide(console, title, wide, [f"buffer {buffer}" for buffer in plan.buffers], change_text)

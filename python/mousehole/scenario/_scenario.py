@@ -15,6 +15,7 @@ from mousehole.base import (
     Options,
     Unit,
     buffer_checked,
+    conflict_error,
     field_error,
     least,
     missing_error,
@@ -32,10 +33,8 @@ IN_MEMORY = "(connections in memory)"
 
 MOST_SEED = (1 << 64) - 1
 """The largest seed of the engine."""
-RATE_TRACES = {"rate_trace": "rate", "uplink_rate_trace": "uplink_rate"}
-"""Fields of files in which a rate changes, and the fields that then hold the mean."""
-
-
+AT = ("down", "up", "both")
+"""Where the scheme may be."""
 DEFAULT_RTT = "80ms"
 """Round-trip time where neither the traffic nor the user gives one."""
 
@@ -85,14 +84,23 @@ def load(path: str | Path) -> Scenario:
 
 def rate_traces(scenario: Scenario) -> tuple[Path, ...]:
     """Returns the files of the scenario's rate traces."""
+    return tuple(Path(name) for name in _traces(scenario).values())
+
+
+def _traces(scenario: Scenario) -> dict[str, str]:
+    """Returns the names of the files of the scenario's rate traces by the fields of `link`."""
     link: Mapping[str, object] = scenario.get("link") or {}
-    return tuple(Path(str(link[name])) for name in RATE_TRACES if link.get(name))
+    return {name: str(link[name]) for name in bottleneck.EACH if bottleneck.varies(_text(link.get(name)))}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenario:
     """Returns the scenario with other names of the files of its rate traces."""
     link: Mapping[str, object] = scenario.get("link") or {}
-    traces = {name: move(str(link[name])) for name in RATE_TRACES if link.get(name)}
+    traces = {name: move(file) for name, file in _traces(scenario).items()}
     return {**scenario, "link": cast("LinkSection", {**link, **traces})} if traces else scenario
 
 
@@ -121,9 +129,12 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))
     for buffer in buffers or ():
         buffer_checked("buffer", buffer)
-    uplink_buffer = _given("uplink_buffer", options.uplink_buffer, BUFFER)
-    if uplink_buffer is not None:
-        buffer_checked("uplink_buffer", uplink_buffer)
+    if options.at is not None and options.at not in AT:
+        raise field_error("at", options.at, f"one of {', '.join(AT)}")
+    for field in bottleneck.EACH:
+        if options.rate is not None and getattr(options, field) is not None:
+            allowed = "give the rate of each direction, or one rate for both"
+            raise conflict_error("rate", str(options.rate), f"--{field}", allowed)
     hosts: dict[str, JsonValue] = {**start["tcp"]}
     hosts |= {} if options.tcp is None else {"profile": options.tcp}
     hosts |= {"ecn": True} if options.ecn else {}
@@ -137,18 +148,24 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "trace": False,
     }
     base = bottleneck.changed(base, {
-        "rate": _given("rate", options.rate, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
-        "uplink_rate": _given("uplink", options.uplink, BITS),
-        "uplink_buffer": uplink_buffer, "overhead": options.overhead,
+        "rate": _given("rate", options.rate, BITS), "down": _given("down", options.down, BITS),
+        "up": _given("up", options.up, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
+        "overhead": options.overhead,
         "burst": _given("burst", options.burst, BYTES),
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
-    for trace, rate in RATE_TRACES.items():
-        if base["link"].get(trace):
-            mean = _engine.rate_trace_mean(f"link.{trace}", str(base["link"].get(trace)))
-            base = {**base, "link": cast("LinkSection", {**base["link"], rate: f"{mean}bit"})}
-    if "rate" not in base["link"]:
-        raise missing_error("rate", "a rate such as 10mbit, or a scenario that has one")
+    if options.at is not None:
+        base = {**base, "at": options.at}
+    link = base["link"]
+    if "topology" not in base and "rate" not in link and "down" not in link:
+        if "up" in link:
+            raise missing_error("down", "a rate beside --up, such as 20mbit")
+        raise missing_error(
+            "down", "the rate of the link, such as --down 20mbit --up 1mbit, or a scenario with one"
+        )
+    for field, given in (("link.down", link.get("down")), ("link.up", link.get("up"))):
+        if given is not None:
+            _engine.link_rate(field, given)
     if "topology" not in base:
         return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
     first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
@@ -169,12 +186,12 @@ def _buffers(given: str | float | Sequence[str | float]) -> str | list[str]:
 
 
 def traffic_section(
-    scenario: Scenario, direction: str | None, params: Mapping[str, object] | None
+    scenario: Scenario, payload: str | None, params: Mapping[str, object] | None
 ) -> TrafficSection:
-    """Returns the traffic of the user's scenario with the direction and the parameters given."""
+    """Returns the traffic of the user's scenario with the way of its payload and the parameters given."""
     section: TrafficSection = {**scenario["traffic"]}
-    if direction is not None:
-        section["direction"] = direction
+    if payload is not None:
+        section["payload"] = payload
     return with_params(section, params) if params else section
 
 

@@ -1,30 +1,35 @@
 """The bottleneck of a scenario: its section `link`, or one link of its section `topology`."""
 
+from collections.abc import Mapping
 from typing import TypedDict, cast
 
+from mousehole import _engine
 from mousehole.engine_types import LinkSection, Scenario, TopologySection
 
-IN_TOPOLOGY = ("rate", "rtt", "buffer", "uplink_rate", "uplink_buffer")
-"""Fields of the bottleneck that a topology has itself; the others are in `link` in every scenario."""
+IN_TOPOLOGY = {"rate": "rate", "down": "rate", "up": "up", "rtt": "rtt", "buffer": "buffer"}
+"""Fields of the bottleneck that a topology has itself, by their names in `link`, which has all others."""
+BOTH, EACH = ("rate",), ("down", "up")
+"""The fields of one rate for both directions, and of one for each; a link has either."""
 
 
 class LinkChanges(TypedDict, total=False):
     """Fields of the bottleneck to change; None leaves a field as it is."""
 
     rate: str | None
+    down: str | None
+    up: str | None
     rtt: str | None
     buffer: str | None
-    uplink_rate: str | None
-    uplink_buffer: str | None
     overhead: int | None
     burst: str | None
     ignore_trace_rtt: bool | None
 
 
 class Facts(TypedDict):
-    """Rate, buffer and round-trip time of a bottleneck; None where a topology has delays only."""
+    """Rate, buffer and round-trip time of a bottleneck; None where a topology does not have them."""
 
     rate: str | None
+    """In the direction of the payload; None if it varies."""
     buffer: str | None
     rtt: str | None
 
@@ -33,8 +38,10 @@ def changed(scenario: Scenario, changes: LinkChanges) -> Scenario:
     """Returns the scenario with the changes made to its bottleneck."""
     given = {name: value for name, value in changes.items() if value is not None}
     if "topology" not in scenario:
-        return {**scenario, "link": cast("LinkSection", {**scenario["link"], **given})}
-    of_topology = {name: value for name, value in given.items() if name in IN_TOPOLOGY}
+        replaced = EACH if "rate" in given else BOTH if "down" in given else ()
+        kept = {name: value for name, value in scenario["link"].items() if name not in replaced}
+        return {**scenario, "link": cast("LinkSection", {**kept, **given})}
+    of_topology = {IN_TOPOLOGY[name]: value for name, value in given.items() if name in IN_TOPOLOGY}
     of_links = {name: value for name, value in given.items() if name not in IN_TOPOLOGY}
     return {
         **scenario,
@@ -43,14 +50,59 @@ def changed(scenario: Scenario, changes: LinkChanges) -> Scenario:
     }
 
 
+def is_up(scenario: Scenario) -> bool:
+    """Returns whether all payload goes from clients to servers, as the engine has it (`Plan::data_link`)."""
+    traffic = scenario.get("traffic", {})
+    sources: list[object] = [*(traffic.get("mix") or ()), *(traffic.get("connections") or ())]
+    sources += [traffic] if traffic.get("files") or traffic.get("model") or traffic.get("bulk") else []
+    # A manifest has the number of connections in their place.
+    known = [source for source in sources if isinstance(source, Mapping)]
+    return bool(known) and all(source.get("payload") == "up" for source in known)
+
+
+def rates(scenario: Scenario) -> tuple[str | None, str | None]:
+    """Returns the rates of both directions, down and up, as they are given; the file of one that varies.
+
+    The rate of a topology is None where it is not filled in.
+    """
+    topology, link = scenario.get("topology"), scenario["link"]
+    down = topology.get("rate") if topology else link.get("down") or link.get("rate")
+    return down, (topology or link).get("up") or _mean(down)
+
+
 def facts(scenario: Scenario) -> Facts:
-    """Returns rate, buffer and round-trip time of the bottleneck of a scenario that is filled in."""
+    """Returns rate, buffer and round-trip time of the bottleneck of a scenario."""
     section = scenario.get("topology") or scenario["link"]
-    return {"rate": section.get("rate"), "buffer": section.get("buffer"), "rtt": section.get("rtt")}
+    rate = rates(scenario)[is_up(scenario)]
+    return {
+        "rate": None if varies(rate) else rate,
+        "buffer": section.get("buffer"),
+        "rtt": section.get("rtt"),
+    }
+
+
+def mean_rate(scenario: Scenario) -> str | None:
+    """Returns the rate in the direction of the payload, of one that varies the mean.
+
+    Raises `MouseholeError` for a file that cannot be read; a manifest has names without folders.
+    """
+    return _mean(rates(scenario)[is_up(scenario)])
 
 
 def words(scenario: Scenario) -> str:
-    """Returns the bottleneck in words for titles, such as `10mbit, 80ms RTT`."""
-    of, topology = facts(scenario), scenario.get("topology")
+    """Returns the bottleneck in words for titles: `10mbit, 80ms RTT`, or `20mbit down, 1mbit up, …`."""
+    (down, up), topology = rates(scenario), scenario.get("topology")
     name = f"{topology['bottleneck']}, " if topology else ""
-    return f"{name}{of['rate']}" + (f", {of['rtt']} RTT" if of["rtt"] else "")
+    each = down if up == down else f"{down} down, {up} up"
+    rtt = facts(scenario)["rtt"]
+    return f"{name}{each}" + (f", {rtt} RTT" if rtt else "")
+
+
+def varies(rate: str | None) -> bool:
+    """Returns whether a rate is given as the file of one that varies."""
+    return rate is not None and _engine.is_rate_trace(rate)
+
+
+def _mean(rate: str | None) -> str | None:
+    """Returns a constant rate as it is, and the mean of one that varies."""
+    return f"{_engine.link_rate('rate', rate)}bit" if rate is not None and varies(rate) else rate

@@ -73,7 +73,7 @@ class CellPlan:
     @property
     def weight(self) -> float:
         """Returns what the cost of one of its runs grows with: bits that its link carries."""
-        rate = bottleneck.facts(self.plan.base)["rate"]
+        rate = bottleneck.mean_rate(self.plan.base)
         bps = _engine.parse_rate("rate", rate) if rate else 1e6
         load, base = min(self.plan.cells[0].load or 1.0, 1.0), self.plan.base
         spans = [_engine.parse_duration(name, base[name]) for name in ("warmup", "duration")]
@@ -113,7 +113,7 @@ class Planner:
         """Returns the plan with its warm-up, and the traffic."""
         loaded = self._load(cell)
         own = cell.plan.loads[0] is None
-        summary = loaded.summary(bottleneck.facts(cell.plan.base)["rate"] if own else None)
+        summary = loaded.summary(bottleneck.mean_rate(cell.plan.base) if own else None)
         warmup = chosen_warmup(cell.plan, loaded.sizes, summary, cell.chooses_warmup)
         return replace(cell, plan=replace(cell.plan, warmup=warmup)), loaded.engine
 

@@ -102,7 +102,7 @@ class Cells:
 
 
 def _reads(name: str) -> bool:
-    return name in (TRAFFIC, "direction") or name.startswith(("params.", "traffic."))
+    return name in (TRAFFIC, "payload") or name.startswith(("params.", "traffic."))
 
 
 def _drawn(name: str, axis: Axis, share: float) -> Value:

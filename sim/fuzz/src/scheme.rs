@@ -2,7 +2,7 @@
 //! connections. Bytes that happen to spell a scheme are rare, so here each byte is a choice.
 
 use mousehole_sim::scenario::catalogue::{Kind, Parameter};
-use mousehole_sim::scenario::spec::{ConnectionSpec, LinkSpec, WriteSpec};
+use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, LinkSpec, WriteSpec};
 use mousehole_sim::scenario::{Part, Role, SCHEMES, Scenario};
 
 /// The bytes not used yet; when they are out every choice is the first.
@@ -26,9 +26,9 @@ pub fn scenario(choices: &mut Choices<'_>) -> Scenario {
         warmup: "0s".into(),
         duration: "5s".into(),
         scheme: scheme(choices),
-        both_directions: choices.byte() % 4 == 1,
+        at: (choices.byte() % 4 == 1).then_some(Ends::Both),
         link: LinkSpec {
-            rate: choices.pick(&["5mbit", "64kbit", "1gbit", "100mbit", "1mbit"]).into(),
+            rate: Some(choices.pick(&["5mbit", "64kbit", "1gbit", "100mbit", "1mbit"]).into()),
             rtt: choices.pick(&["80ms", "1ms", "600ms"]).into(),
             buffer: choices
                 .pick(&["50p", "1p", "2p", "3p", "7p", "1bdp", "0.1bdp", "1500B", "40kB", "9000p"])
@@ -98,7 +98,7 @@ fn connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
         rtt_s: None,
         duration_s: None,
         class: Default::default(),
-        upload: choices.byte() % 4 == 1,
+        payload: (choices.byte() % 4 == 1).then(|| "up".into()),
         writes: (0..1 + choices.byte() % 3).map(|_| write(choices)).collect(),
     }
 }

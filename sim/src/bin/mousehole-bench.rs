@@ -109,7 +109,7 @@ fn peak_resident_bytes() -> u64 {
 /// Returns the bulk case with other numbers of flows and another rate.
 fn many_flows(flows: u32, mbps: u32, seconds: u32) -> Scenario {
     let mut scenario = bulk(seconds);
-    scenario.link.rate = format!("{mbps}mbit");
+    scenario.link.rate = Some(format!("{mbps}mbit"));
     scenario.link.buffer = "1bdp".into();
     if let Some(access) = &mut scenario.access {
         // As in the bulk case ten times the bottleneck, so that only that one queues.
@@ -126,11 +126,11 @@ fn bulk(seconds: u32) -> Scenario {
         duration: format!("{seconds}s"),
         max_windows: 1,
         link: LinkSpec {
-            rate: "100mbit".into(),
+            rate: Some("100mbit".into()),
             rtt: "80ms".into(),
             delay: "20ms".into(),
             buffer: "1000p".into(),
-            uplink_buffer: "100000p".into(),
+            up_buffer: Some("100000p".into()),
             ..LinkSpec::default()
         },
         access: Some(gigabit_access()),
@@ -156,11 +156,11 @@ fn web(seconds: u32) -> Scenario {
         max_windows: 1,
         scheme: "red(min=15,max=50,maxp=0.02,wq=0.002,gentle=true,wait=true,guard=2,mean=1000B)".into(),
         link: LinkSpec {
-            rate: "10mbit".into(),
+            rate: Some("10mbit".into()),
             rtt: "80ms".into(),
             delay: "20ms".into(),
             buffer: "95p".into(),
-            uplink_buffer: "100000p".into(),
+            up_buffer: Some("100000p".into()),
             ..LinkSpec::default()
         },
         access: Some(gigabit_access()),

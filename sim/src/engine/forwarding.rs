@@ -4,7 +4,7 @@
 //! stores it.
 
 use super::event::{Event, What, class, insertion};
-use super::layout::{DOWN, End, Ends, Layout, PathState};
+use super::layout::{End, Ends, Layout, PathState};
 use super::world::World;
 use crate::link::{Arrival, Served};
 use crate::marker::Marker;
@@ -120,7 +120,7 @@ impl World {
     #[inline(never)]
     fn arrive_traced(&mut self, node: u32, number: usize) {
         let packet = self.wheel.event_mut(node).packet;
-        if number == usize::from(DOWN) {
+        if number == usize::from(self.setup.data_link) {
             self.note(TraceEvent::Enqueue, packet);
         }
         let packet = &mut self.wheel.event_mut(node).packet;
@@ -162,7 +162,7 @@ impl World {
     /// Adds a line to the trace if the packet in `node` was marked at the bottleneck.
     fn note_mark(&mut self, node: u32) {
         let packet = self.wheel.event_mut(node).packet;
-        if packet.link == DOWN && packet.has(flag::CE) && !packet.was_marked {
+        if packet.link == self.setup.data_link && packet.has(flag::CE) && !packet.was_marked {
             self.note(TraceEvent::Mark, packet);
         }
     }
@@ -186,7 +186,7 @@ impl World {
     /// Accounts for the packets that a link has dropped since the last call.
     fn account_drops(&mut self, link: usize) {
         while let Some(Dropped { packet, .. }) = self.setup.links[link].take_drop() {
-            if self.setup.trace && packet.link == DOWN {
+            if self.setup.trace && packet.link == self.setup.data_link {
                 self.note(TraceEvent::Drop, packet);
             }
             self.path_states[packet.flow as usize].in_flight -= 1;

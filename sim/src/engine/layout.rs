@@ -8,9 +8,9 @@ use crate::link::Pace;
 use crate::units::{Dur, Rate, Time};
 use std::sync::Arc;
 
-/// Number of the bottleneck link in the data direction.
+/// Number of the bottleneck's link from servers to clients; on a topology, in the direction written.
 pub const DOWN: u16 = 0;
-/// Number of the bottleneck link in the other direction.
+/// Number of the bottleneck's link from clients to servers.
 pub const UP: u16 = 1;
 
 /// How hosts reach the bottleneck.

@@ -38,7 +38,7 @@ use crate::wheel::Wheel;
 use commands::{BULK, Commands, ConnectionSource};
 use connection::{Live, Open, Payload};
 use event::{Event, What, class};
-use layout::{DOWN, End, PathState};
+use layout::{End, PathState};
 pub use outcome::{Balance, InFlight, Outcome};
 use receive_stats::ReceiveStats;
 use send_log::{SendLog, SteadyState};
@@ -51,7 +51,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 impl World {
     /// Returns a world before its first event.
     pub fn new(mut setup: Setup) -> World {
-        let packet = setup.links[usize::from(DOWN)].rate.tx_time(750);
+        let packet = setup.links[usize::from(setup.data_link)].rate.tx_time(750);
         let mut world = World {
             wheel: Wheel::for_delays(packet, Dur(2 * setup.rtt.max(setup.layout.base_rtt).0)),
             now: Time::ZERO,

@@ -1,7 +1,6 @@
 //! The results of a run, and the conservation laws it must keep.
 
 use super::event::{Event, What};
-use super::layout::DOWN;
 use super::send_log::SendLog;
 use super::world::World;
 use crate::link::Link;
@@ -16,7 +15,7 @@ use crate::units::Time;
 pub struct Outcome {
     /// Measured transfers in order of their end; unfinished ones last.
     pub transfers: Vec<Transfer>,
-    /// The queues of the bottleneck, data direction, then the other; then of further links of a topology.
+    /// The queues of the bottleneck, down, then up; then of further links of a topology.
     pub queues: Vec<QueueRecord>,
     /// Values that markers and queues recorded over time.
     pub series: Vec<Series>,
@@ -212,7 +211,7 @@ impl World {
         let datagrams = self.datagram_records();
         let series = self.series();
         let in_flight = self.in_flight();
-        let forward = sent_by(&mut self.setup.links[usize::from(DOWN)], now);
+        let forward = sent_by(&mut self.setup.links[usize::from(self.setup.data_link)], now);
         Outcome {
             forward_packets: forward.iter().map(|sent| sent.packets).sum(),
             in_flight,

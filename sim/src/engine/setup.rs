@@ -27,6 +27,8 @@ pub struct Setup {
     pub senders: Senders,
     /// Paths.
     pub layout: Layout,
+    /// Number of the bottleneck's link that the data cross, whose packets are traced and counted.
+    pub data_link: u16,
     /// Links by number; [`DOWN`](super::layout::DOWN) and [`UP`](super::layout::UP) first.
     pub links: Vec<Link>,
     /// Marker before each link's queue.

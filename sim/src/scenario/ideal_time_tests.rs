@@ -31,7 +31,7 @@ fn followed__equals_played() {
         ("10mbit", "20ms", "linux"),
         ("50mbit", "20ms", "ns2-2001"),
     ] {
-        (scenario.link.rate, scenario.link.rtt) = (rate.into(), rtt.into());
+        (scenario.link.rate, scenario.link.rtt) = (Some(rate.into()), rtt.into());
         scenario.tcp.profile = profile.into();
         let plan = Plan::new(&scenario).expect("a valid scenario");
         let sizes = (1..700).step_by(7).chain([3000]);
@@ -110,7 +110,7 @@ proptest! {
         let kbit = |rate: u32| format!("{rate}kbit");
         let mut scenario = Scenario::default();
         scenario.traffic.model = Some("poisson".into());
-        scenario.link.rate = kbit(rates[0]);
+        scenario.link.rate = Some(kbit(rates[0]));
         scenario.link.rtt = "200ms".into();
         scenario.link.burst = burst.map(|bytes| format!("{bytes}B"));
         scenario.access = Some(AccessSpec {

@@ -7,7 +7,8 @@ use crate::units::{Buffer, Rate};
 pub struct LinkContext {
     /// Rate of the link.
     pub rate: Rate,
-    /// Rate of the bottleneck in the data direction, of which profiles may be shares wherever they are held.
+    /// Rate of the bottleneck, of which profiles may be shares wherever they are held: that of the link itself at the
+    /// bottleneck, elsewhere that from servers to clients.
     pub bottleneck: Rate,
     /// Buffer of the link.
     pub buffer: Buffer,

@@ -55,15 +55,11 @@ impl Entry {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.mix[n].<field>`.
-pub fn entries(scenario: &Scenario, direction: Direction) -> Result<Vec<Entry>> {
+pub fn entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     let specs = &scenario.traffic.mix;
     if specs.len() > MAX_SOURCES {
         let (value, allowed) = (format!("{} entries", specs.len()), format!("at most {MAX_SOURCES}"));
         return Err(Error::field("traffic.mix", value, allowed));
-    }
-    if !specs.is_empty() && direction == Direction::Up {
-        let allowed = "each entry of a mix has a direction of its own";
-        return Err(Error::conflict("traffic.direction", quote("up"), "traffic.mix", allowed));
     }
     let names = source_names(&scenario.traffic);
     let own = &names[names.len() - specs.len()..];
@@ -105,21 +101,18 @@ fn trace(spec: &MixSpec) -> Result<Plays> {
         return Err(Error::conflict(name, value, "files", allowed));
     }
     check_load(None, spec.load)?;
-    let direction = Direction::by_name("direction", spec.direction.as_deref().unwrap_or("down"))?;
+    let direction = Direction::by_name("payload", spec.payload.as_deref().unwrap_or("down"))?;
     Ok(Plays::Trace { upload: direction == Direction::Up })
 }
 
-/// Checks an entry that plays a model, whose direction is among its parameters.
+/// Checks an entry that plays a model.
 fn modelled(spec: &MixSpec) -> Result<Model> {
-    if let Some(direction) = &spec.direction {
-        let allowed = "a model's direction is among its parameters (direction or upload)";
-        return Err(Error::conflict("direction", quote(direction), "a model", allowed));
-    }
     let given = spec.params.clone().unwrap_or(Value::Null);
     let mut model = model::by_name(&spec.model, &given)?;
     if let Some(count) = spec.count {
         model = model::by_name(&spec.model, &counted(spec, given, count)?)?;
     }
+    let model = model.with_payload(spec.payload.as_deref())?;
     check_load(Some(&model), spec.load)?;
     Ok(model)
 }

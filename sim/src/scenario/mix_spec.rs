@@ -15,9 +15,9 @@ pub struct MixSpec {
     /// Traffic files in its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Whose payload of the files is played: `down` (server to client) or `up`.
+    /// Which way its payload goes: `down` (server to client), `up` or, of a model that can, `both`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<String>,
+    pub payload: Option<String>,
     /// Parameters of the model that differ from its defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<serde_json::Value>,

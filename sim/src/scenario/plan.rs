@@ -11,6 +11,7 @@ use crate::engine::layout::{Access, DOWN, Layout, UP};
 use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
 use crate::error::{Error, Result, quote};
+use crate::rate_trace::RateTrace;
 use crate::tcp::Senders;
 use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
@@ -29,15 +30,15 @@ pub struct Plan {
     pub scheme: Scheme,
     /// All TCPs of the run; the mean segment and who opens are taken from the first.
     pub senders: Senders,
-    /// Rate of the bottleneck in the data direction.
+    /// Rate of the bottleneck from servers to clients.
     pub rate: Rate,
-    /// Rate in the other direction.
-    pub uplink_rate: Rate,
+    /// Rate of the bottleneck from clients to servers.
+    pub up_rate: Rate,
     /// Round-trip time that `bdp` means, and about which bulk flows have theirs.
     pub rtt: Dur,
     /// Round-trip time of connections without one of their own, unless their path's is longer.
     pub own_rtt: Dur,
-    /// Links by number: the bottleneck in the data direction, then in the other, then the rest.
+    /// Links by number: the bottleneck from servers to clients, then back, then the rest.
     pub links: Vec<PlannedLink>,
     /// Paths.
     pub layout: Layout,
@@ -45,8 +46,10 @@ pub struct Plan {
     pub warmup: Dur,
     /// Length of the measured window.
     pub duration: Dur,
-    /// Which payload is measured.
+    /// Which way the payload of files and bulk flows goes.
     pub direction: Direction,
+    /// Number of the bottleneck's link that the data cross: that from clients to servers if all payload goes up.
+    pub data_link: u16,
     /// The traffic model, if there is one.
     pub model: Option<Model>,
     /// Rate of each server's CPU and the order of its jobs, if servers have one.
@@ -68,16 +71,16 @@ impl Plan {
         if scenario.schema != SCHEMA {
             return Err(Error::field("schema", quote(&scenario.schema), format!("\"{SCHEMA}\"")));
         }
-        let direction = direction(scenario)?;
+        let direction = payload_of_files(&scenario.traffic)?;
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
-        let senders = tcp::senders(&scenario.tcp, direction)?;
+        let senders = tcp::senders(&scenario.tcp)?;
         Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
             senders,
             rate: links[usize::from(DOWN)].rate,
-            uplink_rate: links[usize::from(UP)].rate,
+            up_rate: links[usize::from(UP)].rate,
             rtt,
             own_rtt,
             links,
@@ -85,14 +88,29 @@ impl Plan {
             warmup,
             duration,
             direction,
+            data_link: DOWN,
             model: model(scenario)?,
             server: scenario.server.as_ref().map(|spec| server(spec, direction)).transpose()?,
-            mix: mix::entries(scenario, direction)?,
+            mix: mix::entries(scenario)?,
             replay: replay(&scenario.traffic)?,
             misbehaviour: mix::misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
+        .with_data_link()
         .consistent()
+    }
+
+    /// Returns the plan with the link that its data cross.
+    fn with_data_link(self) -> Plan {
+        let traffic = &self.scenario.traffic;
+        let replays = !traffic.files.is_empty() || traffic.bulk.is_some();
+        let main = replays.then_some(self.direction == Direction::Up);
+        let listed = traffic.connections.iter().map(|spec| is_upload(spec.payload.as_deref()));
+        let modelled = self.model.iter().map(Model::is_upload);
+        let mut sources =
+            main.into_iter().chain(listed).chain(modelled).chain(self.mix.iter().map(Entry::is_upload));
+        let data_link = if sources.all(|is_upload| is_upload) { UP } else { DOWN };
+        Plan { data_link, ..self }
     }
 
     /// Returns the models of all sources, by number.
@@ -114,7 +132,7 @@ impl Plan {
         });
         match telnet {
             Some(_) if !asks => {
-                let allowed = "give profile rfc or linux and direction down, in which clients send requests";
+                let allowed = "give profile rfc or linux, in which clients send requests";
                 Err(Error::conflict(
                     "tcp.profile",
                     quote(&self.scenario.tcp.profile),
@@ -153,19 +171,22 @@ impl Plan {
     /// Returns the scenario with every parameter of its traffic model and the bottleneck's rates written out.
     pub fn filled(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
+        let ends = scenario.ends();
         match &mut scenario.topology {
             None => {
                 let link = &mut scenario.link;
-                if link.rate_trace.is_some() {
-                    link.rate = format!("{}bit", self.rate.0);
-                }
-                if link.uplink_rate_trace.is_some() {
-                    link.uplink_rate = Some(format!("{}bit", self.uplink_rate.0));
-                }
-                link.uplink_rate.get_or_insert_with(|| link.rate.clone());
+                let up_buffer = link.buffer_up().1.to_string();
+                let up = match (&link.up, RateTrace::is_named(link.down_rate().1)) {
+                    (None, true) => format!("{}bit", self.up_rate.0),
+                    _ => link.up_rate().1.to_string(),
+                };
+                let down = link.down_rate().1.to_string();
+                (link.rate, link.down, link.up, link.up_buffer) =
+                    (None, Some(down), Some(up), Some(up_buffer));
             }
-            Some(spec) => topology::fill(spec, scenario.both_directions),
+            Some(spec) => topology::fill(spec, ends),
         }
+        scenario.at = Some(ends);
         if let Some(model) = &self.model {
             scenario.traffic.params = Some(model.params());
         }
@@ -216,9 +237,21 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
     Ok((warmup, duration))
 }
 
-fn direction(scenario: &Scenario) -> Result<Direction> {
-    let name = scenario.traffic.direction.as_deref().unwrap_or("down");
-    Direction::by_name("traffic.direction", name)
+/// Returns which way the payload of files and bulk flows goes; that of a model is checked with the model.
+fn payload_of_files(traffic: &TrafficSpec) -> Result<Direction> {
+    let Some(name) = &traffic.payload else { return Ok(Direction::Down) };
+    let has_files = !traffic.files.is_empty() || traffic.bulk.is_some();
+    if !has_files && traffic.model.is_none() {
+        let with = "traffic without files, a model or bulk flows";
+        let allowed = "give each connection, or each entry of a mix, a payload of its own";
+        return Err(Error::conflict("traffic.payload", quote(name), with, allowed));
+    }
+    if has_files { Direction::by_name("traffic.payload", name) } else { Ok(Direction::Down) }
+}
+
+/// Returns whether the payload of a connection written out goes up.
+fn is_upload(payload: Option<&str>) -> bool {
+    payload == Some(Direction::Up.name())
 }
 
 /// Checks `traffic.replay`, which only files have.
@@ -237,7 +270,9 @@ fn model(scenario: &Scenario) -> Result<Option<Model>> {
     check_one_source(traffic)?;
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
-    let model = traffic.model.as_deref().map(|name| model::by_name(name, params)).transpose();
+    let payload = traffic.payload.as_deref();
+    let named = |name| model::by_name(name, params).and_then(|model| model.with_payload(payload));
+    let model = traffic.model.as_deref().map(named).transpose();
     let model = model.map_err(|error| error.inside("traffic"))?;
     mix::check_load(model.as_ref(), traffic.load).map_err(|error| error.inside("traffic"))?;
     if let (Some(load), true) = (traffic.load, traffic.files.is_empty() && traffic.model.is_none()) {
@@ -300,6 +335,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         bytes => Err(Error::field(field("writes.bytes"), bytes, "from 1 to 10^12 bytes")),
     });
     let writes = writes.collect::<Result<Vec<_>>>()?;
+    let direction = Direction::by_name(&field("payload"), spec.payload.as_deref().unwrap_or("down"))?;
     if writes.is_empty() {
         return Err(Error::missing(field("writes"), "at least one write"));
     }
@@ -311,7 +347,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         duration: spec.duration_s.map(|duration| seconds("duration_s", duration)).transpose()?,
         kind: Kind::Tcp,
         class: spec.class,
-        upload: spec.upload,
+        upload: direction == Direction::Up,
         writes: writes.into(),
     })
 }

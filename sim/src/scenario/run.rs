@@ -67,6 +67,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         deadline: plan.deadline(),
         seed,
         trace: plan.scenario.trace,
+        data_link: plan.data_link,
     };
     let _ = mousehole_policy::take_fault();
     let outcome = World::new(setup).run(cancel)?;
@@ -130,14 +131,19 @@ impl<'a> Parts<'a> {
             false => Ok(Marker::None),
         };
         let mut markers = self.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
-        if let Some(other) = markers[usize::from(DOWN)].other_direction() {
-            markers[usize::from(UP)] = other;
+        for (own, way_back) in
+            [(DOWN, UP), (UP, DOWN)].map(|(own, back)| (usize::from(own), usize::from(back)))
+        {
+            if let Some(other) = markers[own].other_direction() {
+                markers[way_back] = other;
+                break;
+            }
         }
         Ok(markers)
     }
 
     fn context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
-        let bottleneck = self.links[usize::from(DOWN)].rate;
+        let bottleneck = self.links[usize::from(if number == usize::from(UP) { UP } else { DOWN })].rate;
         LinkContext { rate: planned.rate, bottleneck, buffer: planned.buffer, seed, link: number as u64 }
     }
 }

@@ -12,8 +12,8 @@ use crate::units::{Rate, parse_size};
 /// [`Error::Field`] naming `server.rate` or `server.order`, or `server` where clients send the data.
 pub(super) fn server(spec: &ServerSpec, direction: Direction) -> Result<(Rate, Order)> {
     if direction == Direction::Up {
-        let allowed = "servers send the data only with direction \"down\"";
-        return Err(Error::conflict("server", "a server", "traffic.direction \"up\"", allowed));
+        let allowed = "servers send the data only with payload \"down\"";
+        return Err(Error::conflict("server", "a server", "traffic.payload \"up\"", allowed));
     }
     let allowed = "a number of bytes per second with a unit, such as 200kB/s, from 1B/s to 100GB/s";
     let fault = || Error::field("server.rate", quote(&spec.rate), allowed);

@@ -15,6 +15,7 @@ use crate::traffic::model::Model;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::open_loop::OpenLoop;
 use crate::traffic::overlay::Overlay;
+use crate::traffic::read::Direction;
 use crate::traffic::waiting::{self, Loop, Waiting};
 use crate::units::{Dur, Time};
 use std::sync::Arc;
@@ -56,7 +57,9 @@ fn main_source(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
     let spec = &plan.scenario.traffic;
     match &plan.model {
         Some(model) => model_source(plan, model, 0, apps, load),
-        None if !spec.files.is_empty() => replay_source(plan, traffic, (0, false), load),
+        None if !spec.files.is_empty() => {
+            replay_source(plan, traffic, (0, plan.direction == Direction::Up), load)
+        }
         None if !spec.connections.is_empty() => Ok(Source::List(List::new(traffic.clone()))),
         None => Ok(apps::no_traffic()),
     }
@@ -90,7 +93,7 @@ fn replay_source(
         let name = format!("the traffic of source {number}");
         Error::faulty("files", name, "was not read", "read before the run")
     })?;
-    let rate = if upload { plan.uplink_rate } else { plan.rate };
+    let rate = if upload { plan.up_rate } else { plan.rate };
     let (mss, run) = (plan.senders.first().mss, (seed, replication));
     let span = plan.deadline().since(Time::ZERO);
     let overlay = match load.target {
@@ -128,7 +131,7 @@ fn replayed_as(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
 fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
     let drawn = apps::seed_of(plan.replication_seed(), number);
-    let rate = if model.is_upload() { plan.uplink_rate } else { plan.rate };
+    let rate = if model.is_upload() { plan.up_rate } else { plan.rate };
     let mss = plan.senders.first().mss;
     let model = match load.target {
         Some(target) => model.clone().with_load(target, rate, mss)?,
@@ -173,6 +176,7 @@ pub(super) fn bulk_flows(plan: &Plan, seed: u64) -> Option<Traffic> {
             server: flow,
             rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
             class: Class::Bulk,
+            upload: plan.direction == Direction::Up,
             ..Connection::of_one_write(Time(Dur::from_secs(share * spec.start_spread_s).0), 1)
         }
     });

@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 /// Version of the scenario format.
 pub const SCHEMA: &str = "mousehole.scenario/1";
 
+/// Rate of a link without one.
+const DEFAULT_RATE: &str = "10mbit";
+
+/// Buffer from clients to servers, of a link whose directions have no rates of their own.
+const DEFAULT_UP_BUFFER: &str = "1000p";
+
 /// One run: one scheme, one replication.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -29,8 +35,9 @@ pub struct Scenario {
     pub max_windows: u32,
     /// Scheme at the bottleneck.
     pub scheme: String,
-    /// The same scheme on the uplink as well; otherwise the uplink is drop-tail.
-    pub both_directions: bool,
+    /// Where the scheme is: at the `down` link, the `up` link or `both`; another link is drop-tail. See [`Scenario::ends`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Ends>,
     /// The bottleneck.
     pub link: LinkSpec,
     /// Access links; without it hosts reach the bottleneck at any rate.
@@ -59,15 +66,43 @@ pub struct Scenario {
     pub slow_path: bool,
 }
 
-/// The bottleneck link.
+/// The ends of the bottleneck at which the scheme is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ends {
+    /// The sending end of the link from servers to clients.
+    Down,
+    /// The sending end of the link from clients to servers.
+    Up,
+    /// Both.
+    Both,
+}
+
+impl Ends {
+    /// Returns whether the scheme is at the link from servers to clients; on a topology, in the direction written.
+    pub fn has_down(self) -> bool {
+        self != Ends::Up
+    }
+
+    /// Returns whether the scheme is at the link from clients to servers; on a topology, in the one not written.
+    pub fn has_up(self) -> bool {
+        self != Ends::Down
+    }
+}
+
+/// The bottleneck link: a rate for both directions, or one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSpec {
-    /// Rate in the data direction; with a rate trace, its mean.
-    pub rate: String,
-    /// File of a rate that changes over time, in the data direction.
+    /// Rate of both directions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_trace: Option<String>,
+    pub rate: Option<String>,
+    /// Rate from servers to clients, or the file of a rate that changes over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<String>,
+    /// The same from clients to servers; as `down` if absent, of a file the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<String>,
     /// Round-trip time without queueing, for connections that have none of their own.
     pub rtt: String,
     /// Use `rtt` for every connection.
@@ -76,14 +111,9 @@ pub struct LinkSpec {
     pub delay: String,
     /// Buffer: packets (50p), bytes (64kB) or bandwidth-delay products (1bdp).
     pub buffer: String,
-    /// Rate in the other direction; as `rate` if absent.
+    /// Buffer of the link from clients to servers; if absent as `buffer` where `up` is given, else 1000 packets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uplink_rate: Option<String>,
-    /// File of a rate that changes over time, in the other direction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uplink_rate_trace: Option<String>,
-    /// Buffer in the other direction.
-    pub uplink_buffer: String,
+    pub up_buffer: Option<String>,
     /// Link bytes on the wire per packet, beyond the IP length.
     pub overhead: u32,
     /// Depth of the token bucket that the link then is, as of Linux's tbf; without it the link is a transmitter.
@@ -194,10 +224,11 @@ pub struct TrafficSpec {
     /// Traffic files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// `down` (server to client) or `up`.
+    /// Which way the payload of files, model and bulk flows goes: `down` (server to client), `up` or, of a model that
+    /// can, `both`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub direction: Option<String>,
-    /// Wire bytes over capacity; above 0, at most 2.
+    pub payload: Option<String>,
+    /// Wire bytes over capacity of the link that the payload crosses; above 0, at most 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,
     /// Files that are overlaid to meet a load are resampled in each replication.
@@ -247,9 +278,9 @@ pub struct ConnectionSpec {
     /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
     #[serde(default)]
     pub class: Class,
-    /// The client sends: payload crosses the uplink, its acknowledgements the downlink.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub upload: bool,
+    /// Which way the payload goes: `down` (server to client) or `up`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<String>,
     /// The writes, in order.
     pub writes: Vec<WriteSpec>,
 }
@@ -303,7 +334,7 @@ impl Default for Scenario {
             duration: "300s".into(),
             max_windows: 5,
             scheme: "droptail".into(),
-            both_directions: false,
+            at: None,
             link: LinkSpec::default(),
             access: None,
             topology: None,
@@ -321,15 +352,14 @@ impl Default for Scenario {
 impl Default for LinkSpec {
     fn default() -> Self {
         LinkSpec {
-            rate: "10mbit".into(),
-            rate_trace: None,
+            rate: None,
+            down: None,
+            up: None,
             rtt: "80ms".into(),
             ignore_trace_rtt: false,
             delay: "0ms".into(),
             buffer: "1bdp".into(),
-            uplink_rate: None,
-            uplink_rate_trace: None,
-            uplink_buffer: "1000p".into(),
+            up_buffer: None,
             overhead: 0,
             burst: None,
         }
@@ -361,18 +391,55 @@ impl Default for TcpSpec {
     }
 }
 
+impl LinkSpec {
+    /// Returns the rate from servers to clients as text, or the name of a trace's file; and the field that has it.
+    pub fn down_rate(&self) -> (&'static str, &str) {
+        match (&self.down, &self.rate) {
+            (Some(down), _) => ("link.down", down),
+            (None, Some(rate)) => ("link.rate", rate),
+            (None, None) => ("link.rate", DEFAULT_RATE),
+        }
+    }
+
+    /// Returns the same from clients to servers, where it is that of the other direction if it is not given.
+    pub fn up_rate(&self) -> (&'static str, &str) {
+        self.up.as_deref().map_or_else(|| self.down_rate(), |up| ("link.up", up))
+    }
+
+    /// Returns the buffer of the link from clients to servers as text, and the field that has it.
+    pub fn buffer_up(&self) -> (&'static str, &str) {
+        match (&self.up_buffer, &self.up) {
+            (Some(own), _) => ("link.up_buffer", own),
+            (None, Some(_)) => ("link.buffer", &self.buffer),
+            (None, None) => ("link.up_buffer", DEFAULT_UP_BUFFER),
+        }
+    }
+}
+
 impl Scenario {
     /// Reads a scenario from TOML; `name` is the file for messages.
     ///
     /// # Errors
     /// [`Error::Row`] with the line of what is wrong.
     pub fn from_toml(text: &str, name: &str) -> Result<Scenario> {
-        toml::from_str(text).map_err(|error| {
+        let mut scenario: Scenario = toml::from_str(text).map_err(|error| {
             let line = error
                 .span()
                 .map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
-            Error::Row { file: name.into(), line, problem: error.message().trim().to_string() }
-        })
+            Error::Row { file: name.into(), line, problem: with_new_name(error.message().trim()) }
+        })?;
+        let link = &mut scenario.link;
+        if scenario.topology.is_none() && link.down.is_none() && link.up.is_none() {
+            link.rate.get_or_insert_with(|| DEFAULT_RATE.into());
+        }
+        Ok(scenario)
+    }
+
+    /// Returns the ends at which the scheme is: as asked for, else both if the bottleneck's directions have rates of their
+    /// own, else that of the link from servers to clients.
+    pub fn ends(&self) -> Ends {
+        let is_two_way = self.topology.is_none() && self.link.up.is_some();
+        self.at.unwrap_or(if is_two_way { Ends::Both } else { Ends::Down })
     }
 
     /// Returns the seed of the replication: the scenario's seed mixed with its replication number.
@@ -390,7 +457,39 @@ impl Scenario {
     /// # Errors
     /// [`Error::Field`] telling what is wrong.
     pub fn from_json(text: &str) -> Result<Scenario> {
-        serde_json::from_str(text)
-            .map_err(|error| Problem::Form { value: None, problem: error.to_string() }.for_field("scenario"))
+        serde_json::from_str(text).map_err(|error| form_problem(&error.to_string()).for_field("scenario"))
     }
+}
+
+/// Names that fields had, and what is written in their place.
+const REPLACED: &[(&str, &str)] = &[
+    ("both_directions", "at = \"both\" (false was at = \"down\")"),
+    (
+        "uplink_rate",
+        "down and up, such as down = \"20mbit\" and up = \"1mbit\", in place of rate and uplink_rate",
+    ),
+    ("uplink_buffer", "up_buffer"),
+    ("rate_trace", "the file's name as down, such as down = \"lte.trace\", and no rate"),
+    ("uplink_rate_trace", "the file's name as up, such as up = \"lte.trace\""),
+    ("direction", "payload, such as payload = \"up\", beside model, files or writes and not among params"),
+    ("upload", "payload = \"up\" beside model or writes and not among params (false was payload = \"down\")"),
+];
+
+/// Returns what is written today in the place of a field that had this name.
+pub fn replacement(field: &str) -> Option<&'static str> {
+    REPLACED.iter().find(|(old, _)| *old == field).map(|(_, new)| *new)
+}
+
+/// Returns the message of a parser, or if it is about a field that was replaced, what to write in its place.
+fn with_new_name(message: &str) -> String {
+    let old = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    match old.and_then(|(old, _)| Some((old, replacement(old)?))) {
+        Some((old, new)) => format!("{old} was replaced; write {new}"),
+        None => message.to_string(),
+    }
+}
+
+/// Returns the problem of a form, from the message of a parser.
+pub fn form_problem(message: &str) -> Problem {
+    Problem::Form { value: None, problem: with_new_name(message) }
 }

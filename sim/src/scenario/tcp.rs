@@ -5,18 +5,17 @@ use crate::error::{Error, IntoGiven, Result, quote};
 use crate::tcp::profile::Opening;
 use crate::tcp::senders::Share;
 use crate::tcp::{Congestion, Params, Senders, Variant};
-use crate::traffic::read::Direction;
 use crate::units::{Dur, parse_dur};
 
 /// How far the shares of senders may be from 1 in all, for they are written in decimals.
 const SHARES_TOLERANCE: f64 = 1e-6;
 
-/// Returns the TCPs in force for data in `direction`: one profile, or several with the share of connections that
+/// Returns the TCPs in force: one profile, or several with the share of connections that
 /// have each, as in `linux:0.6,bbr:0.3,rfc:0.1`. The other fields of `spec` hold for all of them.
 ///
 /// # Errors
 /// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
-pub(super) fn senders(spec: &TcpSpec, direction: Direction) -> Result<Senders> {
+pub(super) fn senders(spec: &TcpSpec) -> Result<Senders> {
     let mut all = Vec::new();
     for part in spec.profile.split(',').map(str::trim) {
         let (profile, share) = match part.split_once(':') {
@@ -28,7 +27,7 @@ pub(super) fn senders(spec: &TcpSpec, direction: Direction) -> Result<Senders> {
             None => (part, 1.0),
         };
         let own = TcpSpec { profile: profile.into(), ..spec.clone() };
-        all.push(Share { profile: profile.into(), share, params: params(&own, direction)? });
+        all.push(Share { profile: profile.into(), share, params: params(&own)? });
     }
     check_shares(&spec.profile, &all)?;
     Ok(Senders::new(all))
@@ -59,13 +58,13 @@ fn check_shares(given: &str, all: &[Share]) -> Result<()> {
     Ok(())
 }
 
-fn params(spec: &TcpSpec, direction: Direction) -> Result<Params> {
+fn params(spec: &TcpSpec) -> Result<Params> {
     let mut params = Params::profile(&spec.profile)?;
     set_sizes(&mut params, spec)?;
     set_ssthresh(&mut params, spec)?;
     set_timers(&mut params, spec)?;
     set_recovery(&mut params, spec)?;
-    params.opening = opening(params.opening, spec, direction)?;
+    params.opening = opening(params.opening, spec)?;
     Ok(params)
 }
 
@@ -176,15 +175,14 @@ fn profile(spec: &TcpSpec) -> String {
     format!("tcp.profile {}", quote(&spec.profile).into_given())
 }
 
-fn opening(of_profile: Opening, spec: &TcpSpec, direction: Direction) -> Result<Opening> {
-    Ok(match (of_profile, spec.syn, direction) {
-        (Opening::OneWaySyn | Opening::None, Some(true), _) => Opening::OneWaySyn,
-        (Opening::OneWaySyn | Opening::None, Some(false), _) => Opening::None,
-        (Opening::Request, Some(syn), _) => {
+fn opening(of_profile: Opening, spec: &TcpSpec) -> Result<Opening> {
+    Ok(match (of_profile, spec.syn) {
+        (Opening::OneWaySyn | Opening::None, Some(true)) => Opening::OneWaySyn,
+        (Opening::OneWaySyn | Opening::None, Some(false)) => Opening::None,
+        (Opening::Request, Some(syn)) => {
             let allowed = "only the ns2 profiles leave the choice";
             return Err(Error::conflict("tcp.syn", syn, profile(spec), allowed));
         }
-        (Opening::Request, None, Direction::Up) => Opening::Sender,
         (opening, ..) => opening,
     })
 }

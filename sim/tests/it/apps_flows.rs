@@ -1,7 +1,7 @@
 //! Logins, file transfers in both directions and datagrams: exact times on an empty link, and conservation laws.
-use crate::common::{SCHEMES, entry, mixed, play, scenario};
+use crate::common::{SCHEMES, entry, mixed, payload, play, scenario, sending, with_up};
 use mousehole_sim::record::{FlowRecord, Transfer};
-use mousehole_sim::scenario::spec::{ConnectionSpec, MixSpec};
+use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, MixSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn telnet__types_about_five_characters_a_second() {
 }
 
 fn one_connection(upload: bool, bytes: u64) -> RunResult {
-    let one = ConnectionSpec { upload, ..crate::common::connection(0.0, &[(0.0, bytes)]) };
+    let one = ConnectionSpec { payload: payload(upload), ..crate::common::connection(0.0, &[(0.0, bytes)]) };
     play(&crate::common::with_connections(scenario("droptail"), vec![one]))
 }
 
@@ -71,9 +71,12 @@ fn ideal_time__of_an_upload_is_its_time_on_an_empty_link() {
     for upload in [false, true] {
         for bytes in [1, 1_460, 5_000, 100_001, 300_000] {
             let mut scenario = scenario("droptail");
-            scenario.link.uplink_rate = Some("2mbit".into());
-            (scenario.link.buffer, scenario.link.uplink_buffer) = ("100000p".into(), "100000p".into());
-            let one = ConnectionSpec { upload, ..crate::common::connection(0.0, &[(0.0, bytes)]) };
+            with_up(&mut scenario, "2mbit");
+            (scenario.link.buffer, scenario.link.up_buffer) = ("100000p".into(), Some("100000p".into()));
+            let one = ConnectionSpec {
+                payload: payload(upload),
+                ..crate::common::connection(0.0, &[(0.0, bytes)])
+            };
             let result = play(&crate::common::with_connections(scenario, vec![one]));
             let [transfer] = result.outcome.transfers[..] else { panic!("one transfer") };
             let took = transfer.end.since(transfer.start).as_secs();
@@ -88,8 +91,8 @@ fn ideal_time__of_an_upload_is_its_time_on_an_empty_link() {
 
 #[test]
 fn ftp__users_pause_and_go_on() {
-    let params = json!({"users": 4, "mean_bytes": 20000, "shape": 0, "off_s": 0.5, "direction": "both"});
-    let result = alone("ftp", params);
+    let params = json!({"users": 4, "mean_bytes": 20000, "shape": 0, "off_s": 0.5});
+    let result = play(&mixed(scenario("droptail"), vec![sending("both", entry("ftp", params))]));
     let transfers = &result.outcome.transfers;
     assert!(transfers.iter().all(|one| one.bytes == 20_000 && one.end != Time::NEVER));
     let (up, down): (Vec<&Transfer>, Vec<&Transfer>) = transfers.iter().partition(|one| one.upload);
@@ -138,9 +141,9 @@ fn ftp__skips_periods_of_unfinished_files() {
 #[test]
 fn ftp__long_lived_flows_fill_both_directions() {
     let mut base = Scenario { warmup: "5s".into(), ..scenario("droptail") };
-    base.link.uplink_buffer = "30p".into();
+    base.link.up_buffer = Some("30p".into());
     let result =
-        play(&mixed(base, vec![entry("ftp", json!({"users": 3, "endless": true, "direction": "both"}))]));
+        play(&mixed(base, vec![sending("both", entry("ftp", json!({"users": 3, "endless": true})))]));
     assert!(result.outcome.transfers.is_empty());
     let flows = &result.outcome.flows;
     assert_eq!(flows.len(), 6);
@@ -168,7 +171,10 @@ fn bulk__flows_record_their_goodput() {
 #[test]
 fn udp__delay_is_exact_on_an_empty_link() {
     for direction in ["down", "up"] {
-        let result = alone("udp", json!({"rate_bps": 800_000, "direction": direction}));
+        let result = play(&mixed(
+            scenario("droptail"),
+            vec![sending(direction, entry("udp", json!({"rate_bps": 800_000})))],
+        ));
         let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
         assert_eq!(flow.delay_s, [0.022; 4], "{direction}");
         assert_eq!(flow.jitter_s, 0.0);
@@ -206,12 +212,12 @@ fn voip__sends_as_often_as_it_talks() {
 #[test]
 fn paths__uploads_and_datagrams_are_the_same_on_both() {
     let run = |slow_path| {
-        let base = Scenario { both_directions: true, duration: "6s".into(), slow_path, ..scenario("red") };
+        let base = Scenario { at: Some(Ends::Both), duration: "6s".into(), slow_path, ..scenario("red") };
         play(&mixed(
             base,
             vec![
                 entry("telnet", json!({"users": 3})),
-                entry("ftp", json!({"users": 2, "direction": "both", "off_s": 0.3})),
+                sending("both", entry("ftp", json!({"users": 2, "off_s": 0.3}))),
                 entry("voip", json!({"calls": 3})),
                 entry("udp", json!({"rate_bps": 700_000})),
             ],
@@ -229,13 +235,13 @@ fn paths__uploads_and_datagrams_are_the_same_on_both() {
 fn conservation__with_uploads_and_datagrams() {
     for &scheme in SCHEMES.iter() {
         let base =
-            Scenario { both_directions: true, duration: "6s".into(), max_windows: 40, ..scenario(scheme) };
+            Scenario { at: Some(Ends::Both), duration: "6s".into(), max_windows: 40, ..scenario(scheme) };
         let result = play(&mixed(
             base,
             vec![
-                MixSpec { load: Some(0.6), ..entry("poisson", json!({"upload": true})) },
-                entry("ftp", json!({"users": 2, "endless": true, "direction": "both"})),
-                entry("udp", json!({"flows": 2, "rate_bps": 1_000_000, "direction": "both"})),
+                sending("up", MixSpec { load: Some(0.6), ..entry("poisson", json!({})) }),
+                sending("both", entry("ftp", json!({"users": 2, "endless": true}))),
+                sending("both", entry("udp", json!({"flows": 2, "rate_bps": 1_000_000}))),
                 entry("voip", json!({"calls": 2})),
             ],
         ));

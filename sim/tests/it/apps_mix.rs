@@ -1,5 +1,5 @@
 //! Several sources at once: keys, names, and the same draws under every scheme.
-use crate::common::{SCHEMES, assert_error, entry, error_of, mixed, play, scenario, with_model};
+use crate::common::{SCHEMES, assert_error, entry, error_of, mixed, play, scenario, sending, with_model};
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
@@ -11,9 +11,12 @@ fn short(scheme: &str) -> Scenario {
         base,
         vec![
             MixSpec { load: Some(0.4), ..entry("poisson", json!({})) },
-            MixSpec { load: Some(0.2), name: Some("up".into()), ..entry("poisson", json!({"upload": true})) },
+            sending(
+                "up",
+                MixSpec { load: Some(0.2), name: Some("up".into()), ..entry("poisson", json!({})) },
+            ),
             MixSpec { count: Some(3), ..entry("telnet", json!({})) },
-            MixSpec { count: Some(2), ..entry("ftp", json!({"direction": "both", "mean_bytes": 60000})) },
+            sending("both", MixSpec { count: Some(2), ..entry("ftp", json!({"mean_bytes": 60000})) }),
             MixSpec { count: Some(2), ..entry("voip", json!({})) },
             MixSpec { load: Some(0.2), ..entry("web:sfd", json!({})) },
         ],
@@ -115,10 +118,21 @@ fn mix__faults_name_the_entry() {
         &one(entry("ftp", json!({"users": 0}))),
         &["traffic.mix[0].params.users", "0", "from 1 to 100000"],
     );
-    assert_error(
-        &one(entry("ftp", json!({"direction": "out"}))),
-        &["traffic.mix[0].params.direction", "\"out\"", "up"],
-    );
+    assert_error(&one(sending("out", entry("ftp", json!({})))), &["traffic.mix[0].payload", "\"out\"", "up"]);
+    for (old_name, old) in
+        [("\"direction\"", json!({"direction": "up"})), ("\"upload\"", json!({"upload": true}))]
+    {
+        assert_error(
+            &one(entry("poisson", old)),
+            &["traffic.mix[0].params", old_name, "was replaced", "payload = \"up\""],
+        );
+    }
+    for (model, way) in [("poisson", "both"), ("web:sfd", "up"), ("telnet", "both")] {
+        assert_error(
+            &one(sending(way, entry(model, json!({})))),
+            &["traffic.mix[0].payload", &format!("\"{way}\""), model],
+        );
+    }
     assert_error(&one(entry("ftp", json!({"shape": 0.5}))), &["traffic.mix[0].params.shape", "0.5", "1.001"]);
     assert_error(
         &one(MixSpec { load: Some(0.5), ..entry("ftp", json!({})) }),
@@ -150,8 +164,8 @@ fn mix__faults_name_the_entry() {
     assert_error(&with(vec![twice.clone(), twice]), &["traffic.mix[0].name", "\"a\"", "no other source"]);
     assert_error(&with(vec![entry("telnet", json!({})); 64]), &["traffic.mix", "64 entries", "at most 63"]);
     let mut up = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
-    up.traffic.direction = Some("up".into());
-    assert_error(&error_of(&up), &["traffic.direction", "\"up\"", "a direction of its own"]);
+    up.traffic.payload = Some("up".into());
+    assert_error(&error_of(&up), &["traffic.payload", "\"up\"", "a payload of its own"]);
     let one_way = crate::common::with_profile(
         mixed(scenario("droptail"), vec![entry("telnet", json!({}))]),
         "ns2-2001",

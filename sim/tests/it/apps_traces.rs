@@ -40,7 +40,7 @@ fn files(name: &str, load: Option<f64>) -> MixSpec {
 
 /// Returns a trace, calls, what the users send, and a download of 10 MB written out.
 fn everything(scheme: &str) -> Scenario {
-    let up = MixSpec { direction: Some("up".into()), ..files("up.csv", Some(0.2)) };
+    let up = MixSpec { payload: Some("up".into()), ..files("up.csv", Some(0.2)) };
     let calls = MixSpec { count: Some(2), ..entry("voip", json!({})) };
     let base = Scenario { duration: "30s".into(), max_windows: 10, ..scenario(scheme) };
     let mut all = mixed(base, vec![files("access.log", Some(0.4)), calls, up]);
@@ -190,7 +190,6 @@ fn faults__name_the_entry() {
     refused(MixSpec { count: Some(2), ..named() }, &["traffic.mix[0].count", "2", "with files", "load"]);
     refused(MixSpec { params: Some(json!({})), ..named() }, &["traffic.mix[0].params", "{}", "only a model"]);
     refused(MixSpec { load: Some(2.5), ..named() }, &["traffic.mix[0].load", "2.5", "at most 2"]);
-    refused(MixSpec { direction: Some("side".into()), ..named() }, &["traffic.mix[0].direction", "\"side\""]);
-    let model = MixSpec { direction: Some("up".into()), ..entry("ftp", json!({})) };
-    refused(model, &["traffic.mix[0].direction", "\"up\"", "among its parameters"]);
+    refused(MixSpec { payload: Some("side".into()), ..named() }, &["traffic.mix[0].payload", "\"side\""]);
+    refused(MixSpec { payload: Some("both".into()), ..named() }, &["traffic.mix[0].payload", "\"both\""]);
 }

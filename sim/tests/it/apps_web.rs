@@ -1,5 +1,5 @@
 //! Web models in a mix and with misbehaving senders: pages, the writes of their connections, and servers.
-use crate::common::{SCHEMES, entry, mixed, play, scenario};
+use crate::common::{SCHEMES, entry, mixed, play, scenario, sending};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, ServerSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -115,9 +115,8 @@ fn server__works_for_downloads_only() {
     let with = |upload: bool| {
         let server = Some(ServerSpec { rate: "10kB/s".into(), order: "fcfs".into() });
         let direction = if upload { "up" } else { "down" };
-        let params =
-            json!({"users": 1, "mean_bytes": 20_000, "shape": 0, "off_s": 5.0, "direction": direction});
-        let base = roomy("droptail", vec![entry("ftp", params)]);
+        let params = json!({"users": 1, "mean_bytes": 20_000, "shape": 0, "off_s": 5.0});
+        let base = roomy("droptail", vec![sending(direction, entry("ftp", params))]);
         play(&Scenario { server, duration: "200s".into(), ..base })
     };
     for (upload, service_s) in [(false, 2.0), (true, 0.0)] {

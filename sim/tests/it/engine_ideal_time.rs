@@ -1,7 +1,8 @@
 //! Ideal completion times on an empty path, to the nanosecond, and the memory of long runs.
 use crate::common::topology::{kind, scenario_over};
 use crate::common::{
-    connection, losing, play, scenario, transfers, with_connections, with_model, with_profile,
+    connection, going, losing, payload, play, scenario, transfers, with_connections, with_model,
+    with_profile, with_up,
 };
 use mousehole_sim::scenario::spec::ConnectionSpec;
 use mousehole_sim::scenario::topology::spec::{HostStageSpec, TopologySpec};
@@ -11,7 +12,7 @@ use mousehole_sim::units::{Rate, Time};
 /// Returns a scenario whose buffers never drop, as on the idle path of the ideal times.
 fn roomy() -> Scenario {
     let mut scenario = scenario("droptail");
-    (scenario.link.buffer, scenario.link.uplink_buffer) = ("100000p".into(), "100000p".into());
+    (scenario.link.buffer, scenario.link.up_buffer) = ("100000p".into(), Some("100000p".into()));
     scenario
 }
 
@@ -129,8 +130,7 @@ fn ideal_time__slowdown_without_others_is_one_on_any_path() {
             one
         });
         let base = Scenario { duration: "600s".into(), ..roomy() };
-        let mut scenario = with_connections(base, connections.collect());
-        scenario.traffic.direction = Some(direction.into());
+        let scenario = with_connections(base, going(direction, connections));
         let result = play(&scenario);
         assert_eq!(result.outcome.transfers.len(), 39);
         assert_all_one(&result, direction);
@@ -155,7 +155,7 @@ fn ideal_time__slowdown_without_others_is_one_over_several_links() {
             let connections = (0..40u32).map(|index| ConnectionSpec {
                 client: index,
                 server: index / 3,
-                upload: index % 4 == 3,
+                payload: payload(index % 4 == 3),
                 ..connection(30.0 * f64::from(index), &[(0.0, 700 + u64::from(index * index) * 331)])
             });
             let base = scenario_over(spec.clone(), "droptail");
@@ -211,7 +211,7 @@ fn memory__a_finished_connection_leaves_its_slot() {
 #[test]
 fn ideal_time__has_an_end_where_acknowledgements_crawl() {
     let mut base = Scenario { warmup: "0s".into(), duration: "30s".into(), max_windows: 2, ..roomy() };
-    base.link.uplink_rate = Some("320bit".into());
+    with_up(&mut base, "320bit");
     let two_writes = [connection(1.0, &[(0.0, 3000), (1.0, 200_000)])];
     let connections = transfers(3, 1.0, 50_000).into_iter().chain(two_writes).collect();
     let result = play(&with_connections(base, connections));

@@ -1,7 +1,7 @@
 //! Laws of every run: no packet is lost or invented, order is kept, and every byte arrives once.
 use crate::common::{
-    Order, SCHEMES, connection, order_of, overtakes, play, scenario, transfers, with_connections, with_model,
-    with_profile,
+    Order, SCHEMES, connection, ends, going, order_of, overtakes, play, scenario, transfers,
+    with_connections, with_model, with_profile,
 };
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::schemes as catalogue;
@@ -63,7 +63,8 @@ fn check_bytes(scenario: &Scenario, result: &RunResult) -> Result<(), TestCaseEr
     sorted.sort_unstable();
     prop_assert_eq!(carried, sorted);
     if scenario.tcp.profile == "rfc" {
-        prop_assert_eq!(result.outcome.goodput_bytes, written.iter().sum::<u64>());
+        let outcome = &result.outcome;
+        prop_assert_eq!(outcome.goodput_bytes + outcome.goodput_up_bytes, written.iter().sum::<u64>());
     }
     Ok(())
 }
@@ -86,11 +87,11 @@ pub fn any_link() -> impl Strategy<Value = LinkSpec> {
     let bursts = prop::option::of(prop::sample::select(vec!["1540B", "3kB", "8kB", "30kB"]));
     let parts = (500u64..8000, 30u64..200, buffers, 0u32..40, bursts);
     parts.prop_map(|(kbit, ms, buffer, overhead, burst)| LinkSpec {
-        rate: format!("{kbit}kbit"),
+        rate: Some(format!("{kbit}kbit")),
         rtt: format!("{}ms", ms + 100),
         delay: "5ms".into(),
         buffer: buffer.into(),
-        uplink_buffer: "20p".into(),
+        up_buffer: Some("20p".into()),
         overhead,
         burst: burst.map(Into::into),
         ..LinkSpec::default()
@@ -141,14 +142,12 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
         (any_link(), any_access(), any_tcp(), any_faults()),
         (any::<bool>(), any::<bool>(), any::<bool>()),
     );
-    parts.prop_map(|(scheme, connections, (link, access, tcp, faults), (both_directions, up, slow_path))| {
+    parts.prop_map(|(scheme, connections, (link, access, tcp, faults), (is_both, up, slow_path))| {
         // Long enough for every timeout to have its second, fourth and eighth try.
         let (duration, max_windows) = (format!("{}s", LONG.0 / 1_000_000_000), 1);
         let base = Scenario { duration, max_windows, ..scenario(scheme) };
-        let base = Scenario { link, access, tcp, faults, both_directions, slow_path, ..base };
-        let mut scenario = with_connections(base, connections);
-        scenario.traffic.direction = Some(if up { "up" } else { "down" }.into());
-        scenario
+        let base = Scenario { link, access, tcp, faults, at: ends(is_both), slow_path, ..base };
+        with_connections(base, going(if up { "up" } else { "down" }, connections))
     })
 }
 

@@ -1,12 +1,12 @@
 //! A FIFO's fast path, where the departure is known at the arrival, gives the same run as the slow path.
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::{
-    digest, fifo_schemes, play, scenario, transfers, with_connections, with_model, with_profile,
+    digest, ends, fifo_schemes, going, play, scenario, transfers, with_connections, with_model, with_profile,
 };
 use crate::engine_laws::{any_access, any_connection, any_faults, any_link, any_tcp};
 use mousehole_sim::packet::{Colour, Packet, flag};
 use mousehole_sim::scenario::LinkContext;
-use mousehole_sim::scenario::spec::{BulkSpec, FaultSpec, LinkSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{BulkSpec, Ends, FaultSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
@@ -62,21 +62,27 @@ fn any_crowded_scenario() -> impl Strategy<Value = Scenario> {
         (0u64..3000, 1u64..3000, 1u32..4),
         (any::<bool>(), any::<bool>()),
     );
-    parts.prop_map(|(scheme, traffic, network, (warmup, duration, max_windows), (both_directions, up))| {
+    parts.prop_map(|(scheme, traffic, network, (warmup, duration, max_windows), (is_both, up))| {
         let (link, (uplink_kbit, uplink_buffer), access, tcp, faults) = network;
         let (connections, model, bulk) = traffic;
-        let uplink_rate = uplink_kbit.map(|kbit| format!("{kbit}kbit"));
-        let link = LinkSpec { uplink_rate, uplink_buffer: uplink_buffer.into(), ..link };
+        let up_rate = uplink_kbit.map(|kbit| format!("{kbit}kbit"));
+        let up_buffer = Some(uplink_buffer.into());
+        let link = match up_rate {
+            Some(_) => LinkSpec { rate: None, down: link.rate.clone(), up: up_rate, up_buffer, ..link },
+            None => LinkSpec { up_buffer, ..link },
+        };
+        let way = if up { "up" } else { "down" };
         let traffic = TrafficSpec {
-            connections: if model.is_some() { Vec::new() } else { connections },
+            payload: (bulk.is_some() || model == Some("poisson"))
+                .then(|| if model == Some("web:sfd") { "down" } else { way }.into()),
+            connections: if model.is_some() { Vec::new() } else { going(way, connections) },
             load: model.map(|_| 1.1),
             model: model.map(Into::into),
             bulk,
-            direction: Some(if up { "up" } else { "down" }.into()),
             ..TrafficSpec::default()
         };
         let (warmup, duration) = (format!("{warmup}ms"), format!("{duration}ms"));
-        let base = Scenario { warmup, duration, max_windows, both_directions, ..scenario(scheme) };
+        let base = Scenario { warmup, duration, max_windows, at: ends(is_both), ..scenario(scheme) };
         Scenario { link, access, tcp, faults, traffic, ..base }
     })
 }
@@ -92,7 +98,7 @@ fn paths__same_records() {
                 one.rtt_s = Some(0.041 + 0.001_370_127 * index as f64);
             }
             let base = Scenario {
-                both_directions: true,
+                at: Some(Ends::Both),
                 duration: "1000s".into(),
                 max_windows: 1,
                 ..scenario(scheme)
@@ -130,11 +136,11 @@ fn paths__same_closed_loop() {
 #[test]
 fn paths__same_order_of_duplicate_acknowledgements() {
     let link = LinkSpec {
-        rate: "5391kbit".into(),
+        down: Some("5391kbit".into()),
         rtt: "146ms".into(),
         delay: "5ms".into(),
-        uplink_rate: Some("30kbit".into()),
-        uplink_buffer: "7p".into(),
+        up: Some("30kbit".into()),
+        up_buffer: Some("7p".into()),
         buffer: "9p".into(),
         overhead: 16,
         burst: Some("3kB".into()),
@@ -161,7 +167,7 @@ fn paths__same_records_where_the_rate_changes() {
         for scheme in ["droptail", "red", "s-sfd"] {
             let base =
                 Scenario { warmup: "1.5s".into(), duration: "3s".into(), max_windows: 3, ..scenario(scheme) };
-            let link = LinkSpec { rate_trace: trace.clone(), overhead: 14, ..base.link.clone() };
+            let link = LinkSpec { rate: None, down: trace.clone(), overhead: 14, ..base.link.clone() };
             let [fast, slow] = both_paths(&with_model(Scenario { link, ..base }, "poisson", 1.2));
             assert_same(&fast, &slow, &format!("{scheme}, {name}"));
             assert!(fast.is_conserved() && fast.outcome.transfers.len() > 10, "{scheme}, {name}");

@@ -69,11 +69,11 @@ fn delays_acks(case: &Value) -> bool {
 fn link(case: &Value) -> LinkSpec {
     let delay_ms = setting(case, "d2");
     LinkSpec {
-        rate: format!("{}mbit", setting(case, "bw2")),
+        rate: Some(format!("{}mbit", setting(case, "bw2"))),
         delay: format!("{delay_ms}ms"),
         rtt: format!("{}ms", 2.0 * delay_ms + 2.0),
         buffer: format!("{}p", setting(case, "qlim")),
-        uplink_buffer: "10000p".into(),
+        up_buffer: Some("10000p".into()),
         ..LinkSpec::default()
     }
 }

@@ -1,9 +1,9 @@
 //! Schemes that act at the sending host: traffic shaped there conforms to its profile on the whole path.
 
-use crate::common::{connection, digest, play, scenario};
+use crate::common::{connection, digest, payload, play, scenario};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::Class;
-use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, TrafficSpec};
 use mousehole_sim::scenario::topology::spec::HostStageSpec;
 use mousehole_sim::scenario::{RunResult, Scenario};
 use serde_json::json;
@@ -68,7 +68,7 @@ fn three_users(scheme: &str, host_stage: Option<HostStageSpec>) -> Scenario {
         client: number % 3,
         server: number % 3,
         class: [Class::Interactive, Class::Web, Class::Bulk][number as usize / 3 % 3],
-        upload: number >= 9,
+        payload: payload(number >= 9),
         ..connection(f64::from(number) * 0.1, &[(0.0, 150_000), (0.5, 20_000)])
     };
     let connections = (0..18).map(one).collect();
@@ -76,7 +76,7 @@ fn three_users(scheme: &str, host_stage: Option<HostStageSpec>) -> Scenario {
     Scenario {
         warmup: "0s".into(),
         duration: "60s".into(),
-        both_directions: true,
+        at: Some(Ends::Both),
         host_stage,
         traffic,
         ..scenario(scheme)

@@ -1,6 +1,6 @@
 //! Every fault in a scenario is one line that names the field, the value and what is allowed.
 use crate::common::topology::kind;
-use crate::common::{assert_error, connection, error_of, transfers, with_connections};
+use crate::common::{assert_error, connection, error_of, transfers, with_connections, with_up};
 use mousehole_sim::error::Error;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::topology::spec::TopologySpec;
@@ -66,12 +66,12 @@ fn schemes__wrong_names_and_values() {
 #[test]
 fn link__wrong_values() {
     let says = |parts: &[&str], spoil: fn(&mut Scenario)| assert_error(&spoilt(spoil), parts);
-    says(&["link.rate", "\"-1mbit\"", "10mbit"], |s| s.link.rate = "-1mbit".into());
-    says(&["link.rate", "\"0mbit\"", "1bit"], |s| s.link.rate = "0mbit".into());
-    says(&["link.rate", "\"10\"", "no unit"], |s| s.link.rate = "10".into());
-    says(&["link.rate", "\"10mbits\"", "did you mean \"mbit\""], |s| s.link.rate = "10mbits".into());
-    says(&["link.rate", "\"fast\""], |s| s.link.rate = "fast".into());
-    says(&["link.uplink_rate", "\"1x\""], |s| s.link.uplink_rate = Some("1x".into()));
+    says(&["link.rate", "\"-1mbit\"", "10mbit"], |s| s.link.rate = Some("-1mbit".into()));
+    says(&["link.rate", "\"0mbit\"", "1bit"], |s| s.link.rate = Some("0mbit".into()));
+    says(&["link.rate", "\"10\"", "no unit"], |s| s.link.rate = Some("10".into()));
+    says(&["link.rate", "\"10mbits\"", "did you mean \"mbit\""], |s| s.link.rate = Some("10mbits".into()));
+    says(&["link.rate", "\"fast\""], |s| s.link.rate = Some("fast".into()));
+    says(&["link.up", "\"1x\""], |s| with_up(s, "1x"));
     says(&["link.rtt", "\"0ms\"", "positive"], |s| s.link.rtt = "0ms".into());
     says(&["link.rtt", "\"40ms\"", "60 ms"], |s| s.link.delay = "30ms".into());
     says(&["link.delay", "\"x\""], |s| s.link.delay = "x".into());
@@ -79,14 +79,15 @@ fn link__wrong_values() {
     says(&["link.buffer", "\"1.5p\""], |s| s.link.buffer = "1.5p".into());
     says(&["link.buffer", "\"100B\"", "1500-byte"], |s| s.link.buffer = "100B".into());
     says(&["link.buffer", "\"0.001bdp\"", "20 B at this rate"], |s| s.link.buffer = "0.001bdp".into());
-    says(&["link.uplink_buffer", "\"10q\""], |s| s.link.uplink_buffer = "10q".into());
+    says(&["link.up_buffer", "\"10q\""], |s| s.link.up_buffer = Some("10q".into()));
     says(&["link.overhead", "25000000", "from 0 to 65535"], |s| s.link.overhead = 25_000_000);
     says(&["link.burst", "\"8q\"", "15kB, 64KiB or 1500B"], |s| s.link.burst = Some("8q".into()));
     says(&["link.burst", "\"1513B\"", "from 1514B, a full packet with its overhead"], |s| {
         (s.link.burst, s.link.overhead) = (Some("1513B".into()), 14);
     });
     says(&["link.burst", "\"2MB\"", "at most what the link sends in 10 s"], |s| {
-        (s.link.burst, s.link.uplink_rate) = (Some("2MB".into()), Some("1mbit".into()));
+        s.link.burst = Some("2MB".into());
+        with_up(s, "1mbit");
     });
 }
 
@@ -102,16 +103,16 @@ fn link__too_slow_for_tcp() {
         servers: None,
         clients: None,
     };
-    Plan::new(&Scenario { link: LinkSpec { rate: "200bit".into(), ..valid().link }, ..valid() })
+    Plan::new(&Scenario { link: LinkSpec { rate: Some("200bit".into()), ..valid().link }, ..valid() })
         .unwrap_or_else(|error| panic!("60 s are allowed: {error}"));
     says(&["link.rate", "\"199bit\"", "takes 60 s to send 1500 bytes", "at most 60 s"], |s| {
-        s.link.rate = "199bit".into()
+        s.link.rate = Some("199bit".into())
     });
-    says(&["link.uplink_rate", "\"1bit\"", "takes 12000 s to send 1500 bytes"], |s| {
-        s.link.uplink_rate = Some("1bit".into());
+    says(&["link.up", "\"1bit\"", "takes 12000 s to send 1500 bytes"], |s| {
+        with_up(s, "1bit");
     });
     says(&["link.rate", "\"5kbit\"", "1500 bytes and 60000 bytes of overhead"], |s| {
-        (s.link.rate, s.link.overhead) = ("5kbit".into(), 60_000);
+        (s.link.rate, s.link.overhead) = (Some("5kbit".into()), 60_000);
     });
     assert_error(&spoilt(|s| s.access = Some(access(None))), &["access.rate", "\"10 bit/s\"", "1200 s"]);
     let slow_client = AccessSpec { rate: "1mbit".into(), ..access(Some("10bit")) };
@@ -184,11 +185,13 @@ fn traffic__wrong_values() {
     {
         assert_error(&spoilt(|s| s.traffic.load = Some(load)), &["traffic.load", text, "above 0, at most 2"]);
     }
-    says(&["traffic.direction", "\"sideways\"", "down", "up"], |s| {
-        s.traffic.direction = Some("sideways".into())
-    });
     let model =
         |name: &str, params| TrafficSpec { model: Some(name.into()), params, ..TrafficSpec::default() };
+    let sideways = |s: &mut Scenario| {
+        s.traffic = TrafficSpec { payload: Some("sideways".into()), ..model("poisson", None) }
+    };
+    assert_error(&spoilt(sideways), &["traffic.payload", "\"sideways\"", "down", "up"]);
+    says(&["traffic.payload", "\"up\"", "a payload of its own"], |s| s.traffic.payload = Some("up".into()));
     assert_error(
         &spoilt(|s| s.traffic = model("web:sdf", None)),
         &["traffic.model", "\"web:sdf\"", "did you mean \"web:sfd\""],

@@ -1,7 +1,7 @@
 //! Every parameter of every scheme does something, and what is wrong with a value is said in one line.
 use crate::common::{digest, play, scenario};
 use mousehole_sim::scenario::catalogue::{Kind, Parameter, Visible};
-use mousehole_sim::scenario::spec::{BulkSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{BulkSpec, Ends, LinkSpec, MixSpec, TcpSpec, TrafficSpec};
 use mousehole_sim::scenario::topology::spec::HostStageSpec;
 use mousehole_sim::scenario::{Part, Plan, Role, SCHEMES, Scenario, Scheme};
 use serde_json::json;
@@ -79,7 +79,7 @@ fn situations() -> [(&'static str, Scenario); 3] {
     [
         ("plain", crowded()),
         ("ECN, buffer in bytes", Scenario { tcp: ecn, link: kilobytes, ..crowded() }),
-        ("shaped hosts, both ways", Scenario { host_stage: Some(stage), both_directions: true, ..crowded() }),
+        ("shaped hosts, both ways", Scenario { host_stage: Some(stage), at: Some(Ends::Both), ..crowded() }),
     ]
 }
 
@@ -95,10 +95,10 @@ fn crowded() -> Scenario {
         vec![entry("web:sfd", Some(0.7), None), entry("telnet", None, Some(5)), entry("voip", None, Some(4))];
     let bulk = Some(BulkSpec { flows: 5, start_spread_s: 1.0, rtt_spread: 0.3 });
     let link = LinkSpec {
-        rate: "2mbit".into(),
+        rate: Some("2mbit".into()),
         rtt: "40ms".into(),
         buffer: "40p".into(),
-        uplink_buffer: "10p".into(),
+        up_buffer: Some("10p".into()),
         ..LinkSpec::default()
     };
     Scenario {

@@ -8,8 +8,12 @@ use mousehole_sim::units::Dur;
 
 /// Long-lived flows of `profile` on 10 Mbit/s and 40 ms, measured for 40 s after 10 s.
 fn bulk(profile: &str, buffer: &str, flows: BulkSpec, loss: f64) -> Scenario {
-    let link =
-        LinkSpec { rate: "10mbit".into(), rtt: "40ms".into(), buffer: buffer.into(), ..LinkSpec::default() };
+    let link = LinkSpec {
+        rate: Some("10mbit".into()),
+        rtt: "40ms".into(),
+        buffer: buffer.into(),
+        ..LinkSpec::default()
+    };
     Scenario {
         tcp: TcpSpec { profile: profile.into(), ..TcpSpec::default() },
         traffic: TrafficSpec { bulk: Some(flows), ..TrafficSpec::default() },

@@ -61,7 +61,7 @@ impl Loss {
 fn mean_window(tcp: &TcpSpec, rtt_ms: u32, loss: Loss, expected: f64, segments: u32) -> f64 {
     let seconds = (f64::from(segments) / expected * f64::from(rtt_ms) / 1e3) as u32;
     let link = LinkSpec {
-        rate: "10gbit".into(),
+        rate: Some("10gbit".into()),
         rtt: format!("{rtt_ms}ms"),
         buffer: "100000p".into(),
         ..LinkSpec::default()
@@ -138,8 +138,12 @@ fn response__cubic_follows_its_own_law() {
 /// Windows of the only flow on a link that holds 100 segments, 20 of them in the buffer: where each tooth
 /// began, after the fall, and the greatest window before it.
 fn teeth(congestion: Congestion) -> Vec<(f64, f64)> {
-    let link =
-        LinkSpec { rate: "10mbit".into(), rtt: "96ms".into(), buffer: "20p".into(), ..LinkSpec::default() };
+    let link = LinkSpec {
+        rate: Some("10mbit".into()),
+        rtt: "96ms".into(),
+        buffer: "20p".into(),
+        ..LinkSpec::default()
+    };
     let one = BulkSpec { flows: 1, start_spread_s: 0.0, rtt_spread: 0.0 };
     let mut base = bulk(&tcp("linux", Variant::Sack, congestion), link, one, (0, 120));
     base.trace = true;
@@ -202,7 +206,7 @@ fn fairness__of_equal_flows() {
         [("rfc", Congestion::Reno), ("linux", Congestion::Reno), ("linux", Congestion::Cubic)]
     {
         let link = LinkSpec {
-            rate: "10mbit".into(),
+            rate: Some("10mbit".into()),
             rtt: "60ms".into(),
             buffer: "100p".into(),
             ..LinkSpec::default()
@@ -218,8 +222,12 @@ fn fairness__of_equal_flows() {
 
 /// Bytes of a flow over 40 ms for each byte of one over 160 ms, with the same losses (RED).
 fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
-    let link =
-        LinkSpec { rate: "40mbit".into(), rtt: "160ms".into(), buffer: "400p".into(), ..LinkSpec::default() };
+    let link = LinkSpec {
+        rate: Some("40mbit".into()),
+        rtt: "160ms".into(),
+        buffer: "400p".into(),
+        ..LinkSpec::default()
+    };
     let none = BulkSpec { flows: 1, start_spread_s: 0.0, rtt_spread: 0.0 };
     let base = bulk(&tcp("linux", Variant::Sack, congestion), link, none, (10, 70));
     let flow = |start_s: f64, rtt_s: f64| ConnectionSpec {

@@ -35,7 +35,7 @@ fn rate_and_buffer__are_of_both_directions_as_a_links_are() {
     assert_eq!(changed.rate.0, 2_000_000);
     let others: Vec<u64> = changed.links[2..].iter().map(|link| link.rate.0).collect();
     assert_eq!(others, [10_000_000; 4]);
-    let up = TopologySpec { uplink_rate: text("500kbit"), uplink_buffer: text("9p"), ..chain() };
+    let up = TopologySpec { up: text("500kbit"), up_buffer: text("9p"), ..chain() };
     let changed = plan(TopologySpec { rate: text("2mbit"), ..up });
     assert_eq!(both_ways(&changed), [(2_000_000, Buffer::Packets(30)), (500_000, Buffer::Packets(9))]);
 }
@@ -91,7 +91,7 @@ fn faults__name_the_field() {
         TopologySpec { buffer: text("unlimited"), ..chain() },
         &["topology.buffer", "\"unlimited\"", "with a scheme"],
     );
-    refused(TopologySpec { uplink_rate: text("1"), ..chain() }, &["topology.uplink_rate", "\"1\""]);
+    refused(TopologySpec { up: text("1"), ..chain() }, &["topology.up", "\"1\""]);
     let mut two = chain();
     two.links[0].scheme = true;
     refused(
@@ -115,7 +115,7 @@ fn filled__names_the_bottleneck_and_is_stable() {
         let filled = first.filled();
         let topology = filled.topology.clone().expect("a topology");
         assert_eq!(topology.bottleneck.as_deref(), Some(first.links[0].name.as_str()));
-        assert!(topology.rate.is_some() && topology.buffer.is_some() && topology.uplink_rate.is_some());
+        assert!(topology.rate.is_some() && topology.buffer.is_some() && topology.up.is_some());
         let again =
             Scenario::from_toml(&filled.to_toml(), "filled").unwrap_or_else(|error| panic!("{error}"));
         let second = Plan::new(&again).unwrap_or_else(|error| panic!("{error}"));

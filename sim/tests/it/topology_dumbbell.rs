@@ -1,6 +1,8 @@
 //! A dumbbell written out as a graph gives the dumbbell's run, bit by bit.
 use crate::common::topology::{hosts, scheme, written};
-use crate::common::{play, scenario, schemes_of_graphs, with_connections, with_model, with_profile};
+use crate::common::{
+    ends, going, play, scenario, schemes_of_graphs, with_connections, with_model, with_profile,
+};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, LinkSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologySpec};
@@ -45,11 +47,11 @@ fn assert_same(one: &RunResult, other: &RunResult, case: &str) {
 /// Returns the dumbbell with its shared access links, or without any, and the same as a graph.
 fn both(shared: bool, base: &Scenario) -> [Scenario; 2] {
     let link = LinkSpec {
-        rate: "3mbit".into(),
+        rate: Some("3mbit".into()),
         rtt: "90ms".into(),
         delay: "20ms".into(),
         buffer: "30p".into(),
-        uplink_buffer: "30p".into(),
+        up_buffer: Some("30p".into()),
         ..LinkSpec::default()
     };
     let access = shared.then(|| AccessSpec {
@@ -88,11 +90,11 @@ fn check(base: &Scenario, case: &str) {
 #[test]
 fn dumbbell__is_a_graph_under_every_scheme() {
     for scheme in schemes_of_graphs() {
-        for both_directions in [false, true] {
+        for is_both in [false, true] {
             let base =
                 Scenario { warmup: "1s".into(), duration: "5s".into(), max_windows: 2, ..scenario(scheme) };
-            let base = with_model(Scenario { both_directions, ..base }, "poisson", 1.1);
-            check(&base, &format!("{scheme}, both directions {both_directions}"));
+            let base = with_model(Scenario { at: ends(is_both), ..base }, "poisson", 1.1);
+            check(&base, &format!("{scheme}, both directions {is_both}"));
         }
     }
 }
@@ -122,8 +124,7 @@ fn dumbbell__is_a_graph_for_connections_of_all_kinds() {
     let connections: Vec<_> = connections.collect();
     for (direction, slow_path) in [("down", false), ("up", false), ("down", true)] {
         let base = Scenario { duration: "100s".into(), slow_path, ..scenario("p-sfd") };
-        let mut base = with_connections(base, connections.clone());
-        base.traffic.direction = Some(direction.into());
+        let mut base = with_connections(base, going(direction, connections.clone()));
         base.faults = vec![crate::common::losing("down", &[20, 50]), crate::common::losing("up", &[9])];
         check(&base, &format!("{direction}, slow path {slow_path}"));
     }

@@ -1,8 +1,8 @@
 //! Which way packets go over a graph, and how long they take.
 use crate::common::topology::{carrying, hosts, kind, link, scenario_over, scheme, small_tree, written};
-use crate::common::{connection, play, schemes_of_graphs, transfers, with_model, with_profile};
+use crate::common::{connection, ends, going, play, schemes_of_graphs, transfers, with_model, with_profile};
 use mousehole_sim::drop_reason::DropReason;
-use mousehole_sim::scenario::spec::{ConnectionSpec, FaultSpec};
+use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, FaultSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologyLink, TopologySpec};
 use mousehole_sim::scenario::topology::{spec::HostStageSpec, write_out};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
@@ -170,7 +170,7 @@ fn laws__hold_on_every_link() {
     let of_kinds = ["sfd", "fq-codel"].into_iter().flat_map(|scheme| kinds().map(move |spec| (scheme, spec)));
     for (scheme, spec) in cases.chain(of_kinds) {
         let base = Scenario { duration: "2s".into(), max_windows: 2, ..scenario_over(spec, scheme) };
-        let result = play(&with_model(Scenario { both_directions: true, ..base }, "poisson", 1.3));
+        let result = play(&with_model(Scenario { at: Some(Ends::Both), ..base }, "poisson", 1.3));
         for balance in &result.outcome.balance {
             assert!(balance.holds(), "{scheme}: {balance:?}");
         }
@@ -264,8 +264,8 @@ fn host_stage__a_fifo_without_rate_changes_nothing() {
     };
     let dumbbell = Scenario { access: Some(shared), ..crate::common::scenario("sfd") };
     for base in [crate::common::scenario("sfd"), dumbbell, scenario_over(kind("two-tier"), "sfd")] {
-        for both_directions in [false, true] {
-            let plain = Scenario { duration: "8s".into(), max_windows: 2, both_directions, ..base.clone() };
+        for is_both in [false, true] {
+            let plain = Scenario { duration: "8s".into(), max_windows: 2, at: ends(is_both), ..base.clone() };
             let plain = with_model(plain, "poisson", 1.1);
             let stage = HostStageSpec { users: 6, rate: "unlimited".into(), mark: false };
             let staged = Scenario { host_stage: Some(stage), ..plain.clone() };
@@ -312,14 +312,13 @@ fn host_stage__may_mark() {
     assert_eq!(plain.outcome.queues[0].colours, staged.outcome.queues[0].colours);
 }
 
-/// Data that goes up takes the same links: servers are where the measured data comes from.
+/// Uploads cross the same links in the other direction, and are the data that is counted.
 #[test]
-fn direction__up_runs_over_the_same_bottleneck() {
-    let mut one = carrying(kind("y"), "droptail", vec![transfer_to(0, 0, 0.0, 100_000)]);
-    one.traffic.direction = Some("up".into());
+fn payload__up_runs_over_the_same_bottleneck() {
+    let one = carrying(kind("y"), "droptail", going("up", [transfer_to(0, 0, 0.0, 100_000)]));
     let result = play(&one);
-    assert!(arrived(&result, "n3-n1") > 60 && result.outcome.forward_packets > 60);
-    assert_eq!(result.outcome.goodput_bytes, 100_000);
+    assert!(arrived(&result, "n1-n3") > 60 && result.outcome.forward_packets > 60);
+    assert_eq!((result.outcome.goodput_bytes, result.outcome.goodput_up_bytes), (0, 100_000));
 }
 
 /// The bottleneck's rate is what a load means, and `bdp` is of the longest path.

@@ -120,7 +120,7 @@ fn kinds__wrong_values() {
 #[test]
 fn scenario__fields_that_do_not_go_with_a_topology() {
     let mut rate = scenario(valid());
-    rate.link.rate = "3mbit".into();
+    rate.link.rate = Some("3mbit".into());
     refused(&rate, &["link.rate", "\"3mbit\"", "links of its own"]);
     let mut access = scenario(valid());
     access.access = Some(AccessSpec {
@@ -159,7 +159,7 @@ fn links__two_of_one_way_are_a_link() {
     spec.links.splice(1..2, [one_way("left", "right", "3mbit"), one_way("right", "left", "1mbit")]);
     spec.bottleneck = Some("left-right".into());
     let plan = Plan::new(&scenario(spec)).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((plan.rate.0, plan.uplink_rate.0), (3_000_000, 1_000_000));
+    assert_eq!((plan.rate.0, plan.up_rate.0), (3_000_000, 1_000_000));
 }
 
 /// Text with a field that does not exist is refused with its line.

@@ -77,7 +77,7 @@ fn file_faults__an_unusable_file_gets_reasons_and_advice() {
     let only_up = format!("{CONN_FIELDS}{T0}.5\tX\ta\t1\tb\t80\ttcp\t100\t0\n");
     let error = refuse(&only_up);
     assert!(error.contains("1 skipped as no payload in this direction"), "{error}");
-    assert!(error.contains("with direction up there would be 100 bytes"), "{error}");
+    assert!(error.contains("with payload up there would be 100 bytes"), "{error}");
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
     assert_eq!(contents(&[("x", only_up.as_bytes())], &up).unwrap().connections[0].bytes(), 100);
     assert!(refuse("start,bytes\n").contains("nothing usable: 0 rows"));

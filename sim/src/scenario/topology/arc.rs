@@ -1,5 +1,6 @@
 //! The one-way links of a topology, each with its fields checked.
 
+use super::super::spec::Ends;
 use super::spec::{HostGroup, TopologyLink, TopologySpec};
 use crate::error::{Error, Result, quote};
 use crate::units::{Dur, Rate, parse_dur, parse_rate};
@@ -52,10 +53,10 @@ impl Arc {
 }
 
 /// Returns every one-way link, those of host groups last.
-pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc>> {
+pub(super) fn arcs(spec: &TopologySpec, ends: Ends) -> Result<Vec<Arc>> {
     let mut arcs = Vec::new();
     for (index, link) in spec.links.iter().enumerate() {
-        add_link(&mut arcs, link, format!("topology.links[{index}]"), both_directions)?;
+        add_link(&mut arcs, link, format!("topology.links[{index}]"), ends)?;
         check_count(arcs.len())?;
     }
     for (index, group) in spec.hosts.iter().enumerate() {
@@ -64,7 +65,7 @@ pub(super) fn arcs(spec: &TopologySpec, both_directions: bool) -> Result<Vec<Arc
             return Err(Error::field(format!("{field}.count"), group.count, "from 1 to 10000"));
         }
         for number in 0..group.count {
-            add_link(&mut arcs, &host_link(group, number), field.clone(), both_directions)?;
+            add_link(&mut arcs, &host_link(group, number), field.clone(), ends)?;
         }
         check_count(arcs.len())?;
     }
@@ -90,7 +91,7 @@ fn host_link(group: &HostGroup, number: u32) -> TopologyLink {
 }
 
 /// Adds a link, and the one back.
-fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_directions: bool) -> Result<()> {
+fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, ends: Ends) -> Result<()> {
     if link.from == link.to || link.from.is_empty() || link.to.is_empty() {
         let value = format!("\"{}\" to \"{}\"", link.from, link.to);
         return Err(Error::field(field, value, "from one named node to another"));
@@ -111,8 +112,8 @@ fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, both_direct
     let back = Arc {
         from: forward.to.clone(),
         to: forward.from.clone(),
-        scheme: forward.scheme && both_directions,
-        mark: forward.mark && both_directions,
+        scheme: forward.scheme && ends.has_up(),
+        mark: forward.mark && ends.has_up(),
         is_forward: false,
         ..forward.clone()
     };

@@ -1,5 +1,6 @@
 //! The bottleneck of a topology: finds its link and applies the fields that change it.
 
+use super::super::spec::Ends;
 use super::arc::{Arc, arcs};
 use super::kinds;
 use super::spec::TopologySpec;
@@ -43,8 +44,8 @@ fn overrides(spec: &TopologySpec) -> [(&'static str, Option<&str>); 4] {
     [
         ("topology.rate", spec.rate.as_deref()),
         ("topology.buffer", spec.buffer.as_deref()),
-        ("topology.uplink_rate", spec.uplink_rate.as_deref()),
-        ("topology.uplink_buffer", spec.uplink_buffer.as_deref()),
+        ("topology.up", spec.up.as_deref()),
+        ("topology.up_buffer", spec.up_buffer.as_deref()),
     ]
 }
 
@@ -64,14 +65,10 @@ fn check_named(arcs: &[Arc], spec: &TopologySpec) -> Result<()> {
 /// Changes the first two links; the reverse link follows the first unless it was written out separately.
 fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
     let back_follows = !(arcs[0].is_forward && arcs[1].is_forward);
-    let [rate, buffer, uplink_rate, uplink_buffer] = overrides(spec);
+    let [rate, buffer, up_rate, up_buffer] = overrides(spec);
     for (number, rates, buffers) in [
         (0, vec![rate], vec![buffer]),
-        (
-            1,
-            with_inherited(back_follows, rate, uplink_rate),
-            with_inherited(back_follows, buffer, uplink_buffer),
-        ),
+        (1, with_inherited(back_follows, rate, up_rate), with_inherited(back_follows, buffer, up_buffer)),
     ] {
         let arc = &mut arcs[number];
         if let Some((field, text)) = last_given(&rates) {
@@ -96,10 +93,10 @@ fn last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a str)>
 }
 
 /// Writes out which link of a checked topology is the bottleneck, its rates and buffers, and the round-trip time.
-pub fn fill(spec: &mut TopologySpec, both_directions: bool) {
+pub fn fill(spec: &mut TopologySpec, ends: Ends) {
     let drawn = || -> Result<(Option<String>, Vec<Arc>)> {
         let drawn = kinds::write_out(spec)?;
-        let mut arcs = arcs(&drawn, both_directions)?;
+        let mut arcs = arcs(&drawn, ends)?;
         put_first(&mut arcs, &drawn)?;
         Ok((drawn.rtt.clone(), arcs))
     };
@@ -108,7 +105,7 @@ pub fn fill(spec: &mut TopologySpec, both_directions: bool) {
     let (down, up) = (&arcs[0], &arcs[1]);
     (spec.bottleneck, spec.rtt) = (Some(down.name()), rtt);
     (spec.rate, spec.buffer) = (Some(text_of(down.rate)), Some(down.buffer_text().into()));
-    (spec.uplink_rate, spec.uplink_buffer) = (Some(text_of(up.rate)), Some(up.buffer_text().into()));
+    (spec.up, spec.up_buffer) = (Some(text_of(up.rate)), Some(up.buffer_text().into()));
 }
 
 /// Returns a rate in the largest unit that leaves a whole number.

@@ -1,6 +1,6 @@
 //! A topology written out, or drawn by its kind: checked, numbered, and routed.
 
-use super::super::spec::{LinkSpec, Scenario};
+use super::super::spec::{Ends, LinkSpec, Scenario};
 use super::arc::{Arc, UNLIMITED, arcs, host_name};
 use super::bottleneck;
 use super::kinds;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     check_alone(scenario)?;
     let spec = kinds::write_out(spec)?;
-    let mut arcs = arcs(&spec, scenario.both_directions)?;
+    let mut arcs = arcs(&spec, scenario.ends())?;
     let (clients, servers) = hosts(&spec, &arcs)?;
     bottleneck::put_first(&mut arcs, &spec)?;
     let hosts = numbers(&spec, clients.len(), servers.len())?;
@@ -48,22 +48,26 @@ fn own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
 /// Refuses the dumbbell's fields beside a topology, where they have no meaning.
 fn check_alone(scenario: &Scenario) -> Result<()> {
     let with = "topology, which has links of its own";
+    if scenario.at == Some(Ends::Up) {
+        let allowed = "write the link that is to have the scheme in that direction";
+        return Err(Error::conflict("at", quote("up"), with, allowed));
+    }
     if let Some(access) = &scenario.access {
         let value = format!("rate {}", quote(&access.rate).into_given());
         return Err(Error::conflict("access", value, with, "give topology.hosts"));
     }
     let (given, none) = (&scenario.link, LinkSpec::default());
-    let [uplink, burst] = [&given.uplink_rate, &given.burst].map(|text| text.clone().unwrap_or_default());
     for (field, value, default) in [
-        ("rate", &given.rate, &none.rate),
-        ("rtt", &given.rtt, &none.rtt),
-        ("delay", &given.delay, &none.delay),
-        ("buffer", &given.buffer, &none.buffer),
-        ("uplink_rate", &uplink, &String::new()),
-        ("uplink_buffer", &given.uplink_buffer, &none.uplink_buffer),
-        ("burst", &burst, &String::new()),
+        ("rate", given.rate.as_ref(), None),
+        ("down", given.down.as_ref(), None),
+        ("up", given.up.as_ref(), None),
+        ("rtt", Some(&given.rtt), Some(&none.rtt)),
+        ("delay", Some(&given.delay), Some(&none.delay)),
+        ("buffer", Some(&given.buffer), Some(&none.buffer)),
+        ("up_buffer", given.up_buffer.as_ref(), None),
+        ("burst", given.burst.as_ref(), None),
     ] {
-        if value != default {
+        if let Some(value) = value.filter(|_| value != default) {
             let allowed = "give topology.rate and the like for its bottleneck";
             return Err(Error::conflict(format!("link.{field}"), quote(value), with, allowed));
         }

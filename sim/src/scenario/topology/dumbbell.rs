@@ -17,32 +17,29 @@ const LONGEST_BURST: Dur = Dur::from_millis(10_000);
 /// Returns the links and paths of a scenario without a topology.
 pub fn network(scenario: &Scenario) -> Result<Network> {
     let link = &scenario.link;
-    let [trace, uplink_trace] = traces(link)?;
-    let rate =
-        trace.as_ref().map_or_else(|| parse_rate("link.rate", &link.rate), |trace| Ok(trace.mean()))?;
+    check_rates(link)?;
+    let (rate, trace) = rate(link, link.down_rate())?;
     let rtt = parse_dur("link.rtt", &link.rtt)?;
     let delay = parse_dur("link.delay", &link.delay)?;
     let (layout, shared) = layout(scenario.access.as_ref(), delay)?;
     check_rtt(link, rtt, layout.base_rtt)?;
-    let uplink_rate = match (&uplink_trace, &link.uplink_rate) {
-        (Some(trace), _) => trace.mean(),
-        (None, Some(text)) => parse_rate("link.uplink_rate", text)?,
-        (None, None) => rate,
+    let (up_rate, up_trace) = match &link.up {
+        Some(_) => self::rate(link, link.up_rate())?,
+        None => (rate, None),
     };
-    let burst = burst(link, rate.min(uplink_rate))?;
+    let burst = burst(link, rate.min(up_rate))?;
     let bottleneck = |name: &str, rate, buffer, has_scheme| {
         let plain = PlannedLink::plain(name.into(), rate, delay);
         let planned = PlannedLink { buffer, overhead: link.overhead, burst, ..plain };
         if has_scheme { planned.with_scheme() } else { planned }
     };
     let buffer = parse_buffer("link.buffer", &link.buffer, rate, rtt)?;
-    let uplink_buffer = parse_buffer("link.uplink_buffer", &link.uplink_buffer, uplink_rate, rtt)?;
+    let (field, text) = link.buffer_up();
+    let up_buffer = parse_buffer(field, text, up_rate, rtt)?;
+    let ends = scenario.ends();
     let mut links = vec![
-        PlannedLink { trace, ..bottleneck("down", rate, buffer, true) },
-        PlannedLink {
-            trace: uplink_trace,
-            ..bottleneck("up", uplink_rate, uplink_buffer, scenario.both_directions)
-        },
+        PlannedLink { trace, ..bottleneck("down", rate, buffer, ends.has_down()) },
+        PlannedLink { trace: up_trace, ..bottleneck("up", up_rate, up_buffer, ends.has_up()) },
     ];
     if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
         let access = |number| PlannedLink::plain(format!("access-{number}"), rate, delay);
@@ -51,16 +48,39 @@ pub fn network(scenario: &Scenario) -> Result<Network> {
     Ok(Network { links, layout, rtt, own_rtt: rtt })
 }
 
-/// Reads the rate traces of both directions.
-fn traces(link: &LinkSpec) -> Result<[Option<Arc<RateTrace>>; 2]> {
-    let read = |field: &str, path: &Option<String>| match (path, &link.burst) {
-        (Some(path), Some(_)) => {
-            Err(Error::conflict(field, quote(path), "link.burst", "a link is a token bucket or has a trace"))
+/// Checks that the link has one rate for both directions, or one for each.
+fn check_rates(link: &LinkSpec) -> Result<()> {
+    match link {
+        LinkSpec { rate: Some(rate), down: Some(_), .. } => {
+            let allowed = "give down and up, or rate for both directions";
+            Err(Error::conflict("link.rate", quote(rate), "link.down", allowed))
         }
-        (Some(path), None) => RateTrace::read(field, path).map(|trace| Some(Arc::new(trace))),
-        (None, _) => Ok(None),
-    };
-    Ok([read("link.rate_trace", &link.rate_trace)?, read("link.uplink_rate_trace", &link.uplink_rate_trace)?])
+        LinkSpec { rate: Some(rate), up: Some(_), .. } => {
+            let allowed = "rate is that of both directions; write it as down";
+            Err(Error::conflict("link.rate", quote(rate), "link.up", allowed))
+        }
+        LinkSpec { down: None, up: Some(_), .. } => {
+            Err(Error::missing("link.down", "a rate beside up, such as down = \"20mbit\""))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the rate of a direction; of one that changes over time the mean, and its trace.
+fn rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
+    if !RateTrace::is_named(text) {
+        return Ok((parse_rate(field, text)?, None));
+    }
+    if field == "link.rate" {
+        let allowed = "a rate such as 10mbit; the file of one that varies is given as down, or as up";
+        return Err(Error::field(field, quote(text), allowed));
+    }
+    if link.burst.is_some() {
+        let allowed = "a link is a token bucket or has a trace";
+        return Err(Error::conflict(field, quote(text), "link.burst", allowed));
+    }
+    let trace = RateTrace::read(field, text)?;
+    Ok((trace.mean(), Some(Arc::new(trace))))
 }
 
 /// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower direction, an idle bucket

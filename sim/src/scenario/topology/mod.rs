@@ -10,7 +10,7 @@ mod route;
 pub mod spec;
 mod stage;
 
-use super::spec::{FaultSpec, LinkSpec, Scenario};
+use super::spec::{FaultSpec, Scenario};
 use crate::engine::layout::End;
 use crate::error::{Error, Result, quote};
 use crate::units::{Dur, Rate};
@@ -34,28 +34,14 @@ impl Network {
     pub fn new(scenario: &Scenario) -> Result<Network> {
         let mut network = match &scenario.topology {
             None => dumbbell::network(scenario)?,
-            Some(spec) => {
-                refuse_traces(&scenario.link)?;
-                draw::network(scenario, spec)?
-            }
+            Some(spec) => draw::network(scenario, spec)?,
         };
         check_speed(scenario, &network)?;
         apply_faults(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
         match &scenario.host_stage {
             None => Ok(network),
-            Some(stage) => stage::add_host_stage(network, stage, scenario.both_directions),
+            Some(stage) => stage::add_host_stage(network, stage, scenario.ends()),
         }
-    }
-}
-
-/// Refuses rate traces, which are those of a dumbbell's bottleneck.
-fn refuse_traces(link: &LinkSpec) -> Result<()> {
-    let given = [("link.rate_trace", &link.rate_trace), ("link.uplink_rate_trace", &link.uplink_rate_trace)];
-    match given.into_iter().find_map(|(field, trace)| trace.as_ref().map(|trace| (field, trace))) {
-        Some((field, trace)) => {
-            Err(Error::conflict(field, quote(trace), "a topology", "leave one of them out"))
-        }
-        None => Ok(()),
     }
 }
 
@@ -68,11 +54,12 @@ fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
     }
     for (number, link) in network.links.iter().enumerate() {
         let name = || format!("link {}", link.name);
-        let (field, value) = match (&scenario.topology, &scenario.link.uplink_rate, &scenario.access) {
+        let (field, value) = match (&scenario.topology, number, &scenario.access) {
             (Some(_), _, _) => ("topology.links", name()),
-            (None, Some(uplink), _) if number == 1 => ("link.uplink_rate", uplink.clone()),
-            (None, _, Some(access)) if number > 1 => ("access.rate", access.rate.clone()),
-            (None, _, _) => ("link.rate", scenario.link.rate.clone()),
+            (None, 0, _) => own_text(scenario.link.down_rate()),
+            (None, 1, _) => own_text(scenario.link.up_rate()),
+            (None, _, Some(access)) => ("access.rate", access.rate.clone()),
+            (None, _, None) => ("host_stage.rate", name()),
         };
         check_rate(field, &value, link.rate, link.overhead)?;
     }
@@ -82,6 +69,10 @@ fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn own_text((field, text): (&'static str, &str)) -> (&'static str, String) {
+    (field, text.to_string())
 }
 
 fn check_rate(field: &str, value: &str, rate: Rate, overhead: u32) -> Result<()> {

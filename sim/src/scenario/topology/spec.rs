@@ -32,10 +32,10 @@ pub struct TopologySpec {
     pub buffer: Option<String>,
     /// Rate of the link back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uplink_rate: Option<String>,
+    pub up: Option<String>,
     /// Buffer of the link back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uplink_buffer: Option<String>,
+    pub up_buffer: Option<String>,
     /// Round-trip time of connections without one of their own where their path is shorter, and the unit `bdp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt: Option<String>,

@@ -1,5 +1,6 @@
 //! A queue for each user at the sending host, before the first link of every path.
 
+use super::super::spec::Ends;
 use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs, UNLIMITED, access_rate};
 use super::spec::HostStageSpec;
 use crate::engine::graph::{Hops, Hosts};
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::units::Dur;
 
 /// Returns the network with the users' queues before its first links.
-pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, both_directions: bool) -> Result<Network> {
+pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) -> Result<Network> {
     if !(1..=10_000).contains(&spec.users) {
         return Err(Error::field("host_stage.users", spec.users, "from 1 to 10000"));
     }
@@ -27,12 +28,12 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, both_direction
         let stage = (first + client % users) as u16;
         let hops = hops(layout, layout.path(client, server));
         let data = [stage].into_iter().chain(hops.data).collect();
-        let back = both_directions.then_some(stage + users as u16);
+        let back = ends.has_up().then_some(stage + users as u16);
         Hops { data, back: back.into_iter().chain(hops.back).collect() }
     };
     let (remark, recorded) = (layout.remarks(), layout.recorded().to_vec());
     let routes = Routes { hosts, hops: (0..hosts.paths()).map(path).collect(), remark, recorded };
-    let ways: &[&str] = if both_directions { &["host", "client"] } else { &["host"] };
+    let ways: &[&str] = if ends.has_up() { &["host", "client"] } else { &["host"] };
     for way in ways {
         let link = |user| PlannedLink {
             runs: Runs::Host,

@@ -45,6 +45,19 @@ pub enum FlowDirection {
 }
 
 impl FlowDirection {
+    /// Parses `down`, `up` or `both`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for any other word.
+    pub fn by_name(field: &str, name: &str) -> Result<FlowDirection> {
+        match name {
+            "down" => Ok(FlowDirection::Down),
+            "up" => Ok(FlowDirection::Up),
+            "both" => Ok(FlowDirection::Both),
+            _ => Err(Error::choice(field, name, &["down", "up", "both"])),
+        }
+    }
+
     /// Flows that a user has.
     pub fn flows(self) -> u32 {
         if self == FlowDirection::Both { 2 } else { 1 }

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 pub struct Udp {
     /// Senders, each between hosts of its own.
     pub flows: u32,
-    /// Which way the packets go.
+    /// Which way the packets go; the source's `payload`.
+    #[serde(skip)]
     pub direction: FlowDirection,
     /// Rate of each while it sends, bits of IP length per second.
     pub rate_bps: f64,
@@ -41,7 +42,8 @@ pub struct Udp {
 pub struct Voip {
     /// Calls, each between hosts of its own, all through the run.
     pub calls: u32,
-    /// Direction of the sound.
+    /// Direction of the sound; the source's `payload`.
+    #[serde(skip)]
     pub direction: FlowDirection,
     /// IP length.
     pub packet_bytes: u32,

@@ -19,7 +19,8 @@ use std::sync::Arc;
 pub struct Ftp {
     /// Users, each between hosts of its own.
     pub users: u32,
-    /// Which way the files go.
+    /// Which way the files go; the source's `payload`.
+    #[serde(skip)]
     pub direction: FlowDirection,
     /// Mean size, bytes, before the cap.
     pub mean_bytes: f64,

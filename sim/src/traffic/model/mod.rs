@@ -20,7 +20,7 @@ pub mod telnet;
 pub mod users;
 pub mod web_sfd;
 
-use crate::error::{Error, IntoGiven, Problem, Result};
+use crate::error::{Error, IntoGiven, Problem, Result, quote};
 use crate::units::Rate;
 pub use check::FlowDirection;
 use datagrams::{Udp, Voip};
@@ -209,6 +209,10 @@ pub(crate) fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params:
 }
 
 fn unknown_parameter(name: &str, all: &Value) -> Error {
+    if let "direction" | "upload" = name {
+        let allowed = "payload = \"up\", \"down\" or \"both\" beside the model, and not among its parameters";
+        return Error::faulty("", quote(name), "was replaced", allowed);
+    }
     let names = all.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
     Error::unknown("", "parameter", name, names)
 }
@@ -258,6 +262,35 @@ impl Model {
             Model::Udp(model) => model.direction == FlowDirection::Up,
             Model::Voip(model) => model.direction == FlowDirection::Up,
         }
+    }
+
+    /// Returns the model with its payload going this way; `None` leaves the model's own: both ways for calls, else down.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `payload` for a way that the model's payload cannot go.
+    pub fn with_payload(mut self, payload: Option<&str>) -> Result<Model> {
+        let Some(name) = payload else { return Ok(self) };
+        let direction = FlowDirection::by_name("payload", name)?;
+        match &mut self {
+            Model::Ftp(model) => model.direction = direction,
+            Model::Udp(model) => model.direction = direction,
+            Model::Voip(model) => model.direction = direction,
+            Model::Poisson(model) if direction != FlowDirection::Both => {
+                model.upload = direction == FlowDirection::Up;
+            }
+            _ if direction != FlowDirection::Down => {
+                let allowed =
+                    "only that of poisson, ftp, udp and voip goes up, and of the last three both ways";
+                return Err(Error::conflict(
+                    "payload",
+                    quote(name),
+                    format!("model {}", self.name()),
+                    allowed,
+                ));
+            }
+            _ => {}
+        }
+        Ok(self)
     }
 
     /// Returns the model with the arrivals, or as many users, as load a link of `rate` by `load`; those that

@@ -28,7 +28,8 @@ pub struct Poisson {
     pub sizes: String,
     /// Bytes in a unit of that file's sizes.
     pub sizes_unit_bytes: f64,
-    /// The client sends.
+    /// The client sends; the source's `payload`.
+    #[serde(skip)]
     pub upload: bool,
     /// Client hosts.
     pub clients: u32,

@@ -35,7 +35,7 @@ pub struct Entry<'a> {
 /// [`Error::File`] for uploads, which such a log does not record.
 pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     if collector.options.direction == Direction::Up {
-        let problem = "an access log does not tell bytes from client to server; read it with direction down";
+        let problem = "an access log does not tell bytes from client to server; read it with payload down";
         return Err(Error::file(input.path(), problem));
     }
     let mut lines = Lines::new(input);

@@ -232,8 +232,8 @@ impl Collector {
             self.ledgers.iter().fold(0, |sum, ledger| sum.saturating_add(ledger.reverse_bytes));
         match (reverse, self.options.direction.reverse()) {
             (0, _) => String::new(),
-            (bytes, Direction::Up) => format!("; with direction up there would be {bytes} bytes"),
-            (bytes, Direction::Down) => format!("; with direction down there would be {bytes} bytes"),
+            (bytes, Direction::Up) => format!("; with payload up there would be {bytes} bytes"),
+            (bytes, Direction::Down) => format!("; with payload down there would be {bytes} bytes"),
         }
     }
 

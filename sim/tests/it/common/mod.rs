@@ -9,7 +9,7 @@ pub mod virtual_fifo;
 use mousehole_sim::error::Error;
 use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::spec::{
-    ConnectionSpec, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
+    ConnectionSpec, Ends, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
 };
 use mousehole_sim::scenario::values::Values;
 use mousehole_sim::scenario::{self as catalogue, Part, Plan, Role, RunResult, Scenario, Scheme, run};
@@ -169,7 +169,7 @@ pub fn scenario(scheme: &str) -> Scenario {
         duration: "20s".into(),
         max_windows: 20,
         link: LinkSpec {
-            rate: "4mbit".into(),
+            rate: Some("4mbit".into()),
             rtt: "40ms".into(),
             buffer: "30p".into(),
             ..LinkSpec::default()
@@ -180,8 +180,31 @@ pub fn scenario(scheme: &str) -> Scenario {
 
 /// Returns the scenario with these connections.
 pub fn with_connections(base: Scenario, connections: Vec<ConnectionSpec>) -> Scenario {
-    let direction = base.traffic.direction.clone();
-    Scenario { traffic: TrafficSpec { connections, direction, ..TrafficSpec::default() }, ..base }
+    Scenario { traffic: TrafficSpec { connections, ..TrafficSpec::default() }, ..base }
+}
+
+/// Returns the connections with their payload going this way.
+pub fn going(direction: &str, connections: impl IntoIterator<Item = ConnectionSpec>) -> Vec<ConnectionSpec> {
+    let payload = Some(direction.to_string());
+    connections.into_iter().map(|one| ConnectionSpec { payload: payload.clone(), ..one }).collect()
+}
+
+/// Returns the word for the payload of an upload, or of a download.
+pub fn payload(is_upload: bool) -> Option<String> {
+    Some(if is_upload { "up" } else { "down" }.into())
+}
+
+/// Returns the ends of a scheme that is at the way back too, or not.
+pub fn ends(is_both: bool) -> Option<Ends> {
+    Some(if is_both { Ends::Both } else { Ends::Down })
+}
+
+/// Gives the directions of a link rates of their own, and leaves the scheme where it was.
+pub fn with_up(scenario: &mut Scenario, up: &str) {
+    scenario.link.down = scenario.link.rate.take();
+    scenario.link.up = Some(up.into());
+    scenario.link.up_buffer.get_or_insert_with(|| "1000p".into());
+    scenario.at.get_or_insert(Ends::Down);
 }
 
 /// Returns the scenario with a model at a load.
@@ -198,6 +221,11 @@ pub fn mixed(base: Scenario, mix: Vec<MixSpec>) -> Scenario {
 /// Returns a model of a mix with some parameters.
 pub fn entry(model: &str, params: serde_json::Value) -> MixSpec {
     MixSpec { model: model.into(), params: Some(params), ..MixSpec::default() }
+}
+
+/// Returns the entry with its payload going this way.
+pub fn sending(direction: &str, spec: MixSpec) -> MixSpec {
+    MixSpec { payload: Some(direction.into()), ..spec }
 }
 
 /// Returns the error of a scenario that is wrong.
@@ -238,7 +266,7 @@ pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
         rtt_s: None,
         duration_s: None,
         class: Default::default(),
-        upload: false,
+        payload: None,
         writes,
     }
 }
