@@ -161,7 +161,7 @@ def test_advice__says_what_mousehole_live_runs(scheme: str, verb: str) -> None:
 
 
 def test_advice__a_link_without_a_constant_rate_is_the_reason() -> None:
-    assert install.why_nothing("cake", None).startswith("its commands need the rate")
+    assert install.why_nothing("cake", None).startswith("its commands have a fixed rate")
     assert install.why_nothing("cake", LINK) == ""
 
 

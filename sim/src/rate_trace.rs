@@ -50,12 +50,11 @@ struct Step {
 impl RateTrace {
     /// Returns whether a text names a file and is no rate, which begins with its number and ends with its unit.
     pub fn is_named(text: &str) -> bool {
-        let unit = text
-            .trim()
-            .trim_start_matches(['+', '-'])
-            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let is_number = unit.len() < text.trim().len();
-        !text.trim().is_empty() && !(is_number && unit.chars().all(|c| c.is_alphabetic() || " /".contains(c)))
+        let text = text.trim();
+        let unit =
+            text.trim_start_matches(['+', '-']).trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let is_rate = unit.len() < text.len() && unit.chars().all(|c| c.is_alphabetic() || " /".contains(c));
+        !(text.is_empty() || is_rate)
     }
 
     /// Reads a trace from a file, which `field` names.

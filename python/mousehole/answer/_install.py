@@ -16,6 +16,10 @@ from mousehole.scenario import bottleneck
 FULL_PACKET = 1500
 """Bytes of a full packet, to turn a buffer in bytes into packets."""
 
+TO_CLIENTS = "# download direction: DEV is the device towards the clients"
+TO_PROVIDER = "# upload direction: DEV is the device towards the provider"
+"""What stands before the lines of each direction where a scheme is at both."""
+
 FIREWALL = (
     "sysctl -q -w net.netfilter.nf_conntrack_acct=1",
     "nft add table inet filter",
@@ -35,6 +39,8 @@ class Link:
     """Bytes that the link layer adds to each packet."""
     is_upload: bool = False
     """Whether the data go from client to server."""
+    other: "Link | None" = None
+    """The other direction, if the scheme is there too."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,16 @@ def link_of(scenario: Scenario, buffer: str) -> Link | None:
     packets = buffer_packets(buffer, rate_bps, facts["rtt"])
     if packets is None:
         return None
-    return Link(rate_bps, packets, scenario["link"].get("overhead", 0), bottleneck.is_up(scenario))
+    overhead, is_upload = scenario["link"].get("overhead", 0), bottleneck.is_up(scenario)
+    other = None
+    if scenario.get("at") == "both" and "topology" not in scenario:
+        rate = bottleneck.rates(scenario)[not is_upload]
+        own = buffer if is_upload else scenario["link"].get("up_buffer", buffer)
+        if rate is None or bottleneck.varies(rate):
+            return None
+        bps = _engine.parse_rate("rate", rate)
+        other = Link(bps, buffer_packets(own, bps, facts["rtt"]) or packets, overhead, not is_upload)
+    return Link(rate_bps, packets, overhead, is_upload, other)
 
 
 def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
@@ -101,7 +116,14 @@ def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
 def installation(scheme: str, link: Link | None) -> Installation | None:
     """Returns how Linux or a common router installs a scheme, None if they cannot do it."""
     found = settings(scheme, link)
-    return None if found is None else Installation(found.place, found.lines)
+    if found is None or link is None:
+        return None
+    back = None if link.other is None else settings(scheme, link.other)
+    if back is None:
+        return Installation(found.place, found.lines)
+    ways = sorted([(link.is_upload, found.lines), (not link.is_upload, back.lines)])
+    (_, down), (_, up) = ways
+    return Installation(found.place, (TO_CLIENTS, *down, TO_PROVIDER, *up))
 
 
 def settings(scheme: str, link: Link | None) -> Settings | None:
@@ -116,7 +138,7 @@ def settings(scheme: str, link: Link | None) -> Settings | None:
 def why_nothing(scheme: str, link: Link | None) -> str:
     """Returns why nothing installs a scheme, as a clause; empty if something does."""
     if link is None:
-        return "its commands need the rate and the buffer of the link, and they are not constant or not known"
+        return "its commands have a fixed rate and buffer, and those of this link vary or are not known"
     return _plan(scheme, link).get("reason", "")
 
 

@@ -22,6 +22,8 @@ NO_VERDICT = "no verdict"
 
 MOST_LINES = 6
 """The answer for one cell has at most so many lines."""
+LINES_OF_OTHER = 4
+"""So many lines more where a scheme is at both ends: two heads, and the commands of the other direction."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Advice:
     installation: Installation | None
     """How the scheme is installed; None without one."""
     lines: tuple[str, ...]
-    """The answer in sentences and commands, at most `MOST_LINES`."""
+    """The answer in sentences and commands, at most `MOST_LINES` and those of the other direction."""
 
 
 @per_cell
@@ -220,7 +222,7 @@ def _how(scheme: str, way: Installation | None, link: Link | None, most: int) ->
             f"Nothing installs {scheme}: {why_nothing(scheme, link)}. Compare what Linux has as well: "
             "--schemes '…,fq-codel,cake'."
         ]
-    if len(way.lines) <= most:
+    if len(way.lines) <= most + (LINES_OF_OTHER if link is not None and link.other else 0):
         return [f"Install on {way.place}: {way.lines[0]}", *way.lines[1:]]
     return [f"Install on {way.place}: the {len(way.lines)} lines that --details prints."]
 
