@@ -223,6 +223,9 @@ impl Flow {
         let (connections, packets, bytes) = match self.kind {
             Kind::Tcp => (&mut counts.tcp_connections, &mut counts.tcp_packets, &mut counts.tcp_bytes),
             Kind::Quic => (&mut counts.quic_flows, &mut counts.quic_packets, &mut counts.quic_bytes),
+            Kind::Datagrams => {
+                (&mut counts.datagram_flows, &mut counts.datagram_packets, &mut counts.datagram_bytes)
+            }
         };
         *connections += 1;
         *packets += self.packets;
