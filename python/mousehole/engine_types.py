@@ -153,7 +153,10 @@ class TrafficSource(TypedDict):
 
 
 class CaptureCounts(TypedDict):
-    """What a capture holds: bytes on the wire; connections, packets and payload of both directions."""
+    """What a capture holds: bytes on the wire; connections, packets and payload of both directions.
+
+    `datagram_bytes` are IP lengths.
+    """
 
     bytes: int
     used_bytes: int
@@ -163,6 +166,9 @@ class CaptureCounts(TypedDict):
     quic_flows: int
     quic_packets: int
     quic_bytes: int
+    datagram_flows: int
+    datagram_packets: int
+    datagram_bytes: int
 
 
 class SkippedRows(TypedDict):

@@ -273,8 +273,16 @@ def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
         ("span", span_text(summary["span_s"])),
         ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
         *([("QUIC", quic)] if kinds["quic_connections"] else []),
+        *([("datagrams", _datagrams(kinds))] if kinds["datagram_flows"] else []),
         ("applications", _classes(summary["classes"])),
     ]
+
+
+def _datagrams(kinds: dict[str, int]) -> str:
+    """Returns the flows of datagrams, with IP lengths in the direction of the data and in the other one."""
+    with_data, against = size_text(kinds["datagram_bytes"]), size_text(kinds["datagram_reverse_bytes"])
+    amounts = f"{counted(kinds['datagram_packets'], 'packet')}, {with_data} with the data, {against} against it"
+    return f"{counted(kinds['datagram_flows'], 'flow')}, {amounts}, replayed as recorded"
 
 
 def _classes(classes: dict[str, int]) -> str:

@@ -27,6 +27,11 @@ impl Datagram {
         Datagram(offset | if is_reverse { REVERSE } else { 0 } | u64::from(bytes.min(MOST_BYTES)))
     }
 
+    /// Returns the same in the other direction.
+    pub fn turned(self) -> Datagram {
+        Datagram(self.0 ^ REVERSE)
+    }
+
     /// Returns the time since the start of the flow.
     pub fn at(self) -> Dur {
         Dur(self.0 >> OFFSET_BIT)
