@@ -29,6 +29,15 @@ class WriteSpec(TypedDict, total=False):
     bytes: int
 
 
+class DatagramsSpec(TypedDict, total=False):
+    """Packets and IP lengths of a flow of datagrams, in the direction of the data and in the other one."""
+
+    packets: int
+    bytes: int
+    reverse_packets: int
+    reverse_bytes: int
+
+
 class ConnectionSpec(TypedDict, total=False):
     """One connection that is given as data."""
 
@@ -39,6 +48,7 @@ class ConnectionSpec(TypedDict, total=False):
     duration_s: float
     upload: bool
     writes: list[WriteSpec]
+    datagrams: DatagramsSpec
 
 
 ModelParams = dict[str, JsonValue]
@@ -253,6 +263,10 @@ class ConnectionColumns(TypedDict):
     writes: UInts32
     bytes: UInts64
     is_quic: Bools
+    is_datagrams: Bools
+    packets: UInts64
+    reverse_packets: UInts64
+    reverse_bytes: UInts64
 
 
 class TransferColumns(TypedDict):

@@ -281,7 +281,9 @@ def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
 def _datagrams(kinds: dict[str, int]) -> str:
     """Returns the flows of datagrams, with IP lengths in the direction of the data and in the other one."""
     with_data, against = size_text(kinds["datagram_bytes"]), size_text(kinds["datagram_reverse_bytes"])
-    amounts = f"{counted(kinds['datagram_packets'], 'packet')}, {with_data} with the data, {against} against it"
+    amounts = (
+        f"{counted(kinds['datagram_packets'], 'packet')}, {with_data} with the data, {against} against it"
+    )
     return f"{counted(kinds['datagram_flows'], 'flow')}, {amounts}, replayed as recorded"
 
 

@@ -172,7 +172,10 @@ def read(paths: Source, direction: str = "down", strict: bool = False, seed: int
 
     Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
     clients where `paths` is a frame that has names), `rtt_s` and `duration_s` (from the start to the last
-    byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
+    byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`,
+    `is_datagrams` (a flow of datagrams: no writes, `bytes` are IP lengths in the direction of the data),
+    and `packets`, `reverse_packets` and `reverse_bytes` of such a flow (`reverse`: in the other direction).
+    Of a flow a frame has these sums only, so that `compare` spreads its packets evenly over `duration_s`.
 
     `paths` is what `compare` takes, but no scenario. `direction` is that of the data, "down" (server to
     client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.

@@ -6,6 +6,8 @@ use crate::units::Dur;
 
 /// The longest datagram that is replayed, IP length in bytes: no link here takes a longer one.
 pub const MOST_BYTES: u16 = 1500;
+/// Bytes of the headers of IPv4 and UDP.
+pub const UDP_HEADERS: u64 = 28;
 /// The shortest: an IPv4 header.
 const LEAST_BYTES: u64 = 20;
 /// The flow is over if it is silent for longer: NATs forget UDP after two minutes at the earliest (RFC 4787, REQ-5).

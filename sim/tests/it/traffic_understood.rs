@@ -250,7 +250,14 @@ fn understood__every_entry_reads_its_sample() {
         }
         let traffic = contents(&[("sample", &data)], &ReadOptions::default())
             .unwrap_or_else(|error| panic!("{}: {error}", entry.name));
-        assert_eq!(plain(&traffic), plain_capture, "{}", entry.name);
+        // Hosts of datagrams have numbers, too.
+        let hosts = u32::from(reason.is_none() && entry.name.starts_with("other "));
+        let expected = plain_capture.iter().cloned().map(|mut one| {
+            (one.1, one.2) =
+                (one.1 + if one.1 > 0 { hosts } else { 0 }, one.2 + if one.2 > 0 { hosts } else { 0 });
+            one
+        });
+        assert_eq!(plain(&traffic), expected.collect::<Vec<_>>(), "{}", entry.name);
         let left_out: Vec<&str> = traffic.skipped.iter().map(|skipped| &*skipped.reason).collect();
         assert_eq!(left_out, Vec::from_iter(reason), "{}", entry.name);
         let flows =
@@ -272,7 +279,7 @@ fn understood__every_entry_reads_its_sample() {
             traffic.notes
         );
         if reason.is_none() && !entry.name.contains("fragments") {
-            assert_eq!(traffic.sources[0].used, frames().len() as u64, "{}", entry.name);
+            assert_eq!(traffic.sources[0].used, (frames().len() + flows) as u64, "{}", entry.name);
         }
     }
 }

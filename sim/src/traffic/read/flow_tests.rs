@@ -190,7 +190,7 @@ fn flow__quic_by_its_long_header_on_any_port() {
 
 #[test]
 fn flow__datagrams_after_120_s_of_silence_are_another_flow() {
-    let mut wire = Wire::new(Direction::Up);
+    let mut wire = Wire::new(Direction::Down);
     for ms in [0, 120_000, 240_001, 240_002] {
         wire.udp(ms, end(1, 5000), end(2, 6000), 72);
     }

@@ -240,6 +240,7 @@ pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
         class: Default::default(),
         upload: false,
         writes,
+        datagrams: None,
     }
 }
 
