@@ -145,6 +145,8 @@ def test_compare__a_capture_of_datagrams_alone(tmp_path: Path) -> None:
     text = found.markdown()
     assert "nothing usable" not in text
     assert "ends of only" not in text
+    assert "larger than the bandwidth-delay product" not in text
+    assert "did exactly the same" not in text
 
 
 def test_read__flows_of_datagrams_and_back(tmp_path: Path) -> None:

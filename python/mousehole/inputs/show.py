@@ -246,7 +246,8 @@ def print_summary(console: Console, summary: TrafficSummary) -> None:
 
 def summary_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     """Returns what was understood of the traffic as names with values."""
-    return [*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)]
+    sizes = _sizes(summary) if summary["transfers"] else []
+    return [*_sources(summary), *_amounts(summary), *sizes, *_link_facts(summary)]
 
 
 def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import polars as pl
 
 from mousehole import _engine
@@ -26,7 +27,14 @@ from mousehole.base import (
     suggesting,
     with_unit,
 )
-from mousehole.engine_types import ConnectionSpec, InputEntry, MixEntry, TrafficSection, TrafficSummary
+from mousehole.engine_types import (
+    ConnectionSpec,
+    Floats,
+    InputEntry,
+    MixEntry,
+    TrafficSection,
+    TrafficSummary,
+)
 from mousehole.inputs import frames, show
 from mousehole.inputs.frames import FrameLike, Given
 from mousehole.scenario import IN_MEMORY, STANDARD_INPUT, sizefiles, with_params
@@ -205,6 +213,14 @@ def inspect(paths: Source, rate: str | float | None = None, direction: str = "do
         _engine.parse_rate("rate", rate_text)
     _, traffic = _read(paths, direction, strict, seed, params, reporter)
     return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
+
+
+def transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
+    """Returns the bytes of each connection but flows of datagrams; nothing without traffic in memory."""
+    if traffic is None:
+        return np.empty(0)
+    columns = traffic.frame()
+    return columns["bytes"][~columns["is_datagrams"]].astype(float)
 
 
 class _Summary(dict[str, object]):
