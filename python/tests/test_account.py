@@ -180,3 +180,21 @@ def test_read__flows_of_datagrams_and_back(tmp_path: Path) -> None:
         mousehole.inspect(frame.drop("packets"))
     with pytest.raises(mousehole.MouseholeError, match="datagrams"):
         mousehole.inspect([{"start_s": 1.0, "datagrams": {"packets": 0}}])
+
+
+def test_inspect__fragments_and_ipv6_are_packets_of_their_flows(tmp_path: Path) -> None:
+    whole = udp(False, 2000)
+    ip, content = whole[:20], whole[20:]
+    parts = [(0x2000, content[:1480]), (1480 // 8, content[1480:])]
+    fragments = [
+        ip[:2] + struct.pack("!HHH", 20 + len(part), 7, place) + ip[8:] + part for place, part in parts
+    ]
+    ends = bytes.fromhex("20010db8000000000000000000000001") + bytes.fromhex(
+        "20010db8000000000000000000000002"
+    )
+    v6 = struct.pack("!IHBB", 0x60000000, 108, 17, 64) + ends + struct.pack("!HHHH", 50_000, 53, 108, 0)
+    packets = [(1000.0, fragments[0]), (1000.1, fragments[1]), (1000.2, v6 + bytes(100))]
+    summary = read(tmp_path, a=pcap(packets))
+    names = ("datagram_flows", "datagram_packets", "datagram_bytes", "datagram_reverse_bytes")
+    assert [summary["kinds"][name] for name in names] == [2, 3, 2008 + 2 * 20, 148]
+    assert summary["skipped"] == []
