@@ -30,6 +30,7 @@ TABLES = {
     "TrafficSpec": "traffic.",
     "ConnectionSpec": "traffic.connections[].",
     "WriteSpec": "traffic.connections[].writes[].",
+    "DatagramsSpec": "traffic.connections[].datagrams.",
     "BulkSpec": "traffic.bulk.",
     "MixSpec": "traffic.mix[].",
     "MisbehavingSpec": "traffic.gaming.",

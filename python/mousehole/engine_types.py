@@ -29,6 +29,15 @@ class WriteSpec(TypedDict, total=False):
     bytes: int
 
 
+class DatagramsSpec(TypedDict, total=False):
+    """Packets and IP lengths of a flow of datagrams, in the direction of the data and in the other one."""
+
+    packets: int
+    bytes: int
+    reverse_packets: int
+    reverse_bytes: int
+
+
 class ConnectionSpec(TypedDict, total=False):
     """One connection that is given as data."""
 
@@ -39,6 +48,7 @@ class ConnectionSpec(TypedDict, total=False):
     duration_s: float
     payload: str
     writes: list[WriteSpec]
+    datagrams: DatagramsSpec
 
 
 ModelParams = dict[str, JsonValue]
@@ -152,7 +162,10 @@ class TrafficSource(TypedDict):
 
 
 class CaptureCounts(TypedDict):
-    """What a capture holds: bytes on the wire; connections, packets and payload of both directions."""
+    """What a capture holds: bytes on the wire; connections, packets and payload of both directions.
+
+    `datagram_bytes` are IP lengths.
+    """
 
     bytes: int
     used_bytes: int
@@ -162,6 +175,9 @@ class CaptureCounts(TypedDict):
     quic_flows: int
     quic_packets: int
     quic_bytes: int
+    datagram_flows: int
+    datagram_packets: int
+    datagram_bytes: int
 
 
 class SkippedRows(TypedDict):
@@ -246,6 +262,10 @@ class ConnectionColumns(TypedDict):
     writes: UInts32
     bytes: UInts64
     is_quic: Bools
+    is_datagrams: Bools
+    packets: UInts64
+    reverse_packets: UInts64
+    reverse_bytes: UInts64
 
 
 class TransferColumns(TypedDict):

@@ -135,6 +135,7 @@ fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult
         class: Default::default(),
         payload: None,
         writes: vec![write],
+        datagrams: None,
     };
     // A plan needs traffic; what is used of it is the path, the TCP of ideal completion times, and the window.
     let scenario = Scenario {

@@ -88,6 +88,13 @@ impl Traffic {
         frame.set_item("writes", column(py, all.iter().map(|c| c.writes.len() as u32)))?;
         frame.set_item("bytes", column(py, all.iter().map(|c| c.bytes())))?;
         frame.set_item("is_quic", column(py, all.iter().map(|c| c.kind == Kind::Quic)))?;
+        frame.set_item("is_datagrams", column(py, all.iter().map(|c| c.kind == Kind::Datagrams)))?;
+        let amounts = |is_reverse| {
+            all.iter().map(move |c| c.writes.datagrams().map(|d| d.amount(is_reverse)).unwrap_or_default())
+        };
+        frame.set_item("packets", column(py, amounts(false).map(|amount| amount.packets)))?;
+        frame.set_item("reverse_packets", column(py, amounts(true).map(|amount| amount.packets)))?;
+        frame.set_item("reverse_bytes", column(py, amounts(true).map(|amount| amount.bytes)))?;
         Ok(frame)
     }
 }

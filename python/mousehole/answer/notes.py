@@ -144,8 +144,11 @@ def _few_large(results: Results, cell: Cell) -> list[str]:
     """Says which way means lean if a capture that is laid over itself has few large connections.
 
     To meet the load, the copies of such a capture bring more short transfers in the place of large ones.
+    Nothing is said of a capture of datagrams alone.
     """
     capture = results.capture
+    if results.traffic is not None and not results.traffic["transfers"]:
+        return []
     if capture is None or results.capture_share(cell) == 0 or capture.large >= FEW_LARGE:
         return []
     larger = f"{counted(capture.large, 'connection')} larger than the bandwidth-delay product"
@@ -339,9 +342,14 @@ def _share_of(rate: str, whole_bps: float) -> float:
 
 
 def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
-    """Names the schemes under which every replication had the same mean as under the baseline."""
+    """Names the schemes under which every replication had the same mean as under the baseline.
+
+    Replications without a transfer have nothing to compare.
+    """
     baseline = results.plan.baseline
     own = results.bucket_values(cell, baseline, "all", "response_mean_s")
+    if not np.any(np.isfinite(own)):
+        return []
     same = [
         scheme
         for scheme in results.plan.schemes

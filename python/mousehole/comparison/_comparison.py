@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from mousehole import _engine
@@ -369,7 +368,7 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.mean_rate(plan.base)
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
-    sizes = np.empty(0) if traffic is None else traffic.frame()["bytes"].astype(float)
+    sizes = traffics.transfer_sizes(traffic)
     plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
     check_resamples(plan, traffic, None if summary is None else summary["native_load"])
     return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
@@ -414,7 +413,7 @@ def chosen_warmup(
 ) -> Warmup | None:
     """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
     rate = bottleneck.mean_rate(plan.base)
-    if summary is None or rate is None or plan.base["traffic"].get("mix"):
+    if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):
         return None
     return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)
 

@@ -10,6 +10,8 @@ def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary
     """
     if replay is None or summary is None:
         return None
+    if not summary["connections"]:
+        return "replay: as recorded; there are only datagrams"
     asked = scenario["traffic"].get("replay") is not None
     total, known, waiting = summary["connections"], summary["ends_known"], summary["waiting"]
     if replay == "closed":

@@ -23,6 +23,8 @@ HOSTS = 1 << 32
 """Numbers of hosts are below this; anything else is a name."""
 LONGEST_S = 1e9
 """Spans of time are shorter than this."""
+_SUMS = ("packets", "reverse_packets", "reverse_bytes")
+"""Columns of flows of datagrams beside `bytes`, which are those in the direction of the data."""
 A_HOST = "a name, an address or a whole number"
 A_SIZE = "a whole number of bytes from 1 to 10^12"
 A_TIME = "a datetime, a timedelta or a number of seconds"
@@ -78,8 +80,9 @@ def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """Returns the connections of a frame, in the order of their starts, which count from the first one.
 
     Columns are known by the names that they may have in delimited text. `payload` chooses between bytes of
-    the two directions. Raises `MouseholeError` for a column that is missing, and for a value that is not
-    allowed, with its row and column.
+    the two directions. Rows whose `is_datagrams` is true are flows of datagrams, as those of `read`. Raises
+    `MouseholeError` for a column that is missing, and for a value that is not allowed, with its row and its
+    column.
     """
     keys = _keys(frame)
     known = {
@@ -89,6 +92,7 @@ def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     if "client" not in known:
         raise missing_error("data frame", "a column client, with the name, address or number of each client")
     starts, origin = known["start"].times(None)
+    flows = _flows(frame, keys)
     order = np.argsort(starts, kind="stable")
     clients, names = known["client"].hosts(order)
     servers = known["server"].hosts(order)[0] if "server" in known else np.zeros(len(starts), np.int64)
@@ -96,8 +100,10 @@ def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
         "start_s": starts[order].tolist(),
         "client": clients[order].tolist(),
         "server": servers[order].tolist(),
-        "bytes": known["bytes"].sizes()[order].tolist(),
+        "bytes": known["bytes"].sizes(flows)[order].tolist(),
     }
+    for name in _SUMS if np.any(flows) else ():
+        columns[name] = _Column(name, _values(frame[name]), 1).sizes(flows)[order].tolist()
     if "rtt" in known:
         columns["rtt_s"] = known["rtt"].spans()[order].tolist()
     if "duration" in known:
@@ -105,7 +111,8 @@ def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     elif "end" in known:
         columns["duration_s"] = known["end"].spans_since(starts, origin)[order].tolist()
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    return Given([_connection(row) for row in rows], names)
+    are_flows = flows[order].tolist()
+    return Given([_connection(_row(*pair)) for pair in zip(rows, are_flows, strict=True)], names)
 
 
 def of_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
@@ -163,11 +170,14 @@ class _Column:
                 raise self.fault(row, allowed)
         return found
 
-    def sizes(self) -> NDArray[np.int64]:
-        """Returns the values as bytes."""
+    def sizes(self, may_be_zero: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns the values as bytes or packets, at least 1 but in rows that may be zero."""
         found = self.numbers(A_SIZE)
+        if self.name in _SUMS:
+            found = np.where(may_be_zero, found, 1.0)  # of other rows they mean nothing
         with np.errstate(invalid="ignore"):
-            self.require((found >= 1) & (found <= MOST_BYTES) & (found == np.floor(found)), A_SIZE)
+            least = np.where(may_be_zero, 0, 1)
+            self.require((found >= least) & (found <= MOST_BYTES) & (found == np.floor(found)), A_SIZE)
         return found.astype(np.int64)
 
     def hosts(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
@@ -308,10 +318,28 @@ def _host_name(host: Any) -> str:
     return str(int(host)) if _is_number(host) else str(host)
 
 
+def _flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.bool_]:
+    """Returns which rows are flows of datagrams; the columns with their sums must be there then."""
+    start = next(iter(keys))
+    if "is_datagrams" not in keys:
+        return np.zeros(len(_values(frame[start])), np.bool_)
+    flows = np.array([value is True or value == 1 for value in _values(frame["is_datagrams"])], np.bool_)
+    missing = [name for name in _SUMS if name not in keys]
+    if np.any(flows) and missing:
+        raise missing_error("data frame", f"a column {missing[0]}, for the rows whose is_datagrams is true")
+    return flows
+
+
+def _row(row: dict[str, Any], is_flow: bool) -> dict[str, Any]:
+    """Returns a row of a frame in the form of a scenario's `traffic.connections`."""
+    sums = {name: row.pop(name) for name in _SUMS if name in row}
+    return {**row, "datagrams": {**sums, "bytes": row["bytes"]}} if is_flow else row
+
+
 def _connection(row: Mapping[str, Any]) -> ConnectionSpec:
     """Returns a connection in the form of a scenario, without what is not known."""
     known = {key: value for key, value in row.items() if key != "bytes" and not _is_missing(value)}
-    if "writes" not in known:
+    if "writes" not in known and "datagrams" not in known:
         known["writes"] = [{"idle_s": 0.0, "bytes": row["bytes"]}]
     return cast("ConnectionSpec", known)
 
@@ -322,9 +350,9 @@ def _checked(number: int, given: Mapping[str, object]) -> dict[str, Any]:
     row: dict[str, Any] = {
         str(key): value.item() if isinstance(value, np.generic) else value for key, value in given.items()
     }
-    if row.get("writes") is None:
+    if row.get("writes") is None and row.get("datagrams") is None:
         if row.get("bytes") is None:
-            raise missing_error(place, "bytes or writes")
+            raise missing_error(place, "bytes, writes or datagrams")
         row["bytes"] = _whole_bytes(f"{place}.bytes", row["bytes"])
     for name in ("rtt_s", "duration_s"):
         if isinstance(row.get(name), dt.timedelta):

@@ -246,7 +246,8 @@ def print_summary(console: Console, summary: TrafficSummary) -> None:
 
 def summary_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     """Returns what was understood of the traffic as names with values."""
-    return [*_sources(summary), *_amounts(summary), *_sizes(summary), *_link_facts(summary)]
+    sizes = _sizes(summary) if summary["transfers"] else []
+    return [*_sources(summary), *_amounts(summary), *sizes, *_link_facts(summary)]
 
 
 def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:
@@ -273,8 +274,18 @@ def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
         ("span", span_text(summary["span_s"])),
         ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
         *([("QUIC", quic)] if kinds["quic_connections"] else []),
+        *([("datagrams", _datagrams(kinds))] if kinds["datagram_flows"] else []),
         ("applications", _classes(summary["classes"])),
     ]
+
+
+def _datagrams(kinds: dict[str, int]) -> str:
+    """Returns the flows of datagrams, with IP lengths in the direction of the data and in the other one."""
+    with_data, against = size_text(kinds["datagram_bytes"]), size_text(kinds["datagram_reverse_bytes"])
+    amounts = (
+        f"{counted(kinds['datagram_packets'], 'packet')}, {with_data} with the data, {against} against it"
+    )
+    return f"{counted(kinds['datagram_flows'], 'flow')}, {amounts}, replayed as recorded"
 
 
 def _classes(classes: dict[str, int]) -> str:

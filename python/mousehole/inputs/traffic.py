@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import polars as pl
 
 from mousehole import _engine
@@ -26,7 +27,14 @@ from mousehole.base import (
     suggesting,
     with_unit,
 )
-from mousehole.engine_types import ConnectionSpec, InputEntry, MixEntry, TrafficSection, TrafficSummary
+from mousehole.engine_types import (
+    ConnectionSpec,
+    Floats,
+    InputEntry,
+    MixEntry,
+    TrafficSection,
+    TrafficSummary,
+)
 from mousehole.inputs import frames, show
 from mousehole.inputs.frames import FrameLike, Given
 from mousehole.scenario import IN_MEMORY, STANDARD_INPUT, sizefiles, with_params
@@ -172,7 +180,10 @@ def read(paths: Source, payload: str = "down", strict: bool = False, seed: int =
 
     Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
     clients where `paths` is a frame that has names), `rtt_s` and `duration_s` (from the start to the last
-    byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`.
+    byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`,
+    `is_datagrams` (a flow of datagrams: no writes, `bytes` are IP lengths in the direction of the data),
+    and `packets`, `reverse_packets` and `reverse_bytes` of such a flow (`reverse`: in the other direction).
+    Of a flow a frame has these sums only, so that `compare` spreads its packets evenly over `duration_s`.
 
     `paths` is what `compare` takes, but no scenario. `payload` says which way it goes, "down" (server to
     client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
@@ -202,6 +213,14 @@ def inspect(paths: Source, rate: str | float | None = None, payload: str = "down
         _engine.parse_rate("rate", rate_text)
     _, traffic = _read(paths, payload, strict, seed, params, reporter)
     return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
+
+
+def transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
+    """Returns the bytes of each connection but flows of datagrams; nothing without traffic in memory."""
+    if traffic is None:
+        return np.empty(0)
+    columns = traffic.frame()
+    return columns["bytes"][~columns["is_datagrams"]].astype(float)
 
 
 class _Summary(dict[str, object]):

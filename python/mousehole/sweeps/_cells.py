@@ -6,8 +6,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from mousehole import _engine
 from mousehole import scenario as scenarios
 from mousehole.base import (
@@ -41,7 +39,7 @@ class Loaded:
 
     def __init__(self, engine: _engine.Traffic | None) -> None:
         self.engine = engine
-        self.sizes: Floats = np.empty(0) if engine is None else engine.frame()["bytes"].astype(float)
+        self.sizes: Floats = traffics.transfer_sizes(engine)
         self._summaries: dict[str | None, TrafficSummary] = {}
 
     def summary(self, rate: str | None) -> TrafficSummary | None:

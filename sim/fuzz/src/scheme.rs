@@ -100,5 +100,6 @@ fn connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
         class: Default::default(),
         payload: (choices.byte() % 4 == 1).then(|| "up".into()),
         writes: (0..1 + choices.byte() % 3).map(|_| write(choices)).collect(),
+        datagrams: None,
     }
 }

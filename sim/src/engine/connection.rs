@@ -92,14 +92,22 @@ pub enum Payload {
     LongLived,
     /// Keystrokes without end, by these rules of the run's applications.
     Keystrokes(u32),
-    /// The packets of this datagram flow of the run's applications.
+    /// The packets of this datagram flow of the run: those of its applications come first, then recorded ones.
     Datagrams(u32),
+    /// The datagrams that this connection of the run's traffic sends in the direction of [`Open::upload`], from those on
+    /// that come `joined` after its start.
+    Recorded {
+        /// Index of the connection.
+        connection: u32,
+        /// How long it has lasted when it is opened.
+        joined: Dur,
+    },
 }
 
 impl Payload {
     /// Returns whether its writes are transfers that can be measured.
     pub fn is_measurable(self) -> bool {
-        !matches!(self, Payload::LongLived | Payload::Datagrams(_))
+        !matches!(self, Payload::LongLived | Payload::Datagrams(_) | Payload::Recorded { .. })
     }
 }
 

@@ -1,9 +1,11 @@
-//! Datagram flows: packets sent at given times, without acknowledgements or retransmissions.
+//! Datagram flows: packets sent at given times, without acknowledgements or retransmissions. The times are those of an
+//! application's rules, or of a recorded flow.
 //!
 //! A flow's record says how many packets arrived, and how late.
 
 use super::connection::Payload;
 use super::receive_stats::ReceiveStats;
+use super::recorded::Recorded;
 use super::world::World;
 use crate::packet::{Kind, Packet};
 use crate::record::DatagramRecord;
@@ -14,7 +16,9 @@ impl World {
     pub(super) fn send_datagram(&mut self, slot: u32) {
         let (now, open) = (self.now, self.live[slot as usize].open);
         let Payload::Datagrams(index) = open.payload else { return };
-        let stream = &self.setup.apps.streams[index as usize];
+        let Some(stream) = self.setup.apps.streams.get(index as usize) else {
+            return self.send_recorded(slot, index);
+        };
         let stats = &mut self.datagrams[index as usize];
         stats.open = Some(open);
         if stats.left == 0 {
@@ -23,16 +27,56 @@ impl World {
         }
         stats.left -= 1;
         let pause = if stats.left == 0 { stream.pause(stats.spurt) } else { Dur::ZERO };
-        let packet = Packet::new(slot, Kind::Datagram, stats.number, stream.packet_bytes);
+        let (bytes, next) = (stream.packet_bytes, now + stream.interval + pause);
+        self.inject_datagram(slot, index, bytes);
+        self.live[slot as usize].think_until = next;
+        self.arm(slot);
+    }
+
+    /// Begins to play one direction of the recorded flow of a connection, which has lasted for `joined`.
+    pub(super) fn begin_recorded(&mut self, slot: u32, connection: u32, joined: Dur) {
+        let index = self.datagrams.len() as u32;
+        let live = &mut self.live[slot as usize];
+        live.open.payload = Payload::Datagrams(index);
+        let traffic = &self.setup.traffic.connections[connection as usize];
+        let Some(flow) = traffic.writes.datagrams() else { return };
+        let is_reverse = live.open.upload != traffic.upload;
+        self.recorded.push(Recorded::new(flow, connection, is_reverse, self.now, joined));
+        let mut stats = ReceiveStats::default();
+        stats.open = Some(live.open);
+        self.datagrams.push(stats);
+        self.send_recorded(slot, index);
+    }
+
+    /// Sends the packets of a recorded flow that are due, and schedules the next one. After the last one the slot is free
+    /// as soon as no packet is in the network.
+    fn send_recorded(&mut self, slot: u32, index: u32) {
+        let number = index as usize - self.setup.apps.streams.len();
+        let connection = self.recorded[number].connection as usize;
+        let traffic = self.setup.traffic.clone();
+        let Some(flow) = traffic.connections[connection].writes.datagrams() else { return };
+        while let Some(datagram) = self.recorded[number].take(flow, self.now) {
+            self.inject_datagram(slot, index, datagram.bytes());
+        }
+        let next = self.recorded[number].next_due(flow);
+        let live = &mut self.live[slot as usize];
+        live.think_until = next.unwrap_or(Time::NEVER);
+        live.is_finished = next.is_none();
+        self.arm(slot);
+        self.release(slot);
+    }
+
+    /// Sends a packet of flow `index`.
+    fn inject_datagram(&mut self, slot: u32, index: u32, bytes: u16) {
+        let (now, is_measured) = (self.now, self.is_in_window(self.now));
+        let stats = &mut self.datagrams[index as usize];
+        let packet = Packet::new(slot, Kind::Datagram, stats.number, bytes);
         // The time of sending travels with the packet: a table of packets in flight would have to be searched.
         let packet = Packet { window_hint: 0, ..packet.with_tag(now.0) };
         stats.number = stats.number.wrapping_add(1);
-        let is_measured = self.is_in_window(now);
-        self.datagrams[index as usize].sent += u64::from(is_measured);
+        stats.sent += u64::from(is_measured);
         self.outstanding += u64::from(is_measured);
-        self.live[slot as usize].think_until = now + stream.interval + pause;
         self.inject(packet);
-        self.arm(slot);
     }
 
     /// Records the arrival of a datagram.
@@ -73,8 +117,11 @@ impl World {
         (self.setup.window.0..self.setup.window.1).contains(&at)
     }
 
-    /// Returns a record for every flow that began.
+    /// Returns a record for every flow that began; of recorded flows, which are many and short, for those only that sent
+    /// something in the window.
     pub(super) fn datagram_records(&mut self) -> Vec<DatagramRecord> {
-        self.datagrams.iter_mut().filter_map(ReceiveStats::record).collect()
+        let of_apps = self.setup.apps.streams.len();
+        let shown = |(index, stats): &(usize, &mut ReceiveStats)| *index < of_apps || stats.sent > 0;
+        self.datagrams.iter_mut().enumerate().filter(shown).filter_map(|(_, stats)| stats.record()).collect()
     }
 }

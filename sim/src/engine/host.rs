@@ -386,7 +386,11 @@ impl World {
     /// Returns the writes of a connection that has a list of them.
     fn listed_writes(&self, slot: u32) -> Option<&[Write]> {
         match self.live[slot as usize].open.payload {
-            Payload::Single(_) | Payload::LongLived | Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
+            Payload::Single(_)
+            | Payload::LongLived
+            | Payload::Keystrokes(_)
+            | Payload::Datagrams(_)
+            | Payload::Recorded { .. } => None,
             Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
             Payload::Scripted(index) => Some(&self.commands.scripts[index as usize].writes),
         }

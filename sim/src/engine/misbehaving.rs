@@ -105,7 +105,7 @@ impl<S: ConnectionSource> Misbehaving<S> {
             Payload::Replayed(index) => Some(self.traffic.connections[index as usize].bytes()),
             Payload::Scripted(index) => Some(commands.scripts[index as usize].bytes()),
             Payload::LongLived => Some(u64::MAX),
-            Payload::Keystrokes(_) | Payload::Datagrams(_) => None,
+            Payload::Keystrokes(_) | Payload::Datagrams(_) | Payload::Recorded { .. } => None,
         }
     }
 

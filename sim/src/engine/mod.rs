@@ -20,6 +20,7 @@ pub mod misbehaving;
 pub mod mix;
 mod outcome;
 mod receive_stats;
+mod recorded;
 pub mod replay;
 pub mod send_log;
 pub mod server;
@@ -82,6 +83,7 @@ impl World {
             goodput_up_bytes: 0,
             reordered: 0,
             datagrams: setup.apps.streams.iter().map(|_| ReceiveStats::default()).collect(),
+            recorded: Vec::new(),
             long_lived: Vec::new(),
             flows: Vec::new(),
             setup,
@@ -241,6 +243,7 @@ impl World {
         self.most_live = self.most_live.max((self.live.len() - self.free.len()) as u64);
         match open.payload {
             Payload::Datagrams(_) => self.send_datagram(slot),
+            Payload::Recorded { connection, joined } => self.begin_recorded(slot, connection, joined),
             _ => self.begin_write(slot, 0),
         }
         if open.payload == Payload::LongLived {

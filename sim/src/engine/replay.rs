@@ -4,6 +4,9 @@
 //! the first connection of each session; every other one starts its recorded think time after the end of what it
 //! waited for ([`Waiting`]), so a session that the network slows down runs late. Sessions begin at their recorded
 //! times all the same, and so does a connection whose predecessor lies before the run.
+//!
+//! Flows of datagrams are played at their recorded times in either loop. Those that are in progress when the run begins are
+//! joined midway.
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
@@ -105,10 +108,23 @@ impl Replay {
         Some(Instance { arrival: Arrival { at, connection, copy }, repetition })
     }
 
+    /// Opens the two directions of a flow of datagrams that has lasted for `joined`.
+    fn open_datagrams(&self, instance: &Instance, joined: Dur, commands: &mut Commands) {
+        let Instance { arrival, repetition } = instance;
+        let connection = &self.traffic.connections[arrival.connection as usize];
+        let key = self.overlay.key(arrival, *repetition);
+        let rtt = self.rtt.or(connection.rtt);
+        let directions = directions_of(connection, arrival.connection, joined);
+        commands.open.extend(directions.map(|open| Open { key, rtt, ..open }));
+    }
+
     /// Opens a connection. If others wait for it, its end is reported.
     fn open(&mut self, instance: Instance, commands: &mut Commands) {
         let Instance { arrival, repetition } = instance;
         let connection = &self.traffic.connections[arrival.connection as usize];
+        if connection.kind == Kind::Datagrams {
+            return self.open_datagrams(&instance, Dur::ZERO, commands);
+        }
         let copy = self.overlay.pages(&arrival, repetition, connection.start);
         let open = open_for(connection, arrival.connection);
         let page = match open.payload {
@@ -129,7 +145,13 @@ impl Replay {
 }
 
 impl ConnectionSource for Replay {
+    /// Joins the flows of datagrams in progress, and asks for the first connection.
     fn begin(&mut self, commands: &mut Commands) {
+        for &arrival in self.overlay.in_progress() {
+            let joined = self.overlay.since_start(&arrival, self.offset);
+            let repetition = if arrival.at < self.offset { 0 } else { u64::MAX };
+            self.open_datagrams(&Instance { arrival, repetition }, joined, commands);
+        }
         self.schedule(commands);
     }
 
@@ -156,6 +178,23 @@ impl ConnectionSource for Replay {
             commands.wake.push((now + wait.think, self.thinking.insert(instance) as u32));
         }
     }
+}
+
+/// Returns the commands to open a flow of datagrams that has lasted for `joined`: one for each direction that still has some.
+pub(super) fn directions_of(
+    connection: &Connection,
+    index: u32,
+    joined: Dur,
+) -> impl Iterator<Item = Open> + '_ {
+    let has_some = move |is_reverse: &bool| {
+        let flow = connection.writes.datagrams();
+        flow.is_some_and(|flow| flow.next(*is_reverse, flow.place(*is_reverse, joined)).is_some())
+    };
+    [false, true].into_iter().filter(has_some).map(move |is_reverse| Open {
+        payload: Payload::Recorded { connection: index, joined },
+        upload: connection.upload != is_reverse,
+        ..open_for(connection, index)
+    })
 }
 
 /// Returns the command to open this connection of a trace; `index` is its number there.

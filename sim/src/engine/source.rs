@@ -8,11 +8,11 @@ use super::connection::{Open, Payload};
 use super::ftp::Ftp;
 use super::misbehaving::Misbehaving;
 use super::mix::Mix;
-use super::replay::{Replay, open_for};
+use super::replay::{Replay, directions_of, open_for};
 use super::sessions::Sessions;
 use crate::record::FlowRecord;
 use crate::traffic::Traffic;
-use crate::traffic::connection::Connection;
+use crate::traffic::connection::{Connection, Kind};
 use crate::traffic::model::poisson::PoissonDraws;
 use crate::units::{Dur, Time};
 use std::sync::Arc;
@@ -123,6 +123,11 @@ impl List {
     /// Opens the connections that are due by `now`.
     fn open(&mut self, now: Time, commands: &mut Commands) {
         while let Some(connection) = self.upcoming().filter(|next| next.start <= now) {
+            if connection.kind == Kind::Datagrams {
+                commands.open.extend(directions_of(connection, self.next as u32, Dur::ZERO));
+                self.next += 1;
+                continue;
+            }
             let mut open = open_for(connection, self.next as u32);
             if self.is_long_lived {
                 open.payload = Payload::LongLived;

@@ -5,6 +5,7 @@ use super::connection::Live;
 use super::event::{Event, What, class, insertion};
 use super::layout::{Ends, PathState};
 use super::receive_stats::ReceiveStats;
+use super::recorded::Recorded;
 use super::send_log::SendLog;
 use super::setup::Setup;
 use crate::packet::Packet;
@@ -37,8 +38,10 @@ pub struct World {
     /// Counts of each link when the window began.
     pub(super) at_window: Vec<[ColourCounts; 3]>,
     pub(super) queues: Vec<QueueRecord>,
-    /// Statistics of the datagram flows, by number.
+    /// Statistics of the datagram flows, by number: those of the run's applications come first, then recorded ones.
     pub(super) datagrams: Vec<ReceiveStats>,
+    /// How far each recorded one has come.
+    pub(super) recorded: Vec<Recorded>,
     /// Slots of the long-lived flows, and the segments each had delivered when the window began.
     pub(super) long_lived: Vec<(u32, u32)>,
     pub(super) flows: Vec<FlowRecord>,

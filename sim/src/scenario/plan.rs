@@ -4,7 +4,7 @@ use super::link_context::LinkContext;
 use super::mix::{self, Entry};
 use super::scheme::Scheme;
 use super::server::server;
-use super::spec::{BulkSpec, ConnectionSpec, SCHEMA, Scenario, TrafficSpec};
+use super::spec::{BulkSpec, ConnectionSpec, DatagramsSpec, SCHEMA, Scenario, TrafficSpec};
 use super::tcp;
 use super::topology::{self, Network, PlannedLink};
 use crate::engine::layout::{Access, DOWN, Layout, UP};
@@ -15,7 +15,8 @@ use crate::rate_trace::RateTrace;
 use crate::tcp::Senders;
 use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
-use crate::traffic::connection::{Connection, Kind, Write};
+use crate::traffic::connection::{Connection, Kind, Write, Writes};
+use crate::traffic::datagrams::{Amount, Datagrams, Service};
 use crate::traffic::model::{self, Model};
 use crate::traffic::read::Direction;
 use crate::traffic::waiting::Loop;
@@ -336,18 +337,38 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
     });
     let writes = writes.collect::<Result<Vec<_>>>()?;
     let direction = Direction::by_name(&field("payload"), spec.payload.as_deref().unwrap_or("down"))?;
-    if writes.is_empty() {
-        return Err(Error::missing(field("writes"), "at least one write"));
-    }
+    let duration = spec.duration_s.map(|duration| seconds("duration_s", duration)).transpose()?;
+    let (kind, writes) = match (&spec.datagrams, writes.is_empty()) {
+        (None, true) => return Err(Error::missing(field("writes"), "at least one write")),
+        (None, false) => (Kind::Tcp, writes.into()),
+        (Some(_), false) => {
+            return Err(Error::conflict(field("datagrams"), "a flow", "writes", "give one of the two"));
+        }
+        (Some(sums), true) => (Kind::Datagrams, datagrams(sums, duration, &field("datagrams"))?),
+    };
     Ok(Connection {
         start: Time(seconds("start_s", spec.start_s)?.0),
         client: spec.client,
         server: spec.server,
         rtt: spec.rtt_s.map(|rtt| seconds("rtt_s", rtt)).transpose()?,
-        duration: spec.duration_s.map(|duration| seconds("duration_s", duration)).transpose()?,
-        kind: Kind::Tcp,
+        duration,
+        kind,
         class: spec.class,
         upload: direction == Direction::Up,
-        writes: writes.into(),
+        writes,
     })
+}
+
+/// Returns a flow of datagrams with these sums.
+fn datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result<Writes> {
+    let amount = |packets: u64, bytes: u64| match packets.max(bytes) {
+        0..=1_000_000_000_000 => Ok(Amount::of_sums(packets, bytes)),
+        most => Err(Error::field(field, most, "at most 10^12 packets or bytes")),
+    };
+    let amounts = [amount(sums.packets, sums.bytes)?, amount(sums.reverse_packets, sums.reverse_bytes)?];
+    if amounts == [Amount::default(); 2] {
+        return Err(Error::missing(field, "at least one packet"));
+    }
+    let flow = Datagrams::even(Service::default(), duration.unwrap_or_default(), amounts);
+    Ok(Writes::of_datagrams(flow))
 }

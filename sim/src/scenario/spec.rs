@@ -282,7 +282,25 @@ pub struct ConnectionSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,
     /// The writes, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<WriteSpec>,
+    /// Datagrams in place of writes, sent within `duration_s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<DatagramsSpec>,
+}
+
+/// The sums of a flow of datagrams.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DatagramsSpec {
+    /// Packets in the direction of the data.
+    pub packets: u64,
+    /// Their IP lengths together.
+    pub bytes: u64,
+    /// Packets in the other direction.
+    pub reverse_packets: u64,
+    /// Their IP lengths together.
+    pub reverse_bytes: u64,
 }
 
 /// One write of a connection.

@@ -1,5 +1,6 @@
-//! A connection as data: hosts, start, and a list of writes.
+//! A connection as data: hosts, start, and a list of writes or datagrams.
 
+use super::datagrams::Datagrams;
 use crate::flow::Class;
 use crate::units::{Dur, Time};
 use std::fmt;
@@ -24,8 +25,10 @@ pub enum Kind {
     /// An ordinary TCP connection.
     #[default]
     Tcp,
-    /// QUIC (UDP/443), replayed as TCP and counted separately.
+    /// QUIC, replayed as TCP and counted separately.
     Quic,
+    /// A flow of any other protocol, replayed packet by packet; its [`Writes`] are datagrams.
+    Datagrams,
 }
 
 /// One connection: everything the engine needs to play it.
@@ -42,13 +45,13 @@ pub struct Connection {
     /// Recorded time from the start to the last byte, if the source tells; a replay uses it only to find what the
     /// client waited for.
     pub duration: Option<Dur>,
-    /// TCP or QUIC.
+    /// TCP, QUIC or datagrams.
     pub kind: Kind,
     /// What kind of application it belongs to.
     pub class: Class,
     /// Its payload goes from client to server, against the data of the rest.
     pub upload: bool,
-    /// The writes, in order, at least one.
+    /// The writes, in order, at least one; those of [`Kind::Datagrams`] are none, and datagrams in their place.
     pub writes: Writes,
 }
 
@@ -61,12 +64,26 @@ pub struct Writes(Held);
 enum Held {
     One(Write),
     Many(Box<[Write]>),
+    Datagrams(Box<Datagrams>),
 }
 
 impl Writes {
     /// Returns a single write without a pause.
     pub fn one(bytes: u64) -> Writes {
         Writes(Held::One(Write { idle: Dur::ZERO, bytes }))
+    }
+
+    /// Returns no writes, but datagrams.
+    pub fn of_datagrams(datagrams: Datagrams) -> Writes {
+        Writes(Held::Datagrams(Box::new(datagrams)))
+    }
+
+    /// Returns the datagrams in place of writes, if there are some.
+    pub fn datagrams(&self) -> Option<&Datagrams> {
+        match &self.0 {
+            Held::Datagrams(datagrams) => Some(datagrams),
+            Held::One(_) | Held::Many(_) => None,
+        }
     }
 }
 
@@ -92,6 +109,7 @@ impl Deref for Writes {
         match &self.0 {
             Held::One(write) => std::slice::from_ref(write),
             Held::Many(writes) => writes,
+            Held::Datagrams(_) => &[],
         }
     }
 }
@@ -101,13 +119,14 @@ impl DerefMut for Writes {
         match &mut self.0 {
             Held::One(write) => std::slice::from_mut(write),
             Held::Many(writes) => writes,
+            Held::Datagrams(_) => &mut [],
         }
     }
 }
 
 impl PartialEq for Writes {
     fn eq(&self, other: &Writes) -> bool {
-        **self == **other
+        **self == **other && self.datagrams() == other.datagrams()
     }
 }
 
@@ -121,7 +140,10 @@ impl<const N: usize> PartialEq<[Write; N]> for Writes {
 
 impl fmt::Debug for Writes {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
+        match self.datagrams() {
+            Some(datagrams) => fmt::Debug::fmt(datagrams, f),
+            None => fmt::Debug::fmt(&**self, f),
+        }
     }
 }
 
@@ -141,21 +163,32 @@ impl Connection {
         }
     }
 
-    /// Returns the payload bytes of all writes.
+    /// Returns the payload bytes of all writes; of datagrams, the bytes of IP length in the direction of the data.
     pub fn bytes(&self) -> u64 {
-        self.writes.iter().map(|write| write.bytes).sum()
+        match self.writes.datagrams() {
+            Some(datagrams) => datagrams.amount(false).bytes,
+            None => self.writes.iter().map(|write| write.bytes).sum(),
+        }
     }
 
     /// Returns the bytes of IP length that the connection puts on the data direction of a link without loss:
-    /// payload, 40 B of headers per segment of at most `mss` payload bytes, and 40 B for the SYN-ACK.
+    /// payload, 40 B of headers per segment of at most `mss` payload bytes, and 40 B for the SYN-ACK. Datagrams are
+    /// what they are.
     pub fn wire_bytes(&self, mss: u32) -> u64 {
+        if self.writes.datagrams().is_some() {
+            return self.bytes();
+        }
         let mss = u64::from(mss.max(1));
         let headers: u64 = self.writes.iter().map(|write| HEADER_BYTES * write.bytes.div_ceil(mss)).sum();
         self.bytes() + headers + HEADER_BYTES
     }
 
-    /// Returns the last instant the source is known to have been active: the start plus all pauses.
+    /// Returns the last instant the source is known to have been active: the start plus all pauses, or the last
+    /// datagram.
     pub fn last_activity(&self) -> Time {
+        if let Some(datagrams) = self.writes.datagrams() {
+            return self.start + datagrams.duration();
+        }
         self.writes.iter().fold(self.start, |at, write| at + write.idle)
     }
 }

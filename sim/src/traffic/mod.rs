@@ -4,6 +4,7 @@
 //! link with it, and [`model`] draws traffic from a published model instead.
 
 pub mod connection;
+pub mod datagrams;
 pub mod model;
 pub mod note;
 pub mod overlay;
@@ -113,12 +114,18 @@ pub struct CaptureCounts {
     pub tcp_packets: u64,
     /// Their payload in both directions, repetitions counted once.
     pub tcp_bytes: u64,
-    /// Flows to or from UDP port 443.
+    /// Flows of QUIC.
     pub quic_flows: u64,
     /// Their packets.
     pub quic_packets: u64,
     /// Their payload in both directions.
     pub quic_bytes: u64,
+    /// Flows of datagrams: all but TCP and QUIC.
+    pub datagram_flows: u64,
+    /// Their packets.
+    pub datagram_packets: u64,
+    /// Their IP lengths in both directions.
+    pub datagram_bytes: u64,
 }
 
 /// Rows left out for one reason.

@@ -39,6 +39,8 @@ pub enum NoteKind {
     TimeGoesBack,
     /// Much of a capture was left out.
     LeftOut,
+    /// Encrypted tunnels, of which nobody can tell what is inside.
+    Tunnel,
 }
 
 impl Note {

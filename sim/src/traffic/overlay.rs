@@ -5,7 +5,8 @@
 //! n = ⌈L/ℓ⌉ copies. Every (copy, client) is shifted by U[0, T) modulo T, so that copies are not in
 //! step and a client's own connections keep their order in time. Then start times, and the period with
 //! them, are dilated by n·ℓ/L ≥ 1. Pauses inside a connection are not dilated: they belong to user and
-//! server, and idle timeouts need them as they are. Without a target the traffic keeps its own times.
+//! server, and idle timeouts need them as they are; nor are the distances of datagrams. Without a target the traffic keeps
+//! its own times.
 //!
 //! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic (`resample.rs`): clients
 //! or blocks of their time, drawn with replacement. A client drawn k times is k clients with shifts of their own. A block
@@ -14,6 +15,7 @@
 //! follow from the resample's load. docs/compare.md says what this is needed for.
 
 use super::connection::Connection;
+use super::datagrams::Datagrams;
 use super::part::Part;
 use super::resample::Draws;
 use crate::error::{Error, Result};
@@ -68,6 +70,8 @@ pub struct Overlay {
     /// `copies` times the largest number of times that anything was drawn.
     copy_numbers: u32,
     key_bits: u32,
+    /// Flows of datagrams that have begun before the window's offset and last beyond it.
+    in_progress: Vec<Arrival>,
     /// How often each client or block of time occurs in a copy, and where.
     draws: Draws,
     arrivals: Vec<Arrival>,
@@ -161,6 +165,7 @@ impl Overlay {
             copy_numbers: copies * draws.most_times(),
             draws,
             key_bits,
+            in_progress: Vec::new(),
             arrivals: Vec::new(),
         };
         let offset = overlay.window_offset(seed, replication);
@@ -170,10 +175,12 @@ impl Overlay {
         let starts = starts_of(traffic, &overlay.draws);
         (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(&starts, number, (offset, span)));
         overlay.arrivals.sort_unstable();
+        overlay.in_progress.sort_unstable();
         Ok(overlay)
     }
 
-    /// Adds the connections that were drawn more than `number / copies` times and start in the `span` from `offset` on.
+    /// Adds the connections that were drawn more than `number / copies` times and start in the `span` from `offset` on, and
+    /// the flows of datagrams that are in progress at `offset`.
     ///
     /// A run of minutes sees few of the connections of a day. So each is first looked for in the traffic's own time, which
     /// takes a comparison, and only one that may start in the span is placed exactly.
@@ -188,6 +195,12 @@ impl Overlay {
         let length = ((span.0 as f64 / self.dilation) as u64).saturating_add(2 * MARGIN.0);
         for start in drawn {
             let own = self.within_period(start.at.0 + shifts[start.unit as usize]);
+            if start.lasts > Dur::ZERO {
+                let arrival = Arrival { at: self.dilated(own), connection: start.connection, copy: number };
+                if arrival.at != offset && self.since_start(&arrival, offset) < start.lasts {
+                    self.in_progress.push(arrival);
+                }
+            }
             if since(own, begin, own_period) > length {
                 continue;
             }
@@ -242,6 +255,17 @@ impl Overlay {
         &self.arrivals
     }
 
+    /// Returns the flows of datagrams that are in progress at the window's offset: those that began before it, in the same
+    /// repetition or in the one before.
+    pub fn in_progress(&self) -> &[Arrival] {
+        &self.in_progress
+    }
+
+    /// Returns how long ago an arrival was when the time within the period is `now`.
+    pub fn since_start(&self, arrival: &Arrival, now: Time) -> Dur {
+        Dur(since(now.0, arrival.at.0, self.period.0))
+    }
+
     /// Returns an endless iterator over arrivals from `offset` into the period: the time since the offset, the arrival,
     /// and the number of its repetition. Times never decrease. It is empty only if there are no arrivals.
     pub fn arrivals_from(&self, offset: Time) -> Arrivals<'_> {
@@ -266,7 +290,8 @@ impl Overlay {
             & 0xff_ffff
     }
 
-    /// Returns a number that is unique per (connection, copy, repetition) and equal under every scheme.
+    /// Returns a number that is unique per (connection, copy, repetition) and equal under every scheme. `u64::MAX` stands for
+    /// the repetition before the first.
     pub fn key(&self, arrival: &Arrival, repetition: u64) -> u64 {
         repetition << self.key_bits
             | (u64::from(arrival.copy) * u64::from(self.connections)
@@ -281,6 +306,8 @@ struct Start {
     /// Index into `Traffic::connections`.
     connection: u32,
     drawn: u32,
+    /// How long a flow of datagrams lasts; zero for everything else, which only plays from its start.
+    lasts: Dur,
 }
 
 /// Returns the starts of a traffic's connections. What was drawn most often comes first.
@@ -290,6 +317,7 @@ fn starts_of(traffic: Part, draws: &Draws) -> Vec<Start> {
         unit,
         connection: index,
         drawn: draws.times(unit),
+        lasts: connection.writes.datagrams().map_or(Dur::ZERO, Datagrams::duration),
     };
     let mut starts: Vec<Start> =
         traffic.connections.iter().zip(draws.units()).zip(traffic.first..).map(start).collect();
@@ -367,7 +395,7 @@ fn checked_load(target: f64) -> Result<f64> {
 
 fn copies_and_dilation(traffic: Part, native: f64, target: f64) -> Result<(u32, f64)> {
     if native <= 0.0 {
-        return Err(Error::missing("", "traffic with at least one connection"));
+        return Err(Error::missing("", "traffic with at least one byte in the direction of the data"));
     }
     let copies = (target / native * (1.0 - ROUNDING)).ceil().max(1.0);
     let arrivals = copies * traffic.connections.len() as f64;

@@ -1,6 +1,6 @@
 //! Summary of a traffic as it was read, for `inspect` and for manifests.
 
-use super::connection::Kind;
+use super::connection::{Connection, Kind};
 use super::note::Note;
 use super::overlay::{load_of, period_of};
 use super::part::Part;
@@ -16,7 +16,7 @@ pub const SHORT_BYTES: u64 = 15_000;
 /// The account of a traffic; every field is plain data with its unit in its name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// Connections.
+    /// Connections; flows of datagrams are counted in [`Kinds`].
     pub connections: u64,
     /// Writes of all connections.
     pub transfers: u64,
@@ -58,7 +58,7 @@ pub struct Summary {
     pub native_load: Option<f64>,
     /// Connections and payload by transport.
     pub kinds: Kinds,
-    /// Connections and payload by kind of application.
+    /// Connections and payload by kind of application, without datagrams.
     pub classes: Classes,
     /// Rows left out, by reason.
     pub skipped: Vec<Skipped>,
@@ -99,10 +99,18 @@ pub struct Kinds {
     pub tcp_connections: u64,
     /// Their payload.
     pub tcp_bytes: u64,
-    /// QUIC flows (UDP/443), which are replayed as TCP.
+    /// QUIC flows, which are replayed as TCP.
     pub quic_connections: u64,
     /// Their payload.
     pub quic_bytes: u64,
+    /// Flows of datagrams, which are replayed packet by packet.
+    pub datagram_flows: u64,
+    /// Their packets in both directions.
+    pub datagram_packets: u64,
+    /// Their bytes of IP length in the direction of the data.
+    pub datagram_bytes: u64,
+    /// The same in the other direction.
+    pub datagram_reverse_bytes: u64,
 }
 
 /// Counts by kind of application; see [`crate::flow::Class`].
@@ -131,7 +139,7 @@ impl Traffic {
         let short_bytes: u64 = sizes[..short].iter().sum();
         let (rtts, extents) = (self.rtts(), self.extents());
         Summary {
-            connections: self.connections.len() as u64,
+            connections: self.transfers().count() as u64,
             transfers: sizes.len() as u64,
             clients: self.clients,
             servers: self.servers,
@@ -176,7 +184,7 @@ impl Traffic {
 
     fn classes(&self) -> Classes {
         let mut sums = Classes::default();
-        for connection in &self.connections {
+        for connection in self.transfers() {
             let (count, bytes) = match connection.class {
                 Class::Interactive => (&mut sums.interactive_connections, &mut sums.interactive_bytes),
                 Class::Web => (&mut sums.web_connections, &mut sums.web_bytes),
@@ -186,6 +194,11 @@ impl Traffic {
             *bytes += connection.bytes();
         }
         sums
+    }
+
+    /// Returns the connections whose writes are transfers: all but flows of datagrams.
+    fn transfers(&self) -> impl Iterator<Item = &Connection> {
+        self.connections.iter().filter(|connection| connection.kind != Kind::Datagrams)
     }
 
     fn sizes(&self) -> Vec<u64> {
@@ -208,9 +221,15 @@ impl Traffic {
             let (count, bytes) = match connection.kind {
                 Kind::Tcp => (&mut kinds.tcp_connections, &mut kinds.tcp_bytes),
                 Kind::Quic => (&mut kinds.quic_connections, &mut kinds.quic_bytes),
+                Kind::Datagrams => (&mut kinds.datagram_flows, &mut kinds.datagram_bytes),
             };
             *count += 1;
             *bytes += connection.bytes();
+            if let Some(datagrams) = connection.writes.datagrams() {
+                let reverse = datagrams.amount(true);
+                kinds.datagram_packets += datagrams.amount(false).packets + reverse.packets;
+                kinds.datagram_reverse_bytes += reverse.bytes;
+            }
         }
         kinds
     }
@@ -240,7 +259,6 @@ fn ratio(part: u64, whole: u64) -> f64 {
 mod tests {
     #![allow(non_snake_case)]
     use super::*;
-    use crate::traffic::connection::Connection;
     use crate::units::{Dur, Time};
 
     fn connection(start_s: u64, bytes: u64, rtt_ms: Option<u64>) -> Connection {

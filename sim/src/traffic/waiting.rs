@@ -3,9 +3,11 @@
 //! A connection waits for the connection of the same client that was the last to end before it started, if that was at
 //! most [`SESSION_GAP`] earlier; the time between is its think time. Connections that overlap do not wait for each
 //! other, but may wait for the same one. A connection that waits for none begins a session. Connections from an address of
-//! several users (`sharing.rs`) do not wait.
+//! several users (`sharing.rs`) do not wait. Flows of datagrams are played at their recorded times: they neither wait nor are
+//! waited for.
 
 use super::Traffic;
+use super::connection::{Connection, Kind};
 use super::part::Part;
 use super::sharing;
 use crate::error::{Error, Result};
@@ -140,7 +142,8 @@ impl Extent {
 fn each_wait(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let client = |place: &u32| part.connections[*place as usize].client;
     // Connections are in order of their start, so that client and place give the order within a client.
-    let mut by_client: Vec<u32> = (0..part.connections.len() as u32).collect();
+    let is_transfer = |place: &u32| can_wait(&part.connections[*place as usize]);
+    let mut by_client: Vec<u32> = (0..part.connections.len() as u32).filter(is_transfer).collect();
     by_client.sort_by_key(client);
     let addresses: Vec<&[u32]> = by_client.chunk_by(|a, b| client(a) == client(b)).collect();
     let are_shared = sharing::of_several_users(part.connections, &addresses);
@@ -170,9 +173,20 @@ fn each_wait_of(own: &[u32], part: Part, mut found: impl FnMut(u32, Wait)) {
     }
 }
 
-/// Returns the number of connections whose end is known.
+/// Returns the number of connections whose end is known, without flows of datagrams.
 pub fn known_ends(part: Part) -> u64 {
-    part.connections.iter().filter(|connection| connection.duration.is_some()).count() as u64
+    let known = |connection: &&Connection| can_wait(connection) && connection.duration.is_some();
+    part.connections.iter().filter(known).count() as u64
+}
+
+/// Returns whether others may wait for this connection, or it for them.
+fn can_wait(connection: &Connection) -> bool {
+    connection.kind != Kind::Datagrams
+}
+
+/// Returns the number of connections of a part that may wait.
+fn count(part: Part) -> usize {
+    part.connections.iter().filter(|connection| can_wait(connection)).count()
 }
 
 /// Returns how the parts of a traffic with these numbers are replayed: as asked, else in a closed loop if the ends of
@@ -182,12 +196,14 @@ pub fn known_ends(part: Part) -> u64 {
 /// [`Error::Field`] naming `traffic.replay` if a closed loop is asked for and too few ends are known.
 pub fn chosen(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result<Loop> {
     let parts = numbers.iter().filter_map(|&number| traffic.part(number));
-    let short = |part: &Part| (known_ends(*part) as f64) < LEAST_KNOWN_ENDS * part.connections.len() as f64;
-    match (asked, parts.into_iter().find(short)) {
+    let parts: Vec<Part> = parts.collect();
+    let short = |part: &&Part| (known_ends(**part) as f64) < LEAST_KNOWN_ENDS * count(**part) as f64;
+    match (asked, parts.iter().find(short)) {
         (Some(Loop::Open), _) | (None, Some(_)) => Ok(Loop::Open),
+        (None, None) if parts.iter().all(|part| count(*part) == 0) => Ok(Loop::Open),
         (Some(Loop::Closed) | None, None) => Ok(Loop::Closed),
         (Some(Loop::Closed), Some(part)) => {
-            let (known, all) = (known_ends(part), part.connections.len());
+            let (known, all) = (known_ends(*part), count(*part));
             let why =
                 format!("needs to know when connections ended, and the files tell it for {known} of {all}");
             Err(Error::faulty("traffic.replay", "closed", why, "open"))
@@ -199,7 +215,7 @@ pub fn chosen(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::traffic::connection::{Connection, Kind, Writes};
+    use crate::traffic::connection::Writes;
     use proptest::prelude::*;
 
     fn connection(client: u32, start_ms: u64, duration_ms: Option<u64>) -> Connection {

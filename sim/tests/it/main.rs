@@ -35,6 +35,7 @@ mod queue_unshared;
 mod queue_virtual_fifo;
 mod queue_wrr;
 mod replay_closed;
+mod replay_datagrams;
 mod scenario_validation;
 mod scheme_parameters;
 mod tcp_bbr;

@@ -1,7 +1,8 @@
 //! The same traffic as text in every format that can be read.
 use crate::traffic_common::*;
 use mousehole_sim::traffic::connection::{Connection, Kind, Write};
-use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::datagrams::Amount;
+use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
 use mousehole_sim::units::{Dur, Time};
 
 #[test]
@@ -78,21 +79,53 @@ fn zeek__json_takes_iso_times() {
 }
 
 #[test]
-fn zeek__udp_443_is_quic_and_the_rest_is_counted() {
+fn zeek__udp_443_is_quic_and_the_rest_is_datagrams() {
     let udp = |port: u32, bytes: u32| format!("{T0}.5\tU{port}\ta\t5000\tb\t{port}\tudp\t1\t{bytes}\n");
     let icmp = format!("{T0}.5\tI\ta\t8\tb\t0\ticmp\t1\t64\n");
     let empty = format!("{T0}.5\tE\ta\t8\tb\t80\ttcp\t50\t-\n");
-    let traffic = one(&format!("{CONN_FIELDS}{}{}{icmp}{empty}", udp(443, 1000), udp(53, 80)));
-    assert_eq!(traffic.connections.len(), 1);
-    assert_eq!(traffic.connections[0].kind, Kind::Quic);
+    let none = format!("{T0}.5\tN\ta\t8\tb\t80\tudp\t-\t-\n");
+    let traffic = one(&format!("{CONN_FIELDS}{}{}{icmp}{empty}{none}", udp(443, 1000), udp(53, 80)));
+    let of = |connection: &Connection| {
+        let flow = connection.writes.datagrams().map(|flow| (flow.service.protocol, flow.service.port));
+        (connection.kind, connection.bytes(), flow)
+    };
+    // Without counts of packets and of IP bytes: one packet with headers of IPv4 and UDP.
+    let expected = [
+        (Kind::Quic, 1000, None),
+        (Kind::Datagrams, 108, Some((17, 53))),
+        (Kind::Datagrams, 92, Some((1, 0))),
+    ];
+    assert_eq!(traffic.connections.iter().map(of).collect::<Vec<_>>(), expected);
     let skipped: Vec<(&str, u64, u64)> =
         traffic.skipped.iter().map(|skipped| (&*skipped.reason, skipped.rows, skipped.bytes)).collect();
-    let expected = [
-        ("UDP other than port 443", 1, 80),
-        ("neither TCP nor UDP", 1, 64),
-        ("no payload in this direction", 1, 0),
-    ];
-    assert_eq!(skipped, expected);
+    assert_eq!(skipped, [("no payload in this direction", 2, 0)]);
+}
+
+/// The rate of a flow is that of its sums; both forms of the log tell the same.
+#[test]
+fn zeek__datagrams_have_the_sums_of_their_row() {
+    let fields = "ts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\tproto\tduration\torig_bytes\tresp_bytes\t\
+                  orig_pkts\torig_ip_bytes\tresp_pkts\tresp_ip_bytes";
+    let row = format!("{T0}.25\tU\ta\t50000\tb\t3478\tudp\t10.0\t17200\t100000\t101\t20028\t1001\t128028");
+    let text = one(&format!("#separator \\x09\n#path\tconn\n#fields\t{fields}\n{row}\n"));
+    let named: Vec<String> = std::iter::zip(fields.split('\t'), row.split('\t'))
+        .map(|(name, value)| match value.parse::<f64>() {
+            Ok(_) => format!("\"{name}\":{value}"),
+            Err(_) => format!("\"{name}\":\"{value}\""),
+        })
+        .collect();
+    let json = one(&format!("{{{}}}\n", named.join(",")));
+    assert_eq!(text.connections, json.connections);
+    let flow = text.connections[0].writes.datagrams().unwrap();
+    assert_eq!(flow.amount(false), Amount { packets: 1001, bytes: 128_028 });
+    assert_eq!(flow.amount(true), Amount { packets: 101, bytes: 20_028 });
+    assert_eq!(flow.duration(), Dur::from_millis(10_000));
+    let (second, _) = flow.next(false, 1).unwrap();
+    assert_eq!(second.at(), Dur::from_millis(10));
+    let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
+    let data = format!("#separator \\x09\n#path\tconn\n#fields\t{fields}\n{row}\n");
+    let turned = contents(&[("x", data.as_bytes())], &up).unwrap();
+    assert_eq!(turned.connections[0].writes.datagrams().unwrap().amount(false), flow.amount(true));
 }
 
 #[test]

@@ -3,6 +3,7 @@ use crate::traffic_common::*;
 use mousehole_sim::flow::Class;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
+use mousehole_sim::traffic::datagrams::Amount;
 use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
 use mousehole_sim::units::Dur;
 
@@ -63,13 +64,12 @@ fn zeek__ssl_and_quic_logs_tell_the_application() {
     let conn = conns.concat();
     for named in [[("c", &conn), ("s", &ssl), ("q", &quic)], [("q", &quic), ("s", &ssl), ("c", &conn)]] {
         let traffic = read(&named.map(|(name, text)| (name, &**text))).unwrap();
+        let transfers = traffic.connections.iter().filter(|connection| connection.kind != Kind::Datagrams);
         let found: Vec<(Kind, Class)> =
-            traffic.connections.iter().map(|connection| (connection.kind, connection.class)).collect();
+            transfers.map(|connection| (connection.kind, connection.class)).collect();
         let quic = [(Kind::Quic, Class::Web), (Kind::Quic, Class::Interactive)];
         assert_eq!(found, [&[(Kind::Tcp, Class::Web), (Kind::Tcp, Class::Bulk)], &quic[..]].concat());
-        let reasons =
-            [("UDP other than port 443", 1), ("ssl.log or quic.log without the row of conn.log", 1)];
-        assert_eq!(skipped(&traffic), reasons);
+        assert_eq!(skipped(&traffic), [("ssl.log or quic.log without the row of conn.log", 1)]);
         let kinds: Vec<&str> = traffic.sources.iter().map(|source| &*source.kind).collect();
         assert!(kinds.contains(&"zeek-ssl") && kinds.contains(&"zeek-quic"));
     }
@@ -286,13 +286,19 @@ fn nfdump__flows_are_paired_into_connections() {
     }
     expected[2].class = Class::Interactive;
     expected[3].kind = Kind::Quic;
-    assert_eq!(traffic.connections, expected);
+    assert_eq!(traffic.connections[..4], expected);
+    let of = |place: usize| {
+        let datagrams = traffic.connections[place].writes.datagrams().expect("datagrams");
+        let Amount { packets, bytes } = datagrams.amount(false);
+        (datagrams.service.protocol, datagrams.service.port, packets, bytes, datagrams.amount(true).packets)
+    };
+    assert_eq!((of(4), of(5), traffic.connections.len()), ((17, 53, 1, 100, 0), (1, 0, 1, 84, 0), 6));
     assert_eq!(
         (traffic.sources[0].kind.as_str(), traffic.sources[0].rows, traffic.sources[0].used),
-        ("nfdump", 9, 7)
+        ("nfdump", 9, 9)
     );
-    assert_eq!(skipped(&traffic), [("UDP other than port 443", 1), ("neither TCP nor UDP", 1)]);
-    assert!(traffic.notes.iter().any(|note| note.text.contains("2 flows have rows of one direction only")));
+    assert!(skipped(&traffic).is_empty());
+    assert!(traffic.notes.iter().any(|note| note.text.contains("4 flows have rows of one direction only")));
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
     let sizes = contents(&[("x", rows.concat().as_bytes())], &up).unwrap().connections[..2].to_vec();
     assert_eq!(sizes.iter().map(Connection::bytes).collect::<Vec<_>>(), [100, 80]);

@@ -377,7 +377,7 @@ impl Sink<'_> {
                 *first = self.ledger.rows;
             }
         }
-        self.flows.add(segment, self.ledger);
+        self.flows.add(segment);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Decodes a captured frame into the few fields that matter, those of the innermost IP packet. Lengths are those on
 //! the wire, even if the capture kept only the headers.
 
+use super::content::Content;
 use super::encapsulation::Cursor;
 use super::ledger::reason;
 use super::link;
@@ -13,6 +14,8 @@ use std::net::{IpAddr, Ipv4Addr};
 const MAX_HEADERS: usize = 24;
 /// No segment that a host hands to its network card is longer.
 const MAX_OFFLOAD: u32 = 1 << 20;
+/// Protocols beside TCP and UDP whose header begins with the ports of both ends.
+const WITH_PORTS: [IpNumber; 3] = [IpNumber::SCTP, IpNumber::DCCP, IpNumber::UDP_LITE];
 
 /// One end of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,21 +24,28 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// A TCP segment or UDP datagram.
+/// A TCP segment, a UDP datagram, or a packet of another protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// Time stamp, nanoseconds.
     pub at: i64,
     pub from: Endpoint,
     pub to: Endpoint,
-    /// Payload bytes by the length fields, even if fewer were captured.
+    /// Payload bytes by the length fields, even if fewer were captured; of a protocol that is not read, what follows
+    /// the IP headers.
     pub payload: u32,
+    /// Length of the innermost IP packet.
+    pub ip_bytes: u32,
     /// Bytes of the whole frame on the wire.
     pub wire: u32,
     /// Bytes that the IP length claims beyond those on the wire; they are not counted as payload.
     pub overclaimed: u32,
-    /// TCP's fields; `None` for UDP.
+    /// IP's protocol or next header.
+    pub protocol: u8,
+    /// TCP's fields; `None` for other protocols.
     pub tcp: Option<Tcp>,
+    /// What the beginning of another protocol's payload shows.
+    pub content: Content,
 }
 
 /// The part of a TCP header that is used.
@@ -93,6 +103,8 @@ pub struct LaterFragment {
     /// Where it begins within the packet's payload.
     pub offset: u32,
     pub length: u32,
+    /// Its IP length.
+    pub ip_bytes: u32,
 }
 
 /// Names a packet that IP divided.
@@ -136,17 +148,19 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
         from: nowhere,
         to: nowhere,
         overclaimed: 0,
+        ip_bytes: 0,
         fragment: None,
         is_tunnel: false,
     };
-    let Transport { ports, payload, tcp } = match walk.transport(first) {
+    let Transport { protocol, ports, payload, tcp, content } = match walk.transport(first) {
         Ok(transport) => transport,
         Err(Stop::Reason(reason)) => return Decoded::LeftOut(reason),
         Err(Stop::Later(later)) => return Decoded::LaterFragment(later),
         Err(Stop::Fault(problem)) => return Decoded::Fault(problem),
     };
     let [from, to] = [(walk.from, ports[0]), (walk.to, ports[1])].map(|(host, port)| Endpoint { host, port });
-    let segment = Segment { at, from, to, payload, wire, overclaimed: walk.overclaimed, tcp };
+    let Walk { overclaimed, ip_bytes, .. } = walk;
+    let segment = Segment { at, from, to, payload, ip_bytes, wire, overclaimed, protocol, tcp, content };
     match walk.fragment {
         None => Decoded::Segment(segment),
         Some(of) => {
@@ -163,17 +177,21 @@ struct Walk<'a> {
     from: IpAddr,
     to: IpAddr,
     overclaimed: u32,
+    /// Length of the last IP packet.
+    ip_bytes: u32,
     /// The packet whose first fragment this frame is.
     fragment: Option<Box<Datagram>>,
     /// An IP header follows within that fragment.
     is_tunnel: bool,
 }
 
-/// What a TCP or UDP header says.
+/// What the header behind IP's says.
 struct Transport {
+    protocol: u8,
     ports: [u16; 2],
     payload: u32,
     tcp: Option<Tcp>,
+    content: Content,
 }
 
 /// What an IP packet holds.
@@ -181,10 +199,11 @@ enum Inner {
     Tcp,
     Udp,
     Tunnel(Layer),
+    Other(u8),
 }
 
 impl Walk<'_> {
-    /// Takes off one header after the other, up to the last one of TCP or UDP.
+    /// Takes off one header after the other, up to the last one behind IP's.
     fn transport(&mut self, first: Layer) -> Result<Transport, Stop> {
         let mut layer = first;
         for _ in 0..MAX_HEADERS {
@@ -195,6 +214,7 @@ impl Walk<'_> {
             match self.ip()? {
                 Inner::Tcp => return tcp(&self.cursor),
                 Inner::Tunnel(tunnel) => layer = tunnel,
+                Inner::Other(protocol) => return Ok(other(protocol, &self.cursor)),
                 Inner::Udp => {
                     let found = udp(&self.cursor)?;
                     let content = self.cursor.bytes.get(8..).unwrap_or_default();
@@ -226,7 +246,8 @@ impl Walk<'_> {
         self.is_tunnel |= self.fragment.is_some();
         let payload = slice.payload();
         let headers = (payload.payload.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
-        let Some(length) = self.ip_length(&slice)?.checked_sub(headers) else {
+        self.ip_bytes = self.ip_length(&slice)?;
+        let Some(length) = self.ip_bytes.checked_sub(headers) else {
             return Err(Stop::Fault("IP length is shorter than the IP headers".to_string()));
         };
         (self.from, self.to) = (slice.source_addr(), slice.destination_addr());
@@ -235,7 +256,12 @@ impl Walk<'_> {
             let Some((id, offset)) = fragment(&slice) else { return Err(reason::CUT.into()) };
             let of = Datagram { from: self.from, to: self.to, protocol, id };
             if offset > 0 {
-                return Err(Stop::Later(Box::new(LaterFragment { of, offset, length })));
+                return Err(Stop::Later(Box::new(LaterFragment {
+                    of,
+                    offset,
+                    length,
+                    ip_bytes: self.ip_bytes,
+                })));
             }
             (self.fragment, self.is_tunnel) = (Some(Box::new(of)), false);
         }
@@ -246,7 +272,7 @@ impl Walk<'_> {
             IpNumber::UDP => Ok(Inner::Udp),
             IpNumber(number) => match Layer::of_ip_protocol(number) {
                 Some(tunnel) => Ok(Inner::Tunnel(tunnel)),
-                None => Err(Reason::IpProtocol(number).into()),
+                None => Ok(Inner::Other(number)),
             },
         }
     }
@@ -309,7 +335,8 @@ fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     };
     let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let tcp = Tcp { seq: word(4), ack: word(8), flags: fixed[13], header: header_len as u8 };
-    Ok(Transport { ports: ports(fixed), payload, tcp: Some(tcp) })
+    let content = Content::default();
+    Ok(Transport { protocol: IpNumber::TCP.0, ports: ports(fixed), payload, tcp: Some(tcp), content })
 }
 
 fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
@@ -317,10 +344,19 @@ fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
     let Some(fixed) = cursor.bytes.first_chunk::<8>() else { return Err(cut(cursor, 8, "UDP")) };
     let field = u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
-    Ok(Transport { ports: ports(fixed), payload, tcp: None })
+    let ports = ports(fixed);
+    let content = Content::of_udp(ports, &cursor.bytes[8..], payload);
+    Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, content })
 }
 
-/// Returns the ports that a TCP or UDP header begins with.
+/// Returns what is known of a protocol that is not read. Those of [`WITH_PORTS`] begin with ports as UDP does.
+fn other(protocol: u8, cursor: &Cursor) -> Transport {
+    let head = cursor.bytes.first_chunk::<4>().filter(|_| WITH_PORTS.contains(&IpNumber(protocol)));
+    let ports = head.map_or([0; 2], |head| ports(head));
+    Transport { protocol, ports, payload: cursor.wire, tcp: None, content: Content::of_protocol(protocol) }
+}
+
+/// Returns the ports that a header of TCP, UDP and their like begins with.
 fn ports(header: &[u8]) -> [u16; 2] {
     [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
 }

@@ -1,5 +1,6 @@
 #![allow(non_snake_case)]
 use super::*;
+use crate::traffic::datagrams::Tunnel;
 use etherparse::PacketBuilder;
 
 const V4: ([u8; 4], [u8; 4]) = ([10, 0, 0, 1], [10, 0, 0, 2]);
@@ -96,11 +97,35 @@ fn decode__names_what_it_leaves_out() {
     let mut arp = tcp_frame(0);
     (arp[12], arp[13]) = (0x08, 0x06);
     assert_eq!(decode(1, &arp, 54, 0), Decoded::LeftOut(Reason::EtherType(0x0806)));
-    let mut icmp = tcp_frame(0);
-    icmp[23] = 1;
-    assert_eq!(decode(1, &icmp, 54, 0), Decoded::LeftOut(Reason::IpProtocol(1)));
     assert_eq!(decode(1, &[0; 9], 9, 0), Decoded::LeftOut(reason::RUNT.into()));
     assert_eq!(decode(101, &[0x25; 60], 60, 0), Decoded::LeftOut(reason::NOT_IP.into()));
+}
+
+#[test]
+fn decode__keeps_the_ip_length_of_other_protocols() {
+    let mut icmp = tcp_frame(64);
+    icmp[23] = 1;
+    let got = segment(decode(1, &icmp, icmp.len() as u32, 5));
+    assert_eq!((got.protocol, got.from.port, got.to.port), (1, 0, 0));
+    assert_eq!((got.ip_bytes, got.payload, got.wire), (104, 84, 118));
+    icmp[23] = 132;
+    let got = segment(decode(1, &icmp[..38], icmp.len() as u32, 5));
+    assert_eq!((got.protocol, got.from.port, got.to.port, got.ip_bytes), (132, 5000, 80, 104), "SCTP");
+    icmp[23] = 50;
+    let got = segment(decode(1, &icmp, icmp.len() as u32, 5));
+    assert_eq!((got.content, got.from.port), (Content::Tunnel(Tunnel::Ipsec), 0), "ESP");
+}
+
+#[test]
+fn decode__shows_quic_on_any_port() {
+    let mut frame = Vec::new();
+    let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(V4.0, V4.1, 64).udp(5000, 8443);
+    builder.write(&mut frame, &[&[0xc3, 0, 0, 0, 1][..], &[7; 1195]].concat()).unwrap();
+    let got = segment(decode(1, &frame, frame.len() as u32, 0));
+    assert_eq!((got.content, got.payload, got.ip_bytes), (Content::Quic, 1200, 1228));
+    let tagged = [&frame[..12], &[0x81, 0, 0, 2], &frame[12..]].concat();
+    let got = segment(decode(1, &tagged, tagged.len() as u32, 0));
+    assert_eq!((got.content, got.ip_bytes, got.wire), (Content::Quic, 1228, 1246), "VLAN");
 }
 
 #[test]
@@ -128,7 +153,7 @@ fn decode__first_fragments_have_ports_and_later_ones_a_name() {
     (later[20], later[21]) = (0, 4);
     assert_eq!(
         decode(1, &later, 66, 0),
-        Decoded::LaterFragment(Box::new(LaterFragment { of, offset: 32, length: 32 }))
+        Decoded::LaterFragment(Box::new(LaterFragment { of, offset: 32, length: 32, ip_bytes: 52 }))
     );
 }
 
@@ -147,5 +172,8 @@ fn decode__ipv6_fragments_behind_other_extensions() {
     let Decoded::FirstFragment(found) = fragment(0) else { panic!("{:?}", fragment(0)) };
     let FirstFragment { of, segment, .. } = *found;
     assert_eq!((segment.payload, segment.from.port, of.id), (24, 443, 7));
-    assert_eq!(fragment(4), Decoded::LaterFragment(Box::new(LaterFragment { of, offset: 32, length: 32 })));
+    assert_eq!(
+        fragment(4),
+        Decoded::LaterFragment(Box::new(LaterFragment { of, offset: 32, length: 32, ip_bytes: 88 }))
+    );
 }

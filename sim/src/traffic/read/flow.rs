@@ -1,10 +1,12 @@
 //! Assembles connections from segments: determines the client and the round trip of the handshake, and splits
-//! the payload of the chosen direction into writes at pauses of the sender.
+//! the payload of the chosen direction into writes at pauses of the sender. What is neither TCP nor QUIC becomes flows of
+//! datagrams, which are kept packet by packet.
 //!
 //! Which side is the server may show only at the end of the capture, so both sides' payload is kept until then.
 
 use super::assemble::Collector;
 use super::class;
+use super::content::Content;
 use super::coverage::Coverage;
 use super::decode::{Endpoint, Segment, Tcp};
 use super::draft::Draft;
@@ -13,10 +15,13 @@ use super::ledger::{Ledger, reason};
 use super::options::Direction;
 use super::orientation::Shares;
 use crate::traffic::CaptureCounts;
-use crate::traffic::connection::{Kind, Write};
+use crate::traffic::connection::{Kind, Write, Writes};
+use crate::traffic::datagrams::{Datagram, Datagrams, MOST_BYTES, SILENCE, Service, Tunnel};
 use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
-use std::collections::HashMap;
+use etherparse::IpNumber;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
 
 /// A sender that was silent for longer begins a new write.
 pub const WRITE_GAP: Dur = Dur::from_millis(500);
@@ -24,8 +29,8 @@ const QUIC_PORT: u16 = 443;
 /// Data so far before a side's initial sequence number belongs to another SYN-ACK than the one that was kept.
 const FAR_BEHIND: i32 = -(1 << 20);
 
-/// Both ends in a fixed order, and whether it is UDP.
-type Key = (Endpoint, Endpoint, bool);
+/// Both ends in a fixed order, and IP's protocol.
+type Key = (Endpoint, Endpoint, u8);
 
 /// All flows of one capture.
 pub struct Flows {
@@ -49,6 +54,11 @@ struct Flow {
     handshake: Handshake,
     closed: bool,
     sides: [Side; 2],
+    /// IP's protocol.
+    protocol: u8,
+    tunnel: Option<Tunnel>,
+    /// Its packets if it is [`Kind::Datagrams`]; those of the second side are reverse.
+    datagrams: Vec<Datagram>,
 }
 
 /// What one side has sent.
@@ -91,11 +101,10 @@ impl Flows {
     }
 
     /// Adds a segment to its flow.
-    pub fn add(&mut self, segment: &Segment, ledger: &mut Ledger) {
+    pub fn add(&mut self, segment: &Segment) {
         match &segment.tcp {
             Some(tcp) => self.add_tcp(segment, tcp),
-            None if segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT => self.add_quic(segment),
-            None => ledger.skip(reason::OTHER_UDP, 1, u64::from(segment.wire)),
+            None => self.add_datagram(segment),
         }
     }
 
@@ -115,12 +124,20 @@ impl Flows {
         }
     }
 
-    fn add_quic(&mut self, segment: &Segment) {
+    /// Adds a packet that is not TCP. A flow is QUIC from the first long header on, and on its port.
+    fn add_datagram(&mut self, segment: &Segment) {
         let (key, side) = key(segment);
-        let place = self.find(&key).unwrap_or_else(|| self.open(key, side, segment, Kind::Quic));
+        let is_on_port = segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT;
+        let is_quic = segment.content == Content::Quic || is_on_port && segment.protocol == IpNumber::UDP.0;
+        let kind = if is_quic { Kind::Quic } else { Kind::Datagrams };
+        let known = self.find(&key).filter(|&place| self.flows[place].takes(segment, kind));
+        let place = known.unwrap_or_else(|| self.open(key, side, segment, kind));
         let flow = &mut self.flows[place];
         flow.count(segment);
-        flow.sides[side].write(segment.at, u64::from(segment.payload), true);
+        match flow.kind {
+            Kind::Datagrams => flow.add_packets(segment, side),
+            Kind::Tcp | Kind::Quic => flow.sides[side].write(segment.at, u64::from(segment.payload), true),
+        }
     }
 
     fn find(&mut self, key: &Key) -> Option<usize> {
@@ -144,6 +161,9 @@ impl Flows {
             handshake: Handshake::default(),
             closed: false,
             sides: [from_start(), from_start()],
+            protocol: segment.protocol,
+            tunnel: None,
+            datagrams: Vec::new(),
         });
         let place = self.flows.len() - 1;
         self.current.insert(key, place);
@@ -156,17 +176,22 @@ impl Flows {
         let mut counts = ledger.capture.unwrap_or_default();
         let clients = clients(&self.flows);
         let (mut late, mut late_bytes) = (0, 0);
+        let mut tunnels: BTreeMap<Tunnel, (u64, u64)> = BTreeMap::new();
         for ((order, flow), client) in self.flows.into_iter().enumerate().zip(clients) {
             flow.add_to(&mut counts);
             let sender = if self.direction == Direction::Up { client } else { 1 - client };
             let payload = flow.sides[sender].bytes();
             ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(flow.sides[1 - sender].bytes());
-            if payload == 0 {
+            if payload == 0 && flow.kind != Kind::Datagrams {
                 ledger.skip_connection(reason::NO_PAYLOAD, flow.packets, flow.wire);
                 continue;
             }
             ledger.used += flow.packets;
             counts.used_bytes += flow.wire;
+            if let Some(tunnel) = flow.tunnel {
+                let (flows, bytes) = tunnels.entry(tunnel).or_default();
+                (*flows, *bytes) = (*flows + 1, *bytes + flow.wire);
+            }
             if flow.kind == Kind::Tcp && flow.handshake.client().is_none() {
                 late += 1;
                 late_bytes += payload;
@@ -177,6 +202,9 @@ impl Flows {
         ledger.capture = Some(counts);
         if late > 0 {
             collector.add_note(began_before(&ledger.path, late, late_bytes));
+        }
+        for (tunnel, (flows, bytes)) in tunnels {
+            collector.add_note(is_tunnel(&ledger.path, tunnel, flows, (bytes, counts.bytes)));
         }
     }
 }
@@ -192,24 +220,52 @@ fn began_before(path: &str, connections: u64, bytes: u64) -> Note {
     Note { count: Some(connections), bytes: Some(bytes), ..note }
 }
 
+/// Remarks on tunnels of one kind, which had `bytes` of all bytes of the capture.
+fn is_tunnel(path: &str, tunnel: Tunnel, flows: u64, (bytes, all): (u64, u64)) -> Note {
+    let name = base(path);
+    let noun = if flows == 1 { "tunnel" } else { "tunnels" };
+    let text = format!(
+        "{name}: {flows} {noun} of {} with {:.0} % of its bytes: what is inside cannot be distinguished and is replayed \
+         as datagrams",
+        tunnel.name(),
+        100.0 * bytes as f64 / all.max(1) as f64
+    );
+    let note = Note::new(NoteKind::Tunnel, Some(name), text);
+    Note { count: Some(flows), bytes: Some(bytes), ..note }
+}
+
 /// Returns the key of a segment's flow, and which side sent it.
 fn key(segment: &Segment) -> (Key, usize) {
-    let (from, to, is_udp) = (segment.from, segment.to, segment.tcp.is_none());
-    if from <= to { ((from, to, is_udp), 0) } else { ((to, from, is_udp), 1) }
+    let (from, to, protocol) = (segment.from, segment.to, segment.protocol);
+    if from <= to { ((from, to, protocol), 0) } else { ((to, from, protocol), 1) }
 }
 
 /// Returns the client's side of each flow: from its handshake, else from what the capture's other connections and
-/// the ports tell, else the first sender.
+/// the ports tell, else, of datagrams, the side that got more bytes, else the first sender.
 fn clients(flows: &[Flow]) -> Vec<usize> {
     let known: Vec<Option<usize>> = flows.iter().map(|flow| flow.handshake.client()).collect();
-    let mut shares = Shares::default();
+    // The ports of datagrams say nothing about those of TCP.
+    let (mut shares, mut of_datagrams) = (Shares::default(), Shares::default());
+    let mut hosts: HashSet<IpAddr> = HashSet::new();
     if known.contains(&None) {
         for (flow, client) in flows.iter().zip(&known) {
-            shares.add(flow.ends, client.map(|client| 1 - client));
+            let own = if flow.kind == Kind::Datagrams { &mut of_datagrams } else { &mut shares };
+            own.add(flow.ends, client.map(|client| 1 - client));
+            hosts.extend(client.map(|client| flow.ends[client].host));
         }
     }
-    let by_ports = |flow: &Flow| shares.server(flow.ends).map_or(flow.first_sender, |server| 1 - server);
-    flows.iter().zip(known).map(|(flow, client)| client.unwrap_or_else(|| by_ports(flow))).collect()
+    let client = |(flow, known): (&Flow, Option<usize>)| {
+        known.unwrap_or_else(|| {
+            let server = match flow.kind {
+                Kind::Tcp | Kind::Quic => shares.server(flow.ends),
+                Kind::Datagrams => {
+                    of_datagrams.server_of_datagrams(flow.ends, &hosts).or_else(|| flow.most_sent_by())
+                }
+            };
+            server.map_or(flow.first_sender, |server| 1 - server)
+        })
+    };
+    flows.iter().zip(known).map(client).collect()
 }
 
 impl Flow {
@@ -218,11 +274,49 @@ impl Flow {
         self.wire += u64::from(segment.wire);
     }
 
+    /// Returns whether a packet that is not TCP continues this flow. One with a long header of QUIC does not continue
+    /// datagrams.
+    fn takes(&self, segment: &Segment, kind: Kind) -> bool {
+        let last = self.sides[0].last_data.max(self.sides[1].last_data);
+        self.kind == Kind::Quic || kind == self.kind && segment.at.saturating_sub(last) <= SILENCE.0 as i64
+    }
+
+    /// Keeps a packet. A longer one than links take was divided by the network card, into packets with headers of their
+    /// own.
+    fn add_packets(&mut self, segment: &Segment, side: usize) {
+        let at = Dur(segment.at.saturating_sub(self.start).max(0) as u64);
+        let headers = if segment.from.host.is_ipv6() { 40 } else { 20 }
+            + if segment.protocol == IpNumber::UDP.0 { 8 } else { 0 };
+        let mut left = segment.ip_bytes;
+        while left > u32::from(MOST_BYTES) {
+            self.datagrams.push(Datagram::new(at, MOST_BYTES, side == 1));
+            left -= u32::from(MOST_BYTES) - headers;
+        }
+        self.datagrams.push(Datagram::new(at, left as u16, side == 1));
+        self.sides[side].last_data = self.sides[side].last_data.max(segment.at);
+        if let Content::Tunnel(tunnel) = segment.content {
+            self.tunnel.get_or_insert(tunnel);
+        }
+    }
+
+    /// Returns the side whose datagrams have more bytes.
+    fn most_sent_by(&self) -> Option<usize> {
+        let mut bytes = [0u64; 2];
+        for datagram in &self.datagrams {
+            bytes[usize::from(datagram.is_reverse())] += u64::from(datagram.bytes());
+        }
+        (bytes[0] != bytes[1]).then(|| usize::from(bytes[1] > bytes[0]))
+    }
+
     fn add_to(&self, counts: &mut CaptureCounts) {
-        let payload = self.sides[0].bytes() + self.sides[1].bytes();
+        let lengths = self.datagrams.iter().map(|datagram| u64::from(datagram.bytes()));
+        let payload = self.sides[0].bytes() + self.sides[1].bytes() + lengths.sum::<u64>();
         let (connections, packets, bytes) = match self.kind {
             Kind::Tcp => (&mut counts.tcp_connections, &mut counts.tcp_packets, &mut counts.tcp_bytes),
             Kind::Quic => (&mut counts.quic_flows, &mut counts.quic_packets, &mut counts.quic_bytes),
+            Kind::Datagrams => {
+                (&mut counts.datagram_flows, &mut counts.datagram_packets, &mut counts.datagram_bytes)
+            }
         };
         *connections += 1;
         *packets += self.packets;
@@ -302,6 +396,15 @@ impl Flow {
         let [client, server] = [client, 1 - client].map(|side| self.ends[side]);
         let [first, second] = self.sides;
         let side = if sender == 0 { first } else { second };
+        let mut duration = Dur(side.last_data.saturating_sub(self.start).max(0) as u64);
+        let mut writes = Writes::from(side.writes);
+        if self.kind == Kind::Datagrams {
+            let service = Service { protocol: self.protocol, port: server.port, tunnel: self.tunnel };
+            let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.turned() };
+            let datagrams = Datagrams::listed(service, self.datagrams.into_iter().map(turn).collect());
+            duration = datagrams.duration();
+            writes = Writes::of_datagrams(datagrams);
+        }
         Draft {
             start: self.start,
             file: file as u32,
@@ -309,10 +412,10 @@ impl Flow {
             client: collector.hosts.id(client.host.to_string().as_bytes()),
             server: collector.hosts.id(server.host.to_string().as_bytes()),
             rtt: self.handshake.rtt.into(),
-            duration: Some(Dur(side.last_data.saturating_sub(self.start).max(0) as u64)).into(),
+            duration: Some(duration).into(),
             kind: self.kind,
             class: class::of_port(server.port),
-            writes: side.writes.into(),
+            writes,
             pages: None,
         }
     }

@@ -1,12 +1,30 @@
 #![allow(non_snake_case)]
 use super::*;
 use crate::traffic::Traffic;
+use crate::traffic::connection::Connection;
 use crate::traffic::read::ReadOptions;
 
 const MS: i64 = 1_000_000;
 
 fn end(last: u8, port: u16) -> Endpoint {
     Endpoint { host: [10, 0, 0, last].into(), port }
+}
+
+/// Returns a UDP datagram over IPv4 and Ethernet.
+fn packet(ms: i64, (from, to): (Endpoint, Endpoint), payload: u32) -> Segment {
+    let (ip_bytes, wire, content) = (payload + 28, payload + 42, Content::Unknown);
+    Segment {
+        at: ms * MS,
+        from,
+        to,
+        payload,
+        ip_bytes,
+        wire,
+        overclaimed: 0,
+        protocol: 17,
+        tcp: None,
+        content,
+    }
 }
 
 struct Wire {
@@ -29,17 +47,15 @@ impl Wire {
         payload: u32,
     ) {
         let tcp = Some(Tcp { seq, ack, flags, header: 20 });
-        self.segment(ms, (from, to), payload, tcp);
+        self.flows.add(&Segment { tcp, protocol: 6, wire: payload + 54, ..packet(ms, (from, to), payload) });
     }
 
     fn udp(&mut self, ms: i64, from: Endpoint, to: Endpoint, payload: u32) {
-        self.segment(ms, (from, to), payload, None);
+        self.flows.add(&packet(ms, (from, to), payload));
     }
 
-    fn segment(&mut self, ms: i64, (from, to): (Endpoint, Endpoint), payload: u32, tcp: Option<Tcp>) {
-        let wire = payload + 54;
-        let segment = Segment { at: ms * MS, from, to, payload, wire, overclaimed: 0, tcp };
-        self.flows.add(&segment, &mut self.ledger);
+    fn showing(&mut self, ms: i64, from: Endpoint, to: Endpoint, content: Content) {
+        self.flows.add(&Segment { content, ..packet(ms, (from, to), 1000) });
     }
 
     /// Returns a SYN at `ms`, SYN-ACK 30 ms later, ACK 10 ms after that; sequence numbers 100 and 900.
@@ -135,14 +151,105 @@ fn flow__begun_before_the_capture_is_turned_by_its_ports() {
 }
 
 #[test]
-fn flow__quic_is_kept_and_other_udp_counted() {
+fn flow__quic_is_kept_and_other_udp_is_datagrams() {
     let mut wire = Wire::new(Direction::Down);
     wire.udp(0, end(1, 5000), end(2, 443), 1200);
     wire.udp(50, end(2, 443), end(1, 5000), 1300);
-    wire.udp(60, end(2, 53), end(1, 5000), 90);
+    wire.udp(60, end(1, 5001), end(2, 53), 30);
+    wire.udp(80, end(2, 53), end(1, 5001), 90);
     let traffic = wire.traffic();
     assert_eq!((traffic.connections[0].kind, traffic.connections[0].bytes()), (Kind::Quic, 1300));
-    assert_eq!((traffic.skipped[0].rows, traffic.skipped[0].bytes), (1, 90 + 54));
+    let flow = &traffic.connections[1];
+    assert_eq!((flow.kind, flow.client, flow.duration), (Kind::Datagrams, 0, Some(Dur::from_millis(20))));
+    assert_eq!(datagrams(flow), [(0, 58, true), (20, 118, false)]);
+    assert_eq!(flow.writes.datagrams().unwrap().service, Service { protocol: 17, port: 53, tunnel: None });
+    assert!(traffic.skipped.is_empty());
+    let counts = traffic.sources[0].capture.unwrap();
+    assert_eq!((counts.datagram_flows, counts.datagram_packets, counts.datagram_bytes), (1, 2, 176));
+}
+
+/// Returns time in ms, IP length and whether it goes against the data, of each datagram.
+fn datagrams(connection: &Connection) -> Vec<(u64, u16, bool)> {
+    let all = connection.writes.datagrams().expect("a flow of datagrams").iter();
+    all.map(|one| (one.at().0 / 1_000_000, one.bytes(), one.is_reverse())).collect()
+}
+
+#[test]
+fn flow__quic_by_its_long_header_on_any_port() {
+    let mut wire = Wire::new(Direction::Down);
+    let (client, server) = (end(1, 50_000), end(2, 8443));
+    wire.udp(0, client, server, 20);
+    wire.showing(100, client, server, Content::Quic);
+    wire.udp(130, server, client, 1300);
+    wire.udp(200_000, server, client, 1200);
+    let traffic = wire.traffic();
+    let kinds: Vec<Kind> = traffic.connections.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, [Kind::Datagrams, Kind::Quic], "what came before the long header is not QUIC");
+    assert_eq!(traffic.connections[1].bytes(), 2500);
+}
+
+#[test]
+fn flow__datagrams_after_120_s_of_silence_are_another_flow() {
+    let mut wire = Wire::new(Direction::Down);
+    for ms in [0, 120_000, 240_001, 240_002] {
+        wire.udp(ms, end(1, 5000), end(2, 6000), 72);
+    }
+    let traffic = wire.traffic();
+    let all: Vec<_> = traffic.connections.iter().map(datagrams).collect();
+    assert_eq!(all, [vec![(0, 100, false), (120_000, 100, false)], vec![(0, 100, false), (1, 100, false)]]);
+}
+
+#[test]
+fn flow__protocols_between_the_same_hosts_are_flows_of_their_own() {
+    let mut wire = Wire::new(Direction::Down);
+    for protocol in [1, 50, 47] {
+        let plain = packet(0, (end(1, 0), end(2, 0)), 1000);
+        wire.flows.add(&Segment { protocol, content: Content::of_protocol(protocol), ..plain });
+    }
+    let traffic = wire.traffic();
+    let protocol = |one: &Connection| one.writes.datagrams().unwrap().service.protocol;
+    assert_eq!(traffic.connections.iter().map(protocol).collect::<Vec<_>>(), [1, 50, 47]);
+    let note = &traffic.notes[0];
+    assert_eq!((note.kind, note.count, note.bytes), (NoteKind::Tunnel, Some(1), Some(1042)));
+    assert!(note.text.contains("IPsec") && note.text.contains("cannot be distinguished"), "{}", note.text);
+}
+
+/// What a network card divides has a header for each packet: no byte of payload is lost.
+#[test]
+fn flow__packets_before_segmentation_are_divided() {
+    let mut wire = Wire::new(Direction::Up);
+    wire.udp(0, end(1, 5000), end(2, 6000), 1472);
+    wire.udp(1, end(1, 5000), end(2, 6000), 1473);
+    wire.udp(2, end(1, 5000), end(2, 6000), 3000);
+    let v6 = [5000, 6000].map(|port| Endpoint { host: [0x20, 1, 0, 0, 0, 0, 0, port].into(), port });
+    wire.flows.add(&Segment { ip_bytes: 3048, ..packet(3, (v6[0], v6[1]), 3000) });
+    let traffic = wire.traffic();
+    let lengths = |index: usize| -> Vec<u16> {
+        datagrams(&traffic.connections[index]).into_iter().map(|(_, bytes, _)| bytes).collect()
+    };
+    assert_eq!(lengths(0), [1500, 1500, 29, 1500, 1500, 84]);
+    assert_eq!(lengths(1), [1500, 1500, 144]);
+    let payload: u32 = lengths(0).iter().map(|bytes| u32::from(*bytes) - 28).sum();
+    assert_eq!(payload, 1472 + 1473 + 3000);
+}
+
+/// In a call both ports are high: the client is who is one elsewhere, has a private address, or gets more; a multicast
+/// goes down.
+#[test]
+fn flow__the_client_of_datagrams() {
+    let public = |last: u8, port: u16| Endpoint { host: [192, 0, 2, last].into(), port };
+    let mut wire = Wire::new(Direction::Down);
+    wire.handshake(0, public(1, 4000), public(9, 443));
+    wire.udp(0, public(7, 30_000), public(1, 50_000), 100);
+    wire.udp(1, public(8, 30_000), end(1, 50_000), 100);
+    wire.udp(2, end(3, 50_000), public(8, 60_000), 100);
+    wire.udp(3, public(8, 5004), Endpoint { host: [239, 1, 1, 1].into(), port: 5004 }, 100);
+    wire.udp(4, public(5, 30_000), public(6, 20_000), 100);
+    wire.udp(5, public(5, 20_000), public(6, 30_000), 100);
+    wire.udp(6, public(6, 30_000), public(5, 20_000), 300);
+    let traffic = wire.traffic();
+    let is_reverse: Vec<bool> = traffic.connections.iter().map(|one| datagrams(one)[0].2).collect();
+    assert_eq!(is_reverse, [false, false, true, false, false, true]);
 }
 
 /// Returns a connection's server and payload down, if the capture holds nothing but these segments.

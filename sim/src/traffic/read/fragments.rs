@@ -1,5 +1,6 @@
 //! Finds the connection of IP fragments behind the first, which have no ports.
 
+use super::content::Content;
 use super::decode::{Datagram, LaterFragment, Segment, Tcp};
 use super::ledger::reason;
 use super::reason::Reason;
@@ -40,7 +41,7 @@ impl Fragments {
     /// # Errors
     /// The reason to leave it out.
     pub fn later(&self, later: &LaterFragment, wire: u32, at: i64) -> Result<Segment, Reason> {
-        let LaterFragment { of, offset, length } = later;
+        let LaterFragment { of, offset, length, ip_bytes } = later;
         let first = self.first.get(of).filter(|first| at.abs_diff(first.segment.at) <= LIFETIME_NS as u64);
         let Some(First { segment, is_tunnel }) = first else { return Err(reason::LOST_FRAGMENT.into()) };
         if *is_tunnel {
@@ -53,6 +54,8 @@ impl Fragments {
             flags: Tcp::ACK,
             header: tcp.header,
         });
-        Ok(Segment { at, payload: *length, wire, overclaimed: 0, tcp, ..*segment })
+        let ip_bytes = *ip_bytes;
+        let content = Content::default();
+        Ok(Segment { at, payload: *length, ip_bytes, wire, overclaimed: 0, tcp, content, ..*segment })
     }
 }

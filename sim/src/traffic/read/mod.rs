@@ -20,6 +20,7 @@ mod capture;
 mod class;
 mod clock;
 mod columns;
+mod content;
 mod coverage;
 mod decode;
 mod draft;

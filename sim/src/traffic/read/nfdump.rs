@@ -3,7 +3,8 @@
 //!
 //! Columns of nfdump 1.6 (`ts,te,td,sa,da,sp,dp,pr,…,ipkt,ibyt,opkt,obyt,…`) and of 1.7
 //! (`firstSeen,duration,proto,srcAddr,…,packets,bytes,flows`). Bytes are IP lengths, so the headers of each
-//! packet are taken off: 40 B of TCP, 28 B of UDP; TCP options and IPv6 headers count as payload.
+//! packet are taken off: 40 B of TCP, 28 B of QUIC; TCP options and IPv6 headers count as payload. What is neither is a
+//! flow of datagrams, packets of equal length at equal distances.
 
 use super::assemble::Collector;
 use super::class;
@@ -17,14 +18,32 @@ use super::options::{Direction, RowResult};
 use super::stamp::{self, Unit};
 use crate::error::{Error, Result};
 use crate::traffic::connection::{HEADER_BYTES, Kind, Writes};
+use crate::traffic::datagrams::{Amount, Datagrams, Service, UDP_HEADERS};
 use crate::units::Dur;
 use std::collections::HashMap;
 
 /// A row that begins later than this after the rows of the same ends is another connection: exporters report a
 /// flow that is silent for 15 s, the usual inactive timeout, as over.
 const REST: i64 = 15_000_000_000;
-const UDP_HEADER_BYTES: u64 = 28;
 const QUIC_PORT: u16 = 443;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const SCTP: u8 = 132;
+/// nfdump's names of protocols; others are given by number.
+const PROTOCOLS: &[(&str, u8)] = &[
+    ("icmp", 1),
+    ("igmp", 2),
+    ("ipip", 4),
+    ("tcp", TCP),
+    ("udp", UDP),
+    ("ipv6", 41),
+    ("gre", 47),
+    ("esp", 50),
+    ("ah", 51),
+    ("icmp6", 58),
+    ("ospf", 89),
+    ("sctp", SCTP),
+];
 
 /// The columns that are read.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +69,12 @@ struct Row {
     from: i64,
     to: i64,
     kind: Kind,
-    is_udp: bool,
+    /// IP's protocol number, 0 for one without a name here.
+    protocol: u8,
     /// Sender and receiver.
     ends: [End; 2],
-    /// Payload that each sent.
-    bytes: [u64; 2],
+    /// What each sent.
+    sent: [Amount; 2],
 }
 
 /// A connection as far as its rows have come; the ends are in ascending order.
@@ -62,9 +82,10 @@ struct Flow {
     from: i64,
     to: i64,
     kind: Kind,
+    protocol: u8,
     ends: [End; 2],
-    /// Payload that each end sent.
-    bytes: [u64; 2],
+    /// What each end sent.
+    sent: [Amount; 2],
     /// When each end sent first, if it did.
     first: [Option<i64>; 2],
     /// Position in the file, and number of rows.
@@ -102,8 +123,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
         }
         ledger.rows += 1;
         match row(text, &layout, ledger, collector) {
-            Ok(Ok(row)) => rows.push((row, ledger.rows)),
-            Ok(Err((why, bytes))) => ledger.skip(why, 1, bytes),
+            Ok(row) => rows.push((row, ledger.rows)),
             Err(problem) => ledger.fault(line.number, problem)?,
         }
     }
@@ -123,7 +143,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
         ));
     }
     collector.note(format!(
-        "{}: NetFlow counts IP bytes; {HEADER_BYTES} B of headers per TCP packet ({UDP_HEADER_BYTES} B per UDP packet) \
+        "{}: NetFlow counts IP bytes; {HEADER_BYTES} B of headers per TCP packet ({UDP_HEADERS} B per packet of QUIC) \
          are taken off",
         base(&path)
     ));
@@ -163,10 +183,7 @@ impl Layout {
     }
 }
 
-/// A row, or the reason for leaving it out and its bytes; the error is a fault.
-type Kept = RowResult<std::result::Result<Row, (&'static str, u64)>>;
-
-fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector) -> Kept {
+fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector) -> RowResult<Row> {
     let cells: Vec<&[u8]> = text.split(|&c| c == b',').map(<[u8]>::trim_ascii).collect();
     if cells.len() != layout.width {
         return Err(format!("{} columns where the header has {}", cells.len(), layout.width));
@@ -186,38 +203,47 @@ fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector)
         Some((packets, bytes)) => (number("packets", packets)?, number("bytes", bytes)?),
         None => (0, 0),
     };
-    let protocol = cells[layout.protocol].to_ascii_lowercase();
-    let is_udp = match protocol.as_slice() {
-        b"tcp" | b"6" => false,
-        b"udp" | b"17" => true,
-        b"" => return Err("the row has no protocol".to_string()),
-        _ => return Ok(Err((reason::OTHER_PROTOCOL, sent.1))),
-    };
-    let [(sender, sport), (receiver, dport)] = layout.ends;
-    let ports = [port(cells[sport])?, port(cells[dport])?];
-    if is_udp && !ports.contains(&QUIC_PORT) {
-        return Ok(Err((reason::OTHER_UDP, sent.1)));
+    if cells[layout.protocol].is_empty() {
+        return Err("the row has no protocol".to_string());
     }
+    let protocol = protocol(cells[layout.protocol]);
+    let [(sender, sport), (receiver, dport)] = layout.ends;
+    let ports = [port(cells[sport], protocol)?, port(cells[dport], protocol)?];
+    let kind = match protocol {
+        TCP => Kind::Tcp,
+        UDP if ports.contains(&QUIC_PORT) => Kind::Quic,
+        _ => Kind::Datagrams,
+    };
     if cells[sender].is_empty() || cells[receiver].is_empty() {
         return Err("the row has no address".to_string());
     }
     collector.saw_stamp(ledger.index, at.whole);
-    let header = if is_udp { UDP_HEADER_BYTES } else { HEADER_BYTES };
-    let payload = |(packets, bytes): (u64, u64)| bytes.saturating_sub(packets.saturating_mul(header));
-    Ok(Ok(Row {
+    let amount = |(packets, bytes): (u64, u64)| Amount { packets, bytes };
+    Ok(Row {
         from: at.ns,
         to: at.ns.saturating_add(span.unwrap_or_default().0 as i64),
-        kind: if is_udp { Kind::Quic } else { Kind::Tcp },
-        is_udp,
+        kind,
+        protocol,
         ends: [
             (collector.hosts.id(cells[sender]), ports[0]),
             (collector.hosts.id(cells[receiver]), ports[1]),
         ],
-        bytes: [payload(sent), payload(answered)],
-    }))
+        sent: [amount(sent), amount(answered)],
+    })
 }
 
-fn port(text: &[u8]) -> RowResult<u16> {
+/// Returns the number of a protocol that is given by number or by name; 0 for a name that is not known.
+fn protocol(text: &[u8]) -> u8 {
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
+    named.or_else(|| text.parse().ok()).unwrap_or(0)
+}
+
+/// Returns a port. nfdump writes type and code of ICMP in its place, such as `8.0`; they name no flow.
+fn port(text: &[u8], protocol: u8) -> RowResult<u16> {
+    if !matches!(protocol, TCP | UDP | SCTP) {
+        return Ok(0);
+    }
     let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
     number.ok_or_else(|| format!("port \"{}\" is not allowed; 0 to 65535 is", super::lines::shown(text)))
 }
@@ -225,20 +251,21 @@ fn port(text: &[u8]) -> RowResult<u16> {
 /// Combines the rows of the same ends, whichever of them sent, where less than [`REST`] lies between.
 fn flows(mut rows: Vec<(Row, u64)>) -> Vec<Flow> {
     rows.sort_by_key(|(row, order)| (row.from, *order));
-    let mut latest: HashMap<(bool, [End; 2]), usize> = HashMap::new();
+    let mut latest: HashMap<(u8, [End; 2]), usize> = HashMap::new();
     let mut flows: Vec<Flow> = Vec::new();
     for (mut row, order) in rows {
         let is_turned = row.ends[0] > row.ends[1];
         if is_turned {
             row.ends.reverse();
-            row.bytes.reverse();
+            row.sent.reverse();
         }
-        let key = (row.is_udp, row.ends);
+        let key = (row.protocol, row.ends);
         let known = latest.get(&key).copied();
         let place =
             known.filter(|&place| row.from.saturating_sub(flows[place].to) <= REST).unwrap_or_else(|| {
-                let (from, to, kind, ends) = (row.from, row.to, row.kind, row.ends);
-                flows.push(Flow { from, to, kind, ends, bytes: [0; 2], first: [None; 2], order, rows: 0 });
+                let Row { from, to, kind, protocol, ends, .. } = row;
+                let (sent, first) = ([Amount::default(); 2], [None; 2]);
+                flows.push(Flow { from, to, kind, protocol, ends, sent, first, order, rows: 0 });
                 flows.len() - 1
             });
         latest.insert(key, place);
@@ -246,12 +273,24 @@ fn flows(mut rows: Vec<(Row, u64)>) -> Vec<Flow> {
         flow.to = flow.to.max(row.to);
         flow.rows += 1;
         for end in 0..2 {
-            flow.bytes[end] = flow.bytes[end].saturating_add(row.bytes[end]);
-            let has_sent = (end == 1) == is_turned || row.bytes[end] > 0;
+            flow.sent[end] = flow.sent[end].plus(row.sent[end]);
+            let has_sent = (end == 1) == is_turned || row.payload(end) > 0;
             flow.first[end] = flow.first[end].or(has_sent.then_some(row.from));
         }
     }
     flows
+}
+
+impl Row {
+    fn payload(&self, end: usize) -> u64 {
+        payload(self.kind, self.sent[end])
+    }
+}
+
+/// Returns the payload of packets: IP lengths less the headers.
+fn payload(kind: Kind, Amount { packets, bytes }: Amount) -> u64 {
+    let header = if kind == Kind::Tcp { HEADER_BYTES } else { UDP_HEADERS };
+    bytes.saturating_sub(packets.saturating_mul(header))
 }
 
 impl Flow {
@@ -267,15 +306,31 @@ impl Flow {
 fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
     let client = flow.client();
     let server = 1 - client;
-    let (bytes, reverse) = match collector.options.direction {
-        Direction::Down => (flow.bytes[server], flow.bytes[client]),
-        Direction::Up => (flow.bytes[client], flow.bytes[server]),
+    let sent = match collector.options.direction {
+        Direction::Down => [flow.sent[server], flow.sent[client]],
+        Direction::Up => [flow.sent[client], flow.sent[server]],
     };
-    ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse);
-    if bytes == 0 {
+    let [bytes, reverse] = sent.map(|amount| payload(flow.kind, amount));
+    let duration = Dur(flow.to.saturating_sub(flow.from).max(0) as u64);
+    let is_empty = match flow.kind {
+        Kind::Tcp | Kind::Quic => {
+            ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse);
+            bytes == 0
+        }
+        Kind::Datagrams => sent.iter().all(|amount| amount.packets == 0),
+    };
+    if is_empty {
         ledger.skip(reason::NO_PAYLOAD, flow.rows, 0);
         return;
     }
+    let writes = match flow.kind {
+        Kind::Tcp | Kind::Quic => Writes::one(bytes),
+        Kind::Datagrams => {
+            let service = Service { protocol: flow.protocol, port: flow.ends[server].1, tunnel: None };
+            let amounts = sent.map(|amount| Amount::of_sums(amount.packets, amount.bytes));
+            Writes::of_datagrams(Datagrams::even(service, duration, amounts))
+        }
+    };
     ledger.used += flow.rows;
     collector.connections.push(Draft {
         start: flow.from,
@@ -284,10 +339,10 @@ fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
         client: flow.ends[client].0,
         server: flow.ends[server].0,
         rtt: None.into(),
-        duration: Some(Dur(flow.to.saturating_sub(flow.from).max(0) as u64)).into(),
+        duration: Some(duration).into(),
         kind: flow.kind,
         class: class::of_port(flow.ends[server].1),
-        writes: Writes::one(bytes),
+        writes,
         pages: None,
     });
 }

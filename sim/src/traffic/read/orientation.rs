@@ -3,7 +3,8 @@
 use super::class;
 use super::decode::Endpoint;
 use crate::flow::Class;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 /// Below it only servers have ports; from here to [`FIRST_USER_PORT`] also clients that run as root, such as NFS's.
 const FIRST_RESERVED_PORT: u16 = 512;
@@ -18,6 +19,10 @@ const REGISTERED: &[u16] = &[
     5222, 5223, 5228, 5269, 5432, 5671, 5672, 6379, 6443, 6667, 6697, 8000, 8008, 8009, 8080, 8081, 8088,
     8333, 8443, 8883, 8888, 9000, 9042, 9090, 9092, 9200, 9418, 9443, 11211, 27017, 50051,
 ];
+
+/// Ports registered for services that speak in datagrams, beside those of [`REGISTERED`] and [`class`]: tunnels, RADIUS,
+/// discovery, and Valve's games.
+const DATAGRAM_SERVICES: &[u16] = &[1701, 1812, 1813, 1900, 3544, 4500, 27_015, 51_820];
 
 /// How connections share ends and ports.
 #[derive(Debug, Default)]
@@ -57,20 +62,65 @@ impl Shares {
     ///
     /// `None` says that nothing tells them apart.
     pub fn server(&self, ends: [Endpoint; 2]) -> Option<usize> {
-        let of_end = |pick: fn(&End) -> u32| ends.map(|end| self.ends.get(&end).map_or(0, pick));
         let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.port));
-        let rules = [
-            of_end(|end| end.served),
+        server_by(&[
+            self.of_ends(ends, |end| end.served),
             by_port(&|port| u32::from(port < FIRST_RESERVED_PORT)),
-            of_end(|end| if end.connections >= MANY { end.connections } else { 0 }),
+            self.of_ends(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
             by_port(&|port| u32::from(is_registered(port))),
             by_port(&|port| u32::from(port < FIRST_USER_PORT)),
-            of_end(|end| end.connections),
+            self.of_ends(ends, |end| end.connections),
             by_port(&|port| self.ports.get(&port).map_or(0, |count| count.ilog2())),
             by_port(&|port| u32::from(u16::MAX - port)),
-        ];
-        let telling = rules.into_iter().find(|[first, second]| first != second);
-        telling.map(|[first, second]| usize::from(second > first))
+        ])
+    }
+
+    /// Returns which of the two ends of a flow of datagrams is the server. There are no handshakes, and hosts that speak
+    /// with each other, as in a call, choose both ports at random. So after rules 2 to 5 of [`Shares::server`] the client is
+    /// the host that `clients`, those of other connections, have; else the one with a private address. Before all, the
+    /// receivers of a multicast are its clients.
+    pub fn server_of_datagrams(&self, ends: [Endpoint; 2], clients: &HashSet<IpAddr>) -> Option<usize> {
+        let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.port));
+        let by_host = |rank: &dyn Fn(IpAddr) -> bool| ends.map(|end| u32::from(rank(end.host)));
+        server_by(&[
+            by_host(&|host| !is_group(host)),
+            by_port(&|port| u32::from(port > 0 && port < FIRST_RESERVED_PORT)),
+            self.of_ends(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
+            by_port(&|port| u32::from(is_registered(port) || DATAGRAM_SERVICES.contains(&port))),
+            by_port(&|port| u32::from(port > 0 && port < FIRST_USER_PORT)),
+            by_host(&|host| !clients.contains(&host)),
+            by_host(&|host| !is_private(host)),
+            self.of_ends(ends, |end| end.connections),
+        ])
+    }
+
+    fn of_ends(&self, ends: [Endpoint; 2], pick: fn(&End) -> u32) -> [u32; 2] {
+        ends.map(|end| self.ends.get(&end).map_or(0, pick))
+    }
+}
+
+/// Returns the end with the higher rank by the first rule that tells the two apart.
+fn server_by(rules: &[[u32; 2]]) -> Option<usize> {
+    rules.iter().find(|[first, second]| first != second).map(|[first, second]| usize::from(second > first))
+}
+
+/// Returns whether an address is that of a group beyond the link: multicast, but not of link-local scope (RFC 5771, section
+/// 4; RFC 4291, section 2.7), which neighbours use to find each other.
+fn is_group(host: IpAddr) -> bool {
+    match host {
+        IpAddr::V4(host) => host.is_multicast() && host.octets()[..3] != [224, 0, 0],
+        IpAddr::V6(host) => host.is_multicast() && host.octets()[1] & 0x0f > 2,
+    }
+}
+
+/// Returns whether an address is one of a private network: RFC 1918, RFC 6598, RFC 4193, or link-local.
+fn is_private(host: IpAddr) -> bool {
+    match host {
+        IpAddr::V4(host) => {
+            let [first, second, ..] = host.octets();
+            host.is_private() || host.is_link_local() || first == 100 && second & 0xc0 == 64
+        }
+        IpAddr::V6(host) => host.octets()[0] & 0xfe == 0xfc || host.segments()[0] & 0xffc0 == 0xfe80,
     }
 }
 

@@ -150,6 +150,7 @@ fn columns(log: Log, direction: Direction) -> Vec<Column> {
         needed("id.resp_h", |row| &mut row.server),
     ];
     let is_down = direction == Direction::Down;
+    let of_side = |down, up| if is_down { down } else { up };
     let (bytes, reverse) = match log {
         Log::Conn if is_down => ("resp_bytes", "orig_bytes"),
         Log::Conn => ("orig_bytes", "resp_bytes"),
@@ -171,7 +172,10 @@ fn columns(log: Log, direction: Direction) -> Vec<Column> {
             needed("proto", |row| &mut row.proto),
             optional("id.resp_p", |row| &mut row.server_port),
             optional("service", |row| &mut row.service),
-            optional(if is_down { "resp_ip_bytes" } else { "orig_ip_bytes" }, |row| &mut row.ip_bytes),
+            optional(of_side("resp_ip_bytes", "orig_ip_bytes"), |row| &mut row.ip_bytes),
+            optional(of_side("orig_ip_bytes", "resp_ip_bytes"), |row| &mut row.reverse_ip_bytes),
+            optional(of_side("resp_pkts", "orig_pkts"), |row| &mut row.packets),
+            optional(of_side("orig_pkts", "resp_pkts"), |row| &mut row.reverse_packets),
             optional("missed_bytes", |row| &mut row.missed),
             optional("rtt", |row| &mut row.rtt),
             optional("duration", |row| &mut row.duration),

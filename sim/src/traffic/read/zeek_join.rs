@@ -11,7 +11,7 @@ use super::requests::{self, Request};
 use super::zeek_sizes::on_the_wire;
 use super::zeek_store::{HttpRow, Store};
 use crate::flow::Class;
-use crate::traffic::connection::Kind;
+use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
 use std::collections::{HashMap, HashSet};
 
@@ -32,10 +32,12 @@ struct Counts {
     bodiless: u64,
     /// Connections of which a hint told something.
     hinted: u64,
+    /// Flows of datagrams.
+    datagrams: u64,
 }
 
 impl Store {
-    /// Applies what `ssl.log` and `quic.log` say, and forgets the UDP rows that are still unknown.
+    /// Applies what `ssl.log` and `quic.log` say, and forgets the datagrams of what is QUIC.
     fn apply_hints(&mut self, places: &HashMap<u64, usize>, ledgers: &mut [Ledger], counts: &mut Counts) {
         for hint in &self.hints {
             let ledger = &mut ledgers[hint.file as usize];
@@ -47,12 +49,13 @@ impl Store {
             let conn = &mut self.conns[place];
             counts.hinted += u64::from(hint.class.is_some() || hint.is_quic);
             conn.class = hint.class.unwrap_or(conn.class);
-            if hint.is_quic && self.unknown_udp.binary_search(&(place as u32)).is_ok() {
+            let is_udp = self.datagrams.binary_search_by_key(&(place as u32), |(known, _)| *known).is_ok();
+            if hint.is_quic && is_udp {
                 conn.kind = Kind::Quic;
             }
         }
         let conns = &self.conns;
-        self.unknown_udp.retain(|&place| conns[place as usize].kind != Kind::Quic);
+        self.datagrams.retain(|(place, _)| conns[*place as usize].kind != Kind::Quic);
     }
 }
 
@@ -161,17 +164,18 @@ fn from_requests(
 /// Adds the rows of `conn.log` that carry something.
 fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Collector, counts: &mut Counts) {
     let repeated = store.repeated();
-    let Store { mut conns, uids, unknown_udp, .. } = store;
+    let Store { mut conns, uids, datagrams, .. } = store;
+    let mut datagrams = datagrams.into_iter().peekable();
     let mut place = 0;
     conns.retain_mut(|conn| {
         let here = place;
         place += 1;
         let ledger = &mut collector.ledgers[conn.file as usize];
+        let flow = datagrams.next_if(|(place, _)| *place as usize == here).map(|(_, flow)| flow);
         let bytes: u64 = conn.writes.iter().map(|write| write.bytes).sum();
         let why = match bytes {
-            _ if unknown_udp.binary_search(&(here as u32)).is_ok() => Some(reason::OTHER_UDP),
             _ if repeated.binary_search(&here).is_ok() => Some(reason::REPEATED_UID),
-            0 => Some(reason::NO_PAYLOAD),
+            0 if flow.is_none() => Some(reason::NO_PAYLOAD),
             _ => None,
         };
         if let Some(why) = why {
@@ -179,7 +183,14 @@ fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Colle
             return false;
         }
         ledger.used += 1;
-        counts.singles += u64::from(!with_requests.contains(&here));
+        match flow {
+            None => counts.singles += u64::from(!with_requests.contains(&here)),
+            Some(flow) => {
+                counts.datagrams += 1;
+                conn.duration = Some(flow.duration()).into();
+                (conn.kind, conn.writes, conn.pages) = (Kind::Datagrams, Writes::of_datagrams(flow), None);
+            }
+        }
         conn.start += shift(conn, uids[here], collector);
         true
     });
@@ -237,6 +248,14 @@ fn note(counts: &Counts, collector: &mut Collector) {
     }
     if counts.hinted > 0 {
         collector.note(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
+    }
+    if counts.datagrams > 0 {
+        let files = names_of(collector, "zeek-conn");
+        collector.note(format!(
+            "{files}: {} flows of UDP and other protocols are packets of equal length at equal distances: conn.log has \
+             their sums only",
+            counts.datagrams
+        ));
     }
     if counts.singles > 0 {
         let files = names_of(collector, "zeek-conn");

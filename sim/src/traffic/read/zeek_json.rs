@@ -46,6 +46,10 @@ struct Object<'a> {
     #[serde(borrow, default)]
     resp_ip_bytes: Text<'a>,
     #[serde(borrow, default)]
+    orig_pkts: Text<'a>,
+    #[serde(borrow, default)]
+    resp_pkts: Text<'a>,
+    #[serde(borrow, default)]
     missed_bytes: Text<'a>,
     #[serde(borrow, default)]
     rtt: Text<'a>,
@@ -155,9 +159,10 @@ impl Object<'_> {
             Log::Ssl => &self.next_protocol,
             Log::Quic => &self.client_protocol,
         };
-        let (bytes, reverse, ip_bytes) = match direction {
-            Direction::Down => (resp, orig, &self.resp_ip_bytes),
-            Direction::Up => (orig, resp, &self.orig_ip_bytes),
+        let (orig_ip, resp_ip) = (&self.orig_ip_bytes, &self.resp_ip_bytes);
+        let (bytes, reverse, ip_bytes, packets) = match direction {
+            Direction::Down => (resp, orig, [resp_ip, orig_ip], [&self.resp_pkts, &self.orig_pkts]),
+            Direction::Up => (orig, resp, [orig_ip, resp_ip], [&self.orig_pkts, &self.resp_pkts]),
         };
         Row {
             ts: self.ts.bytes(),
@@ -169,7 +174,10 @@ impl Object<'_> {
             service: service.bytes(),
             bytes: bytes.bytes(),
             reverse: reverse.bytes(),
-            ip_bytes: ip_bytes.bytes(),
+            ip_bytes: ip_bytes[0].bytes(),
+            reverse_ip_bytes: ip_bytes[1].bytes(),
+            packets: packets[0].bytes(),
+            reverse_packets: packets[1].bytes(),
             missed: self.missed_bytes.bytes(),
             rtt: self.rtt.bytes(),
             duration: self.duration.bytes(),

@@ -13,6 +13,7 @@ use super::stamp::{self, Stamp, Unit};
 use super::zeek_store::{Hint, HttpRow, uid_number};
 use crate::error::Result;
 use crate::traffic::connection::{Kind, Writes};
+use crate::traffic::datagrams::{Amount, Datagrams, MOST_BYTES, Service, UDP_HEADERS};
 use crate::units::Dur;
 
 /// A kind of Zeek log.
@@ -51,8 +52,12 @@ pub struct Row<'a> {
     pub bytes: &'a [u8],
     /// Payload bytes the other way.
     pub reverse: &'a [u8],
-    /// IP bytes in the chosen direction.
+    /// IP bytes in the chosen direction, and the other way.
     pub ip_bytes: &'a [u8],
+    pub reverse_ip_bytes: &'a [u8],
+    /// Packets in the chosen direction, and the other way.
+    pub packets: &'a [u8],
+    pub reverse_packets: &'a [u8],
     pub missed: &'a [u8],
     pub rtt: &'a [u8],
     pub duration: &'a [u8],
@@ -93,18 +98,19 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let duration = stamp::span("duration", row.duration, Unit::S).ok().flatten();
     count_reverse(row, ledger);
     let is_quic = row.server_port == b"443" || class::names_quic(row.service);
-    let kind = match row.proto {
-        b"tcp" => Kind::Tcp,
-        b"udp" if is_quic => Kind::Quic,
-        // quic.log may say that it is QUIC.
-        b"udp" if stamp::unset(row.service) && bytes > 0 => Kind::Tcp,
-        b"udp" => return Ok(Some((reason::OTHER_UDP, bytes))),
+    let (kind, datagrams) = match row.proto {
+        b"tcp" => (Kind::Tcp, None),
+        b"udp" if is_quic => (Kind::Quic, None),
         b"" => return Err("the row has no proto".to_string()),
-        _ => return Ok(Some((reason::OTHER_PROTOCOL, bytes))),
+        // quic.log may say that it is QUIC.
+        _ => (Kind::Tcp, Some(datagrams(row, duration.unwrap_or_default()))),
     };
+    if datagrams.as_ref().is_some_and(|flow| flow.amount(false).packets + flow.amount(true).packets == 0) {
+        return Ok(Some((reason::NO_PAYLOAD, 0)));
+    }
     let ip_bytes = stamp::bytes("ip bytes", row.ip_bytes).ok().flatten();
     let missed = stamp::bytes("missed_bytes", row.missed).ok().flatten().unwrap_or(0);
-    if ip_bytes.is_some_and(|ip_bytes| bytes > ip_bytes.saturating_add(missed)) {
+    if datagrams.is_none() && ip_bytes.is_some_and(|ip_bytes| bytes > ip_bytes.saturating_add(missed)) {
         return Ok(Some((reason::COUNTS_DISAGREE, bytes)));
     }
     let draft = Draft {
@@ -120,9 +126,33 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         writes: Writes::one(bytes),
         pages: None,
     };
-    let is_unknown_udp = row.proto == b"udp" && kind == Kind::Tcp;
-    collector.zeek.add_conn(draft, uid_number(row.uid), is_unknown_udp);
+    collector.zeek.add_conn(draft, uid_number(row.uid), datagrams);
     Ok(None)
+}
+
+/// Returns a row's sums as datagrams. A log without a count of packets or of IP bytes leaves them to be reckoned: full
+/// packets, or headers of IPv4 and UDP.
+fn datagrams(row: &Row, duration: Dur) -> Datagrams {
+    let number = |text: &[u8]| stamp::bytes("count", text).ok().flatten();
+    let amount = |payload: &[u8], packets: &[u8], ip_bytes: &[u8]| {
+        let payload = number(payload).unwrap_or(0);
+        let packets =
+            number(packets).unwrap_or_else(|| payload.div_ceil(u64::from(MOST_BYTES) - UDP_HEADERS));
+        let reckoned = payload.saturating_add(packets.saturating_mul(UDP_HEADERS));
+        Amount::of_sums(packets, number(ip_bytes).filter(|bytes| *bytes > 0).unwrap_or(reckoned))
+    };
+    let protocol = match row.proto {
+        b"udp" => 17,
+        b"icmp" => 1,
+        _ => 0,
+    };
+    let port = std::str::from_utf8(row.server_port).ok().and_then(|port| port.parse().ok());
+    let port = port.filter(|_| protocol == 17).unwrap_or(0);
+    let amounts = [
+        amount(row.bytes, row.packets, row.ip_bytes),
+        amount(row.reverse, row.reverse_packets, row.reverse_ip_bytes),
+    ];
+    Datagrams::even(Service { protocol, port, tunnel: None }, duration, amounts)
 }
 
 fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {

@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::pages::{self, Hits};
 use super::stamp;
 use crate::flow::Class;
+use crate::traffic::datagrams::Datagrams;
 use std::collections::{HashMap, HashSet};
 
 /// Rows that wait for the end of all files.
@@ -12,8 +13,8 @@ pub struct Store {
     pub conns: Vec<Draft>,
     /// The uid of each, 0 for none.
     pub uids: Vec<u64>,
-    /// Places of UDP rows that may turn out to be QUIC, ascending.
-    pub unknown_udp: Vec<u32>,
+    /// Places of rows that are no TCP and may turn out to be QUIC, ascending, and the datagrams that they are if not.
+    pub datagrams: Vec<(u32, Datagrams)>,
     pub requests: Vec<HttpRow>,
     pub hints: Vec<Hint>,
     /// One entry for each request.
@@ -63,10 +64,9 @@ pub fn uid_number(text: &[u8]) -> u64 {
 
 impl Store {
     /// Adds a row of `conn.log`.
-    pub fn add_conn(&mut self, draft: Draft, uid: u64, is_unknown_udp: bool) {
-        if is_unknown_udp {
-            self.unknown_udp.push(self.conns.len() as u32);
-        }
+    pub fn add_conn(&mut self, draft: Draft, uid: u64, datagrams: Option<Datagrams>) {
+        let place = self.conns.len() as u32;
+        self.datagrams.extend(datagrams.map(|datagrams| (place, datagrams)));
         self.conns.push(draft);
         self.uids.push(uid);
     }
@@ -85,7 +85,7 @@ impl Store {
         let renumbered = |client: u32, server: u32| (hosts[client as usize], hosts[server as usize]);
         self.conns.extend(other.conns.into_iter().map(|draft| draft.with_hosts(hosts)));
         self.uids.extend(other.uids);
-        self.unknown_udp.extend(other.unknown_udp.into_iter().map(|place| place + first));
+        self.datagrams.extend(other.datagrams.into_iter().map(|(place, flow)| (place + first, flow)));
         self.requests.extend(other.requests.into_iter().map(|row| {
             let (client, server) = renumbered(row.client, row.server);
             HttpRow { client, server, ..row }

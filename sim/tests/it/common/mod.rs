@@ -268,6 +268,7 @@ pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
         class: Default::default(),
         payload: None,
         writes,
+        datagrams: None,
     }
 }
 
