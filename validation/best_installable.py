@@ -30,7 +30,7 @@ GAIN, PRICE = "short p99", "long mean"
 AIM, ALLOWED = 0.30, 0.05
 """The aim: so much less for the 99th percentile of short transfers, at no more than so much for long ones."""
 MARKED = "sfd(th=30kB)|cake(tins=bulk)"
-"""What docs/linux-router.md recommends; judged beside the finalists."""
+"""A marker by size alone, with a threshold that no search has chosen; judged beside the finalists."""
 PAIRS = {
     "sfd|cake(tins=bulk)": "size marker, CAKE's Bulk tin",
     "sfd|cake(tins=colour)": "size marker, CAKE's Voice tin",

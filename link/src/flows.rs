@@ -6,7 +6,7 @@
 //! of flows does not grow with their number; only the rows of finished transfers do.
 
 use crate::driver::Way;
-use crate::header::{Header, Tcp};
+use crate::header::{Ends, Header, TCP, Tcp, UDP};
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Kind, Packet, flag};
 use mousehole_sim::traffic::read::of_port;
@@ -31,9 +31,6 @@ const FEW: u32 = 8;
 const SWEPT: usize = 4;
 /// Hosts beyond this number share the last one's.
 const MOST_HOSTS: usize = 1 << 16;
-const QUIC_PORT: u16 = 443;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 
 /// Both ends of a flow: the client side's, the server side's, and the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +38,13 @@ struct Pair {
     client: (IpAddr, u16),
     server: (IpAddr, u16),
     protocol: u8,
+}
+
+impl Pair {
+    /// Returns the ends of a packet from the client.
+    fn upwards(&self) -> Ends {
+        Ends { from: self.client, to: self.server, protocol: self.protocol }
+    }
 }
 
 /// What a packet that is under way tells when it arrives.
@@ -206,7 +210,8 @@ impl Flows {
         let one = &mut self.slots[slot as usize];
         one.last = now;
         one.packets = one.packets.saturating_add(1);
-        let mut packet = Packet::new(slot, Kind::Datagram, 0, header.bytes);
+        let kind = if header.ends.is_datagram() { Kind::Datagram } else { Kind::Quic };
+        let mut packet = Packet::new(slot, kind, 0, header.bytes);
         packet.window_hint = 0;
         packet.flags = flag::when(way == Way::Up, flag::REVERSE)
             | flag::when(header.ect, flag::ECT)
@@ -453,8 +458,7 @@ impl Slot {
             retransmits: self.write.retransmits[way as usize],
             dropped: self.write.dropped[way as usize],
             upload: way == Way::Up,
-            is_quic: self.pair.protocol == UDP
-                && [self.pair.client.1, self.pair.server.1].contains(&QUIC_PORT),
+            is_quic: self.pair.upwards().is_quic(),
         })
     }
 }
@@ -468,7 +472,6 @@ fn segments(bytes: u32) -> u32 {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::header::Ends;
     use std::net::Ipv4Addr;
 
     const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
@@ -519,6 +522,16 @@ mod tests {
         assert_eq!(talk.pass(Way::Down, 0, syn(u32::MAX - 1000, Some(100)), ms(at + 10)).kind, Kind::SynAck);
         talk.pass(Way::Up, 50, tcp(100, u32::MAX - 999), ms(at + 20));
         talk
+    }
+
+    #[test]
+    fn enter__tells_quic_from_datagrams() {
+        let kind = |port| {
+            let ends = Ends { from: (CLIENT, 4000), to: (SERVER, port), protocol: UDP };
+            let header = Header { ends, bytes: 128, payload: 100, ect: false, ce: false, tcp: None };
+            Flows::default().enter(Way::Up, &header, ms(1)).packet.kind
+        };
+        assert_eq!([443, 5060].map(kind), [Kind::Quic, Kind::Datagram]);
     }
 
     const FIRST: u32 = u32::MAX - 999;

@@ -7,6 +7,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Bits of the ECN field (RFC 3168).
 const CE: u8 = 3;
 
+/// Protocols above IP (RFC 9293, RFC 768, RFC 4340, RFC 9260).
+pub const TCP: u8 = 6;
+/// See [`TCP`].
+pub const UDP: u8 = 17;
+const DCCP: u8 = 33;
+const SCTP: u8 = 132;
+/// The port of HTTP/3 (RFC 9114, section 3.1.1), by which QUIC is known.
+const QUIC_PORT: u16 = 443;
+
 /// The ends of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ends {
@@ -16,6 +25,18 @@ pub struct Ends {
     pub to: (IpAddr, u16),
     /// Number of the protocol above IP.
     pub protocol: u8,
+}
+
+impl Ends {
+    /// Returns whether it is taken for QUIC.
+    pub fn is_quic(&self) -> bool {
+        self.protocol == UDP && [self.from.1, self.to.1].contains(&QUIC_PORT)
+    }
+
+    /// Returns whether the transport is not known to slow down when packets are lost: `MH_DATAGRAM` of the policies.
+    pub fn is_datagram(&self) -> bool {
+        !matches!(self.protocol, TCP | DCCP | SCTP) && !self.is_quic()
+    }
 }
 
 /// TCP's part of a packet.
@@ -196,6 +217,18 @@ mod tests {
             }
             let _ = Header::read(&frame);
             set_ce(&mut frame);
+        }
+    }
+
+    #[test]
+    fn ends__tell_what_slows_down() {
+        let at = |port| (IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        let of = |protocol, from, to| Ends { from: at(from), to: at(to), protocol };
+        for slows in [of(TCP, 80, 9), of(DCCP, 5, 6), of(SCTP, 5, 6), of(UDP, 443, 9), of(UDP, 9, 443)] {
+            assert!(!slows.is_datagram(), "{slows:?}");
+        }
+        for datagram in [of(UDP, 444, 53), of(136, 443, 9), of(1, 0, 0), of(47, 0, 0), of(UDP, 0, 0)] {
+            assert!(datagram.is_datagram() && !datagram.is_quic(), "{datagram:?}");
         }
     }
 

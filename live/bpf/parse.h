@@ -40,6 +40,9 @@ enum {
 	ML_SHIM6 = 140
 };
 
+/* The port of QUIC (RFC 9114, section 3.1.1). */
+enum { ML_QUIC = 443 };
+
 /* Extension headers that are followed, and the bytes up to the transport header that are looked at. */
 enum { ML_EXTENSIONS = 8, ML_LOOKED_AT = 511 };
 
@@ -86,6 +89,27 @@ ML_INLINE u32 ml_u16(const u8 *at)
 ML_INLINE u32 ml_u32(const u8 *at)
 {
 	return ml_u16(at) << 16 | ml_u16(at + 2);
+}
+
+/*
+ * Notes whether the transport slows down when packets are lost. Ports are 0 where a packet has none: a fragment of QUIC
+ * counts as a datagram.
+ */
+ML_INLINE void ml_note_transport(struct ml_packet *packet)
+{
+	const struct ml_key *key = &packet->key;
+
+	switch (key->protocol) {
+	case ML_TCP:
+	case ML_DCCP:
+	case ML_SCTP:
+		return;
+	case ML_UDP:
+		if (ml_u16((const u8 *)&key->source_port) == ML_QUIC ||
+		    ml_u16((const u8 *)&key->destination_port) == ML_QUIC)
+			return;
+	}
+	packet->view.flags |= MH_DATAGRAM;
 }
 
 /* Reads ports and, of TCP, flags. `payload` is what follows the network headers, headers of transport included. */
@@ -250,6 +274,7 @@ counted:
 		packet->view.ip_bytes = skb->wire_len > headers ? skb->wire_len - headers : 0;
 		if (packet->traffic_class & 3)
 			packet->view.flags |= MH_ECT;
+		ml_note_transport(packet);
 	}
 }
 

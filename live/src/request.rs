@@ -132,8 +132,8 @@ fn default_attach() -> Attach {
     Attach::Auto
 }
 
-/// The marker of `mark`: bytes after which a flow is long.
-pub const DEFAULT_MARKER: &str = "sfd(th=30kB)";
+/// The marker of `mark`: docs/nobody-pays.md says why.
+pub const DEFAULT_MARKER: &str = "excess";
 /// The scheme of `up`.
 pub const DEFAULT_SCHEME: &str = "rio-ps";
 /// The scheme of `host`.

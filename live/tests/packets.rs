@@ -245,6 +245,42 @@ fn icmp__has_no_ports() {
     belongs(&ethernet(IPV6, &V6::new().packet(58, &echo)), 14, key6(&V6::new(), 58, (0, 0)), false);
 }
 
+/// What slows down has a rate of a byte a second here, and its second packet is yellow; a datagram may send all the link.
+#[test]
+fn datagrams__are_what_may_not_slow_down() {
+    if !can_run() {
+        return;
+    }
+    let given = [("th", "300B"), ("small", "0B"), ("rate", "8bit"), ("datagrams", "80gbit")];
+    let config = Config::new(&[params("excess", &given)]).with_dscp([KEEP_DSCP, LE, LE]);
+    let mut expect = |frame: Vec<u8>, offset: usize, is_datagram: bool| {
+        let mut harness = Harness::built_in("excess-none-none", 1024, &config);
+        harness.run(&frame, Context::default());
+        std::thread::sleep(std::time::Duration::from_millis(30)); // the program's clock has ticks
+        let again = harness.run(&frame, Context::default());
+        let marked = with_traffic_class(&frame, offset, LE << 2);
+        assert_eq!(again.frame, if is_datagram { &frame } else { &marked }, "{frame:?}");
+    };
+    let ports = |source, destination| udp(source, destination, &[9; 200]);
+    let v4 = |protocol, payload: &[u8]| ethernet(IPV4, &V4::new(protocol).packet(payload));
+    let v6 = |protocol, payload: &[u8]| ethernet(IPV6, &V6::new().packet(protocol, payload));
+    for (protocol, source, destination, is_datagram) in [
+        (UDP, 5060, 7000, true),
+        (UDP, 443, 7000, false),
+        (UDP, 7000, 443, false),
+        (33, 5060, 7000, false),
+        (132, 5060, 7000, false),
+        (136, 443, 7000, true),
+        (1, 2048, 1, true),
+        (47, 443, 443, true),
+    ] {
+        expect(v4(protocol, &ports(source, destination)), 14, is_datagram);
+        expect(v6(protocol, &ports(source, destination)), 14, is_datagram);
+    }
+    expect(v4(TCP, &tcp(80, 50_000, ACK, 200)), 14, false);
+    expect(v6(TCP, &tcp(80, 50_000, ACK, 200)), 14, false);
+}
+
 #[test]
 fn not_ip__is_passed_on() {
     let mut arp = vec![0, 1, 8, 0, 6, 4, 0, 1];

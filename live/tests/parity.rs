@@ -10,7 +10,7 @@
 
 mod common;
 
-use common::frame::{ACK, IPV4, SYN, TCP, V4, ethernet, tcp};
+use common::frame::{ACK, IPV4, SYN, TCP, UDP, V4, ethernet, tcp};
 use common::{Config, Context, DROP, Harness, NEXT, can_run};
 use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::layout::{ACCOUNT, Flow as Account, KEEP_DSCP, Plain as _, STATE};
@@ -121,6 +121,8 @@ impl Arrivals {
             13..=40 => (Kind::Data, 41 + (draw >> 32) as u16 % 1460),
             _ => (Kind::Data, 1500),
         };
+        // Some flows are of datagrams alone.
+        let kind = if flow % 4 == 3 { Kind::Datagram } else { kind };
         let ect = flag::when(draw >> 48 & 1 == 1, flag::ECT);
         // Without a window: packets have no field for it in the kernel.
         let packet = Packet { flags: ect, window_hint: 0, ..Packet::new(flow, kind, *sent, bytes) };
@@ -237,6 +239,9 @@ impl Kernel {
         frame[16..18].copy_from_slice(&packet.bytes.to_be_bytes());
         frame[26..30].copy_from_slice(&((10 << 24) | (packet.flow + 1)).to_be_bytes());
         frame[47] = if packet.kind == Kind::Syn { SYN } else { ACK };
+        let (protocol, port) = if packet.kind == Kind::Datagram { (UDP, 5060_u16) } else { (TCP, 443) };
+        frame[23] = protocol;
+        frame[34..36].copy_from_slice(&port.to_be_bytes());
         let context = Context {
             wire_len: u32::from(packet.bytes) + 14,
             tstamp: now.0,
@@ -399,6 +404,11 @@ fn sfd__is_the_simulators() {
 }
 
 #[test]
+fn excess__is_the_simulators() {
+    is_the_same("excess(rate=2%,datagrams=1%)|multi-red");
+}
+
+#[test]
 fn p_sfd__is_the_simulators() {
     is_the_same("p-sfd");
 }
@@ -439,6 +449,9 @@ fn changed_parameter__is_noticed() {
         ("sfd(th=15040B,syn=true)|multi-red", "sfd(th=15039B,syn=true)|multi-red"),
         ("sfd(th=15p)", "sfd(th=16p)"),
         ("sfd(timeout=1s)", "sfd(timeout=0.999s)"),
+        ("excess(latch=false)|multi-red", "excess(latch=false,rate=160.16kbit)|multi-red"),
+        ("excess(datagrams=100kbit)|multi-red", "excess(datagrams=100.1kbit)|multi-red"),
+        ("excess(th=3kB)|multi-red", "excess(th=2999B)|multi-red"),
         ("sfd(wq=0.002)", "sfd(wq=0.002002)"),
         ("sfd(out_min=5)", "sfd(out_min=5.005)"),
         ("sfd(out_maxp=0.1)", "sfd(out_maxp=0.1001)"),

@@ -86,7 +86,7 @@ def replug(lab: Lab) -> None:
 def test_device__gets_what_its_file_says_each_time_it_comes(lab: Lab, guard: Guard) -> None:
     guard.write(MARK)
     guard.start(*CONFINED)
-    assert guard.comes(runs)["scheme"] == "sfd(th=30kB)"
+    assert guard.comes(runs)["scheme"] == "excess"
     for _ in range(3):
         replug(lab)
         guard.comes(runs)

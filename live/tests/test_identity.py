@@ -137,7 +137,7 @@ def test_check_of_status__has_the_exit_statuses_of_monitoring(lab: Lab) -> None:
     )
     begin(lab, NEAR, "down", DEVICE)
     begin(lab, NEAR, *SHADOW, "--confirm", "100s")
-    assert check(expected=1).startswith(f"WARNING - {DEVICE}: mark sfd(th=30kB), shadow is taken back in ")
+    assert check(expected=1).startswith(f"WARNING - {DEVICE}: mark excess, shadow is taken back in ")
     user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
     done = lab.call(NEAR, *user, found(), "status", "--check")
     assert done.returncode == 3, done.stdout

@@ -127,6 +127,8 @@ impl View {
     pub const REVERSE: u8 = 16;
     /// Carries no payload.
     pub const ACK: u8 = 32;
+    /// Of a transport that is not known to slow down when packets are lost: neither TCP, DCCP, SCTP nor QUIC.
+    pub const DATAGRAM: u8 = 64;
 
     /// Returns one packet of `ip_bytes`, green, no flags.
     #[inline]

@@ -205,7 +205,15 @@ mod tests {
         let colours = [Colour::Green as u32, Colour::Yellow as u32, Colour::Red as u32, DISCARD];
         let verdicts =
             [Verdict::Pass, Verdict::Mark, Verdict::Early, Verdict::Forced].map(|verdict| verdict as u32);
-        let flags = [View::ECT, View::SYN, View::RETRANSMISSION, View::IN_RECOVERY, View::REVERSE, View::ACK];
+        let flags = [
+            View::ECT,
+            View::SYN,
+            View::RETRANSMISSION,
+            View::IN_RECOVERY,
+            View::REVERSE,
+            View::ACK,
+            View::DATAGRAM,
+        ];
         let units = [0, 1];
         let applications =
             [Application::Unknown, Application::Interactive, Application::Web, Application::Bulk];

@@ -22,6 +22,8 @@ pub enum Kind {
     Request = 4,
     /// A datagram, which no transport answers; `seq` counts the flow's packets, the tag is the time of sending.
     Datagram = 5,
+    /// A packet of QUIC, which slows down when packets are lost but hides its numbers; of real programs alone.
+    Quic = 6,
 }
 
 /// Bits of [`Packet::flags`].
@@ -174,7 +176,8 @@ impl Packet {
         let kind = match self.kind {
             Kind::Syn | Kind::SynAck => View::SYN,
             Kind::Ack => View::ACK,
-            Kind::Data | Kind::Request | Kind::Datagram => 0,
+            Kind::Datagram => View::DATAGRAM,
+            Kind::Data | Kind::Request | Kind::Quic => 0,
         };
         let flags = kind | VIEW_FLAGS[usize::from(self.flags)];
         View::new(u32::from(self.bytes))
@@ -189,7 +192,7 @@ impl Packet {
         match self.kind {
             Kind::Data => self.seq.wrapping_add(1),
             Kind::Ack => self.seq,
-            Kind::Syn | Kind::SynAck | Kind::Request | Kind::Datagram => 0,
+            Kind::Syn | Kind::SynAck | Kind::Request | Kind::Datagram | Kind::Quic => 0,
         }
     }
 }
@@ -211,5 +214,13 @@ mod tests {
         let at = |kind, seq| Packet::new(0, kind, seq, 40).view().sequence;
         assert_eq!([at(Kind::Data, 0), at(Kind::Data, 9), at(Kind::Ack, 9)], [1, 10, 9]);
         assert_eq!([Kind::Syn, Kind::SynAck, Kind::Request].map(|kind| at(kind, 3)), [0; 3]);
+    }
+
+    #[test]
+    fn view__says_what_a_packet_is() {
+        let flags = |kind| Packet::new(0, kind, 0, 40).view().flags;
+        assert_eq!([Kind::Syn, Kind::SynAck].map(flags), [View::SYN; 2]);
+        assert_eq!([Kind::Ack, Kind::Datagram].map(flags), [View::ACK, View::DATAGRAM]);
+        assert_eq!([Kind::Data, Kind::Request, Kind::Quic].map(flags), [0; 3]);
     }
 }

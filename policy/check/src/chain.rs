@@ -134,12 +134,13 @@ pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
         2..6 => random.pick(&[View::REVERSE, View::ACK, View::REVERSE | View::ACK]),
         _ => random.up_to(1) as u8 * View::ECT,
     };
+    let transport = random.up_to(1) as u8 * View::DATAGRAM;
     View::new(clamped(size))
         .with_application(application(random))
         .with_segments(segments)
         .with_window(hint.min(65535) as u16)
         .with_colour(random.pick(&Colour::ALL))
-        .with_flags(flags)
+        .with_flags(flags | transport)
         .with_sequence(random.pick(&sequence) as u32)
 }
 

@@ -28,7 +28,7 @@ fn check_changed(kind: TemplateKind, name: &str, from: &str, to: &str) -> Report
 
 #[test]
 fn shipped_policies__decide_as_natively() {
-    for name in ["sfd", "multi-red", "lfp", "shred-edge", "policer", "rio-ps"] {
+    for name in ["sfd", "excess", "multi-red", "lfp", "shred-edge", "policer", "rio-ps"] {
         let report = mousehole_check::check(name, &Options { records: 20_000, ..OPTIONS }).unwrap();
         if !ran(&report) {
             return;

@@ -41,7 +41,9 @@ enum {
 	MH_RETRANSMISSION = 4, /* known to carry data sent before */
 	MH_IN_RECOVERY = 8,    /* its sender is in loss recovery */
 	MH_REVERSE = 16,       /* travels against the direction being shaped */
-	MH_ACK = 32            /* carries no payload */
+	MH_ACK = 32,           /* carries no payload */
+	MH_DATAGRAM = 64       /* of a transport that is not known to slow down when packets are lost: neither TCP, DCCP,
+				* SCTP nor QUIC, which is UDP with port 443 at either end */
 };
 
 /* Units in which flows are counted. */

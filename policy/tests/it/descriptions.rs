@@ -79,6 +79,7 @@ fn policies__say_what_their_headers_say() {
         ("aggregate-marker", "user"),
         ("application", "flow"),
         ("demotion", "flow expires"),
+        ("excess", "flow expires"),
         ("multi-red", "flow colours departures"),
         ("policer", "user edge shapes"),
         ("red", "flow strict full"),
@@ -94,6 +95,8 @@ fn policies__say_what_their_headers_say() {
     assert_eq!(sfd.summary(), "the first bytes of a flow are green (IN), the rest yellow (OUT)");
     assert_eq!(sfd.source(), "Chen & Heidemann, ISI-TR-2001-548, sections 3.2 and 3.3");
     assert_eq!((format!("{sfd:?}").contains("raw: sfd,"), sfd.unread()), (true, vec![]));
+    let excess = mousehole_policy::find("excess").unwrap();
+    assert_eq!(excess.unread(), ["elastic.most_tokens", "datagrams.most_tokens"]);
     let meter = mousehole_policy::find("aggregate-marker").unwrap();
     assert_eq!(meter.unread(), ["bucket[0].most_tokens", "bucket[1].most_tokens"]);
 }
@@ -329,5 +332,5 @@ fn counterparts__are_what_the_headers_say() {
     }
     assert_eq!(found.len(), 4);
     let colours = |name| mousehole_policy::find(name).unwrap().colours();
-    assert_eq!(["sfd", "rio-ps", "demotion", "lfp"].map(colours), [2, 2, 3, 3]);
+    assert_eq!(["sfd", "excess", "rio-ps", "demotion", "lfp"].map(colours), [2, 2, 2, 3, 3]);
 }

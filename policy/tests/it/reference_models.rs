@@ -361,6 +361,63 @@ fn multi_red__gives_the_verdicts_of_the_reference_model() {
     assert!(seen.iter().all(|count| *count > 1000), "the walks must reach every verdict: {seen:?}");
 }
 
+/// The count of the header: max(0, count - rate * gap) + size, in floats, with the latch.
+#[test]
+fn excess__gives_the_colours_of_the_reference_model() {
+    let mut bits = Bits(17);
+    let mut seen = [[0u32; 2]; 2];
+    for round in 0..400 {
+        let (latch, is_datagram) = (round % 2 == 1, round / 2 % 2 == 1);
+        let threshold = bits.spread(1500.0, 1e5) as u32;
+        let timeout_ns = bits.spread(1e7, 1e9) as u64;
+        let rate_bps = bits.spread(1e4, 1e8) as u64;
+        let (th, timeout, rate) =
+            (format!("{threshold}B"), format!("{timeout_ns}ns"), format!("{rate_bps}bit"));
+        let names = if is_datagram { ["datagrams", "rate"] } else { ["rate", "datagrams"] };
+        let given = [
+            ("th", &th[..]),
+            ("timeout", &timeout),
+            (names[0], &rate),
+            (names[1], "8bit"),
+            ("small", "60B"),
+            ("latch", if latch { "true" } else { "false" }),
+        ];
+        let mut excess = Marker::new(params("excess", &given));
+        let mut flow = excess.new_flow();
+        let view = |bytes| View::new(bytes).with_flags(if is_datagram { View::DATAGRAM } else { 0 });
+        let (mut now_ns, mut last_ns, mut count, mut is_long) = (0u64, 0u64, 0.0, false);
+        for _ in 0..500 {
+            now_ns += bits.spread(1e3, 1e8) as u64;
+            if bits.below(100) == 0 {
+                now_ns += timeout_ns;
+            }
+            let bytes = 40 + bits.below(1460);
+            let colour = excess.packet(&mut flow, &view(bytes), now_ns, bits.next());
+            if now_ns - last_ns > timeout_ns {
+                (count, is_long) = (0.0, false);
+            }
+            if bytes <= 60 {
+                assert_eq!(colour, if is_long { Colour::Yellow } else { Colour::Green });
+                continue;
+            }
+            let gap = (now_ns - last_ns) as f64;
+            last_ns = now_ns;
+            count = f64::max(0.0, count - rate_bps as f64 / 8e9 * gap);
+            let conforms = count + f64::from(bytes) <= f64::from(threshold);
+            let is_tie = (count + f64::from(bytes) - f64::from(threshold)).abs() < 1e-3;
+            count += if conforms { f64::from(bytes) } else { 0.0 };
+            is_long |= !conforms && latch;
+            let expected = if conforms && !is_long { Colour::Green } else { Colour::Yellow };
+            if is_tie {
+                break; // the header's arithmetic is exact, that of floats is not
+            }
+            assert_eq!(colour, expected, "{given:?} {count} {bytes}");
+            seen[usize::from(latch)][expected.index()] += 1;
+        }
+    }
+    assert!(seen.iter().flatten().all(|times| *times > 1000), "{seen:?}");
+}
+
 #[test]
 fn sfd__gives_the_colours_of_the_reference_model() {
     let mut bits = Bits(16);

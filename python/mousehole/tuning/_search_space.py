@@ -24,12 +24,12 @@ Values = dict[str, Value]
 
 STRUCTURE = frozenset({
     "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor", "guard", "h",
-    "highest", "hold_acks", "hosts", "limit", "lowest", "mark_ecnth", "mark_gentle", "mean", "ns2", "packet",
-    "period", "police", "promotion", "pushout", "randomised", "restart", "selective", "shape", "shared",
-    "syn", "tins", "unit", "unknown", "wait",
+    "highest", "hold_acks", "hosts", "latch", "limit", "lowest", "mark_ecnth", "mark_gentle", "mean", "ns2",
+    "packet", "period", "police", "promotion", "pushout", "randomised", "restart", "selective", "shape",
+    "shared", "small", "syn", "tins", "unit", "unknown", "wait",
 })  # fmt: skip
 """Parameters that say what a scheme is, how it counts, what hosts do; searched only if a range names them."""
-TWO_COLOURED = frozenset({"ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})
+TWO_COLOURED = frozenset({"excess", "ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})
 """Markers that give no packet the third colour, so that its thresholds do nothing."""
 UPPER_ENDS = {"min": "max", "first": "second", "high": "med"}
 """Endings of parameters by those of the parameters that must be larger."""

@@ -54,7 +54,7 @@ impl World {
             Kind::Syn => self.syn(slot, &packet),
             Kind::SynAck => self.syn_ack(slot),
             Kind::Request => self.request(slot, packet.seq),
-            Kind::Datagram => self.receive_datagram(&packet),
+            Kind::Datagram | Kind::Quic => self.receive_datagram(&packet),
         }
         self.arm(slot);
         self.release(slot);

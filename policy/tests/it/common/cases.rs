@@ -145,6 +145,7 @@ impl Step {
             "recovery" => View::IN_RECOVERY,
             "reverse" => View::REVERSE,
             "ack" => View::ACK,
+            "datagram" => View::DATAGRAM,
             other => panic!("{}: unknown flag {other}", self.line),
         };
         self.word("flags").map_or(0, |flags| flags.split(',').map(bit).fold(0, |all, bit| all | bit))

@@ -1,0 +1,388 @@
+"""Writes docs/nobody-pays.md: what a marker before CAKE gains for pages, and what calls and games pay.
+
+Every case is a line with the traffic of a household or a small office on it: pages, long transfers, logins,
+calls, games, a video call, a tunnel. Plain CAKE is the reference of all figures. The settings of the marker
+are searched on one half of the cases (`--search`) and judged on the other half. `make validation
+WHAT=nobody_pays` judges and renews the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mousehole.base import counted
+
+from tools import document
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "nobody-pays.md"
+TARGET = "validation WHAT=nobody_pays"
+CAKE = "cake"
+TINS = "|cake(tins=bulk)"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line and what is on it. Rates are in bit/s; a flow of datagrams has a rate and a size of packets."""
+
+    name: str
+    rate: float
+    rtt: str
+    web: str
+    load: float
+    logins: int = 0
+    downloads: int = 0
+    calls: int = 0
+    games: tuple[int, float, int] | None = None
+    """Number, rate, and IP length of a packet."""
+    video: float | None = None
+    tunnel: float | None = None
+    swarm: tuple[int, float, int] | None = None
+    """Slow flows of datagrams of one host, as of a file-sharing program: number, rate, IP length."""
+
+    def text(self, duration: str, warmup: str) -> str:
+        """Returns the scenario, in TOML."""
+        parts = [
+            f'scheme = "droptail"\nwarmup = "{warmup}"\nduration = "{duration}"\n[link]\n'
+            f'rate = "{self.rate:.0f}bit"\nrtt = "{self.rtt}"\nbuffer = "200p"\n',
+            f'[[traffic.mix]]\nname = "pages"\nmodel = "{self.web}"\nload = {self.load}\n',
+        ]
+        if self.logins:
+            parts.append(f'[[traffic.mix]]\nname = "logins"\nmodel = "telnet"\ncount = {self.logins}\n')
+        if self.calls:
+            parts.append(f'[[traffic.mix]]\nname = "calls"\nmodel = "voip"\ncount = {self.calls}\n')
+        if self.games:
+            parts.append(_datagrams("games", *self.games))
+        if self.video:
+            parts.append(_datagrams("video", 1, self.video, 1100))
+        if self.tunnel:
+            parts.append(_datagrams("tunnel", 1, self.tunnel, 1300))
+        if self.swarm:
+            parts.append(_datagrams("swarm", *self.swarm))
+        if self.downloads:
+            parts.append(f"[traffic.bulk]\nflows = {self.downloads}\n")
+        return "\n".join(parts)
+
+
+def _datagrams(name: str, count: int, rate: float, packet: int) -> str:
+    values = f"flows = {count}, rate_bps = {rate:.1f}, packet_bytes = {packet}"
+    return f'[[traffic.mix]]\nname = "{name}"\nmodel = "udp"\nparams = {{ {values} }}\n'
+
+
+CHOOSING = (
+    Line("uplink, 1.5 Mb/s", 1.5e6, "50ms", "web:sfd", 0.4, calls=1, games=(1, 60e3, 120), video=300e3,
+         tunnel=60e3),
+    Line("DSL, 4 Mb/s", 4e6, "45ms", "web:http2", 0.55, logins=4, calls=2, games=(1, 60e3, 150), video=500e3,
+         tunnel=150e3),
+    Line("home, 12 Mb/s", 12e6, "35ms", "web:packmime", 0.5, logins=4, downloads=2, calls=2,
+         games=(2, 70e3, 140), video=1.2e6, tunnel=800e3),
+    Line("home, 25 Mb/s", 25e6, "40ms", "web:sfd", 0.6, logins=4, downloads=1, calls=4,
+         games=(2, 60e3, 130), video=2.5e6, tunnel=2e6),
+    Line("office, 8 Mb/s", 8e6, "60ms", "web:rio-ps", 0.75, logins=6, calls=4),
+)  # fmt: skip
+"""The cases on which the settings were chosen."""
+HELD_OUT = (
+    Line("uplink, 1 Mb/s", 1e6, "40ms", "web:sfd", 0.35, calls=1, games=(1, 50e3, 125), video=200e3),
+    Line("uplink, 5 Mb/s", 5e6, "30ms", "web:packmime", 0.4, logins=2, downloads=1, calls=2,
+         games=(1, 64e3, 160), video=1.5e6, tunnel=400e3),
+    Line("DSL, 3 Mb/s", 3e6, "60ms", "web:rio-ps", 0.6, logins=4, calls=2, games=(1, 80e3, 180),
+         video=350e3, tunnel=120e3),
+    Line("home, 8 Mb/s", 8e6, "50ms", "web:http2", 0.6, logins=4, downloads=2, calls=2,
+         games=(2, 51e3, 110), video=800e3, tunnel=300e3),
+    Line("home, 16 Mb/s", 16e6, "30ms", "web:sfd", 0.55, logins=6, downloads=3, calls=3,
+         games=(2, 80e3, 160), video=2e6, tunnel=1e6),
+    Line("home, 50 Mb/s", 50e6, "25ms", "web:http2", 0.6, logins=6, downloads=2, calls=6,
+         games=(3, 80e3, 160), video=2.5e6, tunnel=3e6),
+    Line("office, 15 Mb/s", 15e6, "50ms", "web:rio-ps", 0.8, logins=8, calls=8, tunnel=600e3),
+    Line("home with file sharing, 10 Mb/s", 10e6, "40ms", "web:sfd", 0.5, logins=4, calls=2,
+         games=(1, 60e3, 140), swarm=(60, 60e3, 600)),
+)  # fmt: skip
+"""The cases on which they are judged."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a case: a role of transfers, or a quantity of an application; and what it may cost."""
+
+    name: str
+    group: str
+    what: str
+    allowed: float
+    is_relative: bool
+    unit: str = "ms"
+
+    def harm(self, change: Change) -> float:
+        """Returns how much worse it is, in what `allowed` is of; negative if it is better."""
+        return change.relative if self.is_relative else change.value - change.reference
+
+
+@dataclass(frozen=True)
+class Change:
+    """A figure under a scheme and under CAKE, and the relative change with its 95 % interval."""
+
+    value: float
+    reference: float
+    relative: float
+    low: float | None
+    high: float | None
+
+
+FIGURES = (
+    Figure("short transfers", "short", "", 0.10, True),
+    Figure("pages", "pages", "page_mean_s", 0.10, True),
+    Figure("long transfers", "long", "", 0.10, True),
+    Figure("logins", "logins", "response_mean_s", 0.10, True),
+    *(
+        Figure(f"{name} p95", name, "delay_p95_s", late, False)
+        for name, late in (("calls", 0.010), ("games", 0.005), ("video", 0.010), ("tunnel", 0.010))
+    ),
+    *(
+        Figure(f"{name} lost", name, "loss_share", 0.005, False, "%")
+        for name in ("calls", "games", "video", "tunnel", "swarm")
+    ),
+)
+"""What is looked at in every case, and by how much it may be worse than under plain CAKE."""
+
+Found = dict[str, dict[str, Change]]
+"""Changes by scheme and name of the figure."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is run for each case."""
+
+    seeds: int
+    duration: str
+    warmup: str
+
+    @property
+    def text(self) -> str:
+        """The size in words."""
+        return f"{self.seeds} replications of {self.duration} after {self.warmup} of warm-up"
+
+
+SEARCH = Size(8, "60s", "15s")
+QUICK = Size(6, "60s", "15s")
+FULL = Size(20, "300s", "60s")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Searches, or judges and renews the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--search", action="store_true", help="search on the choosing cases; writes no page")
+    parser.add_argument("--settings", nargs="*", help="settings to search instead of the grid")
+    parser.add_argument("--full", action="store_true", help=f"{FULL.text}, not {QUICK.text}")
+    options = parser.parse_args(arguments)
+    if options.search:
+        settings = options.settings or list(grid())
+        for line in searched(settings):
+            print(line)
+        return 0
+    size = FULL if options.full else QUICK
+    chosen, held_out = (judged(lines, JUDGED, size) for lines in (CHOOSING, HELD_OUT))
+    document.renew(DOCUMENT, TARGET, body(chosen, held_out, size))
+    print(f"{TARGET}: wrote {DOCUMENT.name}")
+    return 0
+
+
+def grid() -> Iterable[str]:
+    """Returns the settings of the search: some that differ from the defaults in one or two parameters."""
+    for th, datagrams in itertools.product(("15kB", "20kB", "30kB"), ("1mbit", "2mbit", "4mbit", "10%")):
+        yield f"excess(th={th},datagrams={datagrams})"
+    for other in ("th=60kB", "th=300kB", "rate=80kbit", "rate=320kbit", "timeout=3s", "latch=false"):
+        yield f"excess({other})"
+
+
+def searched(settings: Sequence[str]) -> list[str]:
+    """Returns a line for each setting: broken limits, gain of short transfers, worst harm; best first."""
+    found = judged(CHOOSING, [f"{setting}{TINS}" for setting in settings], SEARCH)
+    rows = []
+    for setting in settings:
+        changes = {line: schemes[f"{setting}{TINS}"] for line, schemes in found.items()}
+        broken = [f"{line}: {what}" for line, one in changes.items() for what in broken_limits(one)]
+        gain = geometric(one["short transfers"].relative for one in changes.values())
+        pages = geometric(one["pages"].relative for one in changes.values() if "pages" in one)
+        rows.append((len(broken), gain, pages, setting, broken))
+    return [
+        f"{number} broken, short {percent(gain)} %, pages {percent(pages)} %: {setting}  {'; '.join(broken)}"
+        for number, gain, pages, setting, broken in sorted(rows)
+    ]
+
+
+def geometric(changes: Iterable[float]) -> float:
+    """Returns the geometric mean of relative changes."""
+    logs = [math.log1p(change) for change in changes]
+    return math.expm1(sum(logs) / len(logs))
+
+
+def judged(lines: Sequence[Line], schemes: Sequence[str], size: Size) -> dict[str, Found]:
+    """Returns the changes against plain CAKE in each case."""
+    found = {}
+    for line in lines:
+        print(f"nobody_pays: {line.name}", file=sys.stderr, flush=True)
+        found[line.name] = compared(line, schemes, size)
+    return found
+
+
+def compared(line: Line, schemes: Sequence[str], size: Size) -> Found:
+    """Runs one case under plain CAKE and the schemes."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+        file.write(line.text(size.duration, size.warmup))
+        file.flush()
+        command = [
+            str(Path(sys.executable).parent / "mousehole"), "compare", file.name, "--seeds", str(size.seeds),
+            "--baseline", CAKE, "--schemes", ",".join([CAKE, *schemes]), "--json", "-",
+        ]  # fmt: skip
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ)
+    if done.returncode:
+        raise SystemExit(f"nobody_pays: {line.name} ended with {done.returncode}: {done.stderr.strip()}")
+    (cell,) = json.loads(done.stdout)["cells"]
+    values = {row["scheme"]: row for row in cell["schemes"]}
+    return {scheme: changes(values[scheme], values[CAKE]) for scheme in values if scheme != CAKE}
+
+
+def changes(row: Json, reference: Json) -> dict[str, Change]:
+    """Returns the changes of a scheme against CAKE, of the figures that the case has."""
+    found = {}
+    for figure in FIGURES:
+        value, base = _figure(row, figure), _figure(reference, figure)
+        if value is None or base is None or value["value"] is None or base["value"] is None:
+            continue
+        relative = value["change"] if value["change"] is not None else 0.0
+        found[figure.name] = Change(value["value"], base["value"], relative, value["low"], value["high"])
+    return found
+
+
+def _figure(row: Json, figure: Figure) -> Json | None:
+    """Returns value, change and interval of a figure in a scheme's part of the result."""
+    if not figure.what:
+        rows = [one for one in row["buckets"] if one["role"] == figure.group]
+        value, change = "response_mean_s", "response_mean_change"
+    else:
+        rows = [one for one in row["groups"] if (one["group"], one["what"]) == (figure.group, figure.what)]
+        value, change = "value", "change"
+    if not rows:
+        return None
+    return {
+        "value": rows[0][value], "change": rows[0][change],
+        "low": rows[0][f"{change}_low"], "high": rows[0][f"{change}_high"],
+    }  # fmt: skip
+
+
+def breaks(figure: Figure, found: Mapping[str, Change]) -> bool:
+    """Returns whether a figure is worse than allowed, by its mean."""
+    return figure.harm(found[figure.name]) > figure.allowed
+
+
+def broken_limits(found: Mapping[str, Change]) -> list[str]:
+    """Returns the figures that are worse than allowed, in words."""
+    return [
+        f"{figure.name} {text(figure, found[figure.name])}"
+        for figure in FIGURES
+        if figure.name in found and breaks(figure, found)
+    ]
+
+
+def percent(share: float) -> str:
+    """Returns a change in percent with its sign."""
+    return f"{100 * share:+.2g}".replace("-", "−") if abs(share) < 0.995 else f"{100 * share:+.0f}"
+
+
+def text(figure: Figure, change: Change) -> str:
+    """Returns a change as text: relative, or from and to; with its interval if it has one."""
+    interval = ""
+    if change.low is not None and change.high is not None:
+        interval = f" ({percent(change.low)}…{percent(change.high)})"
+    if figure.is_relative:
+        return f"{percent(change.relative)} %{interval}"
+    if figure.unit == "%":
+        return f"{100 * change.reference:.2g} → {100 * change.value:.2g} %"
+    return f"{1000 * change.reference:.3g} → {1000 * change.value:.3g} ms{interval}"
+
+
+MARKER = "excess"
+JUDGED = (f"{MARKER}{TINS}", f"sfd(th=30kB){TINS}", "ct-cake")
+"""The shipped marker with its defaults, and what was recommended before."""
+NAMES = {f"{MARKER}{TINS}": "`excess`", f"sfd(th=30kB){TINS}": "`sfd(th=30kB)`", "ct-cake": "`ct-cake`"}
+
+
+def body(chosen: Mapping[str, Found], held_out: Mapping[str, Found], size: Size) -> str:
+    """Returns the generated part of the page."""
+    parts = ["\n", document.wrapped(f"Each case: {size.text}. {NOTE}"), "\n"]
+    for title, found in (("Cases not used for the choice", held_out), ("Cases used for the choice", chosen)):
+        parts += [f"\n### {title}\n\n", document.table(SUMMARY, summary(found))]
+        for line, schemes in found.items():
+            parts += [f"\n**{line}**: {traffic(line)}\n\n", document.table(*case_table(schemes))]
+    return "".join(parts)
+
+
+NOTE = (
+    "Means are against plain CAKE on the same traffic; in brackets are 95 % intervals of the change. Bold is "
+    "worse than the limits allow, by the mean."
+)
+SUMMARY = ("marker", "short transfers", "pages", "long transfers", "limits broken", "of them datagrams")
+
+
+def summary(found: Mapping[str, Found]) -> list[list[str]]:
+    """Returns a row for each scheme: geometric means over the cases, and the limits that it breaks."""
+    rows = []
+    for scheme in JUDGED:
+        cases = [schemes[scheme] for schemes in found.values()]
+        means = [
+            f"{percent(geometric(case[what].relative for case in cases if what in case))} %"
+            for what in ("short transfers", "pages", "long transfers")
+        ]
+        broken = [
+            figure for case in cases for figure in FIGURES if figure.name in case and breaks(figure, case)
+        ]
+        late = sum(not figure.is_relative for figure in broken)
+        rows.append([NAMES[scheme], *means, str(len(broken)), str(late)])
+    return rows
+
+
+def traffic(name: str) -> str:
+    """Returns what is on a line, in words."""
+    (line,) = [line for line in (*CHOOSING, *HELD_OUT) if line.name == name]
+    games = line.games and f"{counted(line.games[0], 'game')} of {line.games[1] / 1e3:.0f} kb/s"
+    parts = [
+        f"{line.web} at {100 * line.load:.0f} %, RTT {line.rtt}",
+        line.downloads and counted(line.downloads, "endless download"),
+        line.logins and counted(line.logins, "login"),
+        line.calls and counted(line.calls, "call"),
+        games,
+        line.video and f"video of {line.video / 1e6:g} Mb/s",
+        line.tunnel and f"a tunnel of {line.tunnel / 1e6:g} Mb/s",
+        line.swarm and f"{line.swarm[0]} flows of {line.swarm[1] / 1e3:.0f} kb/s from one host",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def case_table(schemes: Found) -> tuple[list[str], list[list[str]]]:
+    """Returns heading and rows of a case: a row for each figure, a column for each scheme."""
+    rows = []
+    for figure in FIGURES:
+        row = [figure.name]
+        for scheme in JUDGED:
+            change = schemes[scheme].get(figure.name)
+            words = "–" if change is None else text(figure, change)
+            row.append(f"**{words}**" if change and breaks(figure, schemes[scheme]) else words)
+        if any(cell != "–" for cell in row[1:]):
+            rows.append(row)
+    return ["", *(NAMES[scheme] for scheme in JUDGED)], rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())
