@@ -10,7 +10,7 @@ use crate::record::DatagramRecord;
 use crate::units::{Dur, Time};
 
 impl World {
-    /// Sends the next packet of the flow in `slot` and schedules the one after it.
+    /// Sends the next packet or frame of the flow in `slot` and schedules the one after it.
     pub(super) fn send_datagram(&mut self, slot: u32) {
         let (now, open) = (self.now, self.live[slot as usize].open);
         let Payload::Datagrams(index) = open.payload else { return };
@@ -23,15 +23,19 @@ impl World {
         }
         stats.left -= 1;
         let pause = if stats.left == 0 { stream.pause(stats.spurt) } else { Dur::ZERO };
-        let packet = Packet::new(slot, Kind::Datagram, stats.number, stream.packet_bytes);
-        // The time of sending travels with the packet: a table of packets in flight would have to be searched.
-        let packet = Packet { window_hint: 0, ..packet.with_tag(now.0) };
-        stats.number = stats.number.wrapping_add(1);
-        let is_measured = self.is_in_window(now);
-        self.datagrams[index as usize].sent += u64::from(is_measured);
-        self.outstanding += u64::from(is_measured);
+        let (packets, bytes) = stream.packets(stats.frame);
+        let first = stats.number;
+        (stats.frame, stats.number) = (stats.frame + 1, first.wrapping_add(packets));
         self.live[slot as usize].think_until = now + stream.interval + pause;
-        self.inject(packet);
+        if self.is_in_window(now) {
+            self.datagrams[index as usize].record_sent(now, first, packets);
+            self.outstanding += u64::from(packets);
+        }
+        for number in 0..packets {
+            let packet = Packet::new(slot, Kind::Datagram, first.wrapping_add(number), bytes);
+            // The time of sending travels with the packet: a table of packets in flight would have to be searched.
+            self.inject(Packet { window_hint: 0, ..packet.with_tag(now.0) });
+        }
         self.arm(slot);
     }
 
@@ -41,7 +45,7 @@ impl World {
         if self.is_in_window(sent)
             && let Some(stats) = self.receive_stats(packet)
         {
-            stats.record_arrival(now.since(sent), packet.bytes);
+            stats.record_arrival(packet.seq, now.since(sent), packet.bytes);
             self.settle_datagram();
         }
     }
@@ -74,7 +78,7 @@ impl World {
     }
 
     /// Returns a record for every flow that began.
-    pub(super) fn datagram_records(&mut self) -> Vec<DatagramRecord> {
-        self.datagrams.iter_mut().filter_map(ReceiveStats::record).collect()
+    pub(super) fn datagram_records(&self) -> Vec<DatagramRecord> {
+        self.datagrams.iter().filter_map(ReceiveStats::record).collect()
     }
 }

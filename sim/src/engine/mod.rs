@@ -27,6 +27,7 @@ mod serving;
 pub mod sessions;
 mod setup;
 pub mod source;
+pub mod viewers;
 mod world;
 
 use crate::error::{Error, Result};
@@ -81,7 +82,7 @@ impl World {
             goodput_bytes: 0,
             goodput_up_bytes: 0,
             reordered: 0,
-            datagrams: setup.apps.streams.iter().map(|_| ReceiveStats::default()).collect(),
+            datagrams: setup.apps.streams.iter().map(|stream| ReceiveStats::new(stream.playback)).collect(),
             long_lived: Vec::new(),
             flows: Vec::new(),
             setup,
