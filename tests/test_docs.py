@@ -248,7 +248,7 @@ def fields_of_log(reader: str) -> set[str]:
 MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:packmime", "poisson"]
 
 
-@pytest.mark.parametrize("model", [*MODELS, "telnet", "ftp", "udp", "voip"])
+@pytest.mark.parametrize("model", [*MODELS, "telnet", "ftp", "udp", "voip", "game", "videocall", "stream"])
 def test_traffic__parameters_are_the_models(model: str) -> None:
     filled = _engine.validate({"traffic": {"model": model}})["traffic"]["params"]
     table = {

@@ -38,15 +38,18 @@ def main() -> None:
 def table() -> str:
     """Returns the quantities that documents name, as a Markdown table."""
     rows = [
-        [f"`{one.name}`", words, one.long, UNITS[one.unit], one.better, str(one.least)]
+        [f"`{one.name}`", words, one.long, UNITS[one.unit], one.better, str(one.least), _kinds(one)]
         for subject, words in SUBJECTS.items()
         for one in quantities.about(subject)
     ]
-    return f"\n{document.table(('name', 'of', 'what', 'in', 'better', 'from'), rows)}\n"
+    return f"\n{document.table(('name', 'of', 'what', 'in', 'better', 'from', 'first of'), rows)}\n"
 
 
 def renewed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Returns the schema with a property for every column that comes of a quantity, and none for others."""
+    """Returns the schema with a property for every column that comes of a quantity, and none for others.
+
+    The figures of applications are values of `what`.
+    """
     definitions = dict(schema["$defs"])
     for subject, name in DEFINITIONS.items():
         own = definitions[name]
@@ -54,6 +57,10 @@ def renewed(schema: dict[str, Any]) -> dict[str, Any]:
         made = {key: one for quantity in quantities.about(subject) for key, one in columns(quantity).items()}
         properties = {**{key: one for key, one in kept.items() if key not in made}, **made}
         definitions[name] = {**own, "properties": properties, "required": sorted(properties)}
+    group = definitions["group"]
+    names = [one.name for one in quantities.about("application")]
+    what = {**group["properties"]["what"], "enum": names}
+    definitions["group"] = {**group, "properties": {**group["properties"], "what": what}}
     return {**schema, "$defs": definitions}
 
 
@@ -68,6 +75,10 @@ def columns(quantity: Quantity) -> dict[str, dict[str, Any]]:
 def text_of(schema: dict[str, Any]) -> str:
     """Returns the schema as its file holds it."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+def _kinds(quantity: Quantity) -> str:
+    return ", ".join(f"`{kind}`" for kind in quantity.primary_of)
 
 
 def _number(description: str) -> dict[str, Any]:

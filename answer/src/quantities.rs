@@ -72,6 +72,27 @@ pub enum Subject {
     Run,
 }
 
+/// A kind of application, by what its users feel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Telephone calls.
+    Calls,
+    /// Games.
+    Games,
+    /// Video calls.
+    VideoCalls,
+    /// Videos that come in segments.
+    Streams,
+    /// Remote logins.
+    Logins,
+}
+
+impl Kind {
+    /// Every kind, in the order of columns.
+    pub const ALL: [Kind; 5] = [Kind::Calls, Kind::Games, Kind::VideoCalls, Kind::Streams, Kind::Logins];
+}
+
 /// Which way is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -182,6 +203,8 @@ pub enum Table {
     Long,
     /// The link.
     Link,
+    /// Applications of no known kind.
+    Application,
 }
 
 /// The words for a quantity.
@@ -216,6 +239,8 @@ pub struct Quantity {
     pub measure: Option<Text>,
     /// The tables in which it is a column.
     pub tables: Vec<Table>,
+    /// The kinds of applications whose users feel it first.
+    pub primary_of: Vec<Kind>,
 }
 
 impl Quantity {
@@ -270,7 +295,8 @@ fn quantity(
     let [short, long, axis] = words.map(Cow::Borrowed);
     let words = Words { short, long, axis };
     let (measure, tables, source) = (None, Vec::new(), Source::Elsewhere);
-    Quantity { stem: stem.into(), of, unit, words, better, least: 1, source, measure, tables }
+    let primary_of = Vec::new();
+    Quantity { stem: stem.into(), of, unit, words, better, least: 1, source, measure, tables, primary_of }
 }
 
 impl Quantity {
@@ -296,6 +322,10 @@ impl Quantity {
 
     fn shown_in(self, tables: &[Table]) -> Quantity {
         Quantity { tables: tables.to_vec(), ..self }
+    }
+
+    fn felt_in(self, kinds: &[Kind]) -> Quantity {
+        Quantity { primary_of: kinds.to_vec(), ..self }
     }
 }
 
@@ -474,19 +504,88 @@ fn of_schemes() -> Vec<Quantity> {
 
 fn of_applications() -> Vec<Quantity> {
     use Better::{Less, More};
+    use Kind::{Calls, Games, Logins, Streams, VideoCalls};
+    use Unit::{BitsPerSecond, Number, Seconds, Share};
     let one = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
+    let shown = &[Table::Application];
     vec![
-        one("response_mean", Unit::Seconds, Less, ["mean", "mean response time", "mean response time"]),
-        one("page_mean", Unit::Seconds, Less, ["mean page time", "mean time of a page", "mean page time"])
-            .asked_as("page mean"),
-        one("delay_p95", Unit::Seconds, Less, ["delay p95", "one-way delay, p95", "one-way delay, p95"]),
-        one("loss_share", Unit::Share, Less, ["lost", "datagrams lost", "datagrams lost"]),
+        one("response_mean", Seconds, Less, ["mean", "mean response time", "mean response time"])
+            .shown_in(shown),
+        one("page_mean", Seconds, Less, ["mean page time", "mean time of a page", "mean page time"])
+            .asked_as("page mean")
+            .shown_in(shown),
+        one("delay_p50", Seconds, Less, ["delay p50", "one-way delay, median", "one-way delay, median"]),
+        one("delay_p95", Seconds, Less, ["delay p95", "one-way delay, p95", "one-way delay, p95"])
+            .asked_as("delay p95")
+            .shown_in(shown)
+            .felt_in(&[Calls, Games]),
+        one("delay_p99", Seconds, Less, ["delay p99", "one-way delay, p99", "one-way delay, p99"])
+            .asked_as("delay p99")
+            .felt_in(&[Games]),
+        one("loss_share", Share, Less, ["lost", "datagrams lost", "datagrams lost"])
+            .asked_as("lost")
+            .shown_in(shown)
+            .felt_in(&[Calls, Games]),
+        one(
+            "late_share",
+            Share,
+            Less,
+            ["later than 50 ms", "datagrams later than 50 ms, of those that arrived", "later than 50 ms"],
+        )
+        .asked_as("late")
+        .felt_in(&[Games]),
+        one("jitter", Seconds, Less, ["jitter", "mean interarrival jitter (RFC 3550, 6.4.1)", "jitter"]),
+        one("mos", Number, More, ["MOS", "mean opinion score by the E-model (ITU-T G.107, Annex B)", "MOS"])
+            .asked_as("mos")
+            .felt_in(&[Calls]),
+        one("rating", Number, More, ["R", "rating R of the E-model (ITU-T G.107)", "rating R"]),
+        one(
+            "frames_missed_share",
+            Share,
+            Less,
+            [
+                "frames late or lost",
+                "frames that are not complete at their playout point",
+                "frames late or lost",
+            ],
+        )
+        .asked_as("frames missed")
+        .felt_in(&[VideoCalls]),
+        one(
+            "freezes_per_minute",
+            Number,
+            Less,
+            ["freezes", "freezes per minute (`freezeCount` of W3C webrtc-stats)", "freezes per minute"],
+        )
+        .asked_as("freezes")
+        .felt_in(&[VideoCalls]),
+        one("startup_mean", Seconds, Less, ["start-up", "mean time until a video begins", "start-up time"])
+            .asked_as("startup")
+            .felt_in(&[Streams]),
+        one(
+            "rebuffering_share",
+            Share,
+            Less,
+            ["rebuffering", "time in which a video stands still, of that since it began", "rebuffering"],
+        )
+        .asked_as("rebuffering")
+        .felt_in(&[Streams]),
+        one("video_rate", BitsPerSecond, More, ["rate", "mean bit rate of the segments", "mean video rate"])
+            .asked_as("rate")
+            .felt_in(&[Streams]),
+        one("echo_mean", Seconds, Less, ["echo", "mean echo time of keystrokes", "echo time"])
+            .asked_as("echo mean")
+            .felt_in(&[Logins]),
+        one("echo_p95", Seconds, Less, ["echo p95", "echo time of keystrokes, p95", "echo time, p95"])
+            .asked_as("echo p95")
+            .felt_in(&[Logins]),
         one(
             "goodput",
-            Unit::BitsPerSecond,
+            BitsPerSecond,
             More,
             ["goodput", "goodput per long-lived flow", "goodput per long-lived flow"],
-        ),
+        )
+        .shown_in(shown),
     ]
 }
 
@@ -566,8 +665,23 @@ mod tests {
             assert!([&words.short, &words.long, &words.axis].iter().all(|word| !word.is_empty()));
             let is_measured = matches!(quantity.of, Subject::Bucket | Subject::Scheme);
             assert_eq!(quantity.source != Source::Elsewhere, is_measured, "{}", quantity.name());
-            assert!(is_measured || quantity.tables.is_empty(), "{}", quantity.name());
+            let is_shown = quantity.tables.iter().any(|table| *table != Table::Application);
+            assert!(is_measured || !is_shown, "{}", quantity.name());
         }
+    }
+
+    #[test]
+    fn table__has_a_primary_quantity_of_every_kind() {
+        for kind in Kind::ALL {
+            let primary = |quantity: &&Quantity| quantity.primary_of.contains(&kind);
+            assert!(table().iter().filter(primary).count() >= 2, "{kind:?}");
+        }
+        assert!(
+            table()
+                .iter()
+                .all(|one| one.primary_of.is_empty()
+                    || one.of == Subject::Application && one.measure.is_some())
+        );
     }
 
     #[test]

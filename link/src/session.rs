@@ -552,6 +552,7 @@ fn outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outc
         goodput_up_bytes: goodput_up,
         flows: long_lived,
         datagrams: Vec::new(),
+        views: Vec::new(),
         reordered: 0,
         ended: now,
         events: account.ways.iter().map(|way| way.sent).sum(),

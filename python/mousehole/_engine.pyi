@@ -344,7 +344,10 @@ class Quantity:
         """How `tune` calls it, behind the class of transfers if it is of a bucket."""
     @property
     def tables(self) -> list[str]:
-        """The tables in which it is a column: `bucket`, `short`, `long`, `link`."""
+        """The tables in which it is a column: `bucket`, `short`, `long`, `link`, `application`."""
+    @property
+    def primary_of(self) -> list[str]:
+        """The kinds of applications whose users feel it first: those of `quantities.KINDS`."""
 
 class Bucket:
     """Transfers of more than `low_bytes` and at most `high_bytes` of payload (None: no upper limit).

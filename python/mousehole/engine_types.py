@@ -326,6 +326,7 @@ class DatagramColumns(TypedDict):
     delay_p95_s: Floats
     delay_p99_s: Floats
     jitter_s: Floats
+    late: UInts64
 
 
 class SeriesColumns(TypedDict):
@@ -621,6 +622,7 @@ class RunNumbers(TypedDict):
     colours: dict[str, dict[str, int]]
     load: LoadSummary
     groups: dict[tuple[str, str], float]
+    kinds: dict[str, str]
     simulated_s: float
     window_load: float
     short_by_time: Floats

@@ -4,7 +4,7 @@
 sweeps, JSON and its documents take names and words from here; nothing takes a name apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -16,12 +16,16 @@ from mousehole._engine import Quantity as Quantity
 from mousehole.statistics import Design, Estimate, positive_interval, share_interval
 
 Subject = Literal["bucket", "scheme", "application", "count", "comparison", "run"]
-TableName = Literal["bucket", "short", "long", "link"]
+TableName = Literal["bucket", "short", "long", "link", "application"]
+KindName = Literal["calls", "games", "video_calls", "streams", "logins"]
 
 ClassName = Literal["short", "long", "all"]
 
 CLASSES: tuple[ClassName, ...] = ("short", "long", "all")
 """The classes of transfers, of which there is one bucket each."""
+
+KINDS: tuple[KindName, ...] = ("calls", "games", "video_calls", "streams", "logins")
+"""The kinds of applications whose users feel more than the times of transfers."""
 
 _added: list[Quantity] = []
 
@@ -55,6 +59,30 @@ def shown_in(name: TableName, subject: Subject) -> list[Quantity]:
     return [one for one in about(subject) if name in one.tables]
 
 
+def primary_of(kind: KindName) -> list[Quantity]:
+    """Returns what users of a kind of application feel first, in order."""
+    return [one for one in table() if kind in one.primary_of]
+
+
+def is_primary(kind: str | None, what: str) -> bool:
+    """Returns whether a figure is among the first of an application of a kind; None is no known kind."""
+    one = find("application", what)
+    return "application" in one.tables if kind is None else kind in one.primary_of
+
+
+def figures_in_order(figures: Iterable[tuple[str, str]], kinds: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Returns figures (group, name of the quantity) by group, the first ones of each kind before the rest."""
+    keys = list(dict.fromkeys(figures))
+    groups = list(dict.fromkeys(group for group, _ in keys))
+    names = [one.name for one in about("application")]
+
+    def place(key: tuple[str, str]) -> tuple[int, bool, int]:
+        group, what = key
+        return groups.index(group), not is_primary(kinds.get(group), what), names.index(what)
+
+    return sorted(keys, key=place)
+
+
 def find(subject: Subject, name: str) -> Quantity:
     """Returns a quantity by its column's name; raises `KeyError` for an unknown one."""
     if (subject, name) not in _index():
@@ -76,32 +104,42 @@ def interval(quantity: Quantity, values: ArrayLike, design: Design) -> Estimate:
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of numbers that a run gives: a quantity, of a class of transfers if it is one of buckets."""
+    """A column of numbers that a run gives: a quantity, of a class of transfers if it is one of buckets.
+
+    A quantity of applications is that of all applications of a kind.
+    """
 
     quantity: Quantity
     role: ClassName | None = None
+    kind: KindName | None = None
 
     @property
     def name(self) -> str:
         """The column's name, such as `short_response_p95_s`."""
-        return f"{self.role}_{self.quantity.name}" if self.role else self.quantity.name
+        whose = self.role or self.kind
+        return f"{whose}_{self.quantity.name}" if whose else self.quantity.name
 
     @property
     def words(self) -> str:
         """The measure in words, such as `mean response time of short transfers`."""
+        if self.kind:
+            return f"{self.quantity.long}, {self.kind.replace('_', ' ')}"
         return self.quantity.words_about(f"{self.role} transfers") if self.role else self.quantity.long
 
     @property
     def asked_as(self) -> str | None:
         """What `tune` calls it, such as `short p95`; None if it cannot be asked for."""
         word = self.quantity.measure
-        return word if word is None or self.role is None else f"{self.role} {word}"
+        whose = self.role or (self.kind and self.kind.replace("_", " "))
+        return word if word is None or whose is None else f"{whose} {word}"
 
 
 def measures() -> list[Measure]:
     """Returns the measures of a run in the order of a sweep's columns."""
     of_buckets = [Measure(one, role) for role in CLASSES for one in about("bucket")]
-    return [*of_buckets, *(Measure(one) for one in (*about("scheme"), *about("run")))]
+    of_kinds = [Measure(one, kind=kind) for kind in KINDS for one in primary_of(kind)]
+    of_runs = [Measure(one) for one in about("run")]
+    return [*of_buckets, *(Measure(one) for one in about("scheme")), *of_kinds, *of_runs]
 
 
 def counts() -> list[Measure]:

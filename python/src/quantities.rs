@@ -130,6 +130,11 @@ impl Quantity {
         to_python(py, &self.0.tables)
     }
 
+    #[getter]
+    fn primary_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.primary_of)
+    }
+
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.0.of, &self.0.stem).hash(&mut hasher);

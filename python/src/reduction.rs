@@ -2,12 +2,15 @@
 
 use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
+use mousehole_answer::quantities::Kind;
 use mousehole_answer::reduction::{
-    Colour, Datagrams, Facts, Flow, Link, Load, Records, ShortTimes, Transfer, reduce, shares,
+    Codec, Colour, Datagrams, Facts, Flow, Link, Load, Played, Records, ShortTimes, Transfer, View, reduce,
+    shares,
 };
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::engine::layout::{DOWN, UP};
-use mousehole_sim::record::{ColourCounts, QueueRecord};
+use mousehole_sim::playback;
+use mousehole_sim::record::{self, ColourCounts, QueueRecord};
 use mousehole_sim::scenario::{Plan, RunResult};
 use mousehole_sim::traffic::waiting::Loop;
 use mousehole_sim::units::Time;
@@ -95,6 +98,7 @@ fn facts_dict(py: Python<'_>, facts: Facts) -> PyResult<Bound<'_, PyDict>> {
     found.set_item("colours", colours_dict(py, &facts.colours)?)?;
     found.set_item("load", to_python(py, &facts.load)?)?;
     found.set_item("groups", groups)?;
+    found.set_item("kinds", to_python(py, &facts.kinds)?)?;
     found.set_item("simulated_s", facts.simulated_s)?;
     found.set_item("window_load", facts.window_load)?;
     found.set_item("short_by_time", PyArray1::from_vec(py, facts.short_by_time))?;
@@ -125,6 +129,10 @@ fn colours_dict<'py>(py: Python<'py>, colours: &[Colour]) -> PyResult<Bound<'py,
 /// Returns the engine's records in the form that is reduced.
 fn records(run: &RunResult, plan: &Plan) -> Records {
     let sources = Sources::new(&run.sources);
+    let mut kinds = vec![None; sources.names.len()];
+    for (number, model) in plan.models() {
+        kinds[sources.place(number)] = kind_of(model.name());
+    }
     let outcome = &run.outcome;
     let transfers = outcome.transfers.iter().zip(&run.ideal_s).map(|(transfer, ideal_s)| Transfer {
         key: transfer.key,
@@ -147,8 +155,23 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
     let datagrams = outcome.datagrams.iter().map(|flow| Datagrams {
         source: sources.place(flow.source),
         sent: flow.sent,
+        received: flow.received,
         lost: flow.lost,
-        delay_p95_s: Some(flow.delay_s[2]).filter(|delay| !delay.is_nan()),
+        late: flow.late,
+        delay_p50_s: known(flow.delay_s[1]),
+        delay_p95_s: known(flow.delay_s[2]),
+        delay_p99_s: known(flow.delay_s[3]),
+        jitter_s: known(flow.jitter_s),
+        played: played(flow.played),
+    });
+    let views = outcome.views.iter().map(|view| View {
+        source: sources.place(view.source),
+        starts: view.starts,
+        startup_s: view.startup_s,
+        played_s: view.played_s,
+        stalled_s: view.stalled_s,
+        segments: view.segments,
+        rate_bps: view.rate_bps,
     });
     let window_s = plan.duration.as_secs();
     let flows = outcome.flows.iter().map(|flow| Flow {
@@ -162,8 +185,10 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         transfers: transfers.collect(),
         datagrams: datagrams.collect(),
         flows: flows.collect(),
+        views: views.collect(),
         links: if is_up { [up, down] } else { [down, up] },
         sources: sources.names.clone(),
+        kinds,
         load: Load {
             target: load.target,
             native: load.native,
@@ -181,6 +206,41 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         window_end_s: plan.window().1.as_secs(),
         end_s: outcome.ended.as_secs(),
     }
+}
+
+/// Returns the kind of application that a model plays, if its users feel more than the times of transfers.
+fn kind_of(model: &str) -> Option<Kind> {
+    match model {
+        "voip" => Some(Kind::Calls),
+        "game" => Some(Kind::Games),
+        "videocall" => Some(Kind::VideoCalls),
+        "stream" => Some(Kind::Streams),
+        "telnet" => Some(Kind::Logins),
+        _ => None,
+    }
+}
+
+fn played(played: record::Played) -> Played {
+    match played {
+        record::Played::Not => Played::Not,
+        record::Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } => Played::Sound {
+            codec: match codec {
+                playback::Codec::G711 => Codec::G711,
+                playback::Codec::G711Plc => Codec::G711Plc,
+            },
+            mouth_to_ear_s: known(mouth_to_ear_s),
+            packets,
+            missing,
+            gaps,
+        },
+        record::Played::Frames { frames, missing, freezes, length_s } => {
+            Played::Frames { frames, missing, freezes, length_s }
+        }
+    }
+}
+
+fn known(number: f64) -> Option<f64> {
+    Some(number).filter(|number| !number.is_nan())
 }
 
 fn link(queue: &QueueRecord) -> Link {

@@ -107,6 +107,7 @@ impl RunResult {
             frame.set_item(name, column(py, all.iter().map(|flow| flow.delay_s[place])))?;
         }
         frame.set_item("jitter_s", column(py, all.iter().map(|flow| flow.jitter_s)))?;
+        frame.set_item("late", column(py, all.iter().map(|flow| flow.late)))?;
         Ok(frame)
     }
 

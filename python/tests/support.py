@@ -80,7 +80,7 @@ class HandMadeRun:
         }  # fmt: skip
 
     def datagrams(self) -> dict[str, list[Any]]:
-        return {"source": [], "delay_p95_s": [], "sent": [], "lost": []}
+        return {"source": []}
 
     def flows(self) -> dict[str, list[Any]]:
         return {"source": [], "goodput_bps": []}
@@ -110,16 +110,16 @@ class HandMadeRun:
                 for place in range(len(rows["key"]))
             ],
             "datagrams": [
-                {"source": sources.index(row["source"]), "sent": int(row["sent"]), "lost": int(row["lost"]),
-                 "delay_p95_s": _known(row["delay_p95_s"])}
-                for row in _rows(self.datagrams())
+                {**row, "source": sources.index(row["source"])} for row in _rows(self.datagrams())
             ],
             "flows": [
                 {"source": sources.index(row["source"]), "goodput_bps": float(row["goodput_bps"])}
                 for row in _rows(self.flows())
             ],
             "links": [_link(queue) for queue in self.queues()[:2]],
+            "views": [],
             "sources": sources,
+            "kinds": [None] * len(sources),
             "load": {"session_rate_per_s": None, **summary["load"]},
             **{name: summary[name] for name in ("goodput_bps", "packets", "reordered", "window_begin_s",
                                                 "window_end_s", "end_s")},

@@ -1,13 +1,23 @@
 """Figures by application: sources of a mix, cheats, calls."""
 
+import io
+import json
+from pathlib import Path
 from typing import Any
 
 import mousehole
 import polars as pl
 import pytest
-from mousehole import _engine
-from mousehole.base import buckets
-from mousehole.runs import reduce_run
+from mousehole import _engine, quantities
+from mousehole import scenario as scenarios
+from mousehole.answer import PAGES, OfGroup
+from mousehole.base import MouseholeError, buckets
+from mousehole.inputs import show
+from mousehole.reports import report
+from mousehole.runs import Results, reduce_run
+from mousehole.sweeps._rows import reduce_row
+from mousehole.tuning import objectives
+from rich.console import Console
 
 MIX = {
     "schema": "mousehole.scenario/1",
@@ -26,6 +36,35 @@ MIX = {
 }
 
 
+DATAGRAMS = ("delay_p50_s", "delay_p95_s", "delay_p99_s", "loss_share", "late_share", "jitter_s")
+FELT: dict[str, tuple[str, ...]] = {
+    "calls": ("delay_p95_s", "loss_share", "mos"),
+    "game": ("delay_p95_s", "delay_p99_s", "loss_share", "late_share"),
+    "videocall": ("frames_missed_share", "freezes_per_minute"),
+    "stream": ("startup_mean_s", "rebuffering_share", "video_rate_bps"),
+    "telnet": ("echo_mean_s", "echo_p95_s"),
+}
+"""Sources of `FELT_MIX` → what their users feel first, in order."""
+FELT_MIX = {
+    **MIX,
+    "duration": "30s",
+    "link": {"rate": "10mbit", "buffer": "250p"},
+    "traffic": {
+        "mix": [
+            {"model": "voip", "name": "calls", "count": 1},
+            *({"model": name, "count": 1} for name in ("game", "videocall", "stream", "telnet")),
+            {"model": "ftp", "params": {"endless": True, "direction": "both"}, "count": 1},
+        ]
+    },
+}
+
+
+def printed(results: Results, details: bool) -> str:
+    console = Console(record=True, width=110, file=io.StringIO())
+    report.print_report(console, results, details=details)
+    return console.export_text()
+
+
 def figures_of(scenario: dict[str, Any]) -> dict[tuple[str, str], float]:
     run = _engine.run(scenario, None, _engine.Cancel())
     return reduce_run(run, buckets(15_000, 150_000)).groups
@@ -34,8 +73,9 @@ def figures_of(scenario: dict[str, Any]) -> dict[tuple[str, str], float]:
 def test_figures__one_for_each_source_and_what_it_is() -> None:
     ran, found = mousehole.run(MIX), figures_of(MIX)
     assert set(found) == {
-        ("poisson", "response_mean_s"), ("logins", "response_mean_s"),
-        ("calls", "delay_p95_s"), ("calls", "loss_share"), ("backup", "goodput_bps"),
+        ("poisson", "response_mean_s"), ("backup", "goodput_bps"),
+        *(("logins", what) for what in ("response_mean_s", "echo_mean_s", "echo_p95_s")),
+        *(("calls", what) for what in (*DATAGRAMS, "mos", "rating")),
     }  # fmt: skip
     logins = ran.transfers.filter(pl.col("source") == "logins")
     expected = (logins["end_s"] - logins["start_s"]).mean()
@@ -73,3 +113,79 @@ def test_figures__pages_with_misbehaving_senders_are_complete() -> None:
 
 def test_figures__are_absent_for_a_single_source() -> None:
     assert figures_of({**MIX, "traffic": {"model": "poisson", "load": 0.5}}) == {}
+
+
+def test_run__has_the_figures_of_applications() -> None:
+    done, found = mousehole.run(FELT_MIX), figures_of(FELT_MIX)
+    rows = done.applications.to_dicts()
+    assert {(row["group"], row["what"]): row["value"] for row in rows} == pytest.approx(found, nan_ok=True)
+    for group, felt in FELT.items():
+        own = [row for row in rows if row["group"] == group]
+        assert tuple(row["what"] for row in own)[: len(felt)] == felt
+        assert [row["is_primary"] for row in own] == [row["what"] in felt for row in own]
+    of_kind = [row for row in json.loads(done.to_json())["applications"] if row["kind"] == "video_calls"]
+    assert {row["what"] for row in of_kind} >= {"frames_missed_share", "freezes_per_minute", "jitter_s"}
+    console = Console(record=True, width=110, file=io.StringIO())
+    show.print_records(console, done)
+    text = console.export_text()
+    assert "videocall: frames late or lost " in text
+    assert "calls: delay p95 " in text
+    assert "MOS " in text
+
+
+def test_figures__are_those_of_the_records() -> None:
+    done, found = mousehole.run(FELT_MIX), figures_of(FELT_MIX)
+    games = done.datagrams.filter(pl.col("source") == "game")
+    assert found["game", "delay_p99_s"] == pytest.approx(games["delay_p99_s"].mean())
+    late, received = games["late"].sum(), games["received"].sum()
+    assert found["game", "late_share"] == pytest.approx(late / received)
+    echoes = done.transfers.filter(pl.col("source") == "telnet")
+    assert found["telnet", "echo_mean_s"] == pytest.approx((echoes["end_s"] - echoes["start_s"]).mean())
+    # A full buffer before the slow link: late sound, and videos slower than the top of their ladder.
+    assert 1 <= found["calls", "mos"] < 4.5
+    assert 0 < found["stream", "video_rate_bps"] < 4.3e6
+
+
+def test_compare__calls_are_better_where_they_do_not_wait(tmp_path: Path) -> None:
+    file = tmp_path / "felt.toml"
+    file.write_text(scenarios.to_toml(scenarios.filled(FELT_MIX), tmp_path))
+    found = mousehole.compare(file, schemes=["droptail", "fq-codel"], seeds=5)
+    rows = {(row["scheme"], row["group"], row["what"]): row for row in found.groups.to_dicts()}
+    mos = [rows[scheme, "calls", "mos"]["value"] for scheme in ("droptail", "fq-codel")]
+    assert mos[0] < mos[1] - 0.2
+    assert rows["fq-codel", "calls", "mos"]["change_low"] > 0
+    assert rows["fq-codel", "game", "delay_p95_s"]["change"] < 0
+    assert rows["fq-codel", "calls", "mos"]["kind"] == "calls"
+    text, whole = (printed(found.results, details) for details in (False, True))
+    for part in ("calls: MOS", "telnet: echo time", "stream: rebuffering", "game: later than 50 ms"):
+        assert part in text, part
+    assert "calls: rating R" in whole
+    assert "calls: rating R" not in text
+
+
+def test_measures__of_a_kind_are_columns_of_sweeps_and_asked_for_by_tune() -> None:
+    names = {measure.name: measure for measure in quantities.measures() if measure.kind}
+    assert names["calls_mos"].asked_as == "calls mos"
+    assert names["video_calls_freezes_per_minute"].asked_as == "video calls freezes"
+    assert len({measure.asked_as for measure in names.values()}) == len(names)
+    run = _engine.run(FELT_MIX, None, _engine.Cancel())
+    row = reduce_row(run, buckets(15_000, 150_000))
+    found = figures_of(FELT_MIX)
+    assert row["calls_mos"] == found["calls", "mos"]
+    assert row["games_delay_p99_s"] == found["game", "delay_p99_s"]
+    two = {**FELT_MIX, "traffic": {"mix": [{"model": "game", "count": n} for n in (1, 2)]}}
+    own = figures_of(two)
+    both = [own[group, "delay_p95_s"] for group in ("game", "game-2")]
+    run = _engine.run(two, None, _engine.Cancel())
+    assert reduce_row(run, buckets(15_000, 150_000))["games_delay_p95_s"] == pytest.approx(sum(both) / 2)
+    assert row["video_calls_frames_missed_share"] is not None
+    assert reduce_row(run, buckets(15_000, 150_000))["calls_mos"] is None
+
+
+def test_objectives__of_a_kind() -> None:
+    mos = objectives.quantity("objective", "calls mos")
+    assert not mos.smaller_is_better
+    assert mos.words.endswith(", calls")
+    assert objectives.quantity("objective", "page mean").source == OfGroup("all", PAGES)
+    with pytest.raises(MouseholeError, match="calls mos"):
+        objectives.quantity("objective", "calls moss")

@@ -44,6 +44,15 @@ def test_as_record__a_change_says_what_its_ends_are() -> None:
 
 def test_as_record__figures_keep_the_name_of_their_unit_in_what() -> None:
     figure = GroupRow(
-        "50p", 0.9, "sfd", False, "pages", "page_mean_s", Estimate(2, 1, 3, 5), Estimate(0, 0, 0, 5)
+        "50p",
+        0.9,
+        "sfd",
+        False,
+        "pages",
+        None,
+        "page_mean_s",
+        True,
+        Estimate(2, 1, 3, 5),
+        Estimate(0, 0, 0, 5),
     )
     assert as_record(figure).keys() >= {"what", "value", "value_low", "value_high", "change_low"}

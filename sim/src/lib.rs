@@ -10,6 +10,7 @@ pub mod flow;
 pub mod link;
 pub mod marker;
 pub mod packet;
+pub mod playback;
 pub mod queue;
 pub mod rate_trace;
 pub mod record;

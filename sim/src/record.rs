@@ -2,6 +2,7 @@
 
 use crate::drop_reason::DropReason;
 use crate::packet::Colour;
+use crate::playback::Codec;
 use crate::units::{Dur, Rate, Time};
 use hdrhistogram::Histogram;
 
@@ -113,6 +114,72 @@ pub struct DatagramRecord {
     pub delay_s: [f64; 4],
     /// Mean over arrivals of the interarrival jitter of RFC 3550 section 6.4.1, in seconds.
     pub jitter_s: f64,
+    /// Of those that arrived, packets later than [`DatagramRecord::LATE`].
+    pub late: u64,
+    /// How they were played.
+    pub played: Played,
+}
+
+impl DatagramRecord {
+    /// One-way delay beyond which a packet counts as late.
+    pub const LATE: Dur = Dur::from_millis(50);
+}
+
+/// How the packets of a flow were played; see [`crate::playback`].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Played {
+    /// They were not, or nothing is known of it.
+    #[default]
+    Not,
+    /// As sound.
+    Sound {
+        /// What made it.
+        codec: Codec,
+        /// From mouth to ear: sound in a packet, least delay of the network, and the time it was held back, in
+        /// seconds; NaN if nothing arrived.
+        mouth_to_ear_s: f64,
+        /// Packets of the sound.
+        packets: u64,
+        /// Of those, packets that had not arrived at their playout point.
+        missing: u64,
+        /// Runs of missing packets.
+        gaps: u64,
+    },
+    /// As frames.
+    Frames {
+        /// Frames sent.
+        frames: u64,
+        /// Of those, frames that were not complete at their playout point.
+        missing: u64,
+        /// Freezes of the picture.
+        freezes: u64,
+        /// Length of the video in seconds.
+        length_s: f64,
+    },
+}
+
+/// What one viewer of streams saw within the measured window.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ViewRecord {
+    /// Number of the viewer.
+    pub key: u64,
+    /// Client host.
+    pub client: u32,
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// Videos that the viewer asked for.
+    pub starts: u64,
+    /// Sum of the times from asking for one of them to its first picture, so far for one that has not begun, in
+    /// seconds.
+    pub startup_s: f64,
+    /// Time in which a video played, in seconds.
+    pub played_s: f64,
+    /// Time in which a video that had begun stood still for want of data, in seconds.
+    pub stalled_s: f64,
+    /// Segments that arrived.
+    pub segments: u64,
+    /// Sum of their bit rates, in bit/s.
+    pub rate_bps: f64,
 }
 
 /// Packets and bytes.

@@ -2,9 +2,11 @@
 //!
 //! Every figure is one number per run, addressed by group and name, so that a comparison can treat all in the same way.
 
-use super::{Records, Transfer};
-use crate::statistics::sums::mean;
-use std::collections::{HashMap, HashSet};
+use super::e_model::{opinion_score, rating};
+use super::{Datagrams, Played, Records, Transfer};
+use crate::quantities::Kind;
+use crate::statistics::sums::{mean, percentile};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
 /// Group of the misbehaving senders.
@@ -13,6 +15,9 @@ pub const CHEATING: &str = "cheating";
 pub const HONEST: &str = "honest, as large";
 const SMALLER: &str = "honest, smaller";
 const PAGES: &str = "pages";
+
+/// Echoes from which on their 95th percentile is given.
+const FEWEST_FOR_P95: usize = 20;
 
 type Figures = Vec<(String, String, f64)>;
 
@@ -29,12 +34,20 @@ struct Object {
 pub fn figures(records: &Records) -> Figures {
     let mut all = Vec::new();
     of_transfers(records, &mut all);
+    of_logins(records, &mut all);
     of_datagrams(records, &mut all);
+    of_views(records, &mut all);
     for (source, flows) in grouped(records.flows.iter(), |flow| flow.source) {
         let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
         put(&mut all, &records.sources[source], "goodput_bps", mean(&rates));
     }
     all
+}
+
+/// Returns the kinds of the groups that are sources of a known kind.
+pub fn kinds(records: &Records) -> BTreeMap<String, Kind> {
+    let known = records.sources.iter().zip(&records.kinds);
+    known.filter_map(|(name, kind)| Some((name.clone(), (*kind)?))).collect()
 }
 
 fn of_transfers(records: &Records, all: &mut Figures) {
@@ -105,15 +118,95 @@ fn of_misbehaving(objects: &[Object], all: &mut Figures) {
     put(all, SMALLER, name, mean_response_s(honest().filter(|object| object.bytes < least)));
 }
 
+/// Adds the echo times of remote logins; those of unfinished echoes are so far.
+fn of_logins(records: &Records, all: &mut Figures) {
+    let is_login = |transfer: &&Transfer| records.kinds[transfer.source] == Some(Kind::Logins);
+    let echoes = records.transfers.iter().filter(is_login);
+    for (source, own) in grouped(echoes, |transfer| transfer.source) {
+        let time = |echo: &&Transfer| echo.end_s.unwrap_or(records.end_s) - echo.start_s;
+        let mut times: Vec<f64> = own.iter().map(time).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        put(all, &records.sources[source], "echo_mean_s", mean(&times));
+        let is_enough = times.len() >= FEWEST_FOR_P95;
+        let p95 = if is_enough { percentile(&times, 95.0) } else { f64::NAN };
+        put(all, &records.sources[source], "echo_p95_s", p95);
+    }
+}
+
+/// Adds the figures of datagrams. Delays and jitter are means over the flows of an application, so that each flow
+/// counts as much as another; shares are of all its packets.
 fn of_datagrams(records: &Records, all: &mut Figures) {
     for (source, flows) in grouped(records.datagrams.iter(), |flow| flow.source) {
-        let delays: Vec<f64> = flows.iter().filter_map(|flow| flow.delay_p95_s).collect();
-        let sent: u64 = flows.iter().map(|flow| flow.sent).sum();
-        let lost: u64 = flows.iter().map(|flow| flow.lost).sum();
         let name = &records.sources[source];
-        put(all, name, "delay_p95_s", mean(&delays));
-        put(all, name, "loss_share", if sent == 0 { f64::NAN } else { lost as f64 / sent as f64 });
+        let mean_of = |number: fn(&Datagrams) -> Option<f64>| {
+            mean(&flows.iter().filter_map(|flow| number(flow)).collect::<Vec<_>>())
+        };
+        let sum_of = |count: fn(&Datagrams) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>();
+        put(all, name, "delay_p50_s", mean_of(|flow| flow.delay_p50_s));
+        put(all, name, "delay_p95_s", mean_of(|flow| flow.delay_p95_s));
+        put(all, name, "delay_p99_s", mean_of(|flow| flow.delay_p99_s));
+        put(all, name, "loss_share", share(sum_of(|flow| flow.lost), sum_of(|flow| flow.sent)));
+        put(all, name, "late_share", share(sum_of(|flow| flow.late), sum_of(|flow| flow.received)));
+        put(all, name, "jitter_s", mean_of(|flow| flow.jitter_s));
+        of_sound(&flows, name, all);
+        of_frames(&flows, name, all);
     }
+}
+
+/// Adds rating and opinion score of calls, means over their directions; a direction in which nobody spoke has none.
+fn of_sound(flows: &[&Datagrams], name: &str, all: &mut Figures) {
+    let rated = |flow: &&Datagrams| match flow.played {
+        Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } => {
+            let delay_s = mouth_to_ear_s.unwrap_or(f64::NAN);
+            (packets > 0).then(|| rating(codec, delay_s, packets, missing, gaps))
+        }
+        _ => None,
+    };
+    let ratings: Vec<f64> = flows.iter().filter_map(rated).collect();
+    if !ratings.is_empty() {
+        let scores: Vec<f64> = ratings.iter().map(|rating| opinion_score(*rating)).collect();
+        put(all, name, "mos", mean(&scores));
+        put(all, name, "rating", mean(&ratings));
+    }
+}
+
+/// Adds what is missing of videos and how often they freeze, over all of their flows.
+fn of_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
+    let (mut sent, mut late_or_lost, mut frozen, mut total_s) = (0, 0, 0, 0.0);
+    for flow in flows {
+        if let Played::Frames { frames, missing, freezes, length_s } = flow.played {
+            (sent, late_or_lost) = (sent + frames, late_or_lost + missing);
+            (frozen, total_s) = (frozen + freezes, total_s + length_s);
+        }
+    }
+    if sent > 0 {
+        put(all, name, "frames_missed_share", share(late_or_lost, sent));
+        put(all, name, "freezes_per_minute", frozen as f64 / (total_s / 60.0));
+    }
+}
+
+/// Adds what viewers of streams saw: means over all videos and segments, and the share of the time of all.
+fn of_views(records: &Records, all: &mut Figures) {
+    for (source, views) in grouped(records.views.iter(), |view| view.source) {
+        let name = &records.sources[source];
+        let ratio = |over: f64, under: f64| if under > 0.0 { over / under } else { f64::NAN };
+        let starts: u64 = views.iter().map(|view| view.starts).sum();
+        let segments: u64 = views.iter().map(|view| view.segments).sum();
+        let stalled_s: f64 = views.iter().map(|view| view.stalled_s).sum();
+        let played_s: f64 = views.iter().map(|view| view.played_s).sum();
+        put(all, name, "startup_mean_s", ratio(views.iter().map(|view| view.startup_s).sum(), starts as f64));
+        put(all, name, "rebuffering_share", ratio(stalled_s, stalled_s + played_s));
+        put(
+            all,
+            name,
+            "video_rate_bps",
+            ratio(views.iter().map(|view| view.rate_bps).sum(), segments as f64),
+        );
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { f64::NAN } else { part as f64 / whole as f64 }
 }
 
 /// Returns the groups of items by key, in the order in which the keys first occur.

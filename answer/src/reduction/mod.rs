@@ -1,15 +1,17 @@
 //! Reduces the records of one run to the numbers that a comparison needs, so that records need not be kept.
 
 mod applications;
+mod e_model;
 mod records;
 mod same_transfers;
 mod times;
 
 pub use applications::{CHEATING, HONEST};
-pub use records::{Colour, Datagrams, Flow, Link, Load, Records, Transfer};
+pub use e_model::Codec;
+pub use records::{Colour, Datagrams, Flow, Link, Load, Played, Records, Transfer, View};
 pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, shares};
 
-use crate::quantities::{self, OfLink, OfRun, OfTransfer, Quantity, Source, Statistic, Subject};
+use crate::quantities::{self, Kind, OfLink, OfRun, OfTransfer, Quantity, Source, Statistic, Subject};
 use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
 use crate::statistics::indices::jain_index;
 use crate::statistics::sums::{mean, percentile, sum};
@@ -48,6 +50,8 @@ pub struct Facts {
     pub load: Load,
     /// Figures of applications: group, name of the quantity, value.
     pub groups: Vec<(String, String, f64)>,
+    /// Kinds of the groups that have one.
+    pub kinds: BTreeMap<String, Kind>,
     /// Simulated time.
     pub simulated_s: f64,
     /// Wire bytes of the transfers that began in the window, over what the link carries in that time.
@@ -91,6 +95,7 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
         colours: records.links[0].colours.clone(),
         load: records.load.clone(),
         groups: applications::figures(records),
+        kinds: applications::kinds(records),
         simulated_s: records.end_s,
         window_load: window_load(records),
         short_by_time: short_by_time(records, &times, short),

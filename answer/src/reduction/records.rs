@@ -1,5 +1,7 @@
 //! The records of one run as they are reduced; times are in seconds.
 
+use super::e_model::Codec;
+use crate::quantities::Kind;
 use serde::{Deserialize, Serialize};
 
 /// One measured transfer. A time that did not come is None.
@@ -46,10 +48,73 @@ pub struct Datagrams {
     pub source: usize,
     /// Packets sent.
     pub sent: u64,
+    /// Packets that arrived.
+    pub received: u64,
     /// Packets dropped.
     pub lost: u64,
-    /// 95th percentile of the one-way delay; None if nothing arrived.
+    /// Packets that arrived later than 50 ms.
+    pub late: u64,
+    /// Percentiles of the one-way delay and the mean jitter; None if nothing arrived.
+    pub delay_p50_s: Option<f64>,
+    /// The 95th.
     pub delay_p95_s: Option<f64>,
+    /// The 99th.
+    pub delay_p99_s: Option<f64>,
+    /// Mean interarrival jitter.
+    pub jitter_s: Option<f64>,
+    /// How they were played.
+    pub played: Played,
+}
+
+/// How the datagrams of a flow were played.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Played {
+    /// They were not, or nothing is known of it.
+    Not,
+    /// As sound.
+    Sound {
+        /// What made it.
+        codec: Codec,
+        /// From mouth to ear; None if nothing arrived.
+        mouth_to_ear_s: Option<f64>,
+        /// Packets.
+        packets: u64,
+        /// Of those, packets that had not arrived when they were to be played.
+        missing: u64,
+        /// Runs of such packets.
+        gaps: u64,
+    },
+    /// As frames of a picture.
+    Frames {
+        /// Frames.
+        frames: u64,
+        /// Of those, frames that were not complete when they were to be shown.
+        missing: u64,
+        /// Freezes.
+        freezes: u64,
+        /// Length of the video.
+        length_s: f64,
+    },
+}
+
+/// What one viewer of streams saw.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// Number of its source among the names.
+    pub source: usize,
+    /// Videos asked for.
+    pub starts: u64,
+    /// Sum of the times until they began.
+    pub startup_s: f64,
+    /// Time in which videos played.
+    pub played_s: f64,
+    /// Time in which they stood still after they had begun.
+    pub stalled_s: f64,
+    /// Segments that arrived.
+    pub segments: u64,
+    /// Sum of their bit rates.
+    pub rate_bps: f64,
 }
 
 /// One long-lived flow.
@@ -129,10 +194,14 @@ pub struct Records {
     pub datagrams: Vec<Datagrams>,
     /// Long-lived flows.
     pub flows: Vec<Flow>,
+    /// Viewers of streams.
+    pub views: Vec<View>,
     /// The bottleneck in the direction of the data, and the way back.
     pub links: [Link; 2],
     /// Names of the sources.
     pub sources: Vec<String>,
+    /// The kinds of their applications, where they are known.
+    pub kinds: Vec<Option<Kind>>,
     /// How the load came about.
     pub load: Load,
     /// All data go from clients to servers.

@@ -50,8 +50,10 @@ fn records(transfers: Vec<Transfer>) -> Records {
         transfers,
         datagrams: Vec::new(),
         flows: Vec::new(),
+        views: Vec::new(),
         links: [link(), Link { utilisation: 0.1, ..link() }],
         sources: vec!["web".to_owned(), "files".to_owned()],
+        kinds: vec![None, None],
         load: Load {
             target: None,
             native: None,
@@ -177,13 +179,118 @@ fn groups__of_sources_pages_and_misbehaving_senders() {
     assert_eq!(value("honest, smaller", "response_mean_s"), Some(1.75));
 }
 
+/// A flow of ten packets, of which one is lost and two are late.
+fn datagrams(played: Played) -> Datagrams {
+    Datagrams {
+        source: 1,
+        sent: 10,
+        received: 9,
+        lost: 1,
+        late: 2,
+        delay_p50_s: Some(0.1),
+        delay_p95_s: Some(0.2),
+        delay_p99_s: Some(0.3),
+        jitter_s: Some(0.01),
+        played,
+    }
+}
+
+/// Returns the figures of the second source.
+fn figures_of(run: &Records) -> BTreeMap<String, f64> {
+    facts(run)
+        .groups
+        .into_iter()
+        .filter(|(group, ..)| group == "files")
+        .map(|(_, what, value)| (what, value))
+        .collect()
+}
+
 #[test]
-fn groups__of_calls_and_long_lived_flows() {
+fn groups__of_datagrams_and_long_lived_flows() {
     let mut run = records(Vec::new());
-    let call = |sent, lost, delay_p95_s| Datagrams { source: 1, sent, lost, delay_p95_s };
-    run.datagrams = vec![call(10, 1, Some(0.2)), call(30, 3, None)];
+    let silent = Datagrams {
+        received: 0,
+        lost: 30,
+        sent: 30,
+        late: 0,
+        delay_p50_s: None,
+        delay_p95_s: None,
+        delay_p99_s: None,
+        jitter_s: None,
+        ..datagrams(Played::Not)
+    };
+    run.datagrams = vec![datagrams(Played::Not), silent];
     run.flows = vec![Flow { source: 0, goodput_bps: 1e6 }, Flow { source: 0, goodput_bps: 3e6 }];
+    let expected = [
+        ("delay_p50_s", 0.1),
+        ("delay_p95_s", 0.2),
+        ("delay_p99_s", 0.3),
+        ("jitter_s", 0.01),
+        ("late_share", 2.0 / 9.0),
+        ("loss_share", 31.0 / 40.0),
+    ];
+    assert_eq!(figures_of(&run), expected.map(|(what, value)| (what.to_owned(), value)).into());
+    assert!(facts(&run).groups.contains(&("web".to_owned(), "goodput_bps".to_owned(), 2e6)));
+    assert!(facts(&run).kinds.is_empty());
+}
+
+/// A direction at its best, one of which nothing arrives, and one in which nobody speaks.
+#[test]
+fn groups__of_calls() {
+    let mut run = records(Vec::new());
+    run.kinds[1] = Some(Kind::Calls);
+    let sound = |mouth_to_ear_s, packets, missing| Played::Sound {
+        codec: Codec::G711Plc,
+        mouth_to_ear_s,
+        packets,
+        missing,
+        gaps: u64::from(missing > 0),
+    };
+    run.datagrams = [sound(Some(0.1), 50, 0), sound(None, 50, 50), sound(None, 0, 0)].map(datagrams).to_vec();
+    let found = figures_of(&run);
+    assert!((found["rating"] - 93.2 / 2.0).abs() < 0.05, "{found:?}");
+    assert!((found["mos"] - (4.41 + 1.0) / 2.0).abs() < 0.005, "{found:?}");
+    assert_eq!(facts(&run).kinds, [("files".to_owned(), Kind::Calls)].into());
+}
+
+#[test]
+fn groups__of_video_calls() {
+    let mut run = records(Vec::new());
+    let frames = |missing, freezes, length_s| Played::Frames { frames: 100, missing, freezes, length_s };
+    run.datagrams = [frames(10, 1, 30.0), frames(0, 2, 60.0)].map(datagrams).to_vec();
+    let found = figures_of(&run);
+    assert_eq!((found["frames_missed_share"], found["freezes_per_minute"]), (0.05, 2.0));
+}
+
+#[test]
+fn groups__of_streams() {
+    let mut run = records(Vec::new());
+    let view = |starts, startup_s, stalled_s| View {
+        source: 1,
+        starts,
+        startup_s,
+        played_s: 9.0,
+        stalled_s,
+        segments: 2,
+        rate_bps: 3e6,
+    };
+    run.views = vec![view(1, 2.0, 2.0), view(0, 0.0, 0.0)];
+    let found = figures_of(&run);
+    assert_eq!((found["startup_mean_s"], found["rebuffering_share"]), (2.0, 0.1));
+    assert_eq!(found["video_rate_bps"], 1.5e6);
+    run.views.remove(0);
+    assert!(figures_of(&run)["startup_mean_s"].is_nan());
+}
+
+#[test]
+fn groups__of_logins() {
+    let mut run = records((1..=21).map(|key| transfer(key, 60, 0.0, Some(key as f64))).collect());
+    assert!(facts(&run).groups.is_empty());
+    run.kinds[0] = Some(Kind::Logins);
     let found = facts(&run).groups;
-    let expected = [("files", "delay_p95_s", 0.2), ("files", "loss_share", 0.1), ("web", "goodput_bps", 2e6)];
-    assert_eq!(found, expected.map(|(group, what, value)| (group.to_owned(), what.to_owned(), value)));
+    assert_eq!(found[0], ("web".to_owned(), "echo_mean_s".to_owned(), 11.0));
+    assert_eq!(found[1], ("web".to_owned(), "echo_p95_s".to_owned(), 20.0));
+    run.transfers.pop();
+    run.transfers.pop();
+    assert!(facts(&run).groups[1].2.is_nan());
 }

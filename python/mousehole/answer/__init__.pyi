@@ -29,6 +29,7 @@ from .findings import UNDECIDED as UNDECIDED
 from .findings import WORSE as WORSE
 from .findings import InBucket as InBucket
 from .findings import OfGroup as OfGroup
+from .findings import OfKind as OfKind
 from .findings import OfScheme as OfScheme
 from .findings import Unit as Unit
 from .findings import Verdict as Verdict

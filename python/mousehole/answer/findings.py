@@ -10,6 +10,7 @@ from mousehole._engine import Quantity
 from mousehole.answer.tables import complete, per_cell
 from mousehole.base import Summary, counted, percent, size_text, time_text
 from mousehole.engine_types import Floats
+from mousehole.quantities import Measure
 from mousehole.runs import (
     CENSORED_SHARE,
     LEAST_TRANSFERS,
@@ -139,6 +140,23 @@ class OfGroup:
     def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
         """Returns one value per replication."""
         return results.group_values(cell, scheme, self.group)
+
+
+@dataclass(frozen=True)
+class OfKind:
+    """A figure of a kind of application; `role` names the bucket of the transfers that it stands beside."""
+
+    role: Summary
+    measure: Measure
+
+    @property
+    def quantity(self) -> Quantity:
+        """What is measured."""
+        return self.measure.quantity
+
+    def values(self, results: Results, cell: Cell, scheme: str) -> Floats:
+        """Returns one value per replication."""
+        return results.kind_values(cell, scheme, str(self.measure.kind), self.quantity.name)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def cdf_rows(results: Results, cell: Cell) -> list[CdfRow]:
 
 @per_cell
 def group_rows(results: Results, cell: Cell) -> list[GroupRow]:
-    """Returns one row per scheme and figure of an application."""
+    """Returns one row per scheme and figure of an application, what its users feel first before the rest."""
     return [
         _group_row(results, cell, scheme, *key)
         for scheme in results.plan.schemes
@@ -150,7 +150,11 @@ def evidence_row(results: Results, cell: Cell) -> EvidenceRow | None:
 
 def _group_keys(results: Results, cell: Cell) -> list[tuple[str, str]]:
     runs = [run for scheme in results.plan.schemes for run in results.runs(cell, scheme)]
-    return list(dict.fromkeys(key for run in runs for key in run.groups))
+    return quantities.figures_in_order((key for run in runs for key in run.groups), runs[0].kinds)
+
+
+def _kind_of(results: Results, cell: Cell, group: str) -> str | None:
+    return results.runs(cell, results.plan.baseline)[0].kinds.get(group)
 
 
 def _group_row(results: Results, cell: Cell, scheme: str, group: str, what: str) -> GroupRow:
@@ -160,7 +164,9 @@ def _group_row(results: Results, cell: Cell, scheme: str, group: str, what: str)
         quantities.interval(quantities.find("application", what), own, design),
         log_ratio(own, base, design).as_change(),
     )
-    return GroupRow(cell.buffer, cell.load, scheme, is_baseline, group, what, value, change)
+    kind = _kind_of(results, cell, group)
+    is_primary = quantities.is_primary(kind, what)
+    return GroupRow(cell.buffer, cell.load, scheme, is_baseline, group, kind, what, is_primary, value, change)
 
 
 def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> BucketRow:

@@ -9,9 +9,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import _engine
+from mousehole import _engine, quantities
 from mousehole._engine import DROP_REASONS
-from mousehole.base import counted, rate_text, say, scheme_name, share_text, size_text, span_text, time_text
+from mousehole.base import (
+    counted,
+    rate_text,
+    say,
+    scheme_name,
+    share_text,
+    size_text,
+    span_text,
+    time_text,
+    unit_text,
+)
 from mousehole.engine_types import (
     CatalogueEntry,
     Counter,
@@ -59,6 +69,10 @@ class OneRun(Protocol):
     @property
     def datagrams(self) -> pl.DataFrame:
         """One row per datagram flow."""
+
+    @property
+    def applications(self) -> pl.DataFrame:
+        """One row per figure of an application."""
 
 
 def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
@@ -199,7 +213,7 @@ def _link_text(queue: QueueCounters) -> str:
 
 
 def _beside_transfers(done: OneRun) -> Iterator[str]:
-    """Returns a line per source and direction of long-lived flows, and of datagrams."""
+    """Returns a line per source and direction of long-lived flows and datagrams, and per application."""
     for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
         rate = rate_text(float(group["goodput_bps"].sum()))
         flows = "flow" if len(group) == 1 else "flows"
@@ -210,6 +224,15 @@ def _beside_transfers(done: OneRun) -> Iterator[str]:
         late = group["delay_p95_s"].fill_nan(None).max()
         delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
         yield f"{source} {_direction(upload)}: {sent} datagrams, {share} lost{delay}"
+    felt = done.applications.filter(pl.col("kind").is_not_null() & pl.col("is_primary"))
+    for (group,), rows in felt.group_by(["group"], maintain_order=True):
+        figures = (_figure(row["what"], row["value"]) for row in rows.to_dicts())
+        yield f"{group}: {', '.join(figures)}"
+
+
+def _figure(what: str, value: float) -> str:
+    one = quantities.find("application", what)
+    return f"{one.short} {unit_text(one.unit, value)}"
 
 
 def _direction(upload: object) -> str:

@@ -23,7 +23,7 @@ from mousehole.engine_types import (
     WriteSpec,
 )
 from mousehole.inputs import Frame, of_section
-from mousehole.records import Records
+from mousehole.records import Records, applications
 from mousehole.records import run as simulate
 from mousehole.runs import Facts, Plan, Results, Task, checked, planned, reduce_run
 from mousehole.scenario import try_scenarios
@@ -154,6 +154,7 @@ def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount
         flows=flows,
         datagrams=Frame(result.datagrams()),
         series=Frame(result.series()),
+        applications=applications(result),
     )
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from mousehole import _engine
+from mousehole import _engine, quantities
 from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
 from mousehole.base import (
     REVISION,
@@ -65,6 +65,8 @@ class Records:
     """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
     series: pl.DataFrame
     """Adaptive values over time: link, name (such as threshold_packets), time_s, value from then on."""
+    applications: pl.DataFrame
+    """One row per figure of an application: group, kind, what (a quantity's name), value, is_primary."""
 
     def to_json(self, link: LinkAccount | None = None) -> str:
         """Returns the JSON document of schema `mousehole.run/1` (docs/json.md).
@@ -86,6 +88,7 @@ class Records:
             "flows": self.flows.to_dicts(),
             "datagrams": self.datagrams.fill_nan(None).to_dicts(),
             "series": self.series.to_dicts(),
+            "applications": self.applications.fill_nan(None).to_dicts(),
             **({} if link is None else {"link": link}),
         }
         return jsonout.dumps(document)
@@ -144,7 +147,23 @@ def run(
         flows=Frame(result.flows()),
         datagrams=Frame(result.datagrams()),
         series=Frame(result.series()),
+        applications=applications(result),
     )
+
+
+def applications(result: _engine.RunResult) -> pl.DataFrame:
+    """Returns the figures of applications in one run: what `compare` compares, by the same reduction."""
+    numbers = result.reduce((), quantities.table())["numbers"]
+    figures, kinds = numbers["groups"], numbers["kinds"]
+    rows = [
+        (group, kinds.get(group), what, figures[group, what], quantities.is_primary(kinds.get(group), what))
+        for group, what in quantities.figures_in_order(figures, kinds)
+    ]
+    schema = {
+        "group": pl.String, "kind": pl.String, "what": pl.String, "value": pl.Float64,
+        "is_primary": pl.Boolean,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 class _Clock:

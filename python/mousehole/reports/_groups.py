@@ -17,10 +17,13 @@ COLUMNS_PER_TABLE = 3
 
 
 def print_groups(
-    console: Console, results: Results, cell: Cell, elsewhere: Container[tuple[str, str]] = ()
+    console: Console, results: Results, cell: Cell, elsewhere: Container[tuple[str, str]], details: bool
 ) -> None:
-    """Prints the tables of one cell, without the figures `elsewhere`; nothing if no figure applies."""
-    rows = tables.group_rows(results, cell)
+    """Prints the tables of one cell, without the figures `elsewhere`; nothing if no figure applies.
+
+    Without `details` there is only what users of an application feel first.
+    """
+    rows = [row for row in tables.group_rows(results, cell) if details or row.is_primary]
     keys = [key for key in dict.fromkeys((row.group, row.what) for row in rows) if key not in elsewhere]
     for first in range(0, len(keys), COLUMNS_PER_TABLE):
         continued = ", continued" if first else ""

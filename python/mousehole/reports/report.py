@@ -113,7 +113,7 @@ def _print_cell(console: Console, results: Results, cell: Cell, details: bool) -
     if details:
         _print_tables(console, results, cell)
     if is_whole:
-        print_groups(console, results, cell, set() if details else {PAGES})
+        print_groups(console, results, cell, set() if details else {PAGES}, details)
     for note in remarks:
         say(console, Text(note, style="yellow"))
     if details:

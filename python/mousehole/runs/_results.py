@@ -123,6 +123,10 @@ class Results:
         """Returns a figure of an application, one value per replication, NaN where it is missing."""
         return np.array([run.groups.get(group, nan) for run in self.runs(cell, scheme)])
 
+    def kind_values(self, cell: Cell, scheme: str, kind: str, what: str) -> Floats:
+        """Returns a figure of a kind of application, one value per replication, NaN where it is missing."""
+        return np.array([run.of_kind(kind, what) for run in self.runs(cell, scheme)])
+
     def censored_share(self, cell: Cell, scheme: str, role: Summary) -> float:
         """Returns the share of unfinished transfers in a summary bucket, over all replications."""
         place = self._place_of(role)
@@ -220,7 +224,11 @@ class GroupRow(Row):
 
     is_baseline: bool
     group: str
+    kind: str | None
+    """The kind of the application, one of `quantities.KINDS`; None for others."""
     what: str
+    is_primary: bool
+    """Users of this kind of application feel it first."""
     value: Estimate
     change: Estimate
 

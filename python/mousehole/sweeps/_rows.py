@@ -32,6 +32,11 @@ def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, floa
             for name, values in facts.statistics.items():
                 found[f"{bucket.role}_{name}"] = _finite(values[place])
     found |= {name: _finite(value) for name, value in facts.scheme.items()}
+    found |= {
+        measure.name: _finite(facts.of_kind(measure.kind, measure.quantity.name))
+        for measure in quantities.measures()
+        if measure.kind
+    }
     achieved = facts.load["achieved"]
     return found | {
         "load_achieved": None if achieved is None else _finite(achieved),

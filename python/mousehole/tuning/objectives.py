@@ -10,7 +10,7 @@ from math import isfinite, log1p
 
 from mousehole import _engine
 from mousehole import quantities as measured
-from mousehole.answer import PAGES, InBucket, OfGroup, OfScheme
+from mousehole.answer import PAGES, InBucket, OfGroup, OfKind, OfScheme
 from mousehole.base import MouseholeError, field_error, unknown_error
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Estimate, log_ratio
@@ -27,7 +27,7 @@ class Quantity:
 
     name: str
     """As users write it, such as `short p99`."""
-    source: InBucket | OfScheme | OfGroup
+    source: InBucket | OfScheme | OfGroup | OfKind
 
     @property
     def smaller_is_better(self) -> bool:
@@ -37,6 +37,8 @@ class Quantity:
     @property
     def words(self) -> str:
         """What is measured, in words."""
+        if isinstance(self.source, OfKind):
+            return self.source.measure.words
         return self.source.quantity.words_about(f"{self.source.role} transfers")
 
 
@@ -91,14 +93,18 @@ def quantities() -> dict[str, Quantity]:
     for measure in measured.measures():
         one = measure.quantity
         if measure.asked_as is not None:
-            source = (
-                InBucket(measure.role, one.name) if measure.role else OfScheme(one.role or "all", one.name)
-            )
-            found[measure.asked_as] = Quantity(measure.asked_as, source)
+            found[measure.asked_as] = Quantity(measure.asked_as, _source(measure))
     for one in measured.about("application"):
-        if one.measure is not None:
+        if one.measure is not None and not one.primary_of:
             found[one.measure] = Quantity(one.measure, OfGroup("all", PAGES))
     return found
+
+
+def _source(measure: measured.Measure) -> InBucket | OfScheme | OfKind:
+    name = measure.quantity.name
+    if measure.kind:
+        return OfKind("all", measure)
+    return InBucket(measure.role, name) if measure.role else OfScheme(measure.quantity.role or "all", name)
 
 
 def quantity(field: str, text: str) -> Quantity:

@@ -1,6 +1,7 @@
 //! The commands a source of connections gives the engine, and the interface every source implements.
 
 use super::connection::{Open, Payload};
+use crate::record::ViewRecord;
 use crate::traffic::connection::Script;
 use crate::units::Time;
 
@@ -25,6 +26,11 @@ pub trait ConnectionSource {
     /// Handles the end of the connection with this tag; never called for [`NO_TAG`]. Sources whose connections
     /// do not wait for each other do nothing.
     fn finished(&mut self, _tag: u32, _now: Time, _commands: &mut Commands) {}
+
+    /// Returns what its viewers of streams have seen by `now`, the end of the run.
+    fn views(&self, _now: Time) -> Vec<ViewRecord> {
+        Vec::new()
+    }
 }
 
 /// Commands of a source that the engine has not applied yet.

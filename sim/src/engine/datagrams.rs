@@ -12,7 +12,7 @@ use crate::record::DatagramRecord;
 use crate::units::{Dur, Time};
 
 impl World {
-    /// Sends the next packet of the flow in `slot` and schedules the one after it.
+    /// Sends the next packet or frame of the flow in `slot` and schedules the one after it.
     pub(super) fn send_datagram(&mut self, slot: u32) {
         let (now, open) = (self.now, self.live[slot as usize].open);
         let Payload::Datagrams(index) = open.payload else { return };
@@ -27,8 +27,10 @@ impl World {
         }
         stats.left -= 1;
         let pause = if stats.left == 0 { stream.pause(stats.spurt) } else { Dur::ZERO };
-        let (bytes, next) = (stream.packet_bytes, now + stream.interval + pause);
-        self.inject_datagram(slot, index, bytes);
+        let (packets, bytes) = stream.packets(stats.frame);
+        stats.frame += 1;
+        let next = now + stream.interval + pause;
+        self.inject_datagrams(slot, index, packets, bytes);
         self.live[slot as usize].think_until = next;
         self.arm(slot);
     }
@@ -56,7 +58,7 @@ impl World {
         let traffic = self.setup.traffic.clone();
         let Some(flow) = traffic.connections[connection].writes.datagrams() else { return };
         while let Some(datagram) = self.recorded[number].take(flow, self.now) {
-            self.inject_datagram(slot, index, datagram.bytes());
+            self.inject_datagrams(slot, index, 1, datagram.bytes());
         }
         let next = self.recorded[number].next_due(flow);
         let live = &mut self.live[slot as usize];
@@ -66,17 +68,21 @@ impl World {
         self.release(slot);
     }
 
-    /// Sends a packet of flow `index`.
-    fn inject_datagram(&mut self, slot: u32, index: u32, bytes: u16) {
+    /// Sends some packets of flow `index` at once.
+    fn inject_datagrams(&mut self, slot: u32, index: u32, packets: u32, bytes: u16) {
         let (now, is_measured) = (self.now, self.is_in_window(self.now));
         let stats = &mut self.datagrams[index as usize];
-        let packet = Packet::new(slot, Kind::Datagram, stats.number, bytes);
-        // The time of sending travels with the packet: a table of packets in flight would have to be searched.
-        let packet = Packet { window_hint: 0, ..packet.with_tag(now.0) };
-        stats.number = stats.number.wrapping_add(1);
-        stats.sent += u64::from(is_measured);
-        self.outstanding += u64::from(is_measured);
-        self.inject(packet);
+        let first = stats.number;
+        stats.number = first.wrapping_add(packets);
+        if is_measured {
+            stats.record_sent(now, first, packets);
+            self.outstanding += u64::from(packets);
+        }
+        for number in 0..packets {
+            let packet = Packet::new(slot, Kind::Datagram, first.wrapping_add(number), bytes);
+            // The time of sending travels with the packet: a table of packets in flight would have to be searched.
+            self.inject(Packet { window_hint: 0, ..packet.with_tag(now.0) });
+        }
     }
 
     /// Records the arrival of a datagram.
@@ -85,7 +91,7 @@ impl World {
         if self.is_in_window(sent)
             && let Some(stats) = self.receive_stats(packet)
         {
-            stats.record_arrival(now.since(sent), packet.bytes);
+            stats.record_arrival(packet.seq, now.since(sent), packet.bytes);
             self.settle_datagram();
         }
     }
@@ -119,9 +125,9 @@ impl World {
 
     /// Returns a record for every flow that began; of recorded flows, which are many and short, for those only that sent
     /// something in the window.
-    pub(super) fn datagram_records(&mut self) -> Vec<DatagramRecord> {
+    pub(super) fn datagram_records(&self) -> Vec<DatagramRecord> {
         let of_apps = self.setup.apps.streams.len();
-        let shown = |(index, stats): &(usize, &mut ReceiveStats)| *index < of_apps || stats.sent > 0;
-        self.datagrams.iter_mut().enumerate().filter(shown).filter_map(|(_, stats)| stats.record()).collect()
+        let shown = |(index, stats): &(usize, &ReceiveStats)| *index < of_apps || stats.is_measured();
+        self.datagrams.iter().enumerate().filter(shown).filter_map(|(_, stats)| stats.record()).collect()
     }
 }

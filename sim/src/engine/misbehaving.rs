@@ -6,6 +6,7 @@
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
+use crate::record::ViewRecord;
 use crate::rng::{Purpose, Stream, mix};
 use crate::traffic::Traffic;
 use crate::traffic::split;
@@ -143,6 +144,10 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
         {
             self.ask(commands, |inner, own| inner.finished(done.whole.tag, now, own));
         }
+    }
+
+    fn views(&self, now: Time) -> Vec<ViewRecord> {
+        self.inner.views(now)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::commands::{Commands, ConnectionSource, NO_TAG};
 use super::connection::{Open, Payload};
+use crate::record::ViewRecord;
 use crate::rng::mix;
 use crate::units::Time;
 use slab::Slab;
@@ -80,6 +81,15 @@ impl<S: ConnectionSource> ConnectionSource for Mix<S> {
         if let Some((index, tag)) = self.tags.try_remove(tag as usize) {
             self.ask(index, commands, |source, own| source.finished(tag, now, own));
         }
+    }
+
+    /// Returns what the viewers of every source have seen.
+    fn views(&self, now: Time) -> Vec<ViewRecord> {
+        let of = |(number, source): &(u16, S)| {
+            let source_number = *number;
+            source.views(now).into_iter().map(move |view| ViewRecord { source: source_number, ..view })
+        };
+        self.sources.iter().flat_map(of).collect()
     }
 }
 

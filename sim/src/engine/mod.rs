@@ -28,6 +28,7 @@ mod serving;
 pub mod sessions;
 mod setup;
 pub mod source;
+pub mod viewers;
 mod world;
 
 use crate::error::{Error, Result};
@@ -82,7 +83,7 @@ impl World {
             goodput_bytes: 0,
             goodput_up_bytes: 0,
             reordered: 0,
-            datagrams: setup.apps.streams.iter().map(|_| ReceiveStats::default()).collect(),
+            datagrams: setup.apps.streams.iter().map(|stream| ReceiveStats::new(stream.playback)).collect(),
             recorded: Vec::new(),
             long_lived: Vec::new(),
             flows: Vec::new(),

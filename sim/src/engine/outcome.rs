@@ -1,11 +1,14 @@
 //! The results of a run, and the conservation laws it must keep.
 
+use super::commands::ConnectionSource;
 use super::event::{Event, What};
 use super::send_log::SendLog;
 use super::world::World;
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::record::{Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer};
+use crate::record::{
+    Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer, ViewRecord,
+};
 use crate::series::Series;
 use crate::traffic::connection::Script;
 use crate::units::Time;
@@ -33,6 +36,8 @@ pub struct Outcome {
     pub flows: Vec<FlowRecord>,
     /// What each datagram flow delivered and lost.
     pub datagrams: Vec<DatagramRecord>,
+    /// What each viewer of streams saw.
+    pub views: Vec<ViewRecord>,
     /// Data packets, none sent twice, that arrived after one of the same connection that was sent later.
     pub reordered: u64,
     /// Simulated time at the end.
@@ -209,6 +214,7 @@ impl World {
         }
         let now = self.now;
         let datagrams = self.datagram_records();
+        let views = self.setup.source.views(now);
         let series = self.series();
         let in_flight = self.in_flight();
         let forward = sent_by(&mut self.setup.links[usize::from(self.setup.data_link)], now);
@@ -226,6 +232,7 @@ impl World {
             goodput_up_bytes: self.goodput_up_bytes,
             flows: self.flows,
             datagrams,
+            views,
             reordered: self.reordered,
             ended: now,
             events: self.events,

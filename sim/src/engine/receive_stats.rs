@@ -1,63 +1,91 @@
-//! What a flow of datagrams has sent and received: delays, losses and jitter.
+//! What a flow of datagrams has sent and received: delays, losses, jitter, and what was missing when it was played.
 
 use super::connection::Open;
-use crate::record::DatagramRecord;
-use crate::units::Dur;
+use crate::playback::Playback;
+use crate::record::{DatagramRecord, Played};
+use crate::units::{Dur, Time};
 
 /// Gain of the jitter estimate of RFC 3550 section 6.4.1.
 const JITTER_GAIN: f64 = 1.0 / 16.0;
+/// Delay of a packet that has not arrived.
+const MISSING: u64 = u64::MAX;
+/// Frames shown last whose mean duration a freeze is compared with, and what it must exceed that by, ns:
+/// `freezeCount` of W3C "Identifiers for WebRTC's Statistics API".
+const FREEZE_FRAMES: usize = 30;
+const FREEZE_EXCESS_NS: f64 = 150e6;
 
 /// Statistics of one flow, and where its sender is.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveStats {
     pub(super) open: Option<Open>,
-    /// Number of the next packet.
+    /// Number of the next packet, and of the next packet or frame.
     pub(super) number: u32,
-    /// Number of the next spurt, and packets left of the present one.
+    pub(super) frame: u64,
+    /// Number of the next spurt, and packets or frames left of the present one.
     pub(super) spurt: u64,
     pub(super) left: u64,
-    /// Packets sent within the window, and how many of them were dropped.
-    pub(super) sent: u64,
+    /// Packets sent within the window that were dropped.
     pub(super) lost: u64,
+    playback: Playback,
+    /// Number of the first packet that was sent within the window.
+    first: u32,
+    /// One-way delays of the packets sent within the window, in the order of their numbers.
+    delays_ns: Vec<u64>,
+    /// When each frame was sent, and the place of its first packet among the delays; of video only.
+    frames: Vec<(Time, usize)>,
     /// IP bytes of the packets that arrived.
     bytes: u64,
-    /// One-way delays of the packets that arrived, in order of arrival.
-    delays_ns: Vec<u64>,
+    /// Delay of the packet that arrived last.
+    before_ns: Option<u64>,
     jitter_ns: f64,
     jitter_sum_ns: f64,
 }
 
 impl ReceiveStats {
-    /// Records an arrival `delay` after it was sent.
-    pub(super) fn record_arrival(&mut self, delay: Dur, bytes: u16) {
-        if let Some(&before) = self.delays_ns.last() {
+    /// Returns the statistics of a flow that has not begun.
+    pub(super) fn new(playback: Playback) -> ReceiveStats {
+        ReceiveStats { playback, ..ReceiveStats::default() }
+    }
+
+    /// Records that `packets` packets are sent at `now`, within the window, of which the first has this number.
+    pub(super) fn record_sent(&mut self, now: Time, number: u32, packets: u32) {
+        if self.delays_ns.is_empty() {
+            self.first = number;
+        }
+        if matches!(self.playback, Playback::Frames { .. }) {
+            self.frames.push((now, self.delays_ns.len()));
+        }
+        self.delays_ns.resize(self.delays_ns.len() + packets as usize, MISSING);
+    }
+
+    /// Records the arrival of packet `number`, `delay` after it was sent.
+    pub(super) fn record_arrival(&mut self, number: u32, delay: Dur, bytes: u16) {
+        if let Some(before) = self.before_ns.replace(delay.0) {
             let change = delay.0.abs_diff(before) as f64;
             self.jitter_ns += (change - self.jitter_ns) * JITTER_GAIN;
             self.jitter_sum_ns += self.jitter_ns;
         }
-        self.delays_ns.push(delay.0);
+        self.delays_ns[number.wrapping_sub(self.first) as usize] = delay.0;
         self.bytes += u64::from(bytes);
     }
 
     /// Returns the record of the flow, if it began.
-    pub(super) fn record(&mut self) -> Option<DatagramRecord> {
+    pub(super) fn record(&self) -> Option<DatagramRecord> {
         let open = self.open?;
-        let received = self.delays_ns.len();
-        self.delays_ns.sort_unstable();
+        let mut sorted: Vec<u64> = self.delays_ns.iter().copied().filter(|&delay| delay != MISSING).collect();
+        let received = sorted.len();
+        sorted.sort_unstable();
         let rank = |share: f64| match received {
             0 => f64::NAN,
-            _ => {
-                self.delays_ns[((share * received as f64).ceil() as usize).clamp(1, received) - 1] as f64
-                    / 1e9
-            }
+            _ => sorted[((share * received as f64).ceil() as usize).clamp(1, received) - 1] as f64 / 1e9,
         };
-        let sum: u128 = self.delays_ns.iter().map(|&delay| u128::from(delay)).sum();
+        let sum: u128 = sorted.iter().map(|&delay| u128::from(delay)).sum();
         Some(DatagramRecord {
             key: open.key,
             client: open.client,
             source: open.source,
             upload: open.upload,
-            sent: self.sent,
+            sent: self.delays_ns.len() as u64,
             received: received as u64,
             lost: self.lost,
             bytes: self.bytes,
@@ -67,28 +95,91 @@ impl ReceiveStats {
             } else {
                 self.jitter_sum_ns / (received as f64 - 1.0).max(1.0) / 1e9
             },
+            late: (received - sorted.partition_point(|&delay| delay <= DatagramRecord::LATE.0)) as u64,
+            played: self.played(sorted.first().copied()),
         })
     }
+
+    /// Returns how the flow was played, of which the fastest packet took `least_ns`.
+    fn played(&self, least_ns: Option<u64>) -> Played {
+        // A flow of which nothing arrived has no playout point: all of it is missing at any.
+        let point = |hold: Dur| least_ns.unwrap_or(0) + hold.0;
+        match self.playback {
+            Playback::None => Played::Not,
+            Playback::Sound { codec, packet, hold } => {
+                let is_missing = |&delay: &u64| delay > point(hold);
+                let missing: Vec<bool> = self.delays_ns.iter().map(is_missing).collect();
+                let begins = missing.windows(2).filter(|pair| pair[1] && !pair[0]).count();
+                Played::Sound {
+                    codec,
+                    mouth_to_ear_s: match least_ns {
+                        Some(_) => (packet.0 + point(hold)) as f64 / 1e9,
+                        None => f64::NAN,
+                    },
+                    packets: missing.len() as u64,
+                    missing: missing.iter().filter(|is_missing| **is_missing).count() as u64,
+                    gaps: (begins + usize::from(missing.first() == Some(&true))) as u64,
+                }
+            }
+            Playback::Frames { interval, hold } => self.shown(interval, point(hold)),
+        }
+    }
+
+    /// Returns how the frames were shown that have to be complete `point_ns` after they were sent. A frame that is
+    /// late is shown when it is complete, but not after a later one; one that is not complete is never shown.
+    fn shown(&self, interval: Dur, point_ns: u64) -> Played {
+        let ends = self.frames.iter().skip(1).map(|&(_, place)| place).chain([self.delays_ns.len()]);
+        let complete: Vec<(Time, u64)> = self
+            .frames
+            .iter()
+            .zip(ends)
+            .map(|(&(sent, place), end)| {
+                (sent, self.delays_ns[place..end].iter().copied().max().unwrap_or(MISSING))
+            })
+            .collect();
+        let missing = complete.iter().filter(|(_, delay)| *delay > point_ns).count();
+        let mut next = u64::MAX;
+        let mut shown: Vec<u64> = Vec::with_capacity(complete.len());
+        for &(sent, delay) in complete.iter().rev().filter(|(_, delay)| *delay != MISSING) {
+            let at = sent.0 + delay.max(point_ns);
+            if at < next {
+                shown.push(at);
+                next = at;
+            }
+        }
+        shown.reverse();
+        let whole = complete.first().zip(complete.last());
+        let freezes = whole.map_or(0, |(first, last)| {
+            freezes(&shown, first.0.0 + point_ns, last.0.0 + interval.0 + point_ns, interval)
+        });
+        Played::Frames {
+            frames: complete.len() as u64,
+            missing: missing as u64,
+            freezes,
+            length_s: complete.len() as f64 * interval.as_secs(),
+        }
+    }
+}
+
+/// Returns how often a picture freezes that has to be there from `begin` to `end`, of frames shown at these times: a
+/// frame lasts at least three times as long as the mean of the latest, and 150 ms longer. Before there is a frame,
+/// the mean is the interval of the sender.
+fn freezes(shown: &[u64], begin: u64, end: u64, interval: Dur) -> u64 {
+    let (mut before, mut count, mut durations) = (begin, 0, Vec::with_capacity(shown.len()));
+    for &at in shown.iter().chain([&end]) {
+        let duration = at.saturating_sub(before) as f64;
+        let latest = &durations[durations.len().saturating_sub(FREEZE_FRAMES)..];
+        let mean = match latest.len() {
+            0 => interval.0 as f64,
+            number => latest.iter().sum::<f64>() / number as f64,
+        };
+        count += u64::from(duration >= (3.0 * mean).max(mean + FREEZE_EXCESS_NS));
+        durations.push(duration);
+        before = before.max(at);
+    }
+    count
 }
 
 #[cfg(test)]
-#[allow(non_snake_case)]
-mod tests {
-    use super::*;
-
-    /// RFC 3550: J += (|D| − J) / 16 with D the change of transit time.
-    #[test]
-    fn record_arrival__jitter_by_hand() {
-        let mut stats = ReceiveStats { open: Some(Open::default()), ..ReceiveStats::default() };
-        for ms in [10, 26, 26, 10] {
-            stats.record_arrival(Dur::from_millis(ms), 200);
-        }
-        let (first, second) = (1.0, 1.0 - 1.0 / 16.0);
-        let third = second + (16.0 - second) / 16.0;
-        let expected = (first + second + third) / 3.0 / 1e3;
-        let record = stats.record().expect("it began");
-        assert!((record.jitter_s - expected).abs() < 1e-12, "{} for {expected}", record.jitter_s);
-        assert_eq!((record.received, record.bytes), (4, 800));
-        assert_eq!(record.delay_s, [0.018, 0.010, 0.026, 0.026]);
-    }
-}
+#[path = "receive_stats_tests.rs"]
+mod tests;

@@ -10,7 +10,8 @@ use super::misbehaving::Misbehaving;
 use super::mix::Mix;
 use super::replay::{Replay, directions_of, open_for};
 use super::sessions::Sessions;
-use crate::record::FlowRecord;
+use super::viewers::Viewers;
+use crate::record::{FlowRecord, ViewRecord};
 use crate::traffic::Traffic;
 use crate::traffic::connection::{Connection, Kind};
 use crate::traffic::model::poisson::PoissonDraws;
@@ -33,6 +34,8 @@ pub enum Source {
     Isolated(Isolated),
     /// Users who fetch or send files.
     Ftp(Ftp),
+    /// Viewers of streams.
+    Viewers(Viewers),
     /// Connections opened once, each at its time.
     Starts(Starts),
     /// Several sources at once.
@@ -51,6 +54,7 @@ impl ConnectionSource for Source {
             Source::Poisson(source) => source.begin(commands),
             Source::Isolated(source) => source.begin(commands),
             Source::Ftp(source) => source.begin(commands),
+            Source::Viewers(source) => source.begin(commands),
             Source::Starts(source) => source.begin(commands),
             Source::Mix(source) => source.begin(commands),
             Source::Misbehaving(source) => source.begin(commands),
@@ -66,6 +70,7 @@ impl ConnectionSource for Source {
             Source::Poisson(source) => source.wake(token, now, commands),
             Source::Isolated(source) => source.wake(token, now, commands),
             Source::Ftp(source) => source.wake(token, now, commands),
+            Source::Viewers(source) => source.wake(token, now, commands),
             Source::Starts(source) => source.wake(token, now, commands),
             Source::Mix(source) => source.wake(token, now, commands),
             Source::Misbehaving(source) => source.wake(token, now, commands),
@@ -81,9 +86,19 @@ impl ConnectionSource for Source {
             Source::Poisson(source) => source.finished(tag, now, commands),
             Source::Isolated(source) => source.finished(tag, now, commands),
             Source::Ftp(source) => source.finished(tag, now, commands),
+            Source::Viewers(source) => source.finished(tag, now, commands),
             Source::Starts(source) => source.finished(tag, now, commands),
             Source::Mix(source) => source.finished(tag, now, commands),
             Source::Misbehaving(source) => source.finished(tag, now, commands),
+        }
+    }
+
+    fn views(&self, now: Time) -> Vec<ViewRecord> {
+        match self {
+            Source::Viewers(source) => source.views(now),
+            Source::Mix(source) => source.views(now),
+            Source::Misbehaving(source) => source.views(now),
+            _ => Vec::new(),
         }
     }
 }

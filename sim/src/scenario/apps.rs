@@ -8,12 +8,14 @@ use crate::engine::ftp::Ftp;
 use crate::engine::misbehaving::Misbehaving;
 use crate::engine::mix::Mix;
 use crate::engine::source::{List, Source, Starts};
+use crate::engine::viewers::Viewers;
 use crate::flow::Class;
 use crate::rng::mix as hash;
 use crate::traffic::Traffic;
 use crate::traffic::model::Model;
 use crate::traffic::model::datagrams::Senders;
 use crate::traffic::model::ftp;
+use crate::traffic::model::stream::{Viewing, ViewingDraws};
 use crate::traffic::model::telnet::{Keystrokes, Telnet};
 use crate::units::Time;
 use std::sync::Arc;
@@ -55,6 +57,11 @@ pub fn no_traffic() -> Source {
 /// Users who fetch or send files, under a run's seed.
 pub fn ftp_users(model: &ftp::Ftp, seed: u64) -> Source {
     Source::Ftp(Ftp::new(model.draws(seed)))
+}
+
+/// Viewers of streams, under a run's seed, who are recorded within the window.
+pub fn viewers(model: &Viewing, seed: u64, window: (Time, Time)) -> Source {
+    Source::Viewers(Viewers::new(ViewingDraws::new(model.clone(), seed), window))
 }
 
 /// Returns remote logins as a source; their rules are added to the run's.

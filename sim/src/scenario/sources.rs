@@ -153,6 +153,9 @@ fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: 
         Model::Telnet(telnet) => apps::telnet_sessions(plan, telnet, drawn, apps),
         Model::Udp(udp) => apps::datagram_flows(&udp.senders(), drawn, apps),
         Model::Voip(voip) => apps::datagram_flows(&voip.senders(), drawn, apps),
+        Model::Game(game) => apps::datagram_flows(&game.senders(), drawn, apps),
+        Model::VideoCall(call) => apps::datagram_flows(&call.senders(), drawn, apps),
+        Model::Viewing(viewing) => apps::viewers(viewing, drawn, plan.window()),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Logins, file transfers in both directions and datagrams: exact times on an empty link, and conservation laws.
-use crate::common::{SCHEMES, entry, mixed, payload, play, scenario, sending, with_up};
-use mousehole_sim::record::{FlowRecord, Transfer};
+use crate::common::{SCHEMES, entry, error_of, mixed, payload, play, scenario, sending, with_up};
+use mousehole_sim::record::{FlowRecord, Played, Transfer};
 use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, MixSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
 use mousehole_sim::units::Time;
@@ -208,6 +208,90 @@ fn voip__sends_as_often_as_it_talks() {
     }
 }
 
+/// 100 B at 4 Mbit/s take 0.2 ms on top of 20 ms one way.
+#[test]
+fn game__is_exact_on_an_empty_link() {
+    let result = alone("game", json!({"players": 1, "packets_per_s": 50, "start_spread_s": 0}));
+    assert_eq!(result.outcome.datagrams.len(), 2);
+    for flow in &result.outcome.datagrams {
+        assert_eq!((flow.delay_s, flow.lost, flow.late), ([0.0202; 4], 0, 0));
+        assert!(flow.sent.abs_diff(1000) <= 1, "{}", flow.sent);
+        assert_eq!(flow.played, Played::Not);
+    }
+}
+
+/// Six packets of 1082 B are sent at once: each is 2.164 ms in the link, behind those before it.
+#[test]
+fn videocall__is_exact_on_an_empty_link() {
+    let params = json!({"calls": 1, "direction": "down", "start_spread_s": 0});
+    let result = alone("videocall", params);
+    let [flow] = result.outcome.datagrams[..] else { panic!("one flow") };
+    let Played::Frames { frames, missing, freezes, length_s } = flow.played else { panic!("frames") };
+    assert_eq!((flow.sent, flow.received, missing, freezes), (6 * frames, 6 * frames, 0, 0));
+    assert!(frames.abs_diff(600) <= 1 && (length_s - frames as f64 / 30.0).abs() < 1e-6);
+    assert!((flow.delay_s[3] - (0.020 + 6.0 * 0.002_164)).abs() < 1e-9, "{:?}", flow.delay_s);
+    assert!((flow.delay_s[0] - (0.020 + 3.5 * 0.002_164)).abs() < 1e-9, "{:?}", flow.delay_s);
+}
+
+/// A frame that has no time to wait is late unless it arrives as fast as the first of all packets.
+#[test]
+fn videocall__misses_what_comes_after_its_deadline() {
+    for (playout_s, is_missing) in [(0.0108, true), (0.0109, false)] {
+        let params = json!({"calls": 1, "direction": "down", "playout_s": playout_s});
+        let result = alone("videocall", params);
+        let Played::Frames { frames, missing, .. } = result.outcome.datagrams[0].played else {
+            panic!("frames")
+        };
+        assert_eq!(missing, if is_missing { frames } else { 0 }, "{playout_s}");
+    }
+}
+
+/// On a link twice as fast as the ladder's top, a viewer climbs to it as the buffer fills, and never waits.
+#[test]
+fn stream__climbs_to_the_highest_rate_on_an_empty_link() {
+    let ladder = json!([250_000, 500_000, 1_000_000, 2_000_000]);
+    let params = json!({"viewers": 1, "ladder_bps": ladder, "video_s": 1000, "start_spread_s": 0});
+    let result = alone("stream", params);
+    let [view] = result.outcome.views[..] else { panic!("one viewer") };
+    let ended = result.outcome.ended.as_secs();
+    assert!(view.stalled_s == 0.0 && view.played_s > 19.0 && ended < 60.0, "{view:?}");
+    let sizes: Vec<u64> = result.outcome.transfers.iter().map(|one| one.bytes).collect();
+    assert!(sizes.is_sorted(), "{sizes:?}");
+    assert_eq!((sizes.first(), sizes.last()), (Some(&62_500), Some(&500_000)));
+    let mean = sizes.iter().sum::<u64>() as f64 * 8.0 / 2.0 / sizes.len() as f64;
+    assert_near(view.rate_bps / view.segments as f64, mean, 0.1);
+}
+
+/// A link slower than the lowest rate: a video stands still as long as its segments take longer than they last.
+#[test]
+fn stream__stands_still_on_a_link_that_is_too_slow() {
+    let mut base = scenario("droptail");
+    (base.link.rate, base.duration) = ("500kbit".into(), "120s".into());
+    let params = json!({"viewers": 1, "ladder_bps": [800_000], "video_s": 10_000, "start_spread_s": 0});
+    let result = play(&mixed(base, vec![entry("stream", params)]));
+    let [view] = result.outcome.views[..] else { panic!("one viewer") };
+    // 200 kB a segment of 2 s, with 40 B of headers for each 1460 B; the windows are slow to open, too.
+    let least = 1.0 - 500.0 / 800.0 * 1460.0 / 1500.0;
+    let share = view.stalled_s / (view.stalled_s + view.played_s);
+    assert!((least - 0.01..least + 0.15).contains(&share), "{share} for at least {least}");
+    // It is in one state or another all the time from the first request on.
+    assert!((view.startup_s + view.stalled_s + view.played_s - 120.0).abs() < 1e-6, "{view:?}");
+}
+
+/// A viewer of short videos asks for one after the other, and each start is a few round trips and two segments.
+#[test]
+fn stream__times_its_starts() {
+    let params = json!({"viewers": 4, "video_s": 4, "pause_s": 0.5, "ladder_bps": [400_000]});
+    let result = alone("stream", params);
+    assert_eq!(result.outcome.views.len(), 4);
+    let starts: u64 = result.outcome.views.iter().map(|view| view.starts).sum();
+    let startup_s: f64 = result.outcome.views.iter().map(|view| view.startup_s).sum();
+    // 5 s and more for a video and its pause, in 20 s.
+    assert!((10..=18).contains(&starts), "{starts}");
+    let mean = startup_s / starts as f64;
+    assert!((0.3..1.5).contains(&mean), "{mean}");
+}
+
 /// One event per hop or two: the same records.
 #[test]
 fn paths__uploads_and_datagrams_are_the_same_on_both() {
@@ -220,6 +304,9 @@ fn paths__uploads_and_datagrams_are_the_same_on_both() {
                 sending("both", entry("ftp", json!({"users": 2, "off_s": 0.3}))),
                 entry("voip", json!({"calls": 3})),
                 entry("udp", json!({"rate_bps": 700_000})),
+                entry("game", json!({"players": 2})),
+                entry("videocall", json!({"rate_bps": 600_000, "key_every_s": 1})),
+                entry("stream", json!({"viewers": 2})),
             ],
         ))
     };
@@ -227,6 +314,8 @@ fn paths__uploads_and_datagrams_are_the_same_on_both() {
     assert!(slow.outcome.events > fast.outcome.events);
     assert_eq!(fast.outcome.transfers, slow.outcome.transfers);
     assert_eq!(fast.outcome.datagrams, slow.outcome.datagrams);
+    assert_eq!(fast.outcome.views, slow.outcome.views);
+    assert_eq!(fast.outcome.views.len(), 2);
     assert!(fast.outcome.datagrams.iter().any(|flow| flow.lost > 0));
 }
 
@@ -243,6 +332,8 @@ fn conservation__with_uploads_and_datagrams() {
                 sending("both", entry("ftp", json!({"users": 2, "endless": true}))),
                 sending("both", entry("udp", json!({"flows": 2, "rate_bps": 1_000_000}))),
                 entry("voip", json!({"calls": 2})),
+                entry("videocall", json!({"rate_bps": 600_000})),
+                entry("stream", json!({})),
             ],
         ));
         assert!(result.is_conserved(), "{scheme}: {:?}", result.outcome.balance);
@@ -256,5 +347,24 @@ fn conservation__with_uploads_and_datagrams() {
         let is_ideal = ["srpt", "las", "empty"].iter().any(|ideal| scheme.ends_with(ideal));
         assert!(lost > 0 || is_ideal, "{scheme}");
         assert!(lost <= all, "{scheme}: {lost} of {all}");
+    }
+}
+
+#[test]
+fn models__of_calls_games_and_streams_name_a_faulty_parameter() {
+    for (model, params, parts) in [
+        ("voip", json!({"playout_s": -1}), ["playout_s", "-1", "from 0 to 10"]),
+        ("voip", json!({"codec": "g729"}), ["codec", "g729", "g711-plc"]),
+        ("game", json!({"packets_per_s": 0}), ["packets_per_s", "0", "from 0.1"]),
+        ("game", json!({"packet_bytes": 9000}), ["packet_bytes", "9000", "to 1500"]),
+        ("videocall", json!({"key_ratio": 0.5}), ["key_ratio", "0.5", "from 1 to 100"]),
+        ("videocall", json!({"frame_rate": 30}), ["frame_rate", "parameter", "frames_per_s"]),
+        ("stream", json!({"ladder_bps": [2e6, 1e6]}), ["ladder_bps", "2000000", "rising"]),
+        ("stream", json!({"startup_s": 30}), ["startup_s", "30", "buffer_s"]),
+    ] {
+        let error = error_of(&mixed(scenario("droptail"), vec![entry(model, params)]));
+        let sentence = error.to_string();
+        assert!(sentence.starts_with("traffic.mix[0].params") && !sentence.contains('\n'), "{sentence}");
+        assert!(parts.iter().all(|part| sentence.contains(part)), "{parts:?}: {sentence}");
     }
 }

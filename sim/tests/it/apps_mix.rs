@@ -191,6 +191,9 @@ fn count__is_the_parameter_that_says_how_many() {
         ("ftp", "users"),
         ("udp", "flows"),
         ("voip", "calls"),
+        ("game", "players"),
+        ("videocall", "calls"),
+        ("stream", "viewers"),
     ] {
         let spec = MixSpec { count: Some(7), ..MixSpec { model: model.into(), ..MixSpec::default() } };
         let plan =

@@ -7,6 +7,7 @@
 use super::check::{self, FlowDirection};
 use crate::error::Result;
 use crate::flow::Class;
+use crate::playback::{Codec, Playback};
 use crate::rng::{Purpose, Stream as Draws, mix};
 use crate::units::Dur;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,10 @@ pub struct Voip {
     pub on_s: f64,
     /// Mean pause, exponential, s.
     pub off_s: f64,
+    /// What makes the sound.
+    pub codec: Codec,
+    /// Time for which the receiver holds a packet of the least delay back, s.
+    pub playout_s: f64,
     /// Calls begin evenly at random within this time, s.
     pub start_spread_s: f64,
     /// Number of the first call's client and server host.
@@ -84,6 +89,8 @@ impl Default for Voip {
             interval_s: 0.02,
             on_s: 1.004,
             off_s: 1.587,
+            codec: Codec::G711Plc,
+            playout_s: 0.06,
             start_spread_s: 1.0,
             first_host: 0,
         }
@@ -119,6 +126,8 @@ impl Udp {
             class: self.class,
             start_spread_s: self.start_spread_s,
             first_host: self.first_host,
+            pictures: None,
+            playback: Playback::None,
         }
     }
 }
@@ -135,6 +144,7 @@ impl Voip {
             ("interval_s", self.interval_s, 1e-4..=10.0),
             ("on_s", self.on_s, 0.0..=1e6),
             ("off_s", self.off_s, 0.0..=1e6),
+            ("playout_s", self.playout_s, 0.0..=10.0),
             ("start_spread_s", self.start_spread_s, 0.0..=1e6),
             ("first_host", f64::from(self.first_host), 0.0..=1e6),
         ])
@@ -152,6 +162,12 @@ impl Voip {
             class: Class::Interactive,
             start_spread_s: self.start_spread_s,
             first_host: self.first_host,
+            pictures: None,
+            playback: Playback::Sound {
+                codec: self.codec,
+                packet: Dur::from_secs(self.interval_s),
+                hold: Dur::from_secs(self.playout_s),
+            },
         }
     }
 }
@@ -159,15 +175,53 @@ impl Voip {
 /// Senders of datagrams of any application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Senders {
-    flows: u32,
-    direction: FlowDirection,
-    packet_bytes: u16,
-    interval: Dur,
-    on_s: f64,
-    off_s: f64,
-    class: Class,
-    start_spread_s: f64,
-    first_host: u32,
+    pub(super) flows: u32,
+    pub(super) direction: FlowDirection,
+    pub(super) packet_bytes: u16,
+    pub(super) interval: Dur,
+    pub(super) on_s: f64,
+    pub(super) off_s: f64,
+    pub(super) class: Class,
+    pub(super) start_spread_s: f64,
+    pub(super) first_host: u32,
+    pub(super) pictures: Option<Pictures>,
+    pub(super) playback: Playback,
+}
+
+/// The frames of a video: what is sent at once instead of a single packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pictures {
+    /// Bytes of a key frame, without headers.
+    pub key_bytes: u32,
+    /// Bytes of any other frame.
+    pub other_bytes: u32,
+    /// From one key frame to the next, in frames; at least 1.
+    pub key_every: u32,
+}
+
+impl Pictures {
+    /// Bytes of the headers of IP, UDP and RTP.
+    pub const HEADER_BYTES: u32 = 40;
+
+    /// Returns the number of packets of frame `number` and the IP length of each: as many as are needed for packets
+    /// of at most `most` bytes, all as long.
+    fn packets(&self, number: u64, most: u16) -> (u32, u16) {
+        let is_key = number.is_multiple_of(u64::from(self.key_every));
+        let bytes = if is_key { self.key_bytes } else { self.other_bytes };
+        let packets = bytes.div_ceil(u32::from(most) - Pictures::HEADER_BYTES).max(1);
+        (packets, (bytes.div_ceil(packets) + Pictures::HEADER_BYTES) as u16)
+    }
+
+    /// Returns the mean number of bytes on the wire per frame.
+    fn mean_bytes(&self, most: u16) -> f64 {
+        let wire = |number| {
+            let (packets, bytes) = self.packets(number, most);
+            f64::from(packets) * f64::from(bytes)
+        };
+        let others = f64::from(self.key_every - 1);
+        let other = if self.key_every > 1 { wire(1) } else { 0.0 };
+        (wire(0) + others * other) / f64::from(self.key_every)
+    }
 }
 
 /// Where one flow runs and when it begins.
@@ -190,10 +244,13 @@ pub struct Begin {
 pub struct Stream {
     /// IP length.
     pub packet_bytes: u16,
-    /// From packet to packet within a spurt.
+    /// From packet to packet, or from frame to frame, within a spurt.
     pub interval: Dur,
+    /// How the receiver plays it.
+    pub playback: Playback,
     on_s: f64,
     off_s: f64,
+    pictures: Option<Pictures>,
     seed: u64,
     flow: u64,
 }
@@ -217,8 +274,10 @@ impl Senders {
         Stream {
             packet_bytes: self.packet_bytes,
             interval: self.interval,
+            playback: self.playback,
             on_s: self.on_s,
             off_s: self.off_s,
+            pictures: self.pictures,
             seed,
             flow: u64::from(flow),
         }
@@ -227,12 +286,28 @@ impl Senders {
     /// Returns the load on `rate_bps` in one direction.
     pub fn offered_load(&self, rate_bps: f64) -> f64 {
         let active = if self.on_s > 0.0 { self.on_s / (self.on_s + self.off_s) } else { 1.0 };
-        let peak = f64::from(self.packet_bytes) * 8.0 / self.interval.as_secs();
+        let bytes = match self.pictures {
+            Some(pictures) => pictures.mean_bytes(self.packet_bytes),
+            None => f64::from(self.packet_bytes),
+        };
+        let peak = bytes * 8.0 / self.interval.as_secs();
         f64::from(self.flows) * peak * active / rate_bps
     }
 }
 
 impl Stream {
+    /// Returns how many packets are sent at once as number `number`, and the IP length of each. Flows have their key
+    /// frames at different times.
+    pub fn packets(&self, number: u64) -> (u32, u16) {
+        match self.pictures {
+            None => (1, self.packet_bytes),
+            Some(pictures) => {
+                let phase = self.draws(Purpose::Size, 0).uniform() * f64::from(pictures.key_every);
+                pictures.packets(number + phase as u64, self.packet_bytes)
+            }
+        }
+    }
+
     /// Returns the packets of spurt `number`, at least one; without pauses there is a single spurt.
     pub fn spurt_packets(&self, number: u64) -> u64 {
         if self.on_s == 0.0 || self.off_s == 0.0 {

@@ -5,6 +5,7 @@ mod check;
 pub mod closed_loop;
 pub mod datagrams;
 pub mod ftp;
+pub mod game;
 pub mod http;
 pub mod http2;
 pub mod law;
@@ -16,8 +17,10 @@ pub mod poisson;
 pub mod rio_ps;
 mod sample;
 pub mod shred;
+pub mod stream;
 pub mod telnet;
 pub mod users;
+pub mod videocall;
 pub mod web_sfd;
 
 use crate::error::{Error, IntoGiven, Problem, Result, quote};
@@ -25,6 +28,7 @@ use crate::units::Rate;
 pub use check::FlowDirection;
 use datagrams::{Udp, Voip};
 use ftp::Ftp;
+use game::Game;
 use http::Http;
 use http2::Http2;
 use packmime::PackMime;
@@ -33,7 +37,9 @@ use rio_ps::RioPs;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use shred::Shred;
+use stream::Viewing;
 use telnet::Telnet;
+use videocall::VideoCall;
 use web_sfd::WebSfd;
 
 /// A model by its name, with all its parameters.
@@ -61,6 +67,12 @@ pub enum Model {
     Udp(Udp),
     /// Telephone calls.
     Voip(Voip),
+    /// Games.
+    Game(Game),
+    /// Video calls.
+    VideoCall(VideoCall),
+    /// Viewers of streams.
+    Viewing(Viewing),
 }
 
 /// One line about a model, for lists.
@@ -128,6 +140,15 @@ pub const MODELS: &[About] = &[
     },
     About { name: "udp", summary: "datagrams at a constant rate or in spurts, whatever is lost" },
     About { name: "voip", summary: "telephone calls: 200 bytes every 20 ms in talk spurts, both ways" },
+    About { name: "game", summary: "games: 30 packets of 100 bytes a second, both ways" },
+    About {
+        name: "videocall",
+        summary: "video calls: 30 frames a second in several packets each, both ways",
+    },
+    About {
+        name: "stream",
+        summary: "viewers of videos in segments, whose bit rate follows the buffer (BBA, Huang et al. 2014)",
+    },
 ];
 
 /// Returns the model called `name`, with `params` (an object, or null) over its defaults.
@@ -159,6 +180,9 @@ fn named(name: &str, params: &Value) -> Option<Result<Model>> {
         "telnet" => checked(Telnet::default(), params, Telnet::validate, Model::Telnet),
         "udp" => checked(Udp::default(), params, Udp::validate, Model::Udp),
         "voip" => checked(Voip::default(), params, Voip::validate, Model::Voip),
+        "game" => checked(Game::default(), params, Game::validate, Model::Game),
+        "videocall" => checked(VideoCall::default(), params, VideoCall::validate, Model::VideoCall),
+        "stream" => checked(Viewing::default(), params, Viewing::validate, Model::Viewing),
         _ if name.starts_with(SIZES) => poisson_with(Poisson::of_sizes(&name[SIZES.len()..]), params),
         _ => return None,
     })
@@ -224,7 +248,9 @@ pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'stati
         "telnet" | "ftp" | "web:http10" | "web:http11" => Ok("users"),
         "web:rio-ps" | "web:rio-ps-small" | "web:rio-ps-large" => Ok("sessions"),
         "udp" => Ok("flows"),
-        "voip" => Ok("calls"),
+        "voip" | "videocall" => Ok("calls"),
+        "game" => Ok("players"),
+        "stream" => Ok("viewers"),
         "web:sfd" | "web:sfd-literal" => Err("inter_session_s"),
         "web:shred" => Err("load_bps"),
         "web:packmime" | "web:http2" => Err("connections_per_s"),
@@ -249,6 +275,9 @@ impl Model {
             Model::Ftp(model) => model.offered_load(bps, mss),
             Model::Udp(model) => Some(model.senders().offered_load(bps)),
             Model::Voip(model) => Some(model.senders().offered_load(bps)),
+            Model::Game(model) => Some(model.senders().offered_load(bps)),
+            Model::VideoCall(model) => Some(model.senders().offered_load(bps)),
+            Model::Viewing(_) => None,
         }
     }
 
@@ -261,6 +290,9 @@ impl Model {
             Model::Ftp(model) => model.direction == FlowDirection::Up,
             Model::Udp(model) => model.direction == FlowDirection::Up,
             Model::Voip(model) => model.direction == FlowDirection::Up,
+            Model::Game(model) => model.direction == FlowDirection::Up,
+            Model::VideoCall(model) => model.direction == FlowDirection::Up,
+            Model::Viewing(_) => false,
         }
     }
 
@@ -314,12 +346,15 @@ impl Model {
             Model::Http2(model) => Model::Http2(model.with_load(load, rate, mss)),
             Model::Poisson(model) => Model::Poisson(model.with_load(load, rate, mss)),
             Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_) => self,
+            Model::Game(_) | Model::VideoCall(_) | Model::Viewing(_) => self,
         })
     }
 
     /// Returns whether a load scales the model's arrivals; other models have a number of users.
     pub fn takes_load(&self) -> bool {
-        !matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_))
+        let has_users = matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Viewing(_));
+        let has_flows = matches!(self, Model::Udp(_) | Model::Voip(_) | Model::Game(_) | Model::VideoCall(_));
+        !has_users && !has_flows
     }
 
     /// Returns the name of its kind.
@@ -337,6 +372,9 @@ impl Model {
             Model::Ftp(_) => "ftp",
             Model::Udp(_) => "udp",
             Model::Voip(_) => "voip",
+            Model::Game(_) => "game",
+            Model::VideoCall(_) => "videocall",
+            Model::Viewing(_) => "stream",
         }
     }
 
@@ -354,6 +392,9 @@ impl Model {
             Model::Ftp(model) => serde_json::to_value(model),
             Model::Udp(model) => serde_json::to_value(model),
             Model::Voip(model) => serde_json::to_value(model),
+            Model::Game(model) => serde_json::to_value(model),
+            Model::VideoCall(model) => serde_json::to_value(model),
+            Model::Viewing(model) => serde_json::to_value(model),
         };
         value.unwrap_or(Value::Null)
     }

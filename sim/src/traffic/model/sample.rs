@@ -5,6 +5,7 @@ use super::closed_loop::PageDraws;
 use super::ftp::Ftp;
 use super::open_loop::OpenLoop;
 use super::poisson::Poisson;
+use super::stream::{Viewing, ViewingDraws};
 use super::telnet::{Keystrokes, Telnet};
 use super::users::Fetch;
 use crate::flow::Class;
@@ -31,7 +32,8 @@ impl Model {
             Model::Ftp(ftp) => ftp_sample(ftp, seed, count),
             Model::Telnet(telnet) => telnet_sample(telnet, seed, count),
             // Datagrams make no connections.
-            Model::Udp(_) | Model::Voip(_) => Vec::new(),
+            Model::Udp(_) | Model::Voip(_) | Model::Game(_) | Model::VideoCall(_) => Vec::new(),
+            Model::Viewing(viewing) => viewing_sample(viewing, seed, count),
         };
         connections.truncate(count);
         Traffic::from_connections(connections)
@@ -110,6 +112,21 @@ fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
         }
     };
     (0..model.users).map(session).collect()
+}
+
+/// Returns videos of the highest rate, a segment as often as it is played.
+fn viewing_sample(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
+    let draws = ViewingDraws::new(model.clone(), seed);
+    let (bytes, step) = (model.segment_bytes(model.ladder_bps.len() - 1), Dur::from_secs(model.segment_s));
+    let segments = count.div_ceil(model.viewers as usize) as u64;
+    let one = |(viewer, segment): (u32, u64)| {
+        let (at, host) = (Time::ZERO + draws.start(viewer), model.first_host + viewer);
+        connection(at + Dur(step.0 * segment), (host, host), single(bytes))
+    };
+    let all = (0..segments).flat_map(|segment| (0..model.viewers).map(move |viewer| (viewer, segment)));
+    let mut connections: Vec<Connection> = all.map(one).collect();
+    connections.sort_by_key(|connection| connection.start);
+    connections
 }
 
 /// Sessions found in progress at the start, followed for as long as it takes to see `count` connections.
