@@ -328,9 +328,14 @@ def _share_of(rate: str, whole_bps: float) -> float:
 
 
 def _same_as_baseline(results: Results, cell: Cell) -> list[str]:
-    """Names the schemes under which every replication had the same mean as under the baseline."""
+    """Names the schemes under which every replication had the same mean as under the baseline.
+
+    Replications without a transfer have nothing to compare.
+    """
     baseline = results.plan.baseline
     own = results.bucket_values(cell, baseline, "all", "response_mean_s")
+    if not np.any(np.isfinite(own)):
+        return []
     same = [
         scheme
         for scheme in results.plan.schemes
