@@ -192,9 +192,14 @@ def _ranked(results: Results, cell: Cell) -> list[str]:
 def _chosen(results: Results, cell: Cell, found: _Candidates) -> str:
     """Returns the least mean of those shown to help; of means within 5 % of it, the one that costs less.
 
-    It costs less if its long transfers are shown to take less time than under the least.
+    It costs less if its long transfers are shown to take less time than under the least. A scheme with a
+    smaller mean that was faster than the least in every replication takes its place: what is recommended is
+    beaten every time by nothing that can be installed.
     """
     least = found.shown[0]
+    before = found.ranked[: found.ranked.index(least)]
+    if always := [scheme for scheme in before if _is_always_faster(results, cell, scheme, least)]:
+        return always[0]
     ties = [
         scheme
         for scheme in found.shown
@@ -229,7 +234,7 @@ def _recommended(results: Results, cell: Cell, found: _Candidates) -> Advice:
     ahead = [scheme for scheme in found.others if _is_ahead(results, cell, scheme, chosen)]
     is_best = _is_best(results, cell, chosen, [*rivals, results.plan.baseline])
     lines = [
-        _gain(results, cell, chosen, is_best),
+        _gain(results, cell, chosen, is_best, found.shown[0]),
         _price(results, cell, chosen),
         _sureness(results, cell, chosen, peers),
     ]
@@ -245,15 +250,28 @@ def _recommended(results: Results, cell: Cell, found: _Candidates) -> Advice:
 
 def _is_ahead(results: Results, cell: Cell, scheme: str, chosen: str) -> bool:
     """Returns whether a scheme is shown to be faster than the chosen one, or was in every replication."""
-    faster, of = smaller_in(*(results.short_means(cell, name) for name in (scheme, chosen)))
-    return _ratio(results, cell, scheme, chosen).high < 0 or (faster == of and of > 0)
+    always = _is_always_faster(results, cell, scheme, chosen)
+    return always or _ratio(results, cell, scheme, chosen).high < 0
 
 
-def _gain(results: Results, cell: Cell, scheme: str, is_best: bool) -> str:
-    """Returns what short transfers gain; `Best` is said only where it is shown."""
-    verdict = _finding(results, cell, scheme, "short_response_mean_s").verdict
+def _is_always_faster(results: Results, cell: Cell, scheme: str, other: str) -> bool:
+    """Returns whether a scheme was faster than another in every replication, of five at least."""
+    faster, of = smaller_in(*(results.short_means(cell, name) for name in (scheme, other)))
+    return faster == of >= LEAST_REPLICATIONS
+
+
+def _gain(results: Results, cell: Cell, scheme: str, is_best: bool, shown: str) -> str:
+    """Returns what short transfers gain; `Best` is said only where it is shown.
+
+    A scheme that is not shown to help by itself was faster than `shown`, which is, in every replication.
+    """
+    own = _finding(results, cell, scheme, "short_response_mean_s")
     word = "Best" if is_best else "Recommended"
-    return f"{word} for transfers ≤ {size_text(results.plan.short_bytes)}: {scheme}, {verdict}."
+    said = own.verdict
+    if own.outcome != BETTER:
+        verdict = _finding(results, cell, shown, "short_response_mean_s").verdict
+        said = f"faster in every {results.plan.run_word} than {shown}, which is {verdict}"
+    return f"{word} for transfers ≤ {size_text(results.plan.short_bytes)}: {scheme}, {said}."
 
 
 def _price(results: Results, cell: Cell, scheme: str) -> str:
