@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from mousehole.base import MouseholeError
-from mousehole.statistics import Estimate
+from mousehole.statistics import Design, Estimate, log_ratio, t_interval
 from numpy.typing import NDArray
 
+from papers.captures import capture_design
 from papers.definition import (
     Cell,
     Claim,
@@ -131,6 +132,21 @@ class Evaluator:
         given = replace(value, args=labelled(value.args, dict(requests[0].cell)))
         per_run = zip(*measured, strict=True)
         return np.array([self._value(given, cells) for cells in per_run], np.float64)
+
+    def estimate(self, value: Value, grid: str, labels: Cell, comparisons: float = 1.0) -> Estimate:
+        """Returns a value over the replications with its interval, by the statistics of `compare`.
+
+        A relative change is the geometric mean of the replications' ratios, less one. The interval allows for
+        what another capture would differ by, and for `comparisons` that hold together.
+        """
+        values = self.values(value, grid, labels)
+        if not grid:
+            return t_interval(values)
+        own = capture_design(self.runs.scenario(self.requests(value, grid, labels)[0]))
+        design = Design(comparisons, capture_share=own.capture_share, capture_freedom=own.capture_freedom)
+        if value.change == "relative":
+            return log_ratio(1 + values, np.ones_like(values), design).as_change()
+        return t_interval(values, design)
 
     def claim_requests(self, claim: Claim) -> list[Request]:
         """Returns all cells that a claim needs."""

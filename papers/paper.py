@@ -280,12 +280,12 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
                     published_text(None if found is None else ends(found), column.unit, column.digits)
                 )
             try:
-                values = evaluator.values(column, table.grid, labels)
+                estimate = evaluator.estimate(column, table.grid, labels)
             except NotAvailableError as error:
                 reasons[f"{Word.NOT_RUN}: {error}"] = None
                 cells.append(Word.NOT_RUN.value)
             else:
-                cells.append(estimate_text(t_interval(values), column.unit, column.digits))
+                cells.append(estimate_text(estimate, column.unit, column.digits))
         rows.append(cells)
     note = ". ".join(filter(None, [table.note, *reasons]))
     return Table(table.number, f"Table {table.number}: {table.title}", columns, rows, len(table.rows), note)

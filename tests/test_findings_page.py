@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from mousehole.base import MouseholeError
-from mousehole.statistics import Estimate
+from mousehole.statistics import Design, Estimate, log_ratio
 
 from papers import paper
 from papers.runs import Options
@@ -32,6 +32,11 @@ class Told:
             return np.full(5, nan)
         change = self.SECONDS[value.of["scheme"]] / self.SECONDS[value.against["scheme"]] - 1
         return change + np.array([-0.001, 0.001, 0.0, 0.0, 0.0])
+
+    def estimate(self, value: Any, grid: str, labels: Any, comparisons: float) -> Estimate:
+        """Returns the change with its interval, as an evaluator does for a model."""
+        ratios = 1 + self.values(value, grid, labels)
+        return log_ratio(ratios, np.ones(len(ratios)), Design(comparisons)).as_change()
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estimate]:
-    """Returns the logarithm of each scheme's ratio of means in long runs of the model itself."""
+    """Returns the logarithm of each scheme's ratio, paired by run, in long runs of the model itself."""
     found = mousehole.compare(
         model, rate=RATE, rtt=RTT, load=LOAD, schemes=[BASELINE, *SCHEMES], baseline=BASELINE,
         seed=TRUTH_SEED, warmup="600s", duration="1000s", seeds=replications, jobs=jobs,
@@ -148,10 +148,10 @@ def covered(
     ]  # fmt: skip
     cell = results[0].plan.cells[0]
     for scheme, true in truths.items():
-        alone, printed = (
-            [log_ratio(*means(found, scheme), found.design(cell, is_primary)) for found in results]
-            for is_primary in (False, True)
-        )
+        alone = [log_ratio(*means(found, scheme), found.design(cell)) for found in results]
+        printed = [
+            log_ratio(*means(found, scheme), found.primary_design(cell, BASELINE)) for found in results
+        ]
         without = [log_ratio(*means(found, scheme), Design()) for found in results]
         change = true.as_change()
         yield Covered(

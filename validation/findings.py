@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from mousehole.base import ConsoleReporter
 from mousehole.reports import report_console
-from mousehole.statistics import Estimate, t_interval
+from mousehole.statistics import Estimate, effective_comparisons
 
 from papers import paper
 from papers.definition import Value
@@ -65,13 +66,29 @@ class Findings:
         self._evaluator = evaluator
         axes = evaluator.definition.grids[GRID].axes
         self.traffics, self.conditions = axes["traffic"], axes["condition"]
+        self._known: dict[tuple[str, str, str, str], float] = {}
         self.models = [name for name in self.traffics if name.startswith("web:")]
 
     def change(self, field: str, scheme: str, other: str, traffic: str, condition: str = BASE) -> Change:
         """Returns the relative change of a field under `scheme` against `other`."""
         cell = {"traffic": traffic, "condition": condition, "scheme": scheme}
         value = Value(value=field, of=cell, against={"scheme": other}, change="relative")
-        return Change(t_interval(self._evaluator.values(value, GRID, {})))
+        number = self._comparisons(field, other, traffic, condition)
+        return Change(self._evaluator.estimate(value, GRID, {}, number))
+
+    def _comparisons(self, field: str, other: str, traffic: str, condition: str) -> float:
+        """Returns for how many comparisons an interval against `other` must hold: for all of the page's."""
+        key = field, other, traffic, condition
+        if key not in self._known:
+            cell = {"traffic": traffic, "condition": condition}
+            values = [
+                Value(value=field, of={**cell, "scheme": one}, against={"scheme": other}, change="relative")
+                for one in (*OF_PAPERS, *INSTALLED)
+                if one != other
+            ]
+            columns = [np.log1p(self._evaluator.values(value, GRID, {})) for value in values]
+            self._known[key] = effective_comparisons(columns)
+        return self._known[key]
 
     def best(self, field: str, schemes: Sequence[str], traffic: str, condition: str = BASE) -> str:
         """Returns the scheme with the least mean of a field."""
@@ -116,8 +133,10 @@ def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> s
     parts = [
         "\n",
         document.wrapped(
-            f"{length.replications} replications of {length.says}; intervals hold 95 %, over replications "
-            "with common random numbers. Negative is faster."
+            f"{length.replications} replications of {length.says}; a change is the geometric mean of the "
+            "replications' ratios. In the sentences, intervals of 95 % hold for all schemes against one at "
+            "once, in the tables each by itself. Those of logs allow for what another capture would differ "
+            "by. Negative is faster."
         ),
         "\n\n## In short\n\n",
         *(document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in sentences(findings)),

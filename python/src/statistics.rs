@@ -2,9 +2,9 @@
 
 use crate::convert::to_python;
 use mousehole_answer::statistics::{
-    self as answer, capture, indices, intervals, levels, significance, transient,
+    self as answer, capture, indices, intervals, levels, significance, simultaneous, transient,
 };
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,9 +19,9 @@ pub struct Design(answer::Design);
 #[pymethods]
 impl Design {
     #[new]
-    #[pyo3(signature = (comparisons = 1, is_sequential = false, first_look = levels::FIRST_LOOK, capture_share = 0.0, capture_freedom = f64::INFINITY))]
+    #[pyo3(signature = (comparisons = 1.0, is_sequential = false, first_look = levels::FIRST_LOOK, capture_share = 0.0, capture_freedom = f64::INFINITY))]
     fn new(
-        comparisons: u32,
+        comparisons: f64,
         is_sequential: bool,
         first_look: u32,
         capture_share: f64,
@@ -30,11 +30,14 @@ impl Design {
         if first_look == 0 {
             return Err(PyValueError::new_err("first_look: must be at least 1"));
         }
+        if !comparisons.is_finite() {
+            return Err(PyValueError::new_err("comparisons: must be finite"));
+        }
         Ok(Design(answer::Design { comparisons, is_sequential, first_look, capture_share, capture_freedom }))
     }
 
     #[getter]
-    fn comparisons(&self) -> u32 {
+    fn comparisons(&self) -> f64 {
         self.0.comparisons
     }
 
@@ -66,6 +69,10 @@ impl Design {
         self.0.half_width(deviation, count)
     }
 
+    fn limits(&self, estimate: &Estimate, error: f64) -> Estimate {
+        Estimate(self.0.limits(&estimate.0, error))
+    }
+
     fn standard_error(&self, estimate: &Estimate) -> f64 {
         self.0.standard_error(&estimate.0)
     }
@@ -74,7 +81,7 @@ impl Design {
         self.0.freedom(count)
     }
 
-    fn __getnewargs__(&self) -> (u32, bool, u32, f64, f64) {
+    fn __getnewargs__(&self) -> (f64, bool, u32, f64, f64) {
         let own = self.0;
         (own.comparisons, own.is_sequential, own.first_look, own.capture_share, own.capture_freedom)
     }
@@ -206,6 +213,38 @@ fn log_ratio(scheme: Column, reference: Column, design: &Design) -> PyResult<Est
 }
 
 #[pyfunction]
+fn ratio_of_means(scheme: Column, reference: Column, design: &Design) -> PyResult<Estimate> {
+    let (own, other) = pair(&scheme, &reference)?;
+    Ok(Estimate(intervals::ratio_of_means(own, other, &design.0)))
+}
+
+#[pyfunction]
+fn paired_logs<'py>(
+    py: Python<'py>,
+    scheme: Column,
+    reference: Column,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (own, other) = pair(&scheme, &reference)?;
+    Ok(intervals::paired_logs(own, other).into_pyarray(py))
+}
+
+#[pyfunction]
+fn smaller_in(scheme: Column, reference: Column) -> PyResult<(u32, u32)> {
+    let (own, other) = pair(&scheme, &reference)?;
+    Ok(intervals::smaller_in(own, other))
+}
+
+#[pyfunction]
+fn effective_comparisons(columns: Vec<Column>) -> PyResult<f64> {
+    let columns: Vec<Vec<f64>> =
+        columns.iter().map(|column| Ok(column.as_slice()?.to_vec())).collect::<PyResult<_>>()?;
+    if columns.iter().any(|column| column.len() != columns[0].len()) {
+        return Err(PyValueError::new_err("columns must have the same length"));
+    }
+    Ok(simultaneous::effective_comparisons(&columns))
+}
+
+#[pyfunction]
 fn positive_interval(values: Column, design: &Design) -> PyResult<Estimate> {
     Ok(Estimate(intervals::positive_interval(values.as_slice()?, &design.0)))
 }
@@ -258,7 +297,7 @@ fn mser(batch_means: Column) -> PyResult<usize> {
 }
 
 #[pyfunction]
-fn simultaneous_error(error: f64, comparisons: u32) -> f64 {
+fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
     levels::simultaneous_error(error, comparisons)
 }
 
@@ -319,6 +358,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(t_interval, module)?,
         wrap_pyfunction!(difference, module)?,
         wrap_pyfunction!(log_ratio, module)?,
+        wrap_pyfunction!(ratio_of_means, module)?,
+        wrap_pyfunction!(paired_logs, module)?,
+        wrap_pyfunction!(smaller_in, module)?,
+        wrap_pyfunction!(effective_comparisons, module)?,
         wrap_pyfunction!(positive_interval, module)?,
         wrap_pyfunction!(share_interval, module)?,
         wrap_pyfunction!(replications_for, module)?,

@@ -67,7 +67,7 @@ def test_compare__conserves_packets_by_colour(comparison: Comparison) -> None:
 def test_compare__one_verdict_per_scheme(comparison: Comparison) -> None:
     primary = comparison.findings.filter(~pl.col("exploratory") & (pl.col("reference") == "droptail"))
     assert primary["scheme"].to_list() == ["sfd", "fq-codel"]
-    assert set(primary["outcome"]) <= {"better", "worse", "no measurable benefit", "undecided"}
+    assert set(primary["outcome"]) <= {"better", "worse", "equal within 5 %", "undecided"}
     assert "sfd against droptail" in repr(comparison)
 
 

@@ -34,11 +34,11 @@ def ratio(low_percent: float, high_percent: float) -> Estimate:
         (-36, -28, BETTER, "better by 32 % (95 % interval 28–36 %)"),
         (-9, -0.5, BETTER, "better by 4.8 % (95 % interval 0.5–9.0 %)"),
         (5, 20, WORSE, "worse by 12 % (95 % interval 5.0–20 %)"),
-        (-2.04, 3, NO_BENEFIT, "no measurable benefit or harm (95 % interval −3.0 to 2.0 % of the gain)"),
+        (-2.04, 3, NO_BENEFIT, "equal within 5 % (95 % interval −3.0 to 2.0 % of the gain)"),
         (-30, -0.2, BETTER, "better by 16 % (95 % interval 0.2–30 %)"),
-        (-0.9, -0.2, NO_BENEFIT, "no measurable benefit or harm (95 % interval 0.2–0.9 % of the gain)"),
-        (0.2, 0.9, NO_BENEFIT, "no measurable benefit or harm (95 % interval −0.9 to −0.2 % of the gain)"),
-        (0, 0, NO_BENEFIT, "no measurable benefit or harm (95 % interval 0.0–0.0 % of the gain)"),
+        (-0.9, -0.2, NO_BENEFIT, "equal within 5 % (95 % interval 0.2–0.9 % of the gain)"),
+        (0.2, 0.9, NO_BENEFIT, "equal within 5 % (95 % interval −0.9 to −0.2 % of the gain)"),
+        (0, 0, NO_BENEFIT, "equal within 5 % (95 % interval 0.0–0.0 % of the gain)"),
     ],
 )
 def test_verdict__decided(low: float, high: float, outcome: str, text: str) -> None:
@@ -103,12 +103,32 @@ def test_verdict__undecided_asks_for_a_longer_capture_where_seeds_do_not_help() 
     assert judged.seeds_needed is None
 
 
-def test_saved_text__in_both_directions() -> None:
-    assert findings.saved_text(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == "100 ms of 250 ms saved"
-    some = findings.saved_text(np.array([0.1, nan, 5.0]), np.array([0.2, 5.0, nan]))
-    assert some == "100 ms of 200 ms saved", "replications that both know"
-    assert findings.saved_text(np.array([0.3]), np.array([0.25])) == "50 ms added to 250 ms"
-    assert findings.saved_text(np.array([0.25]), np.array([0.25])).endswith(" of 250 ms saved")
+def test_from_to_text__is_of_the_means() -> None:
+    assert findings.from_to_text(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == "mean 250 ms → 150 ms"
+    some = findings.from_to_text(np.array([0.1, nan, 5.0]), np.array([0.2, 5.0, nan]))
+    assert some == "mean 200 ms → 100 ms", "replications that both know"
+
+
+def test_verdict__an_end_that_says_nothing_is_not_told() -> None:
+    wide = verdict(Estimate(log(0.4), log(0.01), log(16), 10), faster=(10, 10))
+    assert wide.outcome == UNDECIDED
+    assert wide.text.startswith(
+        "undecided, faster in 10 of 10 replications: it may help by up to 99 % or harm by more than 100 %; "
+    )
+    worse = verdict(Estimate(log(20), log(11), log(40), 10))
+    assert worse.text == "worse by > 999 % (95 % interval > 999 to > 999 %)"
+    narrow = verdict(ratio(-30, 10), faster=(7, 10))
+    assert narrow.text.startswith(
+        "undecided, faster in 7 of 10 replications: it may help by up to 30 % or harm by up to 10 % (95 % "
+    )
+
+
+def test_verdict__a_sure_change_within_the_margin_is_equal() -> None:
+    assert verdict(ratio(-4.9, -0.5)).outcome == NO_BENEFIT
+    # the one-sided limits of 5 % are narrower than the interval, whatever family that is of
+    assert verdict(ratio(-5.5, 5.5)).outcome == NO_BENEFIT
+    assert verdict(ratio(-7.5, 7.5)).outcome == UNDECIDED
+    assert verdict(ratio(-7.5, 7.5), Design(8)).outcome == NO_BENEFIT
 
 
 def test_verdict__no_interval_under_five() -> None:
@@ -172,7 +192,7 @@ def test_findings__better_with_sentence() -> None:
     assert finding.outcome == BETTER
     assert finding.sentence == (
         "sfd against droptail, mean response time of transfers ≤ 15 kB: "
-        "better by 30 % (95 % interval 30–30 %), 301 ms of 1 s saved"
+        "better by 30 % (95 % interval 30–30 %), mean 1 s → 702 ms"
     )
     assert finding.change.mean == pytest.approx(-0.3)
     assert finding.difference_s.mean == pytest.approx(-0.3 * 1.0025)
@@ -235,8 +255,16 @@ def test_findings__only_times_differ_in_seconds() -> None:
 
 def test_findings__primary_intervals_share_the_error() -> None:
     found = results_of_schemes({"droptail": runs(1.0), "sfd": runs(0.7), "red": runs(0.9)})
-    # Half of 5 % for the first look, divided by Šidák over two schemes.
-    assert primary(found).error == pytest.approx(1 - (1 - 0.05 / 2) ** (1 / 2))
+    # Replications are scaled alike under all schemes: they err as one, and it is the only look.
+    assert primary(found).error == pytest.approx(0.05)
+    looks = replace(found, plan=replace(found.plan, is_sequential=True), kept={})
+    assert primary(looks).error == pytest.approx(0.05 / 2), "half for the first look"
+    random = np.random.default_rng(1)
+    noisy = {
+        name: [one for scale in random.lognormal(0, 0.1, 6) for one in runs(scale)[:1]]
+        for name in ("droptail", "sfd", "red")
+    }
+    assert 1 - 0.95 ** (1 / 2) <= primary(results_of_schemes(noisy)).error < 0.05
     assert exploratory(found, "long_response_mean_s").error == pytest.approx(0.05)
 
 
@@ -254,6 +282,14 @@ def test_cell_notes__unloaded_link() -> None:
     assert "hardly loaded" in notes.cell_notes(quiet, quiet.plan.cells[0])[0]
     loaded = results_of(runs(1.1), runs(1.0))
     assert notes.cell_notes(loaded, loaded.plan.cells[0]) == []
+
+
+def test_cell_notes__nothing_against_nothing_is_not_the_same() -> None:
+    none = [HandMadeRun([], []) for _ in range(3)]
+    empty = results_of(none, none)
+    assert not [note for note in notes.cell_notes(empty, empty.plan.cells[0]) if "exactly the same" in note]
+    some = results_of(runs(1.0), runs(1.0))
+    assert [note for note in notes.cell_notes(some, some.plan.cells[0]) if "exactly the same" in note]
 
 
 def test_misfit__traffic_profiles() -> None:

@@ -440,7 +440,7 @@ def test_compare__the_report_has_words_of_its_own(monkeypatch: pytest.MonkeyPatc
     assert "1 rounds" not in text
     assert "Let the programs do more, or give a lower rate." in text
     assert "The intervals cover what rounds of the same programs on this machine differ by." in text
-    assert "rounds would hardly decide" in text or "(--rounds)" in text or "no measurable benefit" in text
+    assert "rounds would hardly decide" in text or "(--rounds)" in text or "equal within 5 %" in text
     notes = json.loads(trial.to_json())["notes"]
     assert not any("replication" in note for note in notes)
 

@@ -13,8 +13,8 @@ pub const MOST_REPLICATIONS: u32 = 1000;
 /// What an interval must allow for beside the spread between replications.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Design {
-    /// Number of schemes whose intervals must hold together.
-    pub comparisons: u32,
+    /// Number of independent intervals that must hold together; schemes that err together are fewer than their number.
+    pub comparisons: f64,
     /// Whether the user may look, add replications and look again.
     pub is_sequential: bool,
     /// Number of replications up to which it is the first look; each further look doubles it.
@@ -29,7 +29,7 @@ impl Default for Design {
     /// A single interval of 95 % over replications that draw afresh.
     fn default() -> Design {
         Design {
-            comparisons: 1,
+            comparisons: 1.0,
             is_sequential: false,
             first_look: FIRST_LOOK,
             capture_share: 0.0,
@@ -55,6 +55,26 @@ impl Design {
     /// deviation² between captures.
     pub fn half_width(&self, deviation: f64, count: u32) -> f64 {
         upper_quantile(self.error(count) / 2.0, self.freedom(count)) * deviation * self.spread(count)
+    }
+
+    /// Returns the interval between the two one-sided limits of an estimate, each of which may err by `error`; without an
+    /// interval, the estimate as it is.
+    ///
+    /// An effect is shown to lie within margins if both limits do, and beyond one margin if one limit does.
+    ///
+    /// Source: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
+    /// assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15
+    /// (1987).
+    pub fn limits(&self, estimate: &Estimate, error: f64) -> Estimate {
+        if !estimate.has_interval() {
+            return *estimate;
+        }
+        let freedom = self.freedom(estimate.count);
+        let narrower =
+            upper_quantile(error, freedom) / upper_quantile(self.error(estimate.count) / 2.0, freedom);
+        let middle = (estimate.low + estimate.high) / 2.0;
+        let half = narrower * estimate.half_width();
+        Estimate { low: middle - half, high: middle + half, ..*estimate }
     }
 
     /// Returns the standard error from which the interval of an estimate was made; NaN without one.
@@ -151,18 +171,63 @@ pub fn difference(scheme: &[f64], reference: &[f64], design: &Design) -> Estimat
     t_interval(&scheme.iter().zip(reference).map(|(own, other)| own - other).collect::<Vec<_>>(), design)
 }
 
+/// Returns the logarithm of the ratio of scheme to reference, paired by replication, with its Student-t interval.
+///
+/// The ratio is the geometric mean of the replications' ratios: each replication counts once, however long its times
+/// are, and what makes all schemes slow in one replication cancels out of its ratio. A value below 0 means that the
+/// scheme has the smaller values. Replications in which either number is not finite are left out. Where a number is zero,
+/// as shares of lost packets may be, the replication has no ratio, and the result is [`ratio_of_means`].
+///
+/// # Panics
+/// If the two have different lengths.
+pub fn log_ratio(scheme: &[f64], reference: &[f64], design: &Design) -> Estimate {
+    let logs = paired_logs(scheme, reference);
+    if logs.iter().any(|log| log.is_infinite()) {
+        return ratio_of_means(scheme, reference, design);
+    }
+    t_interval(&logs, design)
+}
+
+/// Returns the logarithm of each replication's ratio of scheme to reference: NaN where either is not finite or below
+/// zero, infinite where only one is zero, and infinite as well where both are.
+///
+/// # Panics
+/// If the two have different lengths.
+pub fn paired_logs(scheme: &[f64], reference: &[f64]) -> Vec<f64> {
+    assert_eq!(scheme.len(), reference.len(), "ratios are paired by replication");
+    let log = |(above, below): (&f64, &f64)| {
+        if !(above.is_finite() && below.is_finite() && *above >= 0.0 && *below >= 0.0) {
+            f64::NAN
+        } else if *above == 0.0 {
+            f64::NEG_INFINITY
+        } else {
+            above.ln() - below.ln()
+        }
+    };
+    scheme.iter().zip(reference).map(log).collect()
+}
+
+/// Returns in how many replications the scheme has the smaller number, and in how many both have one.
+///
+/// # Panics
+/// If the two have different lengths.
+pub fn smaller_in(scheme: &[f64], reference: &[f64]) -> (u32, u32) {
+    assert_eq!(scheme.len(), reference.len(), "ratios are paired by replication");
+    let known = scheme.iter().zip(reference).filter(|(above, below)| above.is_finite() && below.is_finite());
+    (known.clone().filter(|(above, below)| above < below).count() as u32, known.count() as u32)
+}
+
 /// Returns ln(mean of scheme ÷ mean of reference) with its jackknife interval, paired by replication.
 ///
-/// A value below 0 means that the scheme has the smaller mean. Replications in which either number is not finite are
-/// left out. The result is NaN if a mean is not positive, and has no interval if it would not be positive without one
-/// of the replications.
+/// Replications in which either number is not finite are left out. The result is NaN if a mean is not positive, and has
+/// no interval if it would not be positive without one of the replications.
 ///
 /// Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974): a t interval over the pseudo-values n·θ −
 /// (n − 1)·θ₋ᵢ, after J. W. Tukey, on a scale on which θ is nearly normal.
 ///
 /// # Panics
 /// If the two have different lengths.
-pub fn log_ratio(scheme: &[f64], reference: &[f64], design: &Design) -> Estimate {
+pub fn ratio_of_means(scheme: &[f64], reference: &[f64], design: &Design) -> Estimate {
     assert_eq!(scheme.len(), reference.len(), "ratios are paired by replication");
     let known =
         || scheme.iter().zip(reference).filter(|(above, below)| above.is_finite() && below.is_finite());
@@ -186,14 +251,14 @@ pub fn log_ratio(scheme: &[f64], reference: &[f64], design: &Design) -> Estimate
 
 /// Returns the mean of numbers that cannot be negative, with an interval that does not reach below zero.
 ///
-/// It is that of [`log_ratio`] to 1, so that times have the same kind of interval as their changes. If a number is zero
+/// It is that of [`ratio_of_means`] to 1, so that times have the same kind of interval as their changes. If a number is zero
 /// it is the t interval, cut at zero.
 pub fn positive_interval(values: &[f64], design: &Design) -> Estimate {
     let finite = finite(values);
     if finite.is_empty() || finite.iter().any(|value| *value <= 0.0) {
         return t_interval(&finite, design).within(0.0, f64::INFINITY);
     }
-    let found = log_ratio(&finite, &vec![1.0; finite.len()], design);
+    let found = ratio_of_means(&finite, &vec![1.0; finite.len()], design);
     let end = |log: f64| if log.is_finite() { log.exp() } else { f64::NAN };
     Estimate { mean: mean(&finite), low: end(found.low), high: end(found.high), count: found.count }
 }
@@ -259,18 +324,56 @@ mod tests {
     }
 
     #[test]
-    fn log_ratio__needs_five_replications_and_positive_means() {
+    fn ratio_of_means__needs_five_replications_and_positive_means() {
         let own = [1.0, 2.0, 3.0, 4.0];
-        assert!(!log_ratio(&own, &own, &Design::default()).has_interval());
-        assert_eq!(log_ratio(&own, &own, &Design::default()).mean, 0.0);
-        assert!(log_ratio(&[0.0; 5], &[1.0; 5], &Design::default()).mean.is_nan());
-        assert!(!log_ratio(&[1.0, 0.0, 0.0, 0.0, 0.0], &[1.0; 5], &Design::default()).has_interval());
+        assert!(!ratio_of_means(&own, &own, &Design::default()).has_interval());
+        assert_eq!(ratio_of_means(&own, &own, &Design::default()).mean, 0.0);
+        assert!(ratio_of_means(&[0.0; 5], &[1.0; 5], &Design::default()).mean.is_nan());
+        let once = ratio_of_means(&[1.0, 0.0, 0.0, 0.0, 0.0], &[1.0; 5], &Design::default());
+        assert!(!once.has_interval());
+    }
+
+    #[test]
+    fn log_ratio__is_the_geometric_mean_of_the_paired_ratios() {
+        // Ratios 1/2, 1/2, 2, 2 and 1 have the geometric mean 1, and logarithms of deviation ln 2.
+        let own = [1.0, 10.0, 200.0, 2.0, 7.0, f64::NAN];
+        let other = [2.0, 20.0, 100.0, 1.0, 7.0, 3.0];
+        let found = log_ratio(&own, &other, &Design::default());
+        assert_eq!((found.mean.abs() < 1e-15, found.count), (true, 5));
+        assert_near(found.high, 2.776_445_105_197_793_5 * 2f64.ln() / 5f64.sqrt());
+        assert_eq!(smaller_in(&own, &other), (2, 5));
+    }
+
+    #[test]
+    fn log_ratio__with_a_zero_is_the_ratio_of_means() {
+        let (own, other) = ([0.0, 0.1, 0.2, 0.1, 0.3], [0.2, 0.0, 0.4, 0.3, 0.2]);
+        let design = Design::default();
+        assert_eq!(log_ratio(&own, &other, &design), ratio_of_means(&own, &other, &design));
+        assert_eq!(log_ratio(&[0.0; 5], &[0.0; 5], &design).mean.to_bits(), f64::NAN.to_bits());
+        assert_eq!(smaller_in(&own, &other), (3, 5));
+    }
+
+    #[test]
+    fn limits__are_those_of_the_interval_of_twice_the_error() {
+        // Student's sleep data: the 90 % interval that statistics packages give is 0.8669956 to 2.2930044.
+        let more = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4];
+        let design = Design::default();
+        let found = design.limits(&t_interval(&more, &design), 0.05);
+        let half = 1.833_112_932_653_5 * 1.229_995 / 10f64.sqrt();
+        assert!(
+            (found.low - (1.58 - half)).abs() < 1e-5 && (found.high - (1.58 + half)).abs() < 1e-5,
+            "{found:?}"
+        );
+        assert!(!design.limits(&t_interval(&more[..4], &design), 0.05).has_interval());
+        let family = Design { comparisons: 4.0, ..design };
+        let same = family.limits(&t_interval(&more, &family), 0.05);
+        assert!((same.low - found.low).abs() < 1e-12, "whatever family the interval is of");
     }
 
     #[test]
     fn half_width__allows_for_schemes_looks_and_the_capture() {
         let plain = Design::default();
-        let several = Design { comparisons: 4, ..plain };
+        let several = Design { comparisons: 4.0, ..plain };
         let looks = Design { is_sequential: true, ..plain };
         let capture = Design { capture_share: 0.5, capture_freedom: 3.0, ..plain };
         for wider in [several, looks, capture] {

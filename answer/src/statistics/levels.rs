@@ -7,11 +7,12 @@ pub const FIRST_LOOK: u32 = 10;
 
 /// Returns the error that each of `comparisons` intervals may have so that all hold but for `error`.
 ///
+/// A number that is not whole is that of [`super::simultaneous::effective_comparisons`]; less than one counts as one.
+///
 /// Source: Z. Šidák, "Rectangular confidence regions for the means of multivariate normal distributions", Journal of
-/// the American Statistical Association 62 (1967): 1 − (1 − error)^(1/m). For normal means it holds however they
-/// depend on each other, as they do here through their common reference.
-pub fn simultaneous_error(error: f64, comparisons: u32) -> f64 {
-    -((-error).ln_1p() / f64::from(comparisons.max(1))).exp_m1()
+/// the American Statistical Association 62 (1967): 1 − (1 − error)^(1/m).
+pub fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
+    -((-error).ln_1p() / comparisons.max(1.0)).exp_m1()
 }
 
 /// Returns the number of the look, from 0, at so many replications: up to `first`, up to twice that, …
@@ -53,8 +54,8 @@ mod tests {
 
     #[test]
     fn simultaneous_error__leaves_all_intervals_the_level() {
-        let each = simultaneous_error(0.05, 7);
+        let each = simultaneous_error(0.05, 7.0);
         assert!(((1.0 - each).powi(7) - LEVEL).abs() < 1e-14);
-        assert!((simultaneous_error(0.05, 0) - 0.05).abs() < 1e-16);
+        assert!((simultaneous_error(0.05, 0.0) - 0.05).abs() < 1e-16);
     }
 }

@@ -108,9 +108,11 @@ def connections_entry(connections: Sequence[ConnectionSpec]) -> dict[str, str | 
 def _statistics(plan: Plan) -> dict[str, str | int | float]:
     return {
         "unit": "replication",
-        "interval": "jackknife over replications of the logarithm of a mean or of a ratio of means",
-        "family": "Šidák over the schemes against one reference, for the primary endpoint",
-        "looks": "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …",
+        "interval": "Student's t over the logarithms of the replications' ratios; jackknife for a mean",
+        "family": "largest t of the schemes against one reference by the bootstrap, for the primary endpoint",
+        "looks": "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …"
+        if plan.is_sequential
+        else "one, at this number of replications",
         "equivalence_margin": MARGIN,
         "level": LEVEL,
         "least_replications": LEAST_REPLICATIONS,

@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf, log1p
 
 import numpy as np
 
 from mousehole import _engine
 from mousehole.answer import findings, notes, tables
 from mousehole.answer._install import Installation, Link, installation, link_of, why_nothing
-from mousehole.answer.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
+from mousehole.answer.findings import BETTER, MARGIN, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
-from mousehole.base import Summary, counted, scheme_name, signed, size_text, time_text
+from mousehole.base import Summary, capped, counted, scheme_name, signed, size_text, time_text
 from mousehole.runs import Cell, Finding, Plan, Results
-from mousehole.statistics import LEAST_REPLICATIONS, log_ratio
+from mousehole.statistics import LEAST_REPLICATIONS, Design, Estimate, log_ratio, smaller_in
 
 RECOMMENDED = "recommended"
 NOTHING_BETTER = "nothing better"
@@ -24,6 +25,8 @@ MOST_LINES = 6
 """The answer for one cell has at most so many lines."""
 LINES_OF_OTHER = 4
 """So many lines more where a scheme is at both ends: two heads, and the commands of the other direction."""
+MOST_PEERS = 3
+"""So many schemes beside the recommended one are named."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,10 @@ class Advice:
     """recommended, nothing better (no scheme beats the baseline), not shown (some may), or no verdict."""
     scheme: str | None
     """The scheme recommended; otherwise None."""
+    is_best: bool
+    """Whether no other scheme that can be installed may be faster by more than 5 %, by the intervals."""
     not_told_apart: tuple[str, ...]
-    """Schemes that can be installed and serve short transfers as well, as far as the runs tell."""
+    """Schemes that can be installed and are not shown to be slower for short transfers, the fastest first."""
     ahead: tuple[str, ...]
     """Schemes that serve short transfers better still, but that nothing installs."""
     installation: Installation | None
@@ -57,7 +62,7 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
     better = [finding.scheme for finding in primary if finding.outcome == BETTER]
     if not better:
         return [_nothing_better(results, cell, primary)]
-    return [_recommended(results, cell, better)]
+    return [_recommended(results, cell, _candidates(results, cell, better))]
 
 
 @cache
@@ -96,7 +101,9 @@ def _primary(results: Results, cell: Cell) -> list[Finding]:
 
 
 def _without_verdict(results: Results, cell: Cell, line: str) -> Advice:
-    return Advice(cell.buffer, cell.load, NO_VERDICT, None, (), (), None, (line, *_unsteady(results, cell)))
+    return Advice(
+        cell.buffer, cell.load, NO_VERDICT, None, False, (), (), None, (line, *_unsteady(results, cell))
+    )
 
 
 def _few_replications(results: Results, cell: Cell) -> str:
@@ -126,7 +133,7 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
     if not open_ones:
         worse = [finding.scheme for finding in primary if finding.outcome == WORSE]
         even = [finding.scheme for finding in primary if finding.outcome == NO_BENEFIT]
-        judged = {"no measurable benefit": even, "worse": worse}
+        judged = {NO_BENEFIT: even, WORSE: worse}
         parts = [f"{_names(schemes)}: {word}" for word, schemes in judged.items() if schemes]
         lines = [f"Nothing here beats {plan.baseline} for transfers ≤ {short} ({'; '.join(parts)})."]
     else:
@@ -139,44 +146,134 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
         ]
     outcome = NOT_SHOWN if open_ones else NOTHING_BETTER
     lines += [_sureness(results, cell), *_unsteady(results, cell)]
-    return Advice(cell.buffer, cell.load, outcome, None, (), (), None, tuple(lines[:MOST_LINES]))
+    return Advice(cell.buffer, cell.load, outcome, None, False, (), (), None, tuple(lines[:MOST_LINES]))
 
 
-def _recommended(results: Results, cell: Cell, better: list[str]) -> Advice:
+@dataclass(frozen=True)
+class _Candidates:
+    """The schemes among which one is recommended, the least mean of short transfers first."""
+
+    ranked: tuple[str, ...]
+    """Schemes by the geometric mean of their paired ratios: those that can be installed, if one helps."""
+    others: tuple[str, ...]
+    """Schemes that nothing installs, in the same order."""
+    shown: tuple[str, ...]
+    """Those of `ranked` that are shown to beat the baseline."""
+    ways: dict[str, Installation | None]
+
+
+def _candidates(results: Results, cell: Cell, better: list[str]) -> _Candidates:
+    """Returns the schemes that may be recommended; `better` are those that are shown to beat the baseline."""
+    link = link_of(results.manifest["scenario"], cell.buffer)
+    ranked = _ranked(results, cell)
+    ways = {scheme: installation(scheme, link) for scheme in ranked}
+    has_way = any(ways[scheme] is not None for scheme in better)
+    candidates = [scheme for scheme in ranked if not has_way or ways[scheme] is not None]
+    shown = [scheme for scheme in candidates if scheme in better]
+    others = tuple(scheme for scheme in ranked if scheme not in candidates)
+    return _Candidates(tuple(candidates), others, tuple(shown), ways)
+
+
+def _ranked(results: Results, cell: Cell) -> list[str]:
+    """Returns the schemes that may be recommended, the least geometric mean of short transfers first.
+
+    An ideal is none of them, nor one whose mean is only a lower bound.
+    """
+    base = results.short_means(cell, results.plan.baseline)
+    ratios = {
+        scheme: log_ratio(results.short_means(cell, scheme), base).mean
+        for scheme in results.plan.schemes
+        if scheme != results.plan.baseline
+        and not is_ideal(scheme)
+        and not findings.is_bound(results, cell, scheme, "short")
+    }
+    known = [scheme for scheme in ratios if np.isfinite(ratios[scheme])]
+    return sorted(known, key=lambda scheme: ratios[scheme])
+
+
+def _chosen(results: Results, cell: Cell, found: _Candidates) -> str:
+    """Returns the least mean of those shown to help; of means within 5 % of it, the one that costs less.
+
+    It costs less if its long transfers are shown to take less time than under the least. A scheme with a
+    smaller mean that was faster than the least in every replication takes its place: what is recommended is
+    beaten every time by nothing that can be installed.
+    """
+    least = found.shown[0]
+    before = found.ranked[: found.ranked.index(least)]
+    if always := [scheme for scheme in before if _is_always_faster(results, cell, scheme, least)]:
+        return always[0]
+    ties = [
+        scheme
+        for scheme in found.shown
+        if _ratio(results, cell, scheme, least).mean <= log1p(MARGIN)
+        and _long_ratio(results, cell, scheme, least).high < 0
+    ]
+    return min(ties, key=lambda scheme: _long_ratio(results, cell, scheme, least).mean, default=least)
+
+
+def _is_best(results: Results, cell: Cell, chosen: str, rivals: Sequence[str]) -> bool:
+    """Returns whether it is shown that no rival is faster by more than 5 %, all of them together.
+
+    Source: J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the best",
+    Annals of Statistics 12 (1984): what matters is the difference to the best of the others.
+    """
+    return all(_lowest(results, cell, rival, chosen) >= log1p(-MARGIN) for rival in rivals)
+
+
+def _lowest(results: Results, cell: Cell, scheme: str, reference: str) -> float:
+    """Returns the lower one-sided limit of a ratio; infinity for a scheme without short transfers."""
+    design, ratio = _pair_design(results, cell, scheme, reference), _ratio(results, cell, scheme, reference)
+    return design.limits(ratio, design.error(ratio.count)).low if ratio.count else inf
+
+
+def _recommended(results: Results, cell: Cell, found: _Candidates) -> Advice:
     """Recommends what serves short transfers best, of those that can be installed if there are any."""
     link = link_of(results.manifest["scenario"], cell.buffer)
-    ways = {scheme: installation(scheme, link) for scheme in better}
-    can = [scheme for scheme in better if ways[scheme] is not None]
-    candidates = can or better
-    best = min(candidates, key=lambda scheme: _mean(results, cell, scheme, "short"))
-    peers = [
-        scheme
-        for scheme in candidates
-        if scheme != best and not _told_apart(results, cell, scheme, best)
-    ]  # fmt: skip
-    chosen = min([best, *peers], key=lambda scheme: _cost(results, cell, scheme))
-    ahead = [
-        scheme
-        for scheme in better
-        if scheme not in candidates
-        and _mean(results, cell, scheme, "short") < _mean(results, cell, chosen, "short")
-        and _told_apart(results, cell, scheme, chosen)
+    chosen = _chosen(results, cell, found)
+    way = found.ways[chosen]
+    rivals = [scheme for scheme in found.ranked if scheme != chosen]
+    peers = [scheme for scheme in rivals if not _ratio(results, cell, scheme, chosen).low > 0]
+    ahead = [scheme for scheme in found.others if _is_ahead(results, cell, scheme, chosen)]
+    is_best = _is_best(results, cell, chosen, [*rivals, results.plan.baseline])
+    lines = [
+        _gain(results, cell, chosen, is_best, found.shown[0]),
+        _price(results, cell, chosen),
+        _sureness(results, cell, chosen, peers),
     ]
-    others = tuple(scheme for scheme in [best, *peers] if scheme != chosen)
-    lines = [_gain(results, cell, chosen), _price(results, cell, chosen), _sureness(results, cell, others)]
     lines += _unsteady(results, cell)
     if ahead:
         where = "here" if results.plan.in_rounds else "in simulation"
         lines.append(f"Better still {where}, but nothing installs it: {_names(ahead)}.")
-    lines += _how(chosen, ways[chosen], link, MOST_LINES - len(lines))
+    lines += _how(chosen, way, link, MOST_LINES - len(lines))
     return Advice(
-        cell.buffer, cell.load, RECOMMENDED, chosen, others, tuple(ahead), ways[chosen], tuple(lines)
+        cell.buffer, cell.load, RECOMMENDED, chosen, is_best, tuple(peers), tuple(ahead), way, tuple(lines)
     )  # fmt: skip
 
 
-def _gain(results: Results, cell: Cell, scheme: str) -> str:
-    verdict = _finding(results, cell, scheme, "short_response_mean_s").verdict
-    return f"Best for transfers ≤ {size_text(results.plan.short_bytes)}: {scheme}, {verdict}."
+def _is_ahead(results: Results, cell: Cell, scheme: str, chosen: str) -> bool:
+    """Returns whether a scheme is shown to be faster than the chosen one, or was in every replication."""
+    always = _is_always_faster(results, cell, scheme, chosen)
+    return always or _ratio(results, cell, scheme, chosen).high < 0
+
+
+def _is_always_faster(results: Results, cell: Cell, scheme: str, other: str) -> bool:
+    """Returns whether a scheme was faster than another in every replication, of five at least."""
+    faster, of = smaller_in(*(results.short_means(cell, name) for name in (scheme, other)))
+    return faster == of >= LEAST_REPLICATIONS
+
+
+def _gain(results: Results, cell: Cell, scheme: str, is_best: bool, shown: str) -> str:
+    """Returns what short transfers gain; `Best` is said only where it is shown.
+
+    A scheme that is not shown to help by itself was faster than `shown`, which is, in every replication.
+    """
+    own = _finding(results, cell, scheme, "short_response_mean_s")
+    word = "Best" if is_best else "Recommended"
+    said = own.verdict
+    if own.outcome != BETTER:
+        verdict = _finding(results, cell, shown, "short_response_mean_s").verdict
+        said = f"faster in every {results.plan.run_word} than {shown}, which is {verdict}"
+    return f"{word} for transfers ≤ {size_text(results.plan.short_bytes)}: {scheme}, {said}."
 
 
 def _price(results: Results, cell: Cell, scheme: str) -> str:
@@ -199,17 +296,35 @@ def _change(results: Results, cell: Cell, scheme: str, endpoint: str) -> str:
     return f"{about}{signed(change.mean)} % ({signed(change.low)}…{signed(change.high)})"
 
 
-def _sureness(results: Results, cell: Cell, others: Sequence[str] = ()) -> str:
+def _sureness(results: Results, cell: Cell, chosen: str | None = None, peers: Sequence[str] = ()) -> str:
     """Returns what stands behind the verdict, and the schemes that it does not tell apart."""
     plan, evidence = results.plan, tables.evidence_row(results, cell)
     parts = [f"{counted(plan.replications, plan.run_word)} of {plan.base['duration']}"]
+    if chosen is not None:
+        faster, of = smaller_in(*(results.short_means(cell, name) for name in (chosen, plan.baseline)))
+        parts.append(f"faster than {plan.baseline} in {faster} of {of}")
     if evidence is not None:
         transfers = counted(evidence.short_transfers, "distinct transfer")
         parts.append(f"{transfers} of {counted(evidence.short_clients, 'client')}")
     number = len(plan.schemes) - 1
     held = f"; the interval holds for all {number} schemes at once" if number > 1 else ""
-    apart = f" Not told apart from it: {_names(others)}." if others else ""
-    return f"How sure: {', '.join(parts)}{held}.{apart}"
+    return f"How sure: {', '.join(parts)}{held}.{_peers_text(results, cell, chosen, peers)}"
+
+
+def _peers_text(results: Results, cell: Cell, chosen: str | None, peers: Sequence[str]) -> str:
+    """Returns how the schemes that are not shown to be slower than the chosen one compare with it."""
+    if chosen is None or not peers:
+        return ""
+    told = [_beside(results, cell, scheme, chosen) for scheme in peers[:MOST_PEERS]]
+    rest = f" and {len(peers) - MOST_PEERS} more" if len(peers) > MOST_PEERS else ""
+    return f" Not shown to be slower than it: {', '.join(told)}{rest}."
+
+
+def _beside(results: Results, cell: Cell, scheme: str, chosen: str) -> str:
+    """Returns `cake +8.0 % (faster in 3 of 10)`."""
+    faster, of = smaller_in(*(results.short_means(cell, name) for name in (scheme, chosen)))
+    change = _ratio(results, cell, scheme, chosen).as_change().mean
+    return f"{scheme} {capped(change)} % (faster in {faster} of {of})"
 
 
 def _unsteady(results: Results, cell: Cell) -> list[str]:
@@ -227,19 +342,28 @@ def _how(scheme: str, way: Installation | None, link: Link | None, most: int) ->
     return [f"Install on {way.place}: the {len(way.lines)} lines that --details prints."]
 
 
-def _told_apart(results: Results, cell: Cell, one: str, other: str) -> bool:
-    """Returns whether the interval of the ratio of the short means of two schemes excludes one."""
-    first, second = (
-        results.bucket_values(cell, scheme, "short", "response_mean_s") for scheme in (one, other)
+def _ratio(results: Results, cell: Cell, scheme: str, reference: str) -> Estimate:
+    """Returns the logarithm of the ratio of short transfers' times, with the interval for all schemes."""
+    own, other = (results.short_means(cell, name) for name in (scheme, reference))
+    return log_ratio(own, other, _pair_design(results, cell, scheme, reference))
+
+
+def _pair_design(results: Results, cell: Cell, scheme: str, reference: str) -> Design:
+    """Returns the design of a pair; where `scheme` is a reference of verdicts too, the wider of both.
+
+    So the answer never takes for shown what a verdict calls undecided.
+    """
+    names = [reference, *({scheme} & set(results.plan.references))]
+    designs = [results.primary_design(cell, name) for name in names]
+    return max(designs, key=lambda design: design.comparisons)
+
+
+def _long_ratio(results: Results, cell: Cell, scheme: str, reference: str) -> Estimate:
+    """Returns the same of long transfers, with an interval of its own."""
+    own, other = (
+        results.bucket_values(cell, name, "long", "response_mean_s") for name in (scheme, reference)
     )
-    ratio = log_ratio(first, second, results.design(cell, is_primary=True))
-    return ratio.has_interval and not ratio.low <= 0 <= ratio.high
-
-
-def _cost(results: Results, cell: Cell, scheme: str) -> float:
-    """Returns the mean response time of long transfers, and zero where there are none."""
-    mean = _mean(results, cell, scheme, "long")
-    return mean if np.isfinite(mean) else 0.0
+    return log_ratio(own, other, results.design(cell))
 
 
 def _mean(results: Results, cell: Cell, scheme: str, role: Summary) -> float:

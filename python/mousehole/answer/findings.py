@@ -1,5 +1,6 @@
-"""One plain sentence per scheme: better, worse, no measurable benefit, or undecided."""
+"""One plain sentence per scheme: better, worse, equal, or undecided."""
 
+import re
 from dataclasses import dataclass
 from math import nan
 
@@ -8,7 +9,7 @@ import numpy as np
 from mousehole import quantities
 from mousehole._engine import Quantity
 from mousehole.answer.tables import complete, per_cell
-from mousehole.base import Summary, counted, percent, size_text, time_text
+from mousehole.base import MOST_PERCENT, Summary, counted, percent, size_text, time_text
 from mousehole.engine_types import Floats
 from mousehole.quantities import Measure
 from mousehole.runs import (
@@ -23,21 +24,23 @@ from mousehole.runs import (
 )
 from mousehole.statistics import (
     LEAST_REPLICATIONS,
+    LEVEL,
     UNKNOWN,
     Design,
     Estimate,
     difference,
     log_ratio,
     replications_for,
+    smaller_in,
 )
 
-TINY = 0.01
-"""A change whose whole interval lies within ±1 % is no benefit, even if its sign is certain."""
 MARGIN = 0.05
-"""An interval around zero that lies within ±5 % counts as no measurable benefit (and no harm)."""
+"""What is shown to lie within ±5 % of the reference is equal, even if its sign is certain."""
+DOUBLED = 1.0
+"""Of an interval that reaches beyond so much harm, a doubling, the end says nothing and is not told."""
 PAGES = ("pages", "page_mean_s")
 """The figure of applications that is an endpoint: the mean time of a page."""
-BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "no measurable benefit", "undecided"
+BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", f"equal within {100 * MARGIN:g} %", "undecided"
 NOT_JUDGED = "not judged"
 """Begins the verdict of what is undecided because the capture has too few transfers."""
 UNCLEAR = "no clear change"
@@ -58,9 +61,9 @@ ROUNDS_NOTE = (
     "programs, machines or links."
 )
 EXPLORATORY_NOTE = (
-    "The primary endpoint is the mean response time of short transfers. Its 95 % intervals hold together "
-    "for all schemes against one reference (Šidák), and for all looks if replications are doubled for each "
-    "(10, 20, 40, …). Everything else is exploratory, and its intervals stand alone."
+    "The primary endpoint is the mean response time of short transfers. A change is the geometric mean of "
+    "the replications' ratios. Its 95 % intervals hold together for all schemes against one reference "
+    "(largest t, by the bootstrap), {looks}. Everything else is exploratory, and its intervals stand alone."
 )
 
 
@@ -216,31 +219,39 @@ def coverage_note(results: Results) -> str:
 
 def exploratory_note(plan: Plan) -> str:
     """Returns which endpoint is the primary one, and which intervals hold together."""
-    return EXPLORATORY_NOTE.replace("replications", f"{plan.run_word}s")
+    looks = (
+        "and for all looks if replications are doubled for each (10, 20, 40, …)"
+        if plan.is_sequential
+        else "for one look at this number of replications"
+    )
+    return EXPLORATORY_NOTE.format(looks=looks).replace("replications", f"{plan.run_word}s")
 
 
-def verdict(ratio: Estimate, design: Design | None = None, unit: Unit = REPLICATIONS) -> Verdict:
+def verdict(
+    ratio: Estimate,
+    design: Design | None = None,
+    unit: Unit = REPLICATIONS,
+    faster: tuple[int, int] | None = None,
+) -> Verdict:
     """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
 
-    `design` is that of the interval, which is over `unit`. No benefit is found only where harm is excluded
-    as well.
-
-    Source: D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
-    assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics
-    15 (1987): two means are equivalent if the interval lies within the margins.
+    `design` is that of the interval, which is over `unit`; `faster` says in how many of how many of them the
+    scheme was. Equal is what two one-sided tests place within the margin (`Design.limits`). Each may err in
+    5 %, by itself: nobody installs what is equal, so schemes do not share this error.
     """
     if not ratio.has_interval:
         return _no_interval(ratio, unit)
+    design = design or Design()
     gain = ratio.as_change().negated()
-    tiny = gain.low >= -TINY and gain.high <= TINY
-    if tiny or (gain.low <= 0 <= gain.high and gain.low >= -MARGIN and gain.high <= MARGIN):
-        return Verdict(NO_BENEFIT, f"no measurable benefit or harm ({interval_text(gain, unit)} of the gain)")
+    limits = design.limits(ratio, 1 - LEVEL).as_change()
+    if limits.low >= -MARGIN and limits.high <= MARGIN:
+        return Verdict(NO_BENEFIT, f"{NO_BENEFIT} ({interval_text(gain, unit)} of the gain)")
     if gain.low > 0:
         return Verdict(BETTER, f"better by {percent(gain.mean)} % ({interval_text(gain, unit)})")
     if gain.high < 0:
         loss = gain.negated()
-        return Verdict(WORSE, f"worse by {percent(loss.mean)} % ({interval_text(loss, unit)})")
-    return _undecided(ratio.negated(), gain, design or Design(), unit)
+        return Verdict(WORSE, f"worse by {capped_percent(loss.mean)} % ({interval_text(loss, unit)})")
+    return _undecided(ratio.negated(), gain, design, unit, faster)
 
 
 def description(ratio: Estimate, endpoint: Endpoint, unit: Unit = REPLICATIONS) -> Verdict:
@@ -255,40 +266,49 @@ def description(ratio: Estimate, endpoint: Endpoint, unit: Unit = REPLICATIONS) 
     size = change if change.low > 0 else change.negated()
     better = (change.high < 0) == endpoint.source.quantity.less_is_better
     return Verdict(
-        BETTER if better else WORSE, f"{word} by {percent(size.mean)} % ({interval_text(size, unit)})"
+        BETTER if better else WORSE, f"{word} by {capped_percent(size.mean)} % ({interval_text(size, unit)})"
     )
 
 
 def interval_text(change: Estimate, unit: Unit = REPLICATIONS) -> str:
     """Returns `95 % interval 28–36 %`, with `to` in place of the dash if an end is negative."""
-    low, high = percent(change.low), percent(change.high)
-    between = " to " if "−" in low + high else "–"
+    low, high = capped_percent(change.low), capped_percent(change.high)
+    between = " to " if re.search("[−<>]", low + high) else "–"
     return f"{unit.interval} {low}{between}{high} %"
 
 
-def saved_text(own_s: Floats, other_s: Floats) -> str:
-    """Returns what a changed mean is in time: `41 ms of 128 ms saved`, or `20 ms added to 128 ms`."""
+def capped_percent(share: float) -> str:
+    """Returns a share in percent, `> 999` or `< −999` for what is further from zero."""
+    if 100 * abs(share) <= MOST_PERCENT:
+        return percent(share)
+    return f"> {MOST_PERCENT}" if share > 0 else f"< −{MOST_PERCENT}"
+
+
+def from_to_text(own_s: Floats, other_s: Floats) -> str:
+    """Returns the means over the replications that both know, from the other's to the own: `128 → 87 ms`."""
     known = np.isfinite(own_s) & np.isfinite(other_s)
     own, other = float(np.mean(own_s[known])), float(np.mean(other_s[known]))
-    if own > other:
-        return f"{time_text(own - other)} added to {time_text(other)}"
-    return f"{time_text(other - own)} of {time_text(other)} saved"
+    return f"mean {time_text(other)} → {time_text(own)}"
 
 
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:
     own, other = (endpoint.source.values(results, cell, name) for name in (scheme, reference))
-    design = results.design(cell, not endpoint.exploratory)
+    design = results.design(cell) if endpoint.exploratory else results.primary_design(cell, reference)
     both = own.shape == other.shape  # a percentile may be missing under one of them
     ratio = log_ratio(own, other, design) if both else log_ratio([], [])
     is_time = both and endpoint.source.quantity.unit == "seconds"
     apart = difference(own, other, design) if is_time else UNKNOWN
     unit = ROUNDS if results.plan.in_rounds else REPLICATIONS
-    judged = description(ratio, endpoint, unit) if endpoint.exploratory else verdict(ratio, design, unit)
+    judged = (
+        description(ratio, endpoint, unit)
+        if endpoint.exploratory
+        else verdict(ratio, design, unit, smaller_in(own, other))
+    )
     if not ratio.has_interval:
         judged = _with_missing(results, endpoint, cell, (scheme, reference)) or judged
     judged = _with_floor(results, endpoint, judged)
     if judged.outcome in (BETTER, WORSE) and not endpoint.exploratory:
-        judged = Verdict(judged.outcome, f"{judged.text}, {saved_text(own, other)}")
+        judged = Verdict(judged.outcome, f"{judged.text}, {from_to_text(own, other)}")
     judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
     slower, faster = (nan, nan) if endpoint.exploratory else results.shares(cell, scheme, reference)
     remark = " [exploratory]" if endpoint.exploratory else ""
@@ -387,24 +407,35 @@ def _no_interval(ratio: Estimate, unit: Unit) -> Verdict:
     return Verdict(UNDECIDED, f"undecided ({few})", LEAST_REPLICATIONS)
 
 
-def _undecided(log_gain: Estimate, gain: Estimate, design: Design, unit: Unit) -> Verdict:
+def _undecided(
+    log_gain: Estimate, gain: Estimate, design: Design, unit: Unit, faster: tuple[int, int] | None
+) -> Verdict:
     """Returns `undecided` with what remains possible, and the look that would decide if the spread stays."""
     wanted = max(abs(log_gain.mean), MARGIN - abs(log_gain.mean))
     seeds = replications_for(log_gain, wanted, design)
-    most, harm = f"{percent(gain.high)} %", f"{percent(-gain.low)} %"
+    is_open = gain.low < -DOUBLED
+    most = f"{percent(gain.high)} %"
+    harm = f"more than {percent(DOUBLED)} %" if is_open else f"up to {percent(-gain.low)} %"
     if gain.high <= MARGIN:
-        left = f"gains above {most} are excluded, but it may harm by up to {harm}"
+        left = f"gains above {most} are excluded, but it may harm by {harm}"
     elif gain.low >= -MARGIN:
-        left = f"harm above {harm} is excluded, and it may help by up to {most}"
+        left = f"harm above {percent(-gain.low)} % is excluded, and it may help by up to {most}"
     else:
-        left = f"it may help by up to {most} or harm by up to {harm}"
+        left = f"it may help by up to {most} or harm by {harm}"
     if seeds:
         more = unit.enough.format(seeds)
     elif design.capture_share:
         more = "a longer capture may decide, more seeds hardly"
     else:
         more = unit.never
-    return Verdict(UNDECIDED, f"undecided: {left} ({interval_text(gain, unit)} of the gain); {more}", seeds)
+    shown = "" if is_open else f" ({interval_text(gain, unit)} of the gain)"
+    often = f", {faster_text(faster, unit)}" if faster and faster[1] else ""
+    return Verdict(UNDECIDED, f"undecided{often}: {left}{shown}; {more}", seeds)
+
+
+def faster_text(faster: tuple[int, int], unit: Unit = REPLICATIONS) -> str:
+    """Returns `faster in 7 of 10 replications`."""
+    return f"faster in {faster[0]} of {counted(faster[1], unit.name)}"
 
 
 def is_bound(results: Results, cell: Cell, scheme: str, role: Summary) -> bool:

@@ -52,6 +52,7 @@ def _advice(one: Advice) -> Document:
     return {
         "outcome": one.outcome,
         "scheme": one.scheme,
+        "is_best": one.is_best,
         "not_told_apart": one.not_told_apart,
         "ahead": one.ahead,
         "installation": None if way is None else {"place": way.place, "lines": way.lines},

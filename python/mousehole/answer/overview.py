@@ -175,7 +175,8 @@ def _first(plan: Plan, name: str) -> str | None:
 
 def _change(results: Results, cell: Cell, scheme: str, reference: str, role: Summary) -> Change:
     place = [bucket.role for bucket in results.plan.buckets].index(role)
-    return _of_places(results, cell, scheme, reference, place, results.design(cell, role == "short"))
+    design = results.primary_design(cell, reference) if role == "short" else results.design(cell)
+    return _of_places(results, cell, scheme, reference, place, design)
 
 
 def _of_places(

@@ -177,8 +177,9 @@ def _bucket_row(results: Results, cell: Cell, scheme: str, place: int) -> Bucket
     values = {one.name: [float(run.statistics[one.name][place]) for run in runs] for one in known}
     of_reference = [run.statistics["response_mean_s"][place] for run in reference]
     is_primary = results.plan.buckets[place].role == "short"
-    change = log_ratio(values["response_mean_s"], of_reference, results.design(cell, is_primary)).as_change()
     design = results.design(cell)
+    judged = results.primary_design(cell, results.plan.baseline) if is_primary else design
+    change = log_ratio(values["response_mean_s"], of_reference, judged).as_change()
     return BucketRow(
         cell.buffer, cell.load, scheme,
         is_baseline=scheme == results.plan.baseline,

@@ -133,6 +133,7 @@ class Options(RunOptions):
     )
     baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
     quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
+    sequential: bool = switch("Wider intervals that hold at every look, if --seeds is doubled for each.", RUN)
 
 
 def accepts_options(

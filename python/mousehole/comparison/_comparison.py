@@ -123,6 +123,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `warmup`: time before the measured window (chosen from sizes and load; "30s" with `quick`)
     - `seeds`: replications (10; 3 with `quick`); fewer than five give no intervals
     - `quick`: a quick look: three replications, no verdicts (False)
+    - `sequential`: intervals hold at every look, if replications are doubled for each (False)
     - `seed`: seed of all random draws (1); the same seed gives the same result on any machine
     - `jobs`: parallel runs (one per core, fewer if memory is short); the result is the same
     - `dask`: address of a Dask scheduler whose workers do the runs (none); the result is the same

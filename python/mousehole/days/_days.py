@@ -1,8 +1,10 @@
 """Several days as the unit: effects of single days, their mean with an interval, and how much days differ."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import expm1, isfinite, log1p, nan
+
+import numpy as np
 
 from mousehole.answer import (
     BETTER,
@@ -25,13 +27,17 @@ from mousehole.statistics import (
     Design,
     Estimate,
     Heterogeneity,
+    effective_comparisons,
     heterogeneity,
+    smaller_in,
     t_interval,
 )
 
 LEAST_DAYS = LEAST_REPLICATIONS
 """Smallest number of days that gives an interval over days, and the number of the first look: days come one
 after another, so that the looks are at 5, 10, 20, … of them."""
+Key = tuple[str, str, str]
+"""Scheme, reference and endpoint of a finding."""
 ANOTHER_DAY = Design(capture_share=1.0)
 """The design whose interval is that of one more day: its variance is that of a day and that of the mean."""
 DAYS_NOTE = (
@@ -153,7 +159,38 @@ def days_findings(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
     """Returns every scheme against the baseline, and against FQ-CoDel if it is compared, over all days."""
     by_day = [{_key(item): item for item in findings.findings(day.results, cell)} for day in days]
     keys = dict.fromkeys(key for found in by_day for key in found)
-    return [_finding(days, cell, [found.get(key) for found in by_day]) for key in keys]
+    each = {key: [found.get(key) for found in by_day] for key in keys}
+    designs = _designs(days, each)
+    return [_finding(days, cell, items, designs.get(key[1:], Design())) for key, items in each.items()]
+
+
+def _designs(
+    days: Sequence[Day], each: Mapping[Key, Sequence[Finding | None]]
+) -> dict[tuple[str, str], Design]:
+    """Returns the design of the primary endpoint by reference and endpoint: it holds for all schemes."""
+    families: dict[tuple[str, str], list[list[float]]] = {}
+    for (_, reference, endpoint), items in each.items():
+        if not next(item for item in items if item is not None).exploratory:
+            logs = _logs([_effect(*one) for one in _with_endpoint(days, items)])
+            families.setdefault((reference, endpoint), []).append(logs)
+    sequential = days[0].results.plan.is_sequential
+    return {
+        key: Design(effective_comparisons(logs), sequential, first_look=LEAST_DAYS)
+        for key, logs in families.items()
+    }
+
+
+def _with_endpoint(
+    days: Sequence[Day], items: Sequence[Finding | None]
+) -> list[tuple[Day, Finding | None, findings.Endpoint]]:
+    first = next(item for item in items if item is not None)
+    endpoint = _endpoint(days[0].results.plan, first)
+    return [(day, item, endpoint) for day, item in zip(days, items, strict=True)]
+
+
+def _logs(effects: Sequence[DayEffect]) -> list[float]:
+    """Returns the logarithms of the days' ratios, NaN for days that do not count."""
+    return [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
 
 
 def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
@@ -179,6 +216,9 @@ def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | N
     ways = {item.scheme: installation(item.scheme, link) for item in better}
     can = [item for item in better if ways[item.scheme] is not None] or better
     best = min(can, key=lambda item: item.change.mean)
+    smaller = [
+        item.scheme for item in primary if item.outcome == UNDECIDED and item.change.mean < best.change.mean
+    ]
     long = next(item for item in found if _key(item) == (best.scheme, plan.baseline, "long_response_mean_s"))
     lines = [
         f"Best for transfers ≤ {short} {_over(best.days, best.left_out)}: {best.scheme}, {best.verdict}.",
@@ -188,6 +228,7 @@ def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | N
     ]
     others = [item.scheme for item in better if item is not best]
     lines += [f"Also better than {plan.baseline} over these days: {', '.join(others)}."] if others else []
+    lines += [f"Not shown, but with a smaller mean still: {', '.join(smaller)}."] if smaller else []
     return lines, ways[best.scheme]
 
 
@@ -227,19 +268,16 @@ def day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
     return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
 
 
-def _key(item: Finding | DaysFinding) -> tuple[str, str, str]:
+def _key(item: Finding | DaysFinding) -> Key:
     return item.scheme, item.reference, item.endpoint
 
 
-def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None]) -> DaysFinding:
+def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None], design: Design) -> DaysFinding:
     """Returns the finding over days from those of the days, None for a day without the endpoint."""
     first = next(item for item in each if item is not None)
-    plan, exploratory = days[0].results.plan, first.exploratory
-    endpoint = _endpoint(plan, first)
-    effects = tuple(_effect(day, item, endpoint) for day, item in zip(days, each, strict=True))
-    logs = [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
-    sequential = Design(comparisons=len(plan.schemes) - 1, is_sequential=True, first_look=LEAST_DAYS)
-    design = Design() if exploratory else sequential
+    exploratory, endpoint = first.exploratory, _endpoint(days[0].results.plan, first)
+    effects = tuple(_effect(*one) for one in _with_endpoint(days, each))
+    logs = _logs(effects)
     ratio = t_interval(logs, design)
     judged = _judged(days, cell, first, effects, ratio, design)
     remark = " [exploratory]" if exploratory else ""
@@ -286,12 +324,15 @@ def _judged(
             return Verdict(UNDECIDED, f"{findings.NOT_JUDGED} ({least}; {few}{found})")
         return Verdict(UNDECIDED, f"undecided ({least}{found})", LEAST_DAYS)
     unit = Unit(
-        f"95 % interval over {ratio.count} days", "{} days may decide", "even 1000 days would hardly decide"
+        f"95 % interval over {ratio.count} days",
+        "{} days may decide",
+        "even 1000 days would hardly decide",
+        "day",
     )
     judged = (
         findings.description(ratio, endpoint, unit)
         if first.exploratory
-        else findings.verdict(ratio, design, unit)
+        else findings.verdict(ratio, design, unit, smaller_in(np.exp(_logs(effects)), np.ones(len(effects))))
     )
     role = endpoint.source.role
     bounds = [
@@ -326,7 +367,9 @@ def _error(day: Day, cell: Cell, item: Finding | None) -> float:
         return nan
     change = item.change
     logs = Estimate(log1p(change.mean), log1p(change.low), log1p(change.high), change.count)
-    return day.results.design(cell, not item.exploratory).standard_error(logs)
+    results = day.results
+    design = results.design(cell) if item.exploratory else results.primary_design(cell, item.reference)
+    return design.standard_error(logs)
 
 
 def _few_days(plan: Plan, count: int) -> str:

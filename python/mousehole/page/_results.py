@@ -8,7 +8,15 @@ from statistics import median_low
 import numpy as np
 
 from mousehole.page._trial import Fetch, Load
-from mousehole.statistics import Design, Estimate, log_ratio, positive_interval, t_interval
+from mousehole.statistics import (
+    Design,
+    Estimate,
+    effective_comparisons,
+    log_ratio,
+    paired_logs,
+    positive_interval,
+    t_interval,
+)
 
 Figure = Callable[[Load], float | None]
 
@@ -114,9 +122,16 @@ class PageResults:
 
     def change(self, scheme: str, figure: str) -> Estimate:
         """Returns the change of a figure's mean against the baseline, paired by round."""
-        design = Design(comparisons=max(len(self.schemes) - 1, 1)) if figure == PRIMARY else Design()
-        pair = self.values(scheme, figure), self.values(self.baseline, figure)
-        return log_ratio(*pair, design).as_change()
+        base = self.values(self.baseline, figure)
+        return log_ratio(self.values(scheme, figure), base, self._design(figure)).as_change()
+
+    def _design(self, figure: str) -> Design:
+        """Returns the design of a figure's intervals; those of the primary one hold for all schemes."""
+        if figure != PRIMARY:
+            return Design()
+        base = self.values(self.baseline, figure)
+        others = [self.values(scheme, figure) for scheme in self.schemes if scheme != self.baseline]
+        return Design(effective_comparisons(paired_logs(own, base) for own in others))
 
     def rows(self) -> list[SchemeRow]:
         """Returns a row per scheme."""

@@ -21,7 +21,14 @@ from mousehole.page._results import SETTLE_SPREAD_S, PageResults, draws_of
 from mousehole.page._trial import Fetch, Load
 from mousehole.runs import run_one
 from mousehole.scenario import filled
-from mousehole.statistics import Design, Estimate, log_ratio, positive_interval
+from mousehole.statistics import (
+    Design,
+    Estimate,
+    effective_comparisons,
+    log_ratio,
+    paired_logs,
+    positive_interval,
+)
 
 PARALLEL = 6
 """Connections that Chromium opens to a host for HTTP/1.1."""
@@ -50,8 +57,10 @@ class Prediction:
 
     def change(self, scheme: str) -> Estimate:
         """Returns the change of the mean against the baseline."""
-        design = Design(comparisons=max(len(self.times) - 1, 1))
-        return log_ratio(self.times[scheme], self.times[self.baseline], design).as_change()
+        base = self.times[self.baseline]
+        others = [own for name, own in self.times.items() if name != self.baseline]
+        design = Design(effective_comparisons(paired_logs(own, base) for own in others))
+        return log_ratio(self.times[scheme], base, design).as_change()
 
     def record(self, scheme: str) -> dict[str, Any]:
         """Returns what is known of a scheme as plain data for JSON."""

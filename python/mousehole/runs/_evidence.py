@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from mousehole import _engine
 from mousehole.base import Bucket, Summary
-from mousehole.engine_types import TrafficSection, TrafficSummary
-from mousehole.statistics import capture_freedom
+from mousehole.engine_types import Scenario, TrafficSection, TrafficSummary
+from mousehole.statistics import Design, capture_freedom, capture_share
 
 LEAST_TRANSFERS = 100
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
@@ -66,3 +66,20 @@ def capture_of(
     }
     freedom, large = capture_freedom(sizes_bytes, pipe_bytes), int(np.sum(sizes_bytes > pipe_bytes))
     return Capture(summary["period_s"], counted, freedom, large, pipe_bytes)
+
+
+def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
+    """Returns the design of intervals over replications of one link that overlay a capture to meet a load.
+
+    The scenario is filled. Its replications play load ÷ native load times as much as was recorded.
+    """
+    link, load = scenario["link"], scenario["traffic"]["load"]
+    summary = traffic.summary(link["rate"])
+    native = summary["native_load"]
+    if native is None or load is None:
+        return Design()
+    window_s = _engine.parse_duration("duration", scenario["duration"])
+    material = load / native * window_s / summary["period_s"]
+    pipe_bytes = _engine.parse_rate("rate", link["rate"]) * _engine.parse_duration("rtt", link["rtt"]) / 8
+    freedom = capture_freedom(traffic.frame()["bytes"].astype(float), pipe_bytes)
+    return Design(capture_share=capture_share(material), capture_freedom=freedom)

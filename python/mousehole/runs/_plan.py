@@ -92,6 +92,8 @@ class Plan:
     """The number under which the first replication draws; those of another plan may have been seen before."""
     in_rounds: bool = False
     """Whether replications are rounds of real programs, as `mousehole link` plays them."""
+    is_sequential: bool = False
+    """Whether the user may look, double the replications and look again."""
 
     def in_cell(self, buffer: str, load: float | None, sentence: str) -> str:
         """Returns a sentence on a cell; it names the cell where the plan has several."""
@@ -180,6 +182,7 @@ def planned(shared: SharedScenario, options: Options, own_scheme: str | None) ->
         replications=least("seeds", seeds if options.seeds is None else options.seeds, 1),
         short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
         long_bytes=_engine.parse_size("long", with_unit("long", options.long, BYTES)),
+        is_sequential=options.sequential,
     )
 
 

@@ -7,7 +7,7 @@ This module imports none of the modules that compute, print or draw results (`ta
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite, nan
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from mousehole.engine_types import Floats, InputEntry, JsonValue, LoadSummary, S
 from mousehole.runs._evidence import Capture
 from mousehole.runs._facts import RunFacts
 from mousehole.runs._plan import Cell, Plan, Task, overlaid
-from mousehole.statistics import Design, Estimate, capture_share
+from mousehole.statistics import Design, Estimate, capture_share, effective_comparisons, paired_logs
 
 CENSORED_SHARE = 0.01
 """Above this share of unfinished transfers, a mean is only a lower bound."""
@@ -70,16 +70,35 @@ class Results:
     kept: dict[tuple[str, Cell], list[object]] = field(default_factory=dict, compare=False, repr=False)
     """Rows that have been computed already, by the function that computes them and the cell."""
 
-    def design(self, cell: Cell, is_primary: bool = False) -> Design:
-        """Returns what intervals in a cell must allow for.
+    def design(self, cell: Cell, family: Mapping[str, Floats] | None = None, reference: str = "") -> Design:
+        """Returns what an interval in a cell must allow for.
 
-        Those of the primary endpoint hold together for all schemes against one reference, and at every look.
+        `family` has one value per replication for every scheme. The intervals of the schemes' ratios to the
+        `reference` then hold together, and at every look if the plan has several.
         """
         share = self.capture_share(cell)
         freedom = self.capture.freedom if self.capture else inf
-        if not is_primary:
+        if family is None:
             return Design(capture_share=share, capture_freedom=freedom)
-        return Design(len(self.plan.schemes) - 1, True, capture_share=share, capture_freedom=freedom)
+        logs = [
+            paired_logs(own, family[reference])
+            for scheme, own in family.items()
+            if scheme != reference and own.shape == family[reference].shape
+        ]
+        number = effective_comparisons(logs)
+        return Design(number, self.plan.is_sequential, capture_share=share, capture_freedom=freedom)
+
+    def primary_design(self, cell: Cell, reference: str) -> Design:
+        """Returns the design of the primary endpoint: the mean of short transfers of all schemes together."""
+        key = (f"design against {reference}", cell)
+        if key not in self.kept:
+            family = {scheme: self.short_means(cell, scheme) for scheme in self.plan.schemes}
+            self.kept[key] = [self.design(cell, family, reference)]
+        return cast("Design", self.kept[key][0])
+
+    def short_means(self, cell: Cell, scheme: str) -> Floats:
+        """Returns the primary endpoint, the mean response time of short transfers, by replication."""
+        return self.bucket_values(cell, scheme, "short", "response_mean_s")
 
     def capture_share(self, cell: Cell) -> float:
         """Returns the share of the variance between replications that more of them do not reduce."""
@@ -299,9 +318,9 @@ class Finding(Row):
     exploratory: bool
     """False for the one primary endpoint."""
     outcome: str
-    """better, worse, no measurable benefit or undecided; for an exploratory endpoint also no clear change."""
+    """better, worse, equal within 5 % or undecided; for an exploratory endpoint also no clear change."""
     change: Estimate
-    """Ratio of the means over replications, less one: −0.3 is 30 % less."""
+    """Geometric mean of the replications' ratios, less one: −0.3 is 30 % less."""
     difference_s: Estimate
     """The mean less that of the reference; NaN for an endpoint that is no time."""
     slower_share: float | None

@@ -3,7 +3,7 @@
 The functions here take any list of numbers and hand it on as a column.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,20 +39,47 @@ def difference(scheme: ArrayLike, reference: ArrayLike, design: Design = PLAIN) 
 
 
 def log_ratio(scheme: ArrayLike, reference: ArrayLike, design: Design = PLAIN) -> Estimate:
-    """Returns ln(mean of scheme ÷ mean of reference) with its jackknife interval, paired by replication.
+    """Returns the logarithm of the ratio of scheme to reference, paired by replication, with its interval.
 
-    A value below 0 means that the scheme has the smaller mean. Replications in which either number is not
-    finite are left out. The result is NaN if a mean is not positive, and has no interval if it would not be
-    positive without one of the replications.
+    The ratio is the geometric mean of the replications' ratios. A value below 0 means that the scheme has the
+    smaller values. Replications in which either number is not finite are left out. Where a number is zero,
+    it is `ratio_of_means`.
     """
     return _engine.log_ratio(_column(scheme), _column(reference), design)
+
+
+def ratio_of_means(scheme: ArrayLike, reference: ArrayLike, design: Design = PLAIN) -> Estimate:
+    """Returns ln(mean of scheme ÷ mean of reference) with its jackknife interval, paired by replication.
+
+    Replications in which either number is not finite are left out. The result is NaN if a mean is not
+    positive, and has no interval if it would not be positive without one of the replications.
+    """
+    return _engine.ratio_of_means(_column(scheme), _column(reference), design)
+
+
+def paired_logs(scheme: ArrayLike, reference: ArrayLike) -> Floats:
+    """Returns the logarithm of each replication's ratio, NaN where there is none, infinite for a zero."""
+    return _engine.paired_logs(_column(scheme), _column(reference))
+
+
+def smaller_in(scheme: ArrayLike, reference: ArrayLike) -> tuple[int, int]:
+    """Returns in how many replications the scheme has the smaller number, and in how many both have one."""
+    return _engine.smaller_in(_column(scheme), _column(reference))
+
+
+def effective_comparisons(columns: Iterable[ArrayLike]) -> float:
+    """Returns the number of independent comparisons that would need the same width as these columns.
+
+    A column has a number per replication. It is `Design.comparisons` for intervals that hold together.
+    """
+    return _engine.effective_comparisons([_column(one) for one in columns])
 
 
 def positive_interval(values: ArrayLike, design: Design = PLAIN) -> Estimate:
     """Returns the mean of numbers that cannot be negative, with an interval that does not reach below zero.
 
-    It is that of `log_ratio` to 1, so that times have the same kind of interval as their changes. If a number
-    is zero it is the t interval, cut at zero.
+    It is that of `ratio_of_means` to 1, taken on the logarithm as changes are. If a number is zero it is the
+    t interval, cut at zero.
     """
     return _engine.positive_interval(_column(values), design)
 

@@ -40,6 +40,7 @@ NO_AXES = {
     "schemes",
     "baseline",
     "seeds",
+    "sequential",
     "params",
 }
 """Options of `compare` that are no settings: they do not change a run, or have fields of their own."""

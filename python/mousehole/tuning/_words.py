@@ -80,7 +80,7 @@ def _prices(found: TuneResults) -> list[str]:
 def _verdict(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> findings.Verdict:
     ratio = objectives.change(results, cell, one, scheme, reference, is_primary=True)
     ratio = ratio if one.smaller_is_better else ratio.negated()
-    return findings.verdict(ratio, results.design(cell, is_primary=True))
+    return findings.verdict(ratio, objectives.family_design(results, cell, one, reference))
 
 
 def _against_rival(found: TuneResults, results: Results, cell: Cell, rival: str) -> str:

@@ -1,19 +1,21 @@
 """What a search of settings wants: quantities to lower or raise, and limits of what others may pay.
 
 A quantity, which users give as MEASURE, is named by whose it is and what of it: `short mean`, `long p95`,
-`page mean`, `queue p99`. All changes are ratios of means over replications, by the statistics of `compare`.
+`page mean`, `queue p99`. All changes are geometric means of the replications' ratios, by the statistics of
+`compare`.
 """
 
 import re
 from dataclasses import dataclass
 from math import isfinite, log1p
+from typing import cast
 
 from mousehole import _engine
 from mousehole import quantities as measured
 from mousehole.answer import PAGES, InBucket, OfGroup, OfKind, OfScheme
 from mousehole.base import MouseholeError, field_error, unknown_error
 from mousehole.runs import Cell, Results
-from mousehole.statistics import Estimate, log_ratio
+from mousehole.statistics import Design, Estimate, log_ratio
 
 _LIMIT = re.compile(
     r"(?P<quantity>[^+\-−<>=]+?)\s*(?P<change>[+\-−]\s*[0-9.]+)\s*%(\s+against\s+(?P<other>.+))?"
@@ -151,8 +153,17 @@ def change(
     primary endpoint do.
     """
     own, other = (one.source.values(results, cell, name) for name in (scheme, reference))
-    design = results.design(cell, is_primary)
+    design = family_design(results, cell, one, reference) if is_primary else results.design(cell)
     return log_ratio(own, other, design) if own.shape == other.shape else log_ratio([], [])
+
+
+def family_design(results: Results, cell: Cell, one: Quantity, reference: str) -> Design:
+    """Returns the design of intervals of a quantity that hold together for all schemes of the results."""
+    key = (f"design of {one.name} against {reference}", cell)
+    if key not in results.kept:
+        family = {scheme: one.source.values(results, cell, scheme) for scheme in results.plan.schemes}
+        results.kept[key] = [results.design(cell, family, reference)]
+    return cast("Design", results.kept[key][0])
 
 
 def cost(one: Quantity, log_change: float) -> float:

@@ -1,0 +1,80 @@
+"""The bench of the answer's first sentence: its traffic, its figures, and a short form of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mousehole.answer import NOT_SHOWN, RECOMMENDED
+
+from tools import document
+from validation import decisions, decisions_traffic
+from validation.decisions import BASELINE, Decision, Size, Truth, score
+
+TRUTH = Truth(
+    "uneven", 4, {BASELINE: 1.0, "sfd": 0.9, "cake": 0.5}, {BASELINE: 0.0, "sfd": -0.1, "cake": -0.5}
+)
+RIGHT = Decision(
+    "uneven", 10, 0, 500, RECOMMENDED, "cake", True,
+    {"sfd": (-0.1, -0.2, 0.1), "cake": (-0.5, -0.6, -0.4)}, {"sfd": "undecided", "cake": "better"},
+)  # fmt: skip
+
+
+def test_score__counts_regret_power_and_coverage() -> None:
+    wrong = replace(
+        RIGHT, scheme="sfd", outcomes={"sfd": "worse", "cake": "undecided"},
+        changes={"sfd": (0.2, 0.1, 0.3), "cake": (-0.2, -0.45, 0.1)},
+    )  # fmt: skip
+    nothing = replace(RIGHT, outcome=NOT_SHOWN, scheme=None, is_best=False)
+    found = score([TRUTH], [RIGHT, wrong, nothing])
+    assert (found.decisions, found.near, found.not_shown, found.clear) == (3, 1, 1, 3)
+    assert found.regret == pytest.approx((0 + 0.8 + 1.0) / 3)
+    assert found.regret_s == pytest.approx((0 + 0.4 + 0.5) / 3)
+    assert (found.best_said, found.false_best) == (2, 1)
+    assert (found.shown, found.effects, found.wrong) == (2, 3, 1)
+    assert (found.held, found.intervals) == (4, 6)
+
+
+@pytest.mark.parametrize("model", decisions_traffic.MODELS)
+def test_traffic__offers_its_load_and_repeats(model: str) -> None:
+    def drawn(seed: int) -> decisions_traffic.Columns:
+        return decisions_traffic.at_load(model, np.random.default_rng(seed), 5e6, 0.75, 600)
+
+    loads = [8 * drawn(seed)["bytes"].sum() / 600 / 5e6 for seed in range(12)]
+    assert 0.55 < np.mean(loads) < 0.9, "payload, by some per cent less than what is on the wire"
+    one = drawn(1)
+    assert np.all(np.diff(one["start_s"]) >= 0)
+    assert np.array_equal(one["bytes"], drawn(1)["bytes"])
+
+
+def test_traffic__has_the_trait_it_is_named_after() -> None:
+    def of(model: str, users: int = 400) -> decisions_traffic.Columns:
+        return decisions_traffic.MODELS[model](np.random.default_rng(3), users, 600)
+
+    def spread_of_users(model: str) -> float:
+        return float(np.std(np.unique(of(model)["client"], return_counts=True)[1], ddof=1))
+
+    assert spread_of_users("uneven") > 1.5 * spread_of_users("own sizes")
+    assert len(np.unique(of("translated")["client"])) <= 400 // 8
+    counts = {
+        model: np.histogram(of(model)["start_s"], np.arange(0, 601, 15))[0] for model in ("bursts", "uneven")
+    }
+    assert np.max(counts["bursts"]) > 2.5 * np.median(counts["bursts"])
+    assert np.max(counts["uneven"]) < 2 * np.median(counts["uneven"])
+
+
+def test_page__has_the_figures_of_the_record() -> None:
+    text = document.written(decisions.DOCUMENT.read_text(encoding="utf-8"), decisions.TARGET)
+    truths, found = decisions.read(decisions.RECORD)
+    assert text == decisions.body(truths, found), "run make validation WHAT=decisions"
+
+
+def test_decisions__of_a_few_captures_are_near_the_best() -> None:
+    """A short form of the bench fails on regret; the page says where intervals fail."""
+    size = Size(("uneven", "bursts"), (10,), captures=2, truth=6, replications=6, window_s=60)
+    truths, found = decisions.run(size)
+    truth, got = {one.model: one for one in truths}, score(truths, found)
+    said = [(one.model, one.outcome, one.scheme) for one in found]
+    regrets = [one.regret(truth[one.model]) for one in found if one.scheme is not None]
+    assert len(regrets) >= len(found) / 2, said
+    assert max(regrets) <= 0.10, said
+    assert (got.false_best, got.wrong) == (0, 0)

@@ -1,0 +1,305 @@
+"""How good the sentence is that `compare` prints first, for captures of traffic whose truth is known.
+
+`make validation WHAT=decisions` draws captures of 1, 10 and 60 minutes from five models of traffic,
+compares the schemes on each, and sets the recommendation beside the truth: independent runs of the same
+model. It keeps validation/decisions.json and writes docs/decisions.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import mousehole
+import numpy as np
+import polars as pl
+from mousehole.answer import NOT_SHOWN, RECOMMENDED
+from mousehole.runs import default_jobs
+from mousehole.statistics import binomial_interval, log_ratio
+
+from tools import document
+from validation import decisions_traffic as traffic
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORD = ROOT / "validation" / "decisions.json"
+DOCUMENT = ROOT / "docs" / "decisions.md"
+TARGET = "validation WHAT=decisions"
+RATE_BPS, RTT, NATIVE_LOAD, LOAD = 5e6, "80ms", 0.25, 0.75
+BASELINE = "droptail"
+SCHEMES = (BASELINE, "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake")
+MINUTES, CAPTURES, TRUTH, REPLICATIONS, WINDOW_S, WARMUP_S = (1, 10, 60), 4, 40, 10, 120, 60
+CAPTURE_SEED, TRUTH_SEED = 4711, 815
+NEAR, CLEAR = 0.05, 0.20
+"""A recommendation within 5 % of the best is right; an effect beyond 20 % should be shown."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What independent runs of a model say: the mean of short transfers, and each scheme's change."""
+
+    model: str
+    runs: int
+    means_s: dict[str, float]
+    changes: dict[str, float]
+    """Geometric mean of the runs' ratios to the baseline, less one, as `compare` has it."""
+
+    @property
+    def best_s(self) -> float:
+        """The least mean."""
+        return min(self.means_s.values())
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What `compare` said of one capture."""
+
+    model: str
+    minutes: float
+    number: int
+    transfers: int
+    outcome: str
+    scheme: str | None
+    is_best: bool
+    changes: dict[str, tuple[float, float, float]]
+    """Change against the baseline with the ends of a single interval of 95 %."""
+    outcomes: dict[str, str]
+    """The verdict of each scheme against the baseline."""
+
+    def regret(self, truth: Truth) -> float:
+        """Returns by which share the mean exceeds the least; without a recommendation the baseline stays."""
+        return truth.means_s[self.scheme or BASELINE] / truth.best_s - 1
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is run."""
+
+    models: tuple[str, ...] = tuple(traffic.MODELS)
+    minutes: tuple[float, ...] = MINUTES
+    captures: int = CAPTURES
+    truth: int = TRUTH
+    replications: int = REPLICATIONS
+    window_s: int = WINDOW_S
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Score:
+    """The figures of some decisions."""
+
+    decisions: int
+    near: int
+    """Recommendations within 5 % of the best."""
+    regret: float
+    """Mean regret as a share."""
+    regret_s: float
+    not_shown: int
+    """No recommendation although the best changes the mean by more than 20 %."""
+    clear: int
+    """Decisions in which it does."""
+    best_said: int
+    false_best: int
+    """`Best`, where another is better by more than 5 %."""
+    shown: int
+    """Effects beyond 20 % that have their verdict."""
+    effects: int
+    wrong: int
+    """Verdicts of the wrong sign, beyond 5 %."""
+    held: int
+    """Single intervals that hold the truth."""
+    intervals: int
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs what was asked for, keeps it in the record beside other models, and renews the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--models", nargs="*", default=tuple(traffic.MODELS), choices=tuple(traffic.MODELS))
+    parser.add_argument("--captures", type=int, default=CAPTURES, help="per model and length")
+    parser.add_argument("--truth", type=int, default=TRUTH, help="independent runs of each model")
+    parser.add_argument("--jobs", type=int, default=default_jobs())
+    parser.add_argument("--record", type=Path, default=RECORD)
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    options = parser.parse_args(arguments)
+    size = Size(
+        models=tuple(options.models), captures=options.captures, truth=options.truth, jobs=options.jobs
+    )
+    truths, found = run(size, tells=True)
+    before = read(options.record) if options.record.exists() else ([], [])
+    truths = sorted([*(one for one in before[0] if one.model not in size.models), *truths], key=_place)
+    found = sorted([*(one for one in before[1] if one.model not in size.models), *found], key=_place)
+    kept = {"truths": [asdict(one) for one in truths], "decisions": [asdict(one) for one in found]}
+    options.record.write_text(json.dumps(kept, indent=1) + "\n")
+    document.renew(options.document, TARGET, body(truths, found))
+    return 0
+
+
+def _place(one: Truth | Decision) -> int:
+    return list(traffic.MODELS).index(one.model)
+
+
+def run(size: Size, tells: bool = False) -> tuple[list[Truth], list[Decision]]:
+    """Returns the truths and the decisions; `tells` prints each as it is made."""
+    truths, found = [], []
+    for model in size.models:
+        truths.append(truth_of(model, size))
+        for minutes in size.minutes:
+            for number in range(size.captures):
+                found.append(decision(model, minutes, number, size))
+                if tells:
+                    one = found[-1]
+                    said = f"{one.outcome} {one.scheme or ''} {100 * one.regret(truths[-1]):.0f} %"
+                    print(f"decisions: {model}, {minutes:g} min, {number}: {said}", flush=True)
+    return truths, found
+
+
+def truth_of(model: str, size: Size) -> Truth:
+    """Returns what independent runs of a model say; each is its own draw of users, played once."""
+    means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
+    for number in range(size.truth):
+        random = np.random.default_rng([TRUTH_SEED, number])
+        drawn = traffic.at_load(model, random, RATE_BPS, LOAD, 2 * WARMUP_S + 1.5 * size.window_s)
+        found = mousehole.compare(
+            pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, replay="open", schemes=list(SCHEMES),
+            baseline=BASELINE, warmup=WARMUP_S, duration=size.window_s, seeds=1, jobs=size.jobs,
+        ).results  # fmt: skip
+        (cell,) = found.plan.cells
+        for scheme in SCHEMES:
+            means[scheme].append(float(found.short_means(cell, scheme)[0]))
+    changes = {scheme: log_ratio(means[scheme], means[BASELINE]).as_change().mean for scheme in SCHEMES}
+    return Truth(model, size.truth, {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}, changes)
+
+
+def decision(model: str, minutes: float, number: int, size: Size) -> Decision:
+    """Returns what `compare` says of one capture of a model at a load of 0.25."""
+    random = np.random.default_rng([CAPTURE_SEED, number, round(60 * minutes)])
+    drawn = traffic.at_load(model, random, RATE_BPS, NATIVE_LOAD, 60 * minutes)
+    compared = mousehole.compare(
+        pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, load=LOAD, replay="open", schemes=list(SCHEMES),
+        baseline=BASELINE, duration=size.window_s, seeds=size.replications, seed=number + 1, jobs=size.jobs,
+    )  # fmt: skip
+    results, advice = compared.results, compared.advice()
+    (cell,) = results.plan.cells
+    base, design = results.short_means(cell, BASELINE), results.design(cell)
+    changes = {
+        scheme: log_ratio(results.short_means(cell, scheme), base, design).as_change()
+        for scheme in SCHEMES[1:]
+    }
+    return Decision(
+        model, minutes, number, results.capture.counted["short"].transfers if results.capture else 0,
+        advice.outcome, advice.scheme, advice.is_best,
+        {scheme: (one.mean, one.low, one.high) for scheme, one in changes.items()},
+        {
+            one.scheme: one.outcome
+            for one in compared.finding_list
+            if not one.exploratory and one.reference == BASELINE
+        },
+    )  # fmt: skip
+
+
+def read(record: Path) -> tuple[list[Truth], list[Decision]]:
+    """Returns what was recorded."""
+    kept = json.loads(record.read_text())
+    return [Truth(**one) for one in kept["truths"]], [Decision(**one) for one in kept["decisions"]]
+
+
+def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
+    """Returns the figures of some decisions."""
+    truth = {one.model: one for one in truths}
+    regrets = [one.regret(truth[one.model]) for one in found]
+    clear = [one for one in found if min(truth[one.model].changes.values()) < -CLEAR]
+    rows = [
+        (truth[one.model].changes[scheme], one.outcomes[scheme], one.changes[scheme])
+        for one in found
+        for scheme in one.changes
+    ]
+    effects = [(true, word) for true, word, _ in rows if abs(true) > CLEAR]
+    intervals = [(true, ends) for true, _, ends in rows if np.isfinite(ends[1])]
+    return Score(
+        decisions=len(found),
+        near=sum(
+            one.outcome == RECOMMENDED and regret <= NEAR for one, regret in zip(found, regrets, strict=True)
+        ),
+        regret=float(np.mean(regrets)),
+        regret_s=float(
+            np.mean([regret * truth[one.model].best_s for one, regret in zip(found, regrets, strict=True)])
+        ),
+        not_shown=sum(one.outcome == NOT_SHOWN for one in clear),
+        clear=len(clear),
+        best_said=sum(one.is_best for one in found),
+        false_best=sum(one.is_best and regret > NEAR for one, regret in zip(found, regrets, strict=True)),
+        shown=sum(word == ("better" if true < 0 else "worse") for true, word in effects),
+        effects=len(effects),
+        wrong=sum(
+            (word == "better" and true > NEAR) or (word == "worse" and true < -NEAR) for true, word, _ in rows
+        ),
+        held=sum(low <= true <= high for true, (_, low, high) in intervals),
+        intervals=len(intervals),
+    )
+
+
+def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
+    """Returns the generated part of the page: what is true, then the figures."""
+    captures, runs = 1 + max(one.number for one in found), truths[0].runs
+    command = f"`make {TARGET} ARGS='--captures {captures} --truth {runs}'`"
+    length = f"windows of {WINDOW_S} s, {REPLICATIONS} replications"
+    parts = [
+        "\n",
+        document.wrapped(
+            f"{command}: {captures} captures of each model and length, compared with {length}; "
+            f"the truth is that of {runs} independent runs."
+        ),
+        "\n\n## The truth\n\n",
+        document.table(("model", *SCHEMES), [_truth_cells(one) for one in truths]),
+        "\n## The sentence\n\n",
+        document.table(COLUMNS, [_cells(name, score(truths, own)) for name, own in _groups(truths, found)]),
+    ]
+    return "".join(parts)
+
+
+COLUMNS = (
+    "captures", "within 5 % of the best", "regret", "not shown", "false `Best`", "effects shown",
+    "wrong sign", "intervals that hold the truth",
+)  # fmt: skip
+
+
+def _groups(truths: Sequence[Truth], found: Sequence[Decision]) -> list[tuple[str, list[Decision]]]:
+    lengths = sorted({one.minutes for one in found})
+    groups = [(f"all of {one:g} min", [item for item in found if item.minutes == one]) for one in lengths]
+    groups += [(one.model, [item for item in found if item.model == one.model]) for one in truths]
+    return [*groups, ("all", list(found))]
+
+
+def _truth_cells(one: Truth) -> list[str]:
+    changes = [f"{1000 * one.means_s[BASELINE]:.0f} ms"]
+    for scheme in SCHEMES[1:]:
+        change = f"{100 * one.changes[scheme]:+.0f}".replace("-", "−")
+        changes.append(f"{1000 * one.means_s[scheme]:.0f} ms ({change} %)")
+    return [one.model, *changes]
+
+
+def _cells(name: str, one: Score) -> list[str]:
+    return [
+        name,
+        _share(one.near, one.decisions),
+        f"{100 * one.regret:.1f} %, {1000 * one.regret_s:.0f} ms",
+        _share(one.not_shown, one.clear),
+        _share(one.false_best, one.best_said),
+        _share(one.shown, one.effects),
+        str(one.wrong),
+        _share(one.held, one.intervals),
+    ]
+
+
+def _share(count: int, of: int) -> str:
+    if not of:
+        return "–"
+    low, high = binomial_interval(count, of)
+    return f"{count} of {of} ({100 * low:.0f}–{100 * high:.0f} %)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

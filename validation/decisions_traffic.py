@@ -1,0 +1,119 @@
+"""Models of traffic whose truth is known, on which no setting of Mousehole was tuned, for `decisions`.
+
+Each draws the connections of some users: their starts, addresses and bytes. Sizes are IP payloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Columns = dict[str, NDArray[np.generic]]
+"""`start_s`, `client` and `bytes` of connections, in the order of their starts."""
+Model = Callable[[np.random.Generator, int, float], Columns]
+"""Draws what so many users do in so many seconds."""
+
+SMALLEST, LARGEST = 200, 4_000_000
+RATE_USERS, RATE_S, RATE_SEED = 3000, 900.0, 5
+"""From so many users, for so long, it is taken how many bytes a user of a model asks for."""
+
+
+def uneven(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns users of lognormal activity, whose pages are bursts of objects of a size near their own."""
+    activity = random.lognormal(-(1.2**2) / 2, 1.2, users) * length_s / 40
+    pages = random.poisson(activity)
+    owner = np.repeat(np.arange(users), pages)
+    return _pages(random, owner, random.uniform(0, length_s, owner.size), np.zeros(users), 0.012)
+
+
+def bursts(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns users who act together: for 15 s of every minute, about, they ask for four times as much."""
+    begins = np.cumsum(random.exponential(60, int(length_s / 20) + 20))
+    wanted = random.poisson(length_s / 30, users)
+    owner = np.repeat(np.arange(users), wanted)
+    alone = random.uniform(0, length_s, owner.size)
+    place = np.searchsorted(begins, alone)
+    moved = begins[np.minimum(place, begins.size - 1)] + random.uniform(0, 15, owner.size)
+    start = np.where(random.random(owner.size) < 0.57, moved, alone)
+    kept = start < length_s
+    return _pages(random, owner[kept], start[kept], np.zeros(users), 0.015)
+
+
+def own_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns users with sizes of their own: some exchange hundreds of bytes, some megabytes."""
+    kind = random.normal(0, 1.4, users)
+    pages = random.poisson(length_s / 35, users)
+    owner = np.repeat(np.arange(users), pages)
+    return _pages(random, owner, random.uniform(0, length_s, owner.size), kind, 0.004)
+
+
+def translated(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns uneven users behind few addresses, each of which about eight of them share."""
+    found = uneven(random, users, length_s)
+    address = random.integers(0, max(users // 8, 1), users)
+    return {**found, "client": address[found["client"]]}
+
+
+def diurnal(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns users whose activity rises and falls by 60 % within half an hour, downloads by the opposite."""
+    phase = random.uniform(0, 2 * np.pi)
+    pages = random.poisson(length_s / 30, users)
+    owner = np.repeat(np.arange(users), pages)
+    start = random.uniform(0, length_s, owner.size)
+    wave = 0.6 * np.sin(2 * np.pi * start / 1800 + phase)
+    kept = random.random(owner.size) < (1 + wave) / 1.6
+    share = 0.012 * (1 - wave)
+    return _pages(random, owner[kept], start[kept], np.zeros(users), share[kept])
+
+
+MODELS: dict[str, Model] = {
+    "uneven": uneven,
+    "bursts": bursts,
+    "own sizes": own_sizes,
+    "translated": translated,
+    "diurnal": diurnal,
+}
+
+
+def at_load(name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float) -> Columns:
+    """Returns as many users of a model as offer this load of a link on average."""
+    users = round(load * rate_bps / 8 / user_rate(name))
+    return MODELS[name](random, max(users, 1), length_s)
+
+
+@cache
+def user_rate(name: str) -> float:
+    """Returns how many bytes per second a user of a model asks for on average, headers included."""
+    found = MODELS[name](np.random.default_rng(RATE_SEED), RATE_USERS, RATE_S)
+    payload = found["bytes"].astype(float)
+    return float(np.sum(payload + 40 * np.ceil(payload / 1460))) / RATE_USERS / RATE_S
+
+
+def _pages(
+    random: np.random.Generator,
+    owner: NDArray[np.int64],
+    start_s: Floats,
+    kind: Floats,
+    share: float | Floats,
+) -> Columns:
+    """Returns pages of about seven objects that start within a second, a `share` of them heavy-tailed.
+
+    `kind` is by how much the logarithms of a user's sizes lie above the usual.
+    """
+    objects = random.geometric(1 / 7, owner.size)
+    page = np.repeat(np.arange(owner.size), objects)
+    user = owner[page]
+    size = random.lognormal(8.3 + kind[user] + 0.5 * random.normal(size=owner.size)[page], 1.0)
+    heavy = random.random(page.size) < np.broadcast_to(share, owner.shape)[page]
+    size = np.where(heavy, 60_000 * (random.pareto(1.2, page.size) + 1), size)
+    start = start_s[page] + random.exponential(0.4, page.size)
+    order = np.argsort(start, kind="stable")
+    return {
+        "start_s": start[order],
+        "client": user[order],
+        "bytes": np.clip(size, SMALLEST, LARGEST).astype(np.int64)[order],
+    }
