@@ -3,6 +3,7 @@
 //! [`read`] turns files into a [`Traffic`], [`summary`] says what was understood, [`overlay`] loads a
 //! link with it, and [`model`] draws traffic from a published model instead.
 
+pub mod class;
 pub mod connection;
 pub mod datagrams;
 pub mod model;

@@ -1,0 +1,168 @@
+//! What users say of their flows' classes, against the rule: `port 5060=call`, `net 10.8.0.0/16 and proto udp=vpn`.
+
+use super::{FlowClass, Protocol};
+use crate::error::{Error, Result, quote};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const FORM: &str = "CONDITION=CLASS, where a condition is port N, host ADDRESS, net ADDRESS/PREFIX or proto NAME, or \
+                    several joined by and, such as 'port 5060=call'";
+/// What a protocol may be, beside a number.
+const PROTOCOLS: &[(&str, u8)] = &[("tcp", 6), ("udp", 17), ("esp", 50), ("ah", 51)];
+
+/// What is known of a flow's ends when it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Ends<'a> {
+    /// What carries it.
+    pub protocol: Protocol,
+    /// Hosts as the source writes them.
+    pub hosts: [&'a [u8]; 2],
+    /// Ports; 0 if the source tells none.
+    pub ports: [u16; 2],
+}
+
+/// Corrections in the order in which they were given; the first that matches a flow counts.
+#[derive(Debug, Default)]
+pub struct Corrections(Vec<Correction>);
+
+#[derive(Debug)]
+struct Correction {
+    text: String,
+    conditions: Vec<Condition>,
+    class: FlowClass,
+    /// Flows that it has matched.
+    matched: AtomicU64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Condition {
+    Port(u16),
+    Protocol(u8),
+    Net(IpAddr, u8),
+    /// A host that is no address, as access logs may have.
+    Name(String),
+}
+
+impl Corrections {
+    /// Returns the corrections that `texts` say.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for a text of another form, an unknown class, or a number out of range.
+    pub fn parse<'a>(field: &str, texts: impl IntoIterator<Item = &'a str>) -> Result<Corrections> {
+        texts.into_iter().map(|text| Correction::parse(field, text)).collect::<Result<_>>().map(Corrections)
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the class that the first matching correction gives.
+    pub fn class(&self, ends: &Ends) -> Option<FlowClass> {
+        let correction = self.0.iter().find(|correction| correction.holds(ends))?;
+        correction.matched.fetch_add(1, Ordering::Relaxed);
+        Some(correction.class)
+    }
+
+    /// Refuses corrections that have matched no flow.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` and the first of them.
+    pub fn check(&self, field: &str) -> Result<()> {
+        let idle = self.0.iter().find(|correction| correction.matched.load(Ordering::Relaxed) == 0);
+        idle.map_or(Ok(()), |Correction { text, .. }| {
+            Err(Error::faulty(field, quote(text), "matches no flow", "a condition that some flow meets"))
+        })
+    }
+}
+
+impl Correction {
+    fn parse(field: &str, text: &str) -> Result<Correction> {
+        let malformed = || Error::faulty(field, quote(text), "is no correction", FORM);
+        let (conditions, class) = text.rsplit_once('=').ok_or_else(malformed)?;
+        let words: Vec<&str> = conditions.split_whitespace().collect();
+        let conditions = words
+            .split(|word| *word == "and")
+            .map(|pair| match pair {
+                [kind, value] => Condition::parse(field, text, kind, value),
+                _ => Err(malformed()),
+            })
+            .collect::<Result<_>>()?;
+        let class = FlowClass::by_name(field, class.trim())?;
+        Ok(Correction { text: text.to_string(), conditions, class, matched: AtomicU64::new(0) })
+    }
+
+    fn holds(&self, ends: &Ends) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(ends))
+    }
+}
+
+impl Condition {
+    fn parse(field: &str, text: &str, kind: &str, value: &str) -> Result<Condition> {
+        let refuse =
+            |allowed: &str| Error::faulty(field, quote(text), format!("has {kind} {value}"), allowed);
+        match kind {
+            "port" => match value.parse() {
+                Ok(port @ 1..) => Ok(Condition::Port(port)),
+                _ => Err(refuse("a port from 1 to 65535")),
+            },
+            "proto" => {
+                let named = PROTOCOLS.iter().find(|(name, _)| *name == value).map(|(_, number)| *number);
+                let number = named.or_else(|| value.parse().ok());
+                number
+                    .map(Condition::Protocol)
+                    .ok_or_else(|| refuse("a protocol: tcp, udp, esp, ah, or a number from 0 to 255"))
+            }
+            "host" => Ok(match value.parse::<IpAddr>() {
+                Ok(address) => Condition::Net(address, width(address)),
+                Err(_) => Condition::Name(value.to_ascii_lowercase()),
+            }),
+            "net" => net(value).ok_or_else(|| refuse("a net: ADDRESS/PREFIX, such as 10.0.0.0/8")),
+            _ => Err(Error::unknown(field, "condition", kind, ["port", "host", "net", "proto"])),
+        }
+    }
+
+    fn holds(&self, ends: &Ends) -> bool {
+        match self {
+            Condition::Port(port) => ends.ports.contains(port),
+            Condition::Protocol(number) => *number == ip_number(ends.protocol),
+            Condition::Net(net, prefix) => ends.hosts.iter().any(|host| {
+                let address = std::str::from_utf8(host).ok().and_then(|host| host.parse::<IpAddr>().ok());
+                address.is_some_and(|address| is_within(address.to_canonical(), *net, *prefix))
+            }),
+            Condition::Name(name) => ends.hosts.iter().any(|host| host.eq_ignore_ascii_case(name.as_bytes())),
+        }
+    }
+}
+
+fn ip_number(protocol: Protocol) -> u8 {
+    match protocol {
+        Protocol::Tcp => 6,
+        Protocol::Udp | Protocol::Quic => 17,
+        Protocol::Ip(number) => number,
+    }
+}
+
+fn net(value: &str) -> Option<Condition> {
+    let (address, prefix) = value.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let prefix = prefix.parse().ok().filter(|prefix| *prefix <= width(address))?;
+    Some(Condition::Net(address, prefix))
+}
+
+fn width(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn is_within(address: IpAddr, net: IpAddr, prefix: u8) -> bool {
+    let bits = |address| match address {
+        IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
+        IpAddr::V6(address) => u128::from(address),
+    };
+    let mask = u128::MAX.checked_shl(128 - u32::from(prefix)).unwrap_or(0);
+    address.is_ipv4() == net.is_ipv4() && (bits(address) ^ bits(net)) & mask == 0
+}
+
+#[cfg(test)]
+#[path = "correction_tests.rs"]
+mod tests;

@@ -1,0 +1,163 @@
+//! Recognises protocols by the first bytes of their packets, whatever their ports.
+//!
+//! | protocol | recognised by | source |
+//! |---|---|---|
+//! | WireGuard | type 1 in 148 B, type 2 in 92 B, or nothing but type 4 | Donenfeld, NDSS 2017, section 5.4 |
+//! | OpenVPN | opcode 7 or 10 (hard reset by the client), answered by 8 (by the server); after two bytes of length over TCP | OpenVPN wire protocol |
+//! | IPsec | IP protocols 50 and 51; IKE behind four zeros on UDP/4500 | RFC 4303, RFC 4302, RFC 3948, RFC 7296 |
+//! | DNS | a query with one question, answered under the same id | RFC 1035, section 4.1.1 |
+//! | RTP | version 2, no payload type of RTCP; also in TURN's channels | RFC 3550 section 5.1, RFC 5761, RFC 8656 |
+//! | QUIC | a long header of a known version | RFC 8999 section 5.1, RFC 9000 |
+
+use super::{FlowClass, Protocol};
+
+/// As many bytes of a packet are looked at.
+pub const HEAD_BYTES: usize = 16;
+/// A flow has this many packets before its kind is proved by what all of them begin with.
+const PROOF: u64 = 20;
+/// Ports of IKE and of IPsec in UDP (RFC 3948).
+const IKE: u16 = 500;
+const IPSEC_IN_UDP: u16 = 4500;
+
+/// The first bytes of a payload, as far as they were captured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Head {
+    bytes: [u8; HEAD_BYTES],
+    len: u8,
+    /// Payload of the packet on the wire.
+    payload: u32,
+}
+
+impl Head {
+    /// Returns the head of a packet of `payload` bytes, of which these were captured.
+    pub fn new(payload: u32, captured: &[u8]) -> Head {
+        let len = captured.len().min(payload as usize).min(HEAD_BYTES);
+        let mut bytes = [0; HEAD_BYTES];
+        bytes[..len].copy_from_slice(&captured[..len]);
+        Head { bytes, len: len as u8, payload }
+    }
+
+    /// Returns the bytes that were captured.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Returns whether it is the long header of a version of QUIC that is in use: 1, 2, or a draft's.
+    pub fn is_quic(&self) -> bool {
+        let [first, version @ ..] = self.bytes;
+        let version = u32::from_be_bytes([version[0], version[1], version[2], version[3]]);
+        let is_known = matches!(version, 1 | 0x6b33_43cf) || version >> 8 == 0xff_0000;
+        self.len >= 6 && first & 0xc0 == 0xc0 && is_known
+    }
+
+    fn is_wireguard_handshake(&self) -> bool {
+        matches!((self.bytes(), self.payload), ([1, 0, 0, 0, ..], 148) | ([2, 0, 0, 0, ..], 92))
+    }
+
+    /// The kernel pads data to 16 B, but not beyond the tunnel's MTU, so the length is no proof; 32 B is the least.
+    fn is_wireguard_data(&self) -> bool {
+        matches!(self.bytes(), [4, 0, 0, 0, ..]) && self.payload >= 32
+    }
+
+    fn is_rtp(&self) -> bool {
+        let bytes = self.bytes();
+        // TURN's channel data has a header of four bytes.
+        let inner =
+            if matches!(bytes.first(), Some(0x40..=0x4f)) { &bytes[4.min(bytes.len())..] } else { bytes };
+        let [first, second, ..] = *inner else { return false };
+        first >> 6 == 2 && self.payload >= 12 && !(64..=95).contains(&(second & 0x7f))
+    }
+
+    /// Returns OpenVPN's opcode.
+    fn openvpn(&self, protocol: Protocol) -> Option<u8> {
+        let start = if protocol == Protocol::Tcp { 2 } else { 0 };
+        let bytes = self.bytes();
+        let is_framed = start == 0
+            || bytes.len() > 2 && u32::from(u16::from_be_bytes([bytes[0], bytes[1]])) + 2 <= self.payload;
+        // The lower three bits are the key's number, 0 at first.
+        let first = *bytes.get(start).filter(|first| is_framed && **first & 7 == 0)?;
+        (self.payload as usize >= start + 14).then_some(first >> 3)
+    }
+
+    /// Returns the id of a DNS message with one question, and whether it answers.
+    fn dns(&self, protocol: Protocol) -> Option<(u16, bool)> {
+        let start = if protocol == Protocol::Tcp { 2 } else { 0 };
+        let header: &[u8; 12] = self.bytes().get(start..start + 12)?.try_into().ok()?;
+        let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+        let (flags, questions, answers, authorities, others) = (half(2), half(4), half(6), half(8), half(10));
+        let (is_answer, opcode) = (flags >> 15 == 1, flags >> 11 & 15);
+        let is_sound = opcode == 0 && flags & 0x40 == 0 && questions == 1;
+        let is_query = answers == 0 && authorities == 0 && others <= 2 && flags & 0x0f == 0;
+        (is_sound && (is_answer || is_query)).then_some((half(0), is_answer))
+    }
+}
+
+/// What the packets of a flow begin with.
+#[derive(Debug, Default)]
+pub struct Heads {
+    /// The first packet of each side.
+    first: [Option<Head>; 2],
+    packets: u64,
+    rtp: u64,
+    wireguard_data: u64,
+    is_wireguard: bool,
+}
+
+impl Heads {
+    /// Adds a packet.
+    pub fn add(&mut self, side: usize, payload: u32, captured: &[u8]) {
+        let head = Head::new(payload, captured);
+        self.first[side].get_or_insert(head);
+        self.packets += 1;
+        self.rtp += u64::from(head.is_rtp());
+        self.wireguard_data += u64::from(head.is_wireguard_data());
+        self.is_wireguard |= head.is_wireguard_handshake();
+    }
+
+    /// Returns the share of packets that begin as RTP does.
+    pub fn rtp_share(&self) -> f64 {
+        self.rtp as f64 / self.packets.max(1) as f64
+    }
+
+    /// Returns the class that the first bytes prove.
+    pub fn class(&self, protocol: Protocol, client: usize) -> Option<FlowClass> {
+        let is_vpn = self.is_wireguard(protocol) || self.is_openvpn(protocol, client);
+        let is_dns = || self.is_dns(protocol, client);
+        if is_vpn { Some(FlowClass::Vpn) } else { is_dns().then_some(FlowClass::Dns) }
+    }
+
+    fn is_wireguard(&self, protocol: Protocol) -> bool {
+        let is_all_data = self.packets >= PROOF && self.wireguard_data == self.packets;
+        protocol == Protocol::Udp && (self.is_wireguard || is_all_data)
+    }
+
+    fn is_openvpn(&self, protocol: Protocol, client: usize) -> bool {
+        if !matches!(protocol, Protocol::Tcp | Protocol::Udp) {
+            return false;
+        }
+        let opcode = |side: usize| self.first[side].and_then(|head| head.openvpn(protocol));
+        matches!((opcode(client), opcode(1 - client)), (Some(7 | 10), Some(8)))
+    }
+
+    /// Multicast queries have no answer within their flow, so two queries or more are enough; see [`is_name_port`].
+    fn is_dns(&self, protocol: Protocol, client: usize) -> bool {
+        if !matches!(protocol, Protocol::Tcp | Protocol::Udp) {
+            return false;
+        }
+        let message = |side: usize| self.first[side].and_then(|head| head.dns(protocol));
+        match (message(client), message(1 - client)) {
+            (Some((asked, false)), Some((answered, true))) => asked == answered,
+            _ => false,
+        }
+    }
+}
+
+/// Returns whether IANA has assigned the port to the look-up of names: DNS, over TLS, multicast, LLMNR.
+pub fn is_name_port(port: u16) -> bool {
+    matches!(port, 53 | 853 | 5353 | 5355)
+}
+
+/// Returns whether IANA has assigned the UDP port to IKE and IPsec.
+pub fn is_ipsec_port(port: u16) -> bool {
+    matches!(port, IKE | IPSEC_IN_UDP)
+}
