@@ -566,6 +566,7 @@ fn outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outc
 
 fn transfer(row: &Row, write: u32) -> Transfer {
     Transfer {
+        flow_class: None,
         key: row.key,
         client: row.client,
         write,

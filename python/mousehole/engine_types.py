@@ -72,6 +72,7 @@ class TrafficSection(TypedDict, total=False):
 
     files: list[str]
     payload: str
+    classes: list[str]
     load: float
     resample: bool
     replay: str
@@ -220,6 +221,10 @@ class FaultyRows(TypedDict):
     first: str | None
 
 
+FlowClassCount = TypedDict("FlowClassCount", {"class": str, "flows": int, "bytes": int, "share": float})
+"""The recorded flows of one class; bytes are those in the direction of the data."""
+
+
 class TrafficSummary(TypedDict):
     """What was understood of traffic files or of a sample of a model."""
 
@@ -245,6 +250,7 @@ class TrafficSummary(TypedDict):
     native_load: float | None
     kinds: dict[str, int]
     classes: dict[str, int]
+    flow_classes: list[FlowClassCount]
     skipped: list[SkippedRows]
     faults: FaultyRows
     sources: list[TrafficSource]
@@ -261,6 +267,7 @@ class ConnectionColumns(TypedDict):
     duration_s: Floats
     writes: UInts32
     bytes: UInts64
+    flow_class: list[str | None]
     is_quic: Bools
     is_datagrams: Bools
     packets: UInts64

@@ -150,8 +150,15 @@ fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult
     let [goodput_bps, goodput_up_bps] =
         [outcome.goodput_bytes, outcome.goodput_up_bytes].map(|bytes| bytes as f64 * 8.0 / seconds.max(1e-9));
     let sources = vec![(0, "flows".to_string())];
-    let records =
-        scenario::RunResult { outcome, ideal_s, load: Load::default(), goodput_bps, goodput_up_bps, sources };
+    let records = scenario::RunResult {
+        outcome,
+        ideal_s,
+        load: Load::default(),
+        goodput_bps,
+        goodput_up_bps,
+        sources,
+        groups: Vec::new(),
+    };
     Ok(RunResult::new(records, plan))
 }
 

@@ -12,6 +12,7 @@ use mousehole_sim::engine::layout::{DOWN, UP};
 use mousehole_sim::playback;
 use mousehole_sim::record::{self, ColourCounts, QueueRecord};
 use mousehole_sim::scenario::{Plan, RunResult};
+use mousehole_sim::traffic::class::FlowClass;
 use mousehole_sim::traffic::waiting::Loop;
 use mousehole_sim::units::Time;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -128,10 +129,13 @@ fn colours_dict<'py>(py: Python<'py>, colours: &[Colour]) -> PyResult<Bound<'py,
 
 /// Returns the engine's records in the form that is reduced.
 fn records(run: &RunResult, plan: &Plan) -> Records {
-    let sources = Sources::new(&run.sources);
+    let sources = Sources::new(&run.sources, &run.groups);
     let mut kinds = vec![None; sources.names.len()];
     for (number, model) in plan.models() {
-        kinds[sources.place(number)] = kind_of(model.name());
+        kinds[sources.place(number, None)] = kind_of(model.name());
+    }
+    for (number, class, _) in &run.groups {
+        kinds[sources.place(*number, Some(*class))] = kind_of_recorded(*class);
     }
     let outcome = &run.outcome;
     let transfers = outcome.transfers.iter().zip(&run.ideal_s).map(|(transfer, ideal_s)| Transfer {
@@ -140,7 +144,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         bytes: transfer.bytes,
         object_bytes: transfer.object_bytes,
         object_key: transfer.object_key,
-        source: sources.place(transfer.source),
+        source: sources.place(transfer.source, transfer.flow_class),
         upload: transfer.upload,
         misbehaves: transfer.misbehaves,
         start_s: transfer.start.as_secs(),
@@ -153,7 +157,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         page_transfers: transfer.page_transfers,
     });
     let datagrams = outcome.datagrams.iter().map(|flow| Datagrams {
-        source: sources.place(flow.source),
+        source: sources.place(flow.source, flow.flow_class),
         sent: flow.sent,
         received: flow.received,
         lost: flow.lost,
@@ -165,7 +169,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         played: played(flow.played),
     });
     let views = outcome.views.iter().map(|view| View {
-        source: sources.place(view.source),
+        source: sources.place(view.source, None),
         starts: view.starts,
         startup_s: view.startup_s,
         played_s: view.played_s,
@@ -175,7 +179,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
     });
     let window_s = plan.duration.as_secs();
     let flows = outcome.flows.iter().map(|flow| Flow {
-        source: sources.place(flow.source),
+        source: sources.place(flow.source, None),
         goodput_bps: flow.bytes as f64 * 8.0 / window_s,
     });
     let load = run.load;
@@ -216,6 +220,16 @@ fn kind_of(model: &str) -> Option<Kind> {
         "videocall" => Some(Kind::VideoCalls),
         "stream" => Some(Kind::Streams),
         "telnet" => Some(Kind::Logins),
+        _ => None,
+    }
+}
+
+/// Returns the kind of recorded flows; `None` where what its users feel cannot be measured of a record: frames, viewers
+/// and keystrokes are those of models.
+fn kind_of_recorded(class: FlowClass) -> Option<Kind> {
+    match class {
+        FlowClass::Call => Some(Kind::Calls),
+        FlowClass::Game => Some(Kind::Games),
         _ => None,
     }
 }
@@ -271,28 +285,32 @@ fn colour(name: &str, counts: &ColourCounts) -> Colour {
     }
 }
 
-/// The names of sources, each once, and their places by the numbers of the records.
+/// The names of sources and of their classes, each once, and their places by what the records have of both.
 struct Sources {
-    places: Vec<(u16, usize)>,
+    places: Vec<(u16, Option<FlowClass>, usize)>,
     names: Vec<String>,
 }
 
 impl Sources {
-    fn new(known: &[(u16, String)]) -> Sources {
+    fn new(known: &[(u16, String)], groups: &[(u16, FlowClass, String)]) -> Sources {
         let mut names = vec![BULK.to_owned()]; // that of numbers without a name
         let mut places = Vec::new();
-        for (number, name) in known {
+        let sources = known.iter().map(|(number, name)| (*number, None, name));
+        let groups = groups.iter().map(|(number, class, name)| (*number, Some(*class), name));
+        for (number, class, name) in sources.chain(groups) {
             let place = names.iter().position(|other| other == name).unwrap_or(names.len());
             if place == names.len() {
                 names.push(name.clone());
             }
-            places.push((*number, place));
+            places.push((number, class, place));
         }
         Sources { places, names }
     }
 
-    fn place(&self, number: u16) -> usize {
-        self.places.iter().find(|(other, _)| *other == number).map_or(0, |(_, place)| *place)
+    /// Returns the place of a source, or of one of its classes where it has several.
+    fn place(&self, number: u16, class: Option<FlowClass>) -> usize {
+        let of = |class| self.places.iter().find(|(other, own, _)| *other == number && *own == class);
+        class.and_then(|class| of(Some(class))).or_else(|| of(None)).map_or(0, |(.., place)| *place)
     }
 }
 

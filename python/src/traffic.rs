@@ -5,6 +5,7 @@ use crate::errors::to_python;
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, Scenario};
+use mousehole_sim::traffic::class::{Corrections, FlowClass};
 use mousehole_sim::traffic::connection::{Kind, Write};
 use mousehole_sim::traffic::model::{self, Model};
 use mousehole_sim::traffic::read::{self, Direction, KnownColumn, ReadOptions, Rows};
@@ -87,6 +88,8 @@ impl Traffic {
         frame.set_item("duration_s", column(py, duration))?;
         frame.set_item("writes", column(py, all.iter().map(|c| c.writes.len() as u32)))?;
         frame.set_item("bytes", column(py, all.iter().map(|c| c.bytes())))?;
+        let class = all.iter().map(|c| c.flow_class.map(FlowClass::name)).collect::<Vec<_>>();
+        frame.set_item("flow_class", class)?;
         frame.set_item("is_quic", column(py, all.iter().map(|c| c.kind == Kind::Quic)))?;
         frame.set_item("is_datagrams", column(py, all.iter().map(|c| c.kind == Kind::Datagrams)))?;
         let amounts = |is_reverse| {
@@ -127,10 +130,10 @@ impl Read for Chunks {
     }
 }
 
-/// Reads traffic files, recognised by content; `parquet` has SHA-256 and a function for the next bytes of CSV of those
+/// Reads traffic files, recognised by content; `classes` are corrections of the classes of flows, and `parquet` has SHA-256 and a function for the next bytes of CSV of those
 /// that are Parquet, by their place.
 #[pyfunction]
-#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None))]
+#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![]))]
 fn read_traffic(
     py: Python<'_>,
     paths: Vec<String>,
@@ -138,6 +141,7 @@ fn read_traffic(
     strict: bool,
     seed: u64,
     parquet: Option<BTreeMap<usize, (String, Py<PyAny>)>>,
+    classes: Vec<String>,
 ) -> PyResult<Traffic> {
     let rows = |(sha256, next): (String, Py<PyAny>)| Rows {
         kind: "parquet",
@@ -147,7 +151,9 @@ fn read_traffic(
     let given = parquet.unwrap_or_default().into_iter().map(|(place, table)| (place, rows(table))).collect();
     let work = || -> Result<sim::Traffic> {
         let direction = Direction::by_name("payload", payload)?;
-        let traffic = read::files_and_rows(&paths, given, &ReadOptions { direction, strict, seed })?;
+        let texts = classes.iter().map(String::as_str);
+        let classes = Arc::new(Corrections::parse(read::CLASSES, texts)?);
+        let traffic = read::files_and_rows(&paths, given, &ReadOptions { direction, strict, seed, classes })?;
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;

@@ -3,6 +3,7 @@
 use crate::drop_reason::DropReason;
 use crate::packet::Colour;
 use crate::playback::Codec;
+use crate::traffic::class::FlowClass;
 use crate::units::{Dur, Rate, Time};
 use hdrhistogram::Histogram;
 
@@ -23,6 +24,8 @@ pub struct Transfer {
     pub object_key: u64,
     /// Number of the source of traffic it belongs to.
     pub source: u16,
+    /// What its connection was by its behaviour, if it was recorded.
+    pub flow_class: Option<FlowClass>,
     /// Its data went from client to server.
     pub upload: bool,
     /// Its sender misbehaved.
@@ -100,6 +103,8 @@ pub struct DatagramRecord {
     pub client: u32,
     /// Number of the source of traffic it belongs to.
     pub source: u16,
+    /// What it was by its behaviour, if it was recorded.
+    pub flow_class: Option<FlowClass>,
     /// From client to server.
     pub upload: bool,
     /// Packets sent.

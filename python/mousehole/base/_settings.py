@@ -96,6 +96,10 @@ class RunOptions:
     params: Mapping[str, object] | None = option(
         None, "Parameter of the model; repeat it for several.", "NAME=VALUE", TRAFFIC, dict
     )
+    class_: str | Sequence[str] | None = option(
+        None, "Class of the flows that meet a condition, against the rule; repeat it for several.",
+        "'port 5060=call'", TRAFFIC, list,
+    )  # fmt: skip
     tcp: str | None = option(
         None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS
     )

@@ -30,6 +30,13 @@ ModelParams = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="Parameter of the model; repeat it for several."),
 ]
+FlowClasses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--class", metavar="'port 5060=call'",
+        help="Class of the flows that meet a condition, against the rule; repeat it for several.",
+    ),
+]  # fmt: skip
 Days = Annotated[
     bool,
     typer.Option("--days", help="The files are days: intervals are over days.", rich_help_panel="Runs"),

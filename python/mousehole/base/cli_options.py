@@ -133,7 +133,7 @@ def _made(kind: type, given: dict[str, Any]) -> Any:
 def flag_of(name: str, words: OptionHelp) -> str:
     """Returns the option of a field; that of several parameters is given once for each."""
     if words.kind in (dict, list):
-        return f"--{name.removesuffix('s')}"
+        name = name.removesuffix("s")
     return f"--{name.rstrip('_').replace('_', '-')}"
 
 

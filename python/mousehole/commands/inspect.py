@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mousehole.base import console_reporter, output, parameters, whole
-from mousehole.base.arguments import JsonFile, ModelParams, Payload, Strict
+from mousehole.base.arguments import FlowClasses, JsonFile, ModelParams, Payload, Strict
 from mousehole.base.cli_options import CliCommand, command_app
 
 app = command_app()
@@ -23,6 +23,7 @@ def inspect_command(
     strict: Strict = False,
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
     param: ModelParams = None,
+    class_: FlowClasses = None,
     json: JsonFile = None,
 ) -> None:
     """Answers `mousehole inspect`."""
@@ -34,7 +35,7 @@ def inspect_command(
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
     params = parameters("--param", param or [])
     summary = traffics.inspect(
-        traffic, rate, payload, strict, whole("seed", seed, 0) or 0, params, console_reporter()
+        traffic, rate, payload, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter()
     )
     if json != "-":
         show.print_summary(report.report_console(), summary)

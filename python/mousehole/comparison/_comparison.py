@@ -103,6 +103,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `ignore_trace_rtt`: use `rtt` for every connection (False)
     - `strict`: treat a faulty row of a file as an error (False)
     - `params`: parameters of the model that differ from its defaults
+    - `class_`: classes of flows against the rule, such as "port 5060=call", or several (none)
 
     The hosts:
 
@@ -322,11 +323,12 @@ def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario,
     """Returns the scenario that options change, and the traffic."""
     if not traffics.is_scenario(source):
         given = traffics.described(source, options.payload, options.params)
+        given = traffics.with_classes(given, options.class_)
         return scenarios.default(), given
     path = traffics.scenario_path(source)
     start = scenarios.load(path)
     section = scenarios.traffic_section(start, options.payload, options.params)
-    return start, traffics.of_section(section, path.name)
+    return start, traffics.with_classes(traffics.of_section(section, path.name), options.class_)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from mousehole.base import (
 from mousehole.engine_types import (
     CatalogueEntry,
     Counter,
+    FlowClassCount,
     ParameterEntry,
     PartEntry,
     QueueCounters,
@@ -299,6 +300,7 @@ def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
         *([("QUIC", quic)] if kinds["quic_connections"] else []),
         *([("datagrams", _datagrams(kinds))] if kinds["datagram_flows"] else []),
         ("applications", _classes(summary["classes"])),
+        *_flow_classes(summary["flow_classes"]),
     ]
 
 
@@ -309,6 +311,16 @@ def _datagrams(kinds: dict[str, int]) -> str:
         f"{counted(kinds['datagram_packets'], 'packet')}, {with_data} with the data, {against} against it"
     )
     return f"{counted(kinds['datagram_flows'], 'flow')}, {amounts}, replayed as recorded"
+
+
+def _flow_classes(counts: list[FlowClassCount]) -> list[tuple[str, str]]:
+    """Returns a line per class; the heading stands before the first."""
+    lines = [
+        f"{count['class']}: {counted(count['flows'], 'flow')}, {size_text(count['bytes'])}, "
+        f"{share_text(count['share'])}"
+        for count in counts
+    ]
+    return [("classes", "\n".join(lines))] if lines else []
 
 
 def _classes(classes: dict[str, int]) -> str:

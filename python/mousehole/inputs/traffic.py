@@ -103,7 +103,7 @@ class TrafficInput:
         if self.connections is not None:
             return _engine.connections_traffic(self.connections)
         if section.get("files"):
-            return _read_files(section, strict, seed, reporter)
+            return _read_files(section, strict, seed, reporter, section.get("classes") or ())
         if section.get("model"):
             return _engine.model_traffic(section["model"], section.get("params"), section.get("payload"))
         if section.get("connections"):
@@ -143,6 +143,18 @@ def of_section(section: TrafficSection, label: str) -> TrafficInput:
     return TrafficInput(section, label, sizefiles.named(section))
 
 
+def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> TrafficInput:
+    """Returns the traffic with these classes of flows against the rule; only files have flows."""
+    texts = [classes] if isinstance(classes, str) else list(classes or ())
+    if not texts:
+        return given
+    if not given.section.get("files") or given.connections is not None:
+        raise conflict_error(
+            "traffic.classes", texts[0], "traffic that is not read from files", "its flows have no classes"
+        )
+    return replace(given, section={**given.section, "classes": texts})
+
+
 def is_model(name: str) -> bool:
     """Returns whether `name` is a model or looks like one, such as `web:sfd`, and no file has that name."""
     is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
@@ -175,43 +187,48 @@ def scenario_path(source: Source) -> Path:
 
 @suggesting
 def read(paths: Source, payload: str = "down", strict: bool = False, seed: int = 1,
-         params: Mapping[str, object] | None = None) -> pl.DataFrame:  # fmt: skip
+         params: Mapping[str, object] | None = None, class_: str | Sequence[str] | None = None,
+         ) -> pl.DataFrame:  # fmt: skip
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
     Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
     clients where `paths` is a frame that has names), `rtt_s` and `duration_s` (from the start to the last
     byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`,
     `is_datagrams` (a flow of datagrams: no writes, `bytes` are IP lengths in the direction of the data),
-    and `packets`, `reverse_packets` and `reverse_bytes` of such a flow (`reverse`: in the other direction).
+    `packets`, `reverse_packets` and `reverse_bytes` of such a flow (`reverse`: in the other direction), and
+    `flow_class` (docs/classes.md; None unless read from a file).
     Of a flow a frame has these sums only, so that `compare` spreads its packets evenly over `duration_s`.
 
     `paths` is what `compare` takes, but no scenario. `payload` says which way it goes, "down" (server to
     client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
     `seed` is the base of the draws for what files leave open, `params` are those of a model.
 
+    `class_` is a class of flows against the rule, such as "port 5060=call", or several.
+
     Raises `MouseholeError` for traffic that cannot be used.
     """
-    given, traffic = _read(paths, payload, strict, seed, params)
+    given, traffic = _read(paths, payload, strict, seed, params, class_)
     return frames.with_names(pl.DataFrame(traffic.frame()), given.clients)
 
 
 @suggesting
 def inspect(paths: Source, rate: str | float | None = None, payload: str = "down", strict: bool = False,
-            seed: int = 1, params: Mapping[str, object] | None = None, reporter: Reporter | None = None,
+            seed: int = 1, params: Mapping[str, object] | None = None,
+            class_: str | Sequence[str] | None = None, reporter: Reporter | None = None,
             ) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
     in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
-    without one it is None. `payload`, `strict`, `seed` and `params` are as for `read`; `reporter` receives
-    the progress of reading large files.
+    without one it is None. `payload`, `strict`, `seed`, `params` and `class_` are as for `read`; `reporter`
+    receives the progress of reading large files.
 
     Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
     """
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
-    _, traffic = _read(paths, payload, strict, seed, params, reporter)
+    _, traffic = _read(paths, payload, strict, seed, params, class_, reporter)
     return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
 
 
@@ -232,7 +249,8 @@ class _Summary(dict[str, object]):
 
 
 def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
-          reporter: Reporter | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+          classes: str | Sequence[str] | None, reporter: Reporter | None = None,
+          ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     if isinstance(paths, Iterator | Set):
         paths = list(paths)
     if is_scenario(paths):
@@ -240,7 +258,7 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
             "a scenario; inspect and read show traffic, mousehole run runs it",
             kind="file", file=str(scenario_path(paths)),
         )  # fmt: skip
-    given = described(paths, payload, params)
+    given = with_classes(described(paths, payload, params), classes)
     traffic = given.read(strict, seed, reporter)
     if traffic is None:
         raise missing_error("traffic", "something to inspect")
@@ -248,26 +266,33 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
 
 
 def _read_files(
-    section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter
-) -> _engine.Traffic:
-    """Reads files; the progress of large ones is reported in megabytes."""
+    section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter,
+    classes: Sequence[str] = (),
+) -> _engine.Traffic:  # fmt: skip
+    """Reads files; `classes` are those of their flows against the rule.
+
+    The progress of large files is reported in megabytes.
+    """
     names, payload = section["files"], section.get("payload") or "down"
     tables = parquet.tables(names)
     megabytes = sum(Path(name).stat().st_size for name in names if Path(name).is_file()) // MEGABYTE
     before, shown = _engine.bytes_read(), 0
 
+    def read() -> _engine.Traffic:
+        return _engine.read_traffic(names, payload, strict, seed, tables, list(classes))
+
     def advance() -> None:
         nonlocal shown
-        read = (_engine.bytes_read() - before) // MEGABYTE
-        for _ in range(shown, min(read, megabytes)):
+        done = (_engine.bytes_read() - before) // MEGABYTE
+        for _ in range(shown, min(done, megabytes)):
             reporter.advance()
             shown += 1
 
     if megabytes < LARGE_MB:
-        return interruptible(lambda: _engine.read_traffic(names, payload, strict, seed, tables))
+        return interruptible(read)
     reporter.start(megabytes, "MB read")
     try:
-        traffic = interruptible(lambda: _engine.read_traffic(names, payload, strict, seed, tables), advance)
+        traffic = interruptible(read, advance)
         advance()
     finally:
         reporter.finish()

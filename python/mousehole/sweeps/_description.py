@@ -31,6 +31,7 @@ MOST_STEPS = 10_000
 """Largest number of values of one axis."""
 
 NO_AXES = {
+    "class_",
     "dask",
     "executor",
     "jobs",

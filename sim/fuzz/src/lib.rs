@@ -12,7 +12,7 @@ use mousehole_sim::units::{Rate, Time};
 pub fn check_traffic(named: &[(&str, &[u8])]) {
     for direction in [Direction::Down, Direction::Up] {
         for strict in [false, true] {
-            match contents(named, &ReadOptions { direction, strict, seed: 1 }) {
+            match contents(named, &ReadOptions { direction, strict, ..ReadOptions::default() }) {
                 Ok(traffic) => check_sound(&traffic, strict),
                 Err(error) => check_error(&error),
             }

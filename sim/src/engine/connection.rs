@@ -3,6 +3,7 @@
 use crate::flow::{Class, Flow};
 use crate::packet::Colour;
 use crate::tcp::{Params, Receiver, Sender, handshake::Handshake, profile::Opening};
+use crate::traffic::class::FlowClass;
 use crate::units::{Dur, Time};
 
 /// The command to open a connection.
@@ -22,6 +23,8 @@ pub struct Open {
     pub tag: u32,
     /// Class of its application.
     pub class: Class,
+    /// What it was by its behaviour, if it was recorded.
+    pub flow_class: Option<FlowClass>,
     /// It was QUIC in the trace.
     pub is_quic: bool,
     /// Number of transfers of its page; 0 without a page.
@@ -57,6 +60,7 @@ impl Default for Open {
             payload: Payload::Single(1),
             tag: u32::MAX,
             class: Class::default(),
+            flow_class: None,
             is_quic: false,
             page_transfers: 0,
             object_bytes: 0,

@@ -325,6 +325,7 @@ impl World {
             object_bytes: if live.open.object_bytes > 0 { live.open.object_bytes } else { progress.bytes },
             object_key: if live.open.object_bytes > 0 { live.open.object_key } else { live.open.key },
             source: live.open.source,
+            flow_class: live.open.flow_class,
             upload: live.open.upload,
             misbehaves: live.open.misbehaves,
             start: progress.start,

@@ -84,6 +84,7 @@ impl ReceiveStats {
             key: open.key,
             client: open.client,
             source: open.source,
+            flow_class: open.flow_class,
             upload: open.upload,
             sent: self.delays_ns.len() as u64,
             received: received as u64,

@@ -209,6 +209,7 @@ pub(super) fn open_for(connection: &Connection, index: u32) -> Open {
             _ => Payload::Replayed(index),
         },
         class: connection.class,
+        flow_class: connection.flow_class,
         is_quic: connection.kind == Kind::Quic,
         upload: connection.upload,
         ..Open::default()

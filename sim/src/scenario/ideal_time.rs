@@ -305,6 +305,7 @@ fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
             duration: None,
             kind: Kind::Tcp,
             class: Class::default(),
+            flow_class: None,
             upload: case.path.upload,
             writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
         }

@@ -150,6 +150,7 @@ fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {
         object_bytes: bytes,
         object_key: 0,
         source: 0,
+        flow_class: None,
         upload,
         misbehaves: false,
         start: Time::ZERO,

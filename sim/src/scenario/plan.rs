@@ -15,10 +15,11 @@ use crate::rate_trace::RateTrace;
 use crate::tcp::Senders;
 use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
+use crate::traffic::class::Corrections;
 use crate::traffic::connection::{Connection, Kind, Write, Writes};
 use crate::traffic::datagrams::{Amount, Datagrams, Service};
 use crate::traffic::model::{self, Model};
-use crate::traffic::read::Direction;
+use crate::traffic::read::{self, Direction};
 use crate::traffic::waiting::Loop;
 use crate::units::{Dur, Rate, Time, parse_dur};
 
@@ -73,6 +74,7 @@ impl Plan {
             return Err(Error::field("schema", quote(&scenario.schema), format!("\"{SCHEMA}\"")));
         }
         let direction = payload_of_files(&scenario.traffic)?;
+        check_classes(&scenario.traffic)?;
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
@@ -238,6 +240,19 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
     Ok((warmup, duration))
 }
 
+/// Checks what the user says of the classes of flows, which only files have.
+fn check_classes(traffic: &TrafficSpec) -> Result<()> {
+    let field = read::CLASSES;
+    Corrections::parse(field, traffic.classes.iter().map(String::as_str))?;
+    match traffic.classes.first() {
+        Some(first) if traffic.files.is_empty() => {
+            let with = "traffic that is not read from files, whose flows have no ports and no classes";
+            Err(Error::conflict(field, quote(first), with, "leave it out"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns which way the payload of files and bulk flows goes; that of a model is checked with the model.
 fn payload_of_files(traffic: &TrafficSpec) -> Result<Direction> {
     let Some(name) = &traffic.payload else { return Ok(Direction::Down) };
@@ -354,6 +369,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         duration,
         kind,
         class: spec.class,
+        flow_class: None,
         upload: direction == Direction::Up,
         writes,
     })

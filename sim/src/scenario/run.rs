@@ -14,6 +14,7 @@ use crate::link::Link;
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
 use crate::traffic::Traffic;
+use crate::traffic::class::FlowClass;
 use crate::units::Buffer;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -33,6 +34,8 @@ pub struct RunResult {
     pub goodput_up_bps: f64,
     /// Names of the sources of traffic by the numbers in records.
     pub sources: Vec<(u16, String)>,
+    /// Names of the groups of sources whose recorded flows have several classes, by the source's number.
+    pub groups: Vec<(u16, FlowClass, String)>,
 }
 
 impl RunResult {
@@ -40,6 +43,17 @@ impl RunResult {
     pub fn is_conserved(&self) -> bool {
         self.outcome.is_conserved()
     }
+}
+
+/// Returns a name for each class of a source that has several, with that of the source where there are several.
+fn groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowClass, String)> {
+    let named = |(number, class): (u16, FlowClass)| {
+        let source = sources.iter().find(|(known, _)| *known == number).filter(|_| sources.len() > 1);
+        let name =
+            source.map_or(class.plural().to_string(), |(_, name)| format!("{name}, {}", class.plural()));
+        (number, class, name)
+    };
+    traffic.groups().into_iter().map(named).collect()
 }
 
 /// Runs a plan. `traffic` holds the connections read from its files, and may be `None` if it names no files.
@@ -76,7 +90,8 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
         .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
     let sources = mix::source_names(&plan.scenario.traffic);
-    Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources })
+    let groups = groups(&traffic, &sources);
+    Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources, groups })
 }
 
 /// Refuses a run in which an own policy gave an answer out of range in this thread.

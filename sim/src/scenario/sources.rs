@@ -179,6 +179,7 @@ pub(super) fn bulk_flows(plan: &Plan, seed: u64) -> Option<Traffic> {
             server: flow,
             rtt: (spec.rtt_spread > 0.0).then_some(Dur::from_secs(rtt)),
             class: Class::Bulk,
+            flow_class: None,
             upload: plan.direction == Direction::Up,
             ..Connection::of_one_write(Time(Dur::from_secs(share * spec.start_spread_s).0), 1)
         }

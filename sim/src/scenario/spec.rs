@@ -228,6 +228,9 @@ pub struct TrafficSpec {
     /// can, `both`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,
+    /// What the user says of the classes of the files' flows, such as `port 5060=call`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
     /// Wire bytes over capacity of the link that the payload crosses; above 0, at most 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,

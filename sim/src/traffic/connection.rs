@@ -1,5 +1,6 @@
 //! A connection as data: hosts, start, and a list of writes or datagrams.
 
+use super::class::FlowClass;
 use super::datagrams::Datagrams;
 use crate::flow::Class;
 use crate::units::{Dur, Time};
@@ -49,6 +50,8 @@ pub struct Connection {
     pub kind: Kind,
     /// What kind of application it belongs to.
     pub class: Class,
+    /// What it is by its behaviour, if it was recorded.
+    pub flow_class: Option<FlowClass>,
     /// Its payload goes from client to server, against the data of the rest.
     pub upload: bool,
     /// The writes, in order, at least one; those of [`Kind::Datagrams`] are none, and datagrams in their place.
@@ -158,6 +161,7 @@ impl Connection {
             duration: None,
             kind: Kind::Tcp,
             class: Class::default(),
+            flow_class: None,
             upload: false,
             writes: Writes::one(bytes),
         }

@@ -1,5 +1,6 @@
 //! Several traffics in one; each part has its own source.
 
+use super::class::FlowClass;
 use super::connection::Connection;
 use super::{Faults, Pages, Traffic};
 use crate::units::Dur;
@@ -68,6 +69,22 @@ impl Traffic {
         let (_, places) = self.parts.iter().find(|(known, _)| *known == number)?;
         let connections = &self.connections[places.start as usize..places.end as usize];
         Some(Part { connections, first: places.start })
+    }
+
+    /// Returns number and class of the groups that sources divide into whose flows have several classes.
+    pub fn groups(&self) -> Vec<(u16, FlowClass)> {
+        let numbers = self.parts.iter().map(|(number, _)| *number);
+        let numbers: Vec<u16> = if self.parts.is_empty() { vec![0] } else { numbers.collect() };
+        let of_source = |number: u16| {
+            let connections = self.part(number).map_or(&[][..], |part| part.connections);
+            let mut has = [false; FlowClass::ALL.len()];
+            let classes = connections.iter().filter_map(|connection| connection.flow_class);
+            classes.for_each(|class| has[class as usize] = true);
+            let own: Vec<_> = FlowClass::ALL.into_iter().filter(|class| has[*class as usize]).collect();
+            let own = if own.len() > 1 { own } else { Vec::new() };
+            own.into_iter().map(move |class| (number, class))
+        };
+        numbers.into_iter().flat_map(of_source).collect()
     }
 
     /// Returns these parts, preceded by connections of source 0, which have no pages.
@@ -157,6 +174,20 @@ mod tests {
         assert_eq!(whole.part(0).map(|part| part.connections[0].bytes()), Some(7));
         assert_eq!(whole.part(2).map(|part| (part.first, part.connections.len())), Some((1, 2)));
         assert_eq!([0, 1, 2].map(|connection| whole.pages.page_of(connection, 0).0), [0, 1, 1]);
+    }
+
+    #[test]
+    fn groups__of_sources_with_several_classes() {
+        let with = |classes: &[Option<FlowClass>]| {
+            let mut made = traffic(&vec![10; classes.len()], &[]);
+            made.connections.iter_mut().zip(classes).for_each(|(one, class)| one.flow_class = *class);
+            made
+        };
+        let (page, call) = (Some(FlowClass::Page), Some(FlowClass::Call));
+        assert_eq!(with(&[page, page, None]).groups(), []);
+        assert_eq!(with(&[page, call]).groups(), [(0, FlowClass::Call), (0, FlowClass::Page)]);
+        let mixed = Traffic::combine([(1, with(&[call])), (3, with(&[page, call]))]);
+        assert_eq!(mixed.groups(), [(3, FlowClass::Call), (3, FlowClass::Page)]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Summary of a traffic as it was read, for `inspect` and for manifests.
 
+use super::class::FlowClass;
 use super::connection::{Connection, Kind};
 use super::note::Note;
 use super::overlay::{load_of, period_of};
@@ -60,6 +61,8 @@ pub struct Summary {
     pub kinds: Kinds,
     /// Connections and payload by kind of application, without datagrams.
     pub classes: Classes,
+    /// Recorded flows by what they do, without classes that have none.
+    pub flow_classes: Vec<FlowClassCount>,
     /// Rows left out, by reason.
     pub skipped: Vec<Skipped>,
     /// Rows not understood.
@@ -130,6 +133,19 @@ pub struct Classes {
     pub bulk_bytes: u64,
 }
 
+/// Flows of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FlowClassCount {
+    /// The class.
+    pub class: FlowClass,
+    /// How many flows it has.
+    pub flows: u64,
+    /// Their bytes in the direction of the data: payload, of datagrams IP length.
+    pub bytes: u64,
+    /// Share of these in those of all recorded flows.
+    pub share: f64,
+}
+
 impl Traffic {
     /// Returns the account; `mss` is the payload of a full segment in bytes, for headers on the wire.
     pub fn summary(&self, rate: Option<Rate>, mss: u32) -> Summary {
@@ -162,6 +178,7 @@ impl Traffic {
             native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| load_of(self, rate, mss)),
             kinds: self.kinds(),
             classes: self.classes(),
+            flow_classes: self.flow_classes(),
             skipped: self.skipped.clone(),
             faults: self.faults.clone(),
             sources: self.sources.clone(),
@@ -199,6 +216,20 @@ impl Traffic {
     /// Returns the connections whose writes are transfers: all but flows of datagrams.
     fn transfers(&self) -> impl Iterator<Item = &Connection> {
         self.connections.iter().filter(|connection| connection.kind != Kind::Datagrams)
+    }
+
+    fn flow_classes(&self) -> Vec<FlowClassCount> {
+        let mut sums = [(0, 0); FlowClass::ALL.len()];
+        for connection in &self.connections {
+            if let Some(class) = connection.flow_class {
+                let (flows, bytes) = &mut sums[class as usize];
+                (*flows, *bytes) = (*flows + 1, *bytes + connection.bytes());
+            }
+        }
+        let all = sums.iter().map(|(_, bytes)| bytes).sum();
+        let count =
+            |(class, (flows, bytes))| FlowClassCount { class, flows, bytes, share: ratio(bytes, all) };
+        FlowClass::ALL.into_iter().zip(sums).map(count).filter(|count| count.flows > 0).collect()
     }
 
     fn sizes(&self) -> Vec<u64> {

@@ -227,6 +227,7 @@ mod tests {
             duration: duration_ms.map(Dur::from_millis),
             kind: Kind::Tcp,
             class: Default::default(),
+            flow_class: None,
             upload: false,
             writes: Writes::one(1000),
         }

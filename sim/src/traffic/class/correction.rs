@@ -1,6 +1,7 @@
 //! What users say of their flows' classes, against the rule: `port 5060=call`, `net 10.8.0.0/16 and proto udp=vpn`.
 
-use super::{FlowClass, Protocol};
+use super::FlowClass;
+use super::head::Protocol;
 use crate::error::{Error, Result, quote};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -9,7 +9,7 @@
 //! | RTP | version 2, no payload type of RTCP; also in TURN's channels | RFC 3550 section 5.1, RFC 5761, RFC 8656 |
 //! | QUIC | a long header of a known version | RFC 8999 section 5.1, RFC 9000 |
 
-use super::{FlowClass, Protocol};
+use super::FlowClass;
 
 /// As many bytes of a packet are looked at.
 pub const HEAD_BYTES: usize = 16;
@@ -18,6 +18,19 @@ const PROOF: u64 = 20;
 /// Ports of IKE and of IPsec in UDP (RFC 3948).
 const IKE: u16 = 500;
 const IPSEC_IN_UDP: u16 = 4500;
+
+/// What carries a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// TCP.
+    Tcp,
+    /// QUIC, whose acknowledgements are datagrams too.
+    Quic,
+    /// Other UDP.
+    Udp,
+    /// Another protocol of IP, by its number.
+    Ip(u8),
+}
 
 /// The first bytes of a payload, as far as they were captured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,6 +48,11 @@ impl Head {
         let mut bytes = [0; HEAD_BYTES];
         bytes[..len].copy_from_slice(&captured[..len]);
         Head { bytes, len: len as u8, payload }
+    }
+
+    /// Returns the payload of the packet on the wire.
+    pub fn payload(&self) -> u32 {
+        self.payload
     }
 
     /// Returns the bytes that were captured.
@@ -105,8 +123,7 @@ pub struct Heads {
 
 impl Heads {
     /// Adds a packet.
-    pub fn add(&mut self, side: usize, payload: u32, captured: &[u8]) {
-        let head = Head::new(payload, captured);
+    pub fn add(&mut self, side: usize, head: Head) {
         self.first[side].get_or_insert(head);
         self.packets += 1;
         self.rtp += u64::from(head.is_rtp());

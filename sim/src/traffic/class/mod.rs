@@ -1,16 +1,18 @@
 //! Classes of flows by what they do, not by their ports; docs/classes.md has the rule in prose.
 //!
 //! [`shape`] observes the packets of a flow in one pass, [`head`] recognises protocols by their first bytes,
-//! [`rule`] decides, and [`correction`] holds what users say against it.
+//! [`rule`] decides by thresholds, and [`correction`] holds what users say against it.
 
 pub mod correction;
 pub mod head;
 pub mod rule;
 pub mod shape;
+mod thresholds;
 
 pub use correction::Corrections;
+pub use head::Protocol;
 pub use rule::classify;
-pub use shape::{FlowShape, Observed, Protocol, Way};
+pub use shape::{FlowShape, Observed, Way};
 
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -71,6 +73,22 @@ impl FlowClass {
             FlowClass::Dns => "dns",
             FlowClass::Vpn => "vpn",
             FlowClass::Other => "other",
+        }
+    }
+
+    /// Returns the name of several flows of the class, for tables.
+    pub fn plural(self) -> &'static str {
+        match self {
+            FlowClass::Call => "calls",
+            FlowClass::Game => "games",
+            FlowClass::VideoCall => "video calls",
+            FlowClass::Stream => "streams",
+            FlowClass::Transfer => "transfers",
+            FlowClass::Page => "pages",
+            FlowClass::Login => "logins",
+            FlowClass::Dns => "DNS",
+            FlowClass::Vpn => "VPN",
+            FlowClass::Other => "other flows",
         }
     }
 

@@ -2,8 +2,8 @@
 //! that only has totals fills in what it knows.
 
 use super::FlowClass;
-use super::head::Heads;
-use super::rule;
+use super::head::{Head, Heads, Protocol};
+use super::thresholds;
 use crate::traffic::connection::Write;
 use crate::units::Dur;
 
@@ -16,19 +16,6 @@ const SIZE_BINS: usize = 96;
 /// Packets of a direction with payload before distributions are kept: a shorter flow has no rhythm.
 const FIRST: u64 = 16;
 
-/// What carries a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// TCP.
-    Tcp,
-    /// QUIC, whose acknowledgements are datagrams too.
-    Quic,
-    /// Other UDP.
-    Udp,
-    /// Another protocol of IP, by its number.
-    Ip(u8),
-}
-
 /// One direction of a flow. What the source does not tell is None.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Way {
@@ -36,14 +23,14 @@ pub struct Way {
     pub packets: Option<u64>,
     /// Payload.
     pub bytes: u64,
-    /// Of the packets, those with less than [`rule::SMALL_BYTES`] of payload.
+    /// Of the packets, those with less than [`thresholds::SMALL_BYTES`] of payload.
     pub small: u64,
-    /// Of the packets, those with at most [`rule::TINY_BYTES`].
+    /// Of the packets, those with at most [`thresholds::TINY_BYTES`].
     pub tiny: u64,
     /// The rhythm of the packets; None if there are too few, or the source has no packets.
     pub rhythm: Option<Rhythm>,
-    /// Writes of more than [`rule::CHUNK_BYTES`] whose sender, but for the first, paused for at least
-    /// [`rule::CHUNK_PAUSE`] before.
+    /// Writes of more than [`thresholds::CHUNK_BYTES`] whose sender, but for the first, paused for at least
+    /// [`thresholds::CHUNK_PAUSE`] before.
     pub chunks: u32,
     /// Writes after the first, each of which follows a pause.
     pub pauses: u32,
@@ -67,7 +54,7 @@ impl Rhythm {
     pub const LONG_MS: u32 = GAP_BINS as u32 - 1;
 }
 
-/// Frames: packets of one direction without a gap of [`rule::WITHIN_FRAME`] between them.
+/// Frames: packets of one direction without a gap of [`thresholds::WITHIN_FRAME`] between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frames {
     /// Mean number of packets in a frame.
@@ -148,13 +135,12 @@ struct Detail {
 }
 
 impl Observed {
-    /// Adds a packet with payload: its time in nanoseconds, the side that sent it, the length of its payload and as
-    /// much of the payload as was captured.
-    pub fn add(&mut self, at: i64, side: usize, payload: u32, head: &[u8]) {
+    /// Adds a packet with payload: its time in nanoseconds, the side that sent it, and what the payload begins with.
+    pub fn add(&mut self, at: i64, side: usize, head: Head) {
         let (first, last) = self.span.get_or_insert((at, at));
         (*first, *last) = ((*first).min(at), (*last).max(at));
-        self.heads.add(side, payload, head);
-        self.sides[side].add(at, payload);
+        self.heads.add(side, head);
+        self.sides[side].add(at, head.payload());
     }
 
     /// Returns the shape. `client` is the side of the client, `ports` are the client's and the server's, and `writes`
@@ -183,8 +169,8 @@ impl Side {
     fn add(&mut self, at: i64, payload: u32) {
         self.packets += 1;
         self.bytes += u64::from(payload);
-        self.small += u64::from(payload < rule::SMALL_BYTES);
-        self.tiny += u64::from(payload <= rule::TINY_BYTES);
+        self.small += u64::from(payload < thresholds::SMALL_BYTES);
+        self.tiny += u64::from(payload <= thresholds::TINY_BYTES);
         if self.packets > FIRST {
             let last = self.last;
             self.detail.get_or_insert_with(|| Box::new(Detail::new(last))).add(last, at, payload);
@@ -197,7 +183,7 @@ impl Side {
 
     fn way(&self, writes: &[Write]) -> Way {
         let is_chunk = |(place, write): &(usize, &Write)| {
-            write.bytes > rule::CHUNK_BYTES && (*place == 0 || write.idle >= rule::CHUNK_PAUSE)
+            write.bytes > thresholds::CHUNK_BYTES && (*place == 0 || write.idle >= thresholds::CHUNK_PAUSE)
         };
         Way {
             packets: Some(self.packets),
@@ -228,7 +214,7 @@ impl Detail {
         self.gaps[bin(gap)] += 1;
         self.sizes[((payload / SIZE_BIN) as usize).min(SIZE_BINS - 1)] += 1;
         self.packets += 1;
-        if gap >= rule::WITHIN_FRAME.0 as i64 {
+        if gap >= thresholds::WITHIN_FRAME.0 as i64 {
             self.intervals[bin(at.saturating_sub(self.frame_began).max(0))] += 1;
             self.frame_began = at;
             self.frames += 1;

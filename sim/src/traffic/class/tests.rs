@@ -62,7 +62,7 @@ fn shape(protocol: Protocol, ports: [u16; 2], packets: &[Vec<Packet>]) -> FlowSh
     let mut writes: [Vec<Write>; 2] = Default::default();
     let mut last: [Option<i64>; 2] = [None; 2];
     for (at, side, payload, head) in &all {
-        observed.add(*at, *side, *payload, head);
+        observed.add(*at, *side, head::Head::new(*payload, head));
         let idle = Dur((at - last[*side].unwrap_or(*at)) as u64);
         match writes[*side].last_mut() {
             Some(write) if idle <= Dur::from_millis(500) => write.bytes += u64::from(*payload),
@@ -289,7 +289,7 @@ proptest! {
     fn shape__does_not_depend_on_which_side_is_which(packets in any_packets()) {
         let observe = |turn: usize| {
             let mut observed = Observed::default();
-            packets.iter().for_each(|(at, side, payload, head)| observed.add(*at, side ^ turn, *payload, head));
+            packets.iter().for_each(|(at, side, payload, head)| observed.add(*at, side ^ turn, head::Head::new(*payload, head)));
             observed.shape(Protocol::Udp, turn, [50_000, 50_001], [&[], &[]])
         };
         prop_assert_eq!(observe(0), observe(1));

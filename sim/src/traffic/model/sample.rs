@@ -108,6 +108,7 @@ fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
         let host = model.first_host + user;
         Connection {
             class: Class::Interactive,
+            flow_class: None,
             ..connection(Time::ZERO + model.start(seed, user), (host, host), writes.collect())
         }
     };
@@ -188,6 +189,7 @@ fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> 
         duration: None,
         kind: Kind::Tcp,
         class: Class::Web,
+        flow_class: None,
         upload: false,
         writes: writes.into(),
     }

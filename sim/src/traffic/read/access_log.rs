@@ -11,6 +11,7 @@ use super::pages::{self, Hits};
 use super::stamp;
 use crate::error::{Error, Result};
 use crate::flow::Class;
+use crate::traffic::class::{FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Writes};
 
 /// Server name if the log has none.
@@ -86,6 +87,8 @@ fn draft(
     if bytes == 0 {
         return Ok(None);
     }
+    let shape = FlowShape::of_totals(Protocol::Tcp, [0; 2], None, [(None, 0), (None, bytes)]);
+    let flow_class = collector.flow_class([entry.client, entry.server], &shape);
     Ok(Some(Draft {
         start: at.ns,
         file: ledger.index as u32,
@@ -96,6 +99,7 @@ fn draft(
         duration: None.into(),
         kind: Kind::Tcp,
         class: Class::Web,
+        flow_class,
         writes: Writes::one(bytes),
         pages: None,
     }))

@@ -8,6 +8,8 @@ use super::options::{Direction, ReadOptions};
 use super::zeek_store::Store;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream};
+use crate::traffic::class::correction::Ends;
+use crate::traffic::class::{self, FlowClass, FlowShape};
 use crate::traffic::connection::Connection;
 use crate::traffic::note::{Note, NoteKind};
 use crate::traffic::{CaptureCounts, Faults, Pages, Skipped, Source, Traffic};
@@ -38,10 +40,11 @@ pub struct Collector {
 impl Collector {
     /// Returns an empty collection.
     pub fn new(options: ReadOptions) -> Collector {
+        let hosts = if options.classes.is_empty() { Names::default() } else { Names::listing() };
         Collector {
             options,
             ledgers: Vec::new(),
-            hosts: Names::default(),
+            hosts,
             connections: Vec::new(),
             zeek: Store::default(),
             last_page: 0,
@@ -82,6 +85,12 @@ impl Collector {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
+    }
+
+    /// Returns the class of a flow between two hosts: what the user says of it, else what its shape shows.
+    pub fn flow_class(&self, hosts: [&[u8]; 2], shape: &FlowShape) -> FlowClass {
+        let ends = Ends { protocol: shape.protocol, hosts, ports: shape.ports };
+        self.options.classes.class(&ends).unwrap_or_else(|| class::classify(shape))
     }
 
     /// Remembers whether a file's stamps are all whole seconds.
@@ -154,6 +163,7 @@ impl Collector {
             duration: draft.duration.into(),
             kind: draft.kind,
             class: draft.class,
+            flow_class: Some(draft.flow_class),
             upload: false,
             writes: draft.writes,
         };

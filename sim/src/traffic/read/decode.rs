@@ -7,6 +7,7 @@ use super::ledger::reason;
 use super::link;
 use super::link::Layer;
 use super::reason::Reason;
+use crate::traffic::class::head::Head;
 use etherparse::{IpNumber, Ipv6FragmentHeaderSlice, LaxIpSlice, LaxIpv6Slice};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -46,6 +47,8 @@ pub struct Segment {
     pub tcp: Option<Tcp>,
     /// What the beginning of another protocol's payload shows.
     pub content: Content,
+    /// What the payload begins with.
+    pub head: Head,
 }
 
 /// The part of a TCP header that is used.
@@ -152,7 +155,7 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
         fragment: None,
         is_tunnel: false,
     };
-    let Transport { protocol, ports, payload, tcp, content } = match walk.transport(first) {
+    let Transport { protocol, ports, payload, tcp, content, head } = match walk.transport(first) {
         Ok(transport) => transport,
         Err(Stop::Reason(reason)) => return Decoded::LeftOut(reason),
         Err(Stop::Later(later)) => return Decoded::LaterFragment(later),
@@ -160,7 +163,8 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
     };
     let [from, to] = [(walk.from, ports[0]), (walk.to, ports[1])].map(|(host, port)| Endpoint { host, port });
     let Walk { overclaimed, ip_bytes, .. } = walk;
-    let segment = Segment { at, from, to, payload, ip_bytes, wire, overclaimed, protocol, tcp, content };
+    let segment =
+        Segment { at, from, to, payload, ip_bytes, wire, overclaimed, protocol, tcp, content, head };
     match walk.fragment {
         None => Decoded::Segment(segment),
         Some(of) => {
@@ -192,6 +196,7 @@ struct Transport {
     payload: u32,
     tcp: Option<Tcp>,
     content: Content,
+    head: Head,
 }
 
 /// What an IP packet holds.
@@ -336,7 +341,8 @@ fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let tcp = Tcp { seq: word(4), ack: word(8), flags: fixed[13], header: header_len as u8 };
     let content = Content::default();
-    Ok(Transport { protocol: IpNumber::TCP.0, ports: ports(fixed), payload, tcp: Some(tcp), content })
+    let head = Head::new(payload, cursor.bytes.get(header_len as usize..).unwrap_or_default());
+    Ok(Transport { protocol: IpNumber::TCP.0, ports: ports(fixed), payload, tcp: Some(tcp), content, head })
 }
 
 fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
@@ -346,14 +352,16 @@ fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
     let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
     let ports = ports(fixed);
     let content = Content::of_udp(ports, &cursor.bytes[8..], payload);
-    Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, content })
+    let head = Head::new(payload, &cursor.bytes[8..]);
+    Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, content, head })
 }
 
 /// Returns what is known of a protocol that is not read. Those of [`WITH_PORTS`] begin with ports as UDP does.
 fn other(protocol: u8, cursor: &Cursor) -> Transport {
     let head = cursor.bytes.first_chunk::<4>().filter(|_| WITH_PORTS.contains(&IpNumber(protocol)));
     let ports = head.map_or([0; 2], |head| ports(head));
-    Transport { protocol, ports, payload: cursor.wire, tcp: None, content: Content::of_protocol(protocol) }
+    let (payload, content) = (cursor.wire, Content::of_protocol(protocol));
+    Transport { protocol, ports, payload, tcp: None, content, head: Head::new(payload, cursor.bytes) }
 }
 
 /// Returns the ports that a header of TCP, UDP and their like begins with.

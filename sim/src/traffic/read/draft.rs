@@ -1,6 +1,7 @@
 //! A connection as a reader finds it.
 
 use crate::flow::Class;
+use crate::traffic::class::FlowClass;
 use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
 
@@ -22,6 +23,7 @@ pub struct Draft {
     pub duration: Known,
     pub kind: Kind,
     pub class: Class,
+    pub flow_class: FlowClass,
     pub writes: Writes,
     /// The page of each write, from 1; `None` when none has one.
     pub pages: Option<Box<PagesOfWrites>>,

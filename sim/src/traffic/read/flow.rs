@@ -15,6 +15,7 @@ use super::ledger::{Ledger, reason};
 use super::options::Direction;
 use super::orientation::Shares;
 use crate::traffic::CaptureCounts;
+use crate::traffic::class::{FlowClass, Observed, Protocol};
 use crate::traffic::connection::{Kind, Write, Writes};
 use crate::traffic::datagrams::{Datagram, Datagrams, MOST_BYTES, SILENCE, Service, Tunnel};
 use crate::traffic::note::{Note, NoteKind};
@@ -53,6 +54,7 @@ struct Flow {
     first_sender: usize,
     handshake: Handshake,
     closed: bool,
+    observed: Observed,
     sides: [Side; 2],
     /// IP's protocol.
     protocol: u8,
@@ -120,6 +122,7 @@ impl Flows {
         flow.closed |= tcp.flags & (Tcp::FIN | Tcp::RST) != 0;
         // The text that some hosts put into a RST is no payload.
         if segment.payload > 0 && !tcp.has(Tcp::RST) {
+            flow.observed.add(segment.at, side, segment.head);
             flow.sides[side].add_data(segment, tcp);
         }
     }
@@ -134,6 +137,7 @@ impl Flows {
         let place = known.unwrap_or_else(|| self.open(key, side, segment, kind));
         let flow = &mut self.flows[place];
         flow.count(segment);
+        flow.observed.add(segment.at, side, segment.head);
         match flow.kind {
             Kind::Datagrams => flow.add_packets(segment, side),
             Kind::Tcp | Kind::Quic => flow.sides[side].write(segment.at, u64::from(segment.payload), true),
@@ -161,6 +165,7 @@ impl Flows {
             handshake: Handshake::default(),
             closed: false,
             sides: [from_start(), from_start()],
+            observed: Observed::default(),
             protocol: segment.protocol,
             tunnel: None,
             datagrams: Vec::new(),
@@ -386,6 +391,21 @@ impl Flow {
         }
     }
 
+    fn class(&self, client: usize, hosts: [&[u8]; 2], collector: &Collector) -> FlowClass {
+        let protocol = match self.kind {
+            Kind::Tcp => Protocol::Tcp,
+            Kind::Quic => Protocol::Quic,
+            Kind::Datagrams if self.protocol == IpNumber::UDP.0 => Protocol::Udp,
+            Kind::Datagrams => Protocol::Ip(self.protocol),
+        };
+        let by_role = [client, 1 - client];
+        let writes = by_role.map(|side| self.sides[side].writes.as_slice());
+        let mut shape =
+            self.observed.shape(protocol, client, by_role.map(|side| self.ends[side].port), writes);
+        shape.named = shape.named.or(self.tunnel.map(|_| FlowClass::Vpn));
+        collector.flow_class(hosts, &shape)
+    }
+
     fn into_draft(
         self,
         (client, sender): (usize, usize),
@@ -393,13 +413,15 @@ impl Flow {
         file: usize,
         collector: &mut Collector,
     ) -> Draft {
-        let [client, server] = [client, 1 - client].map(|side| self.ends[side]);
+        let [client_end, server_end] = [client, 1 - client].map(|side| self.ends[side]);
+        let hosts = [client_end, server_end].map(|end| end.host.to_string());
+        let flow_class = self.class(client, hosts.each_ref().map(String::as_bytes), collector);
         let [first, second] = self.sides;
         let side = if sender == 0 { first } else { second };
         let mut duration = Dur(side.last_data.saturating_sub(self.start).max(0) as u64);
         let mut writes = Writes::from(side.writes);
         if self.kind == Kind::Datagrams {
-            let service = Service { protocol: self.protocol, port: server.port, tunnel: self.tunnel };
+            let service = Service { protocol: self.protocol, port: server_end.port, tunnel: self.tunnel };
             let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.turned() };
             let datagrams = Datagrams::listed(service, self.datagrams.into_iter().map(turn).collect());
             duration = datagrams.duration();
@@ -409,12 +431,13 @@ impl Flow {
             start: self.start,
             file: file as u32,
             order,
-            client: collector.hosts.id(client.host.to_string().as_bytes()),
-            server: collector.hosts.id(server.host.to_string().as_bytes()),
+            client: collector.hosts.id(hosts[0].as_bytes()),
+            server: collector.hosts.id(hosts[1].as_bytes()),
             rtt: self.handshake.rtt.into(),
             duration: Some(duration).into(),
             kind: self.kind,
-            class: class::of_port(server.port),
+            class: class::of_port(server_end.port),
+            flow_class,
             writes,
             pages: None,
         }

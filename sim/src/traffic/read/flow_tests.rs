@@ -1,6 +1,7 @@
 #![allow(non_snake_case)]
 use super::*;
 use crate::traffic::Traffic;
+use crate::traffic::class::head::Head;
 use crate::traffic::connection::Connection;
 use crate::traffic::read::ReadOptions;
 
@@ -24,6 +25,7 @@ fn packet(ms: i64, (from, to): (Endpoint, Endpoint), payload: u32) -> Segment {
         protocol: 17,
         tcp: None,
         content,
+        head: Head::new(payload, &[]),
     }
 }
 

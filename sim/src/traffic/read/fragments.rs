@@ -4,6 +4,7 @@ use super::content::Content;
 use super::decode::{Datagram, LaterFragment, Segment, Tcp};
 use super::ledger::reason;
 use super::reason::Reason;
+use crate::traffic::class::head::Head;
 use std::collections::{HashMap, VecDeque};
 
 /// So many divided packets are remembered, the latest ones.
@@ -55,7 +56,7 @@ impl Fragments {
             header: tcp.header,
         });
         let ip_bytes = *ip_bytes;
-        let content = Content::default();
-        Ok(Segment { at, payload: *length, ip_bytes, wire, overclaimed: 0, tcp, content, ..*segment })
+        let (content, head) = (Content::default(), Head::new(*length, &[]));
+        Ok(Segment { at, payload: *length, ip_bytes, wire, overclaimed: 0, tcp, content, head, ..*segment })
     }
 }

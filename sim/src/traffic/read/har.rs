@@ -15,6 +15,7 @@ use super::requests::{self, Request};
 use super::stamp::{self, Unit};
 use crate::error::Result;
 use crate::flow::Class;
+use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::Kind;
 use crate::units::Dur;
 use std::collections::{BTreeMap, HashMap};
@@ -84,7 +85,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     note_pages(&path, &pages, &loads, collector);
     collector.last_page += pages.times.len() as u32;
     for connection in connections(loads) {
-        collector.connections.push(draft(connection, client, ledger));
+        collector.connections.push(draft(connection, client, ledger, collector));
     }
     Ok(())
 }
@@ -218,7 +219,7 @@ fn one_at_a_time(loads: Vec<Load>) -> Vec<Vec<Load>> {
     lanes
 }
 
-fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger) -> Draft {
+fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) -> Draft {
     let start = loads[0].sent - loads[0].opening;
     let end = loads.iter().map(|load| load.end).max().unwrap_or(start);
     let request = |load: &Load| Request {
@@ -240,9 +241,19 @@ fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger) -> Draft {
         duration: Some(Dur(end.saturating_sub(start).max(0) as u64)).into(),
         kind: if loads[0].version == Version::Http3 { Kind::Quic } else { Kind::Tcp },
         class: Class::Web,
+        flow_class: flow_class(&loads, collector),
         writes: writes.into(),
         pages: requests::pages(&requests),
     }
+}
+
+/// Returns the class by the largest answer.
+fn flow_class(loads: &[Load], collector: &Collector) -> FlowClass {
+    let protocol = if loads[0].version == Version::Http3 { Protocol::Quic } else { Protocol::Tcp };
+    let most = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
+    let shape = FlowShape::of_totals(protocol, [0; 2], None, [(None, 0), (None, most)]);
+    let server = collector.hosts.name(loads[0].server);
+    collector.flow_class([b"", server], &shape)
 }
 
 /// Reports the times of pages, one by one if there are few, and the times between them.

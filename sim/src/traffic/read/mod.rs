@@ -68,6 +68,9 @@ use stamp::Unit;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+/// Field of a scenario that has corrections of the classes of flows, for errors.
+pub const CLASSES: &str = "traffic.classes";
+
 /// A column of a table whose name says what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownColumn {
@@ -111,7 +114,8 @@ pub fn table_columns(
 ///
 /// # Errors
 /// [`Error::File`] when a file is missing, cut short, of unknown format or of no use;
-/// [`Error::Row`] when more than 5 % of a file's rows cannot be understood, or one with `strict`.
+/// [`Error::Row`] when more than 5 % of a file's rows cannot be understood, or one with `strict`;
+/// [`Error::Field`] when a correction of a class matches no flow.
 pub fn files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
     files_and_rows(paths, BTreeMap::new(), options)
 }
@@ -155,16 +159,18 @@ fn read_all(
     open: impl Fn(usize) -> Result<Input> + Sync,
     options: &ReadOptions,
 ) -> Result<Traffic> {
-    let mut whole = Collector::new(*options);
+    let mut whole = Collector::new(options.clone());
     for part in parallel::map(count, |index| read_one(open(index)?, index, options)) {
         whole.absorb(part?);
     }
     zeek_join::join(&mut whole);
-    whole.finish()
+    let traffic = whole.finish()?;
+    options.classes.check(CLASSES)?;
+    Ok(traffic)
 }
 
 fn read_one(mut input: Input, index: usize, options: &ReadOptions) -> Result<Collector> {
-    let mut part = Collector::new(*options);
+    let mut part = Collector::new(options.clone());
     let format = sniff::recognise(&input)?;
     let kind = input.kind().unwrap_or(format.name());
     let mut ledger = Ledger::new(input.path(), index, kind, options.strict);

@@ -8,20 +8,35 @@ use std::collections::HashMap;
 pub struct Names {
     short: HashMap<u128, u32>,
     long: HashMap<Box<[u8]>, u32>,
+    /// The names by their numbers, if someone asks for them.
+    listed: Option<Vec<Box<[u8]>>>,
 }
 
 impl Names {
+    /// Returns an empty set whose names can be asked for by their numbers.
+    pub fn listing() -> Names {
+        Names { listed: Some(Vec::new()), ..Names::default() }
+    }
+
+    /// Returns the name of this number; an empty one if the set does not list them.
+    pub fn name(&self, id: u32) -> &[u8] {
+        self.listed.as_ref().and_then(|listed| listed.get(id as usize)).map_or(b"", |name| name)
+    }
+
     /// Returns the number of `name`, a new one for a new name.
     pub fn id(&mut self, name: &[u8]) -> u32 {
         let next = (self.short.len() + self.long.len()) as u32;
-        if let Some(key) = packed(name) {
-            return *self.short.entry(key).or_insert(next);
+        let id = match packed(name) {
+            Some(key) => *self.short.entry(key).or_insert(next),
+            None => match self.long.get(name) {
+                Some(id) => *id,
+                None => *self.long.entry(name.into()).or_insert(next),
+            },
+        };
+        if let Some(listed) = self.listed.as_mut().filter(|_| id == next) {
+            listed.push(name.into());
         }
-        if let Some(id) = self.long.get(name) {
-            return *id;
-        }
-        self.long.insert(name.into(), next);
-        next
+        id
     }
 
     /// Adds the names of another file in their order, and returns the number of each here.
@@ -63,5 +78,11 @@ mod tests {
             [0, 1, 2, 3]
         );
         assert_eq!(one.absorb(other), [6, 4, 5, 7]);
+        let mut listing = Names::listing();
+        texts.iter().chain(&texts).for_each(|text| {
+            let id = listing.id(text);
+            assert_eq!(listing.name(id), *text);
+        });
+        assert_eq!(one.name(0), b"");
     }
 }

@@ -17,6 +17,7 @@ use super::lines::Lines;
 use super::options::{Direction, RowResult};
 use super::stamp::{self, Unit};
 use crate::error::{Error, Result};
+use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{HEADER_BYTES, Kind, Writes};
 use crate::traffic::datagrams::{Amount, Datagrams, Service, UDP_HEADERS};
 use crate::units::Dur;
@@ -301,6 +302,22 @@ impl Flow {
             _ => usize::from(self.ends[1].1 > self.ends[0].1),
         }
     }
+
+    fn class(&self, client: usize, collector: &Collector) -> FlowClass {
+        let protocol = match (self.kind, self.protocol) {
+            (Kind::Tcp, _) => Protocol::Tcp,
+            (Kind::Quic, _) => Protocol::Quic,
+            (Kind::Datagrams, UDP) => Protocol::Udp,
+            (Kind::Datagrams, number) => Protocol::Ip(number),
+        };
+        let by_role = [client, 1 - client];
+        let duration = Dur(self.to.saturating_sub(self.from).max(0) as u64);
+        let totals = by_role.map(|end| (Some(self.sent[end].packets), payload(self.kind, self.sent[end])));
+        let shape =
+            FlowShape::of_totals(protocol, by_role.map(|end| self.ends[end].1), Some(duration), totals);
+        let hosts = by_role.map(|end| collector.hosts.name(self.ends[end].0));
+        collector.flow_class(hosts, &shape)
+    }
 }
 
 fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
@@ -332,6 +349,7 @@ fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
         }
     };
     ledger.used += flow.rows;
+    let flow_class = flow.class(client, collector);
     collector.connections.push(Draft {
         start: flow.from,
         file: ledger.index as u32,
@@ -342,6 +360,7 @@ fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
         duration: Some(duration).into(),
         kind: flow.kind,
         class: class::of_port(flow.ends[server].1),
+        flow_class,
         writes,
         pages: None,
     });

@@ -1,7 +1,9 @@
 //! What readers are asked for, and what they answer for a row.
 
 use crate::error::{Error, Result};
+use crate::traffic::class::Corrections;
 use std::io::Read;
+use std::sync::Arc;
 
 /// Which way the measured payload goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +46,7 @@ impl Direction {
 }
 
 /// How to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// Which payload counts.
     pub direction: Direction,
@@ -52,11 +54,13 @@ pub struct ReadOptions {
     pub strict: bool,
     /// Seed for spreading whole-second time stamps.
     pub seed: u64,
+    /// What the user says of the classes of flows.
+    pub classes: Arc<Corrections>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        ReadOptions { direction: Direction::Down, strict: false, seed: 1 }
+        ReadOptions { direction: Direction::Down, strict: false, seed: 1, classes: Arc::default() }
     }
 }
 

@@ -9,10 +9,11 @@ use super::draft::Draft;
 use super::input::{Input, Rows};
 use super::ledger::{Ledger, reason};
 use super::lines::shown;
-use super::options::RowResult;
+use super::options::{Direction, RowResult};
 use super::requests::{self, Request};
 use super::stamp::{self, Stamp, Unit};
 use crate::error::{Error, Result};
+use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
 use csv::ByteRecord;
@@ -111,6 +112,7 @@ fn row(
         return Ok(Outcome::Skipped(reason::NO_PAYLOAD, 0));
     }
     collector.saw_stamp(ledger.index, at.whole);
+    let flow_class = flow_class(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
     let draft = Draft {
         start: at.ns,
         file: ledger.index as u32,
@@ -121,6 +123,7 @@ fn row(
         duration: duration.into(),
         kind,
         class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
+        flow_class,
         writes: Writes::one(bytes),
         pages: None,
     };
@@ -128,6 +131,26 @@ fn row(
         Request { at: at.ns, depth: ledger.rows, busy: duration.unwrap_or(Dur::ZERO), bytes, page: 0 };
     add_to_group(draft, request, named(record, columns.id, b""), collector, groups);
     Ok(Outcome::Used)
+}
+
+/// Returns the class by what the row counts: payload in the chosen direction and the other way.
+fn flow_class(
+    record: &ByteRecord,
+    columns: &Columns,
+    kind: Kind,
+    duration: Option<Dur>,
+    (bytes, reverse): (u64, u64),
+    collector: &Collector,
+) -> FlowClass {
+    let protocol = if kind == Kind::Quic { Protocol::Quic } else { Protocol::Tcp };
+    let port =
+        std::str::from_utf8(named(record, columns.server_port, b"")).ok().and_then(|port| port.parse().ok());
+    let mut totals = [(None, reverse), (None, bytes)];
+    if collector.options.direction == Direction::Up {
+        totals.reverse();
+    }
+    let shape = FlowShape::of_totals(protocol, [0, port.unwrap_or(0)], duration, totals);
+    collector.flow_class([columns.client, columns.server].map(|host| named(record, host, b"")), &shape)
 }
 
 fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {

@@ -140,6 +140,7 @@ fn from_requests(
     let writes = requests::writes(&mut requests);
     counts.later += writes.len() as u64 - 1;
     let first = group.iter().min_by_key(|row| (row.at, row.depth))?;
+    let largest = group.iter().max_by_key(|row| row.bytes)?;
     let start = conn.map_or(first.at, |conn| conn.start.min(first.at));
     let duration = conn.and_then(|conn| {
         let duration: Option<Dur> = conn.duration.into();
@@ -156,6 +157,7 @@ fn from_requests(
         kind: conn.map_or(Kind::Tcp, |conn| conn.kind),
         // Requests of http.log are web traffic on any port.
         class: Class::Web,
+        flow_class: largest.flow_class,
         writes: writes.into(),
         pages: requests::pages(&requests),
     })
@@ -185,9 +187,10 @@ fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Colle
         ledger.used += 1;
         match flow {
             None => counts.singles += u64::from(!with_requests.contains(&here)),
-            Some(flow) => {
+            Some((flow, flow_class)) => {
                 counts.datagrams += 1;
                 conn.duration = Some(flow.duration()).into();
+                conn.flow_class = flow_class;
                 (conn.kind, conn.writes, conn.pages) = (Kind::Datagrams, Writes::of_datagrams(flow), None);
             }
         }

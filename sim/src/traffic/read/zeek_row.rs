@@ -8,10 +8,11 @@ use super::assemble::Collector;
 use super::class;
 use super::draft::Draft;
 use super::ledger::{Ledger, reason};
-use super::options::RowResult;
+use super::options::{Direction, RowResult};
 use super::stamp::{self, Stamp, Unit};
 use super::zeek_store::{Hint, HttpRow, uid_number};
 use crate::error::Result;
+use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Writes};
 use crate::traffic::datagrams::{Amount, Datagrams, MOST_BYTES, Service, UDP_HEADERS};
 use crate::units::Dur;
@@ -113,6 +114,10 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     if datagrams.is_none() && ip_bytes.is_some_and(|ip_bytes| bytes > ip_bytes.saturating_add(missed)) {
         return Ok(Some((reason::COUNTS_DISAGREE, bytes)));
     }
+    let of_kind = |kind| flow_class(row, kind, duration, bytes, collector);
+    // If quic.log names a row that is no TCP, it is QUIC.
+    let flow_class = of_kind(if datagrams.is_some() { Kind::Quic } else { kind });
+    let datagrams = datagrams.map(|flow| (flow, of_kind(Kind::Datagrams)));
     let draft = Draft {
         start: at.ns,
         file: ledger.index as u32,
@@ -123,6 +128,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         duration: duration.into(),
         kind,
         class: class::classify(row.service, row.server_port),
+        flow_class,
         writes: Writes::one(bytes),
         pages: None,
     };
@@ -160,11 +166,13 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
     let depth = stamp::bytes("trans_depth", row.depth)?.unwrap_or(0);
     count_reverse(row, ledger);
+    // An answer without a body has headers.
+    let flow_class = flow_class(row, Kind::Tcp, None, bytes.max(1), collector);
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     collector.zeek.saw(client, at.ns, row.host, row.uri, row.referrer);
     let (file, order) = (ledger.index as u32, ledger.rows);
-    let row =
-        HttpRow { uid: uid_number(row.uid), file, order, at: at.ns, depth, client, server, bytes, page: 0 };
+    let (uid, at) = (uid_number(row.uid), at.ns);
+    let row = HttpRow { uid, file, order, at, depth, client, server, bytes, flow_class, page: 0 };
     collector.zeek.requests.push(row);
     Ok(None)
 }
@@ -179,6 +187,26 @@ fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector)
     let class = class::of_alpn(row.service);
     collector.zeek.hints.push(Hint { uid, class, is_quic: log == Log::Quic, file: ledger.index as u32 });
     Ok(None)
+}
+
+/// Returns the class by what the row counts.
+fn flow_class(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collector: &Collector) -> FlowClass {
+    let number = |text: &[u8]| stamp::bytes("count", text).ok().flatten();
+    let protocol = match (kind, row.proto) {
+        (Kind::Quic, _) => Protocol::Quic,
+        // http.log has no column of protocols.
+        (_, b"tcp" | b"") => Protocol::Tcp,
+        (_, b"udp") => Protocol::Udp,
+        _ => Protocol::Ip(datagrams(row, Dur::ZERO).service.protocol),
+    };
+    let port = std::str::from_utf8(row.server_port).ok().and_then(|port| port.trim().parse().ok());
+    let mut totals =
+        [(number(row.reverse_packets), number(row.reverse).unwrap_or(0)), (number(row.packets), bytes)];
+    if collector.options.direction == Direction::Up {
+        totals.reverse();
+    }
+    let shape = FlowShape::of_totals(protocol, [0, port.unwrap_or(0)], duration, totals);
+    collector.flow_class([row.client, row.server], &shape)
 }
 
 fn stamp_of(row: &Row, ledger: &Ledger, collector: &mut Collector) -> RowResult<Stamp> {

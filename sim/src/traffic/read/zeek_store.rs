@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::pages::{self, Hits};
 use super::stamp;
 use crate::flow::Class;
+use crate::traffic::class::FlowClass;
 use crate::traffic::datagrams::Datagrams;
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +14,9 @@ pub struct Store {
     pub conns: Vec<Draft>,
     /// The uid of each, 0 for none.
     pub uids: Vec<u64>,
-    /// Places of rows that are no TCP and may turn out to be QUIC, ascending, and the datagrams that they are if not.
-    pub datagrams: Vec<(u32, Datagrams)>,
+    /// Places of rows that are no TCP and may turn out to be QUIC, ascending, and the datagrams that they are if not,
+    /// with their class.
+    pub datagrams: Vec<(u32, (Datagrams, FlowClass))>,
     pub requests: Vec<HttpRow>,
     pub hints: Vec<Hint>,
     /// One entry for each request.
@@ -34,6 +36,7 @@ pub struct HttpRow {
     pub client: u32,
     pub server: u32,
     pub bytes: u64,
+    pub flow_class: FlowClass,
     /// The page it belongs to, from 1; 0 for none.
     pub page: u32,
 }
@@ -64,7 +67,7 @@ pub fn uid_number(text: &[u8]) -> u64 {
 
 impl Store {
     /// Adds a row of `conn.log`.
-    pub fn add_conn(&mut self, draft: Draft, uid: u64, datagrams: Option<Datagrams>) {
+    pub fn add_conn(&mut self, draft: Draft, uid: u64, datagrams: Option<(Datagrams, FlowClass)>) {
         let place = self.conns.len() as u32;
         self.datagrams.extend(datagrams.map(|datagrams| (place, datagrams)));
         self.conns.push(draft);

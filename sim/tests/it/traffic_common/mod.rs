@@ -5,6 +5,7 @@ use etherparse::PacketBuilder;
 use flate2::{Compression, write::GzEncoder};
 use mousehole_sim::error::Result;
 use mousehole_sim::traffic::Traffic;
+use mousehole_sim::traffic::class::FlowClass;
 use mousehole_sim::traffic::connection::{Connection, Write};
 use mousehole_sim::traffic::read::{ReadOptions, contents};
 use mousehole_sim::units::{Dur, Time};
@@ -32,7 +33,14 @@ pub fn read_bytes(data: &[u8]) -> Traffic {
 pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]) -> Connection {
     let write = |&(idle_ms, bytes): &(u64, u64)| Write { idle: Dur::from_millis(idle_ms), bytes };
     let writes = writes.iter().map(write).collect();
-    Connection { client, server, writes, ..Connection::of_one_write(Time(start_ms * 1_000_000), 1) }
+    let flow_class = Some(FlowClass::Page);
+    Connection {
+        client,
+        server,
+        flow_class,
+        writes,
+        ..Connection::of_one_write(Time(start_ms * 1_000_000), 1)
+    }
 }
 
 /// Three connections of two clients to two servers; the second pauses for two seconds.
