@@ -6,7 +6,7 @@ use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::Flow;
 use mousehole_sim::packet::{Kind, Packet};
 use mousehole_sim::record::{QueueRecord, TraceEvent, TraceRow};
-use mousehole_sim::scenario::spec::{Ends as At, FaultSpec, LinkSpec, TrafficSpec};
+use mousehole_sim::scenario::spec::{self, FaultSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::{Emulation, Plan, SCHEMES, Scenario, Scheme, run};
 use mousehole_sim::traffic::model::FlowDirection;
 use mousehole_sim::traffic::model::datagrams::{Begin, Stream, Udp};
@@ -215,7 +215,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
         let scenario = Scenario {
             seed,
             scheme: scheme.into(),
-            at: Some(if both { At::Both } else { At::Down }),
+            at: Some(if both { spec::Ends::Both } else { spec::Ends::Down }),
             slow_path: slow,
             warmup: "500ms".into(),
             duration: "1500ms".into(),
@@ -291,7 +291,7 @@ fn driver__is_the_engines_link_under_every_scheme() {
         };
         let scenario = Scenario {
             scheme: scheme.into(),
-            at: Some(At::Both),
+            at: Some(spec::Ends::Both),
             warmup: "1s".into(),
             duration: "3s".into(),
             max_windows: 1,

@@ -253,7 +253,7 @@ fn datagrams__are_what_may_not_slow_down() {
     }
     let given = [("th", "300B"), ("small", "0B"), ("rate", "8bit"), ("datagrams", "80gbit")];
     let config = Config::new(&[params("excess", &given)]).with_dscp([KEEP_DSCP, LE, LE]);
-    let mut expect = |frame: Vec<u8>, offset: usize, is_datagram: bool| {
+    let expect = |frame: Vec<u8>, offset: usize, is_datagram: bool| {
         let mut harness = Harness::built_in("excess-none-none", 1024, &config);
         harness.run(&frame, Context::default());
         std::thread::sleep(std::time::Duration::from_millis(30)); // the program's clock has ticks

@@ -1,7 +1,7 @@
 //! Converts scenarios, summaries and parameters between Python objects and the engine's serde types.
 
 use crate::errors;
-use mousehole_sim::error::{Error, Problem, Result};
+use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::spec::form_problem;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyTuple};

@@ -58,6 +58,11 @@ impl ReceiveStats {
         self.delays_ns.resize(self.delays_ns.len() + packets as usize, MISSING);
     }
 
+    /// Returns whether it sent anything within the window.
+    pub(super) fn is_measured(&self) -> bool {
+        !self.delays_ns.is_empty()
+    }
+
     /// Records the arrival of packet `number`, `delay` after it was sent.
     pub(super) fn record_arrival(&mut self, number: u32, delay: Dur, bytes: u16) {
         if let Some(before) = self.before_ns.replace(delay.0) {

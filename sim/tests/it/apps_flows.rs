@@ -266,7 +266,7 @@ fn stream__climbs_to_the_highest_rate_on_an_empty_link() {
 #[test]
 fn stream__stands_still_on_a_link_that_is_too_slow() {
     let mut base = scenario("droptail");
-    (base.link.rate, base.duration) = ("500kbit".into(), "120s".into());
+    (base.link.rate, base.duration) = (Some("500kbit".into()), "120s".into());
     let params = json!({"viewers": 1, "ladder_bps": [800_000], "video_s": 10_000, "start_spread_s": 0});
     let result = play(&mixed(base, vec![entry("stream", params)]));
     let [view] = result.outcome.views[..] else { panic!("one viewer") };

@@ -43,7 +43,7 @@ fn call_and_names() -> Traffic {
 fn replayed(scheme: &str, rate: &str, load: Option<f64>) -> Scenario {
     let traffic = TrafficSpec { files: vec!["a.pcap".into()], load, ..TrafficSpec::default() };
     let link =
-        LinkSpec { rate: rate.into(), rtt: "40ms".into(), buffer: "30p".into(), ..LinkSpec::default() };
+        LinkSpec { rate: Some(rate.into()), rtt: "40ms".into(), buffer: "30p".into(), ..LinkSpec::default() };
     let (warmup, duration) = ("1s".into(), "8s".into());
     Scenario { traffic, link, warmup, duration, ..scenario(scheme) }
 }

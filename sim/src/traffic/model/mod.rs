@@ -307,12 +307,14 @@ impl Model {
             Model::Ftp(model) => model.direction = direction,
             Model::Udp(model) => model.direction = direction,
             Model::Voip(model) => model.direction = direction,
+            Model::Game(model) => model.direction = direction,
+            Model::VideoCall(model) => model.direction = direction,
             Model::Poisson(model) if direction != FlowDirection::Both => {
                 model.upload = direction == FlowDirection::Up;
             }
             _ if direction != FlowDirection::Down => {
                 let allowed =
-                    "only that of poisson, ftp, udp and voip goes up, and of the last three both ways";
+                    "only that of poisson, ftp, udp, voip, game and videocall goes up, and of all but the first both ways";
                 return Err(Error::conflict(
                     "payload",
                     quote(name),
