@@ -12,8 +12,7 @@ from mousehole.answer import findings
 from mousehole.days import Day, DaysComparison, days_findings
 from mousehole.days import _days as days
 from mousehole.days import _report as report_days
-from mousehole.document import print_document
-from mousehole.reports import report_console
+from mousehole.document import print_document, report_console
 from mousehole.runs import Capture, Counted
 from mousehole.statistics import Design, heterogeneity, t_interval
 from support import MODULE, HandMadeRun, results_of_schemes

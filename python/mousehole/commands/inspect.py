@@ -27,9 +27,9 @@ def inspect_command(
 ) -> None:
     """Answers `mousehole inspect`."""
     from mousehole.answer import jsonout
+    from mousehole.document import report_console
     from mousehole.inputs import show
     from mousehole.inputs import traffic as traffics
-    from mousehole.reports import report
 
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
     params = parameters("--param", param or [])
@@ -37,6 +37,6 @@ def inspect_command(
         traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params, console_reporter()
     )
     if json != "-":
-        show.print_summary(report.report_console(), summary)
+        show.print_summary(report_console(), summary)
     if json is not None:
         output.write_text(json, jsonout.dumps({"schema": jsonout.INSPECT_SCHEMA, **summary}))

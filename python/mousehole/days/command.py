@@ -6,8 +6,7 @@ from dataclasses import replace
 from mousehole.base import MouseholeError, Options, Reporter, output
 from mousehole.base.cli_options import Outputs
 from mousehole.days._comparison import compare_days
-from mousehole.document import print_document
-from mousehole.reports import report_console
+from mousehole.document import print_document, report_console
 
 OF_ONE_DAY = ("plot", "heatmap", "save_scenario")
 """Outputs that a comparison over days does not have."""

@@ -87,7 +87,7 @@ def _check_folder(given: str | None) -> None:
 
 def _write(found: "Tuned", outputs: TuneOutputs) -> None:
     """Writes the files asked for, then the report, also where a file cannot be written."""
-    from mousehole.reports import report_console
+    from mousehole.document import report_console
     from mousehole.tuning import _report as report_tune
 
     try:
