@@ -287,7 +287,7 @@ def test_compare_days__frames_sentences_and_json(found: DaysComparison) -> None:
     assert "over 5 days" in repr(found)
     assert found.answer()
     document = json.loads(found.to_json())
-    assert document["schema"] == "mousehole.days/1"
+    assert document["schema"] == "mousehole.days/2"
     assert [day["comparison"]["manifest"]["seed"] for day in document["days"]] == [1, 2, 3, 4, 5]
     (cell,) = document["cells"]
     first = cell["findings"][0]
@@ -341,7 +341,7 @@ def test_command__writes_report_page_and_json(tmp_path: Path) -> None:
     assert "at least 5 are needed" in done.stdout
     page = (tmp_path / "d.html").read_text()
     assert "compare day0.csv day1.csv --days" in page
-    assert json.loads((tmp_path / "d.json").read_text())["schema"] == "mousehole.days/1"
+    assert json.loads((tmp_path / "d.json").read_text())["schema"] == "mousehole.days/2"
 
 
 def test_command__refuses_what_is_no_set_of_days(tmp_path: Path) -> None:

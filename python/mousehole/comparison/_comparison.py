@@ -27,6 +27,7 @@ from mousehole.base import (
     field_error,
     interruptible,
     least,
+    output,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.inputs import Frame, shipment_of, with_names
@@ -292,11 +293,18 @@ class Comparison:
         return as_markdown(self.document(command))
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.compare/2` (docs/json.md).
+        """Returns the document of schema `mousehole.compare/3` (docs/json.md).
 
         The same inputs, options and seed give the same bytes.
         """
         return jsonout.dumps(jsonout.comparison_document(self.results))
+
+    def save(self, path: str | Path) -> None:
+        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
+
+        Raises `MouseholeError` for a file that cannot be written.
+        """
+        output.write_text(str(path), self.to_json())
 
     def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
         """Returns the scenario of one run, filled in; by default that of the baseline's first run."""

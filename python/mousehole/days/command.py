@@ -30,7 +30,4 @@ def compare_days_command(
     try:
         output.write_all(writers)
     finally:  # print the report even if a disk is full
-        from mousehole.days import _report  # loads Altair
-
-        console = report_console(stderr=outputs.json == "-")
-        print_document(console, _report.document(found.days), outputs.details)
+        print_document(report_console(stderr=outputs.json == "-"), found.document(), outputs.details)
