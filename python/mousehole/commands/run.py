@@ -34,8 +34,7 @@ def run_command(
 ) -> None:
     """Answers `mousehole run`."""
     from mousehole import records
-    from mousehole.document import report_console
-    from mousehole.inputs import show
+    from mousehole.document import print_document, report_console
     from mousehole.runs import load_policies
 
     for option, given in {"--records": records_file, "--trace": trace}.items():
@@ -50,6 +49,6 @@ def run_command(
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
     if json != "-":
-        show.print_records(report_console(), done)
+        print_document(report_console(), done.document())
     if json is not None:
         output.write_text(json, done.to_json())

@@ -57,8 +57,18 @@ def print_document(console: Console, document: Document, details: bool = False) 
             if section.is_ruled:
                 console.rule(Text(section.title), align="left")
             _print_blocks(console, list(_shown(section.blocks, details)))
-    if not details:
+    if not details and _is_folded(document):
         say(console, Text(MORE, style="dim"))
+
+
+def _is_folded(document: Document) -> bool:
+    """Returns whether the details have more."""
+    sections = [section for section in document.sections if section.shown != "page"]
+    return any(
+        section.shown == "details"
+        or list(map(id, _shown(section.blocks, True))) != list(map(id, _shown(section.blocks, False)))
+        for section in sections
+    )
 
 
 def _shown(blocks: Sequence[Block], details: bool) -> Iterator[Block]:

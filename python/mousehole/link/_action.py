@@ -17,7 +17,6 @@ from mousehole import scenario as scenarios
 from mousehole.base import MouseholeError, Options, conflict_error, field_error, output
 from mousehole.document import print_document, report_console
 from mousehole.engine_types import LinkStatus, Scenario
-from mousehole.inputs import show
 from mousehole.link import _link as link
 from mousehole.link._link import Observer, Played, Programs, Run
 from mousehole.link._options import LinkOptions
@@ -155,7 +154,7 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         folder = Path.cwd() if place == "-" else Path(place).parent
         output.write_text(place, scenarios.to_toml(played.scenario, folder))
     console = report_console(stderr="-" in (options.json, options.save_scenario))
-    show.print_records(console, played.records, "in real time")
+    print_document(console, played.records.document("in real time"))
     for line in (*account_lines(played.account), congestion_line(link.default_congestion())):
         console.print(line, markup=False, soft_wrap=True)
     if options.predict:
