@@ -16,6 +16,7 @@ from mousehole.answer import InBucket, Link
 from mousehole.answer import _install as install
 from mousehole.base import MouseholeError, OutputConsole, RunOptions, command_line_options
 from mousehole.base.cli_options import flag_of
+from mousehole.document import print_document
 from mousehole.runs import Results
 from mousehole.statistics import Estimate
 from mousehole.tuning import (
@@ -35,7 +36,7 @@ from mousehole.tuning import (
     objectives,
     tune,
 )
-from mousehole.tuning import _report as report_tune
+from mousehole.tuning import _pareto as pareto
 from mousehole.tuning import _words as tune_words
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
@@ -226,7 +227,7 @@ def test_tune__a_budget_is_an_account_to_repeat() -> None:
     again = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **{**TINY, "trials": number})
     assert again.to_json() == one.to_json()
     console = OutputConsole(record=True, width=110, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    report_tune.print_report(console, one.results, one.spent)
+    print_document(console, one.document())
     assert f"--trials {number} --seed 1 in the place of --budget" in console.export_text()
 
 
@@ -429,11 +430,11 @@ def test_plot__shows_schemes_beside_each_other(found: Tuned, tmp_path: Path) -> 
 
 def test_report__names_finalists_and_settings(found: Tuned) -> None:
     console = OutputConsole(record=True, width=110, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    report_tune.print_report(console, found.results, found.spent)
+    print_document(console, found.document())
     text = console.export_text()
     assert "Change against droptail" in text
-    for scheme, letter in report_tune.letters(found.results).items():
-        assert f"{letter}  {scheme}" in text, "finalists can be copied whole"
+    for scheme, letter in pareto.letters(found.results).items():
+        assert f"{letter}: {scheme}" in text, "finalists can be copied whole"
     assert "Install on Linux:" in text
     assert "12 settings, 6 of each scheme" in text
     assert found._repr_html_().startswith("<")

@@ -47,8 +47,11 @@ def report_console(stderr: bool = False) -> Console:
     return console
 
 
-def print_document(console: Console, document: Document, details: bool = False) -> None:
-    """Prints a document; `details` adds the sections and blocks that are folded otherwise."""
+def print_document(console: Console, document: Document, details: bool = False, more: str = MORE) -> None:
+    """Prints a document; `details` adds the sections and blocks that are folded otherwise.
+
+    Without them, `more` says how to have what is folded.
+    """
     console.print(Text(document.title, style="bold"))
     if document.verdict is not None:
         _print_verdict(console, document.verdict, details)
@@ -58,7 +61,7 @@ def print_document(console: Console, document: Document, details: bool = False) 
                 console.rule(Text(section.title), align="left")
             _print_blocks(console, list(_shown(section.blocks, details)))
     if not details and _is_folded(document):
-        say(console, Text(MORE, style="dim"))
+        say(console, Text(more, style="dim"))
 
 
 def _is_folded(document: Document) -> bool:

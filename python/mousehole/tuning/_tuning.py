@@ -74,6 +74,8 @@ from mousehole.tuning.objectives import Goal, Limit
 if TYPE_CHECKING:
     import altair as alt
 
+    from mousehole.document import Document
+
 SCHEMA = "mousehole.tune/1"
 FINALISTS, FINALISTS_OF_MANY = 3, 2
 """Settings that are judged: of a scheme that is searched alone, and of each of several."""
@@ -213,6 +215,12 @@ class Tuned:
 
         return charts.written(pareto.picture_of(self.results), path, "plot")
 
+    def document(self, command: Sequence[str] | None = None) -> "Document":
+        """Returns the search as a document, which terminal, page and Markdown show."""
+        from mousehole.tuning import _report  # loads Altair
+
+        return _report.document(self.results, self.judged.results, self.spent, command)
+
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the search as one self-contained page with charts and tables (docs/report.md).
 
@@ -220,16 +228,14 @@ class Tuned:
         a file that cannot be written.
         """
         from mousehole import html
-        from mousehole.tuning import _page as report_html_tune  # loads Altair
 
-        html.write(report_html_tune.page(self.results, self.judged.results, self.spent, command), path)
+        html.write(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
         """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
         from mousehole.document import as_markdown
-        from mousehole.tuning import _page
 
-        return as_markdown(_page.page(self.results, self.judged.results, self.spent, command))
+        return as_markdown(self.document(command))
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""
@@ -262,9 +268,9 @@ class Tuned:
         return "\n".join([f"Search of settings on {self.results.label}", *self.results.lines])
 
     def _repr_html_(self) -> str:
-        from mousehole.tuning import _report as report_tune
+        from mousehole.document import print_document
 
-        return as_html(lambda console: report_tune.print_report(console, self.results))
+        return as_html(lambda console: print_document(console, self.document()))
 
 
 def install_files(found: Settings) -> dict[str, str]:
