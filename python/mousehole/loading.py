@@ -11,16 +11,18 @@ from mousehole.base import MouseholeError
 from mousehole.comparison import Comparison
 from mousehole.days import DAYS_SCHEMA, Day, DaysComparison
 from mousehole.runs import Results, load_policies
+from mousehole.tuning import SCHEMA as TUNE_SCHEMA
+from mousehole.tuning import Tuned, results_of
 
-SCHEMAS = (jsonout.COMPARE_SCHEMA, DAYS_SCHEMA)
+SCHEMAS = (jsonout.COMPARE_SCHEMA, DAYS_SCHEMA, TUNE_SCHEMA)
 
 
-def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Comparison | DaysComparison:
-    """Returns the result that a file holds: a comparison, or one over days.
+def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Comparison | DaysComparison | Tuned:
+    """Returns the result that a file holds: a comparison, one over days, or a search of settings.
 
-    The file is what `save` or the option `--json` of `mousehole compare` wrote. Frames, charts, pages and
-    sentences are those of the result itself; single transfers are gone. `policy` names the headers of own
-    policies that schemes of it use.
+    The file is what `save` or the option `--json` of `mousehole compare` or `tune` wrote. Frames, charts,
+    pages and sentences are those of the result itself; single transfers are gone, and so is the time that a
+    search took. `policy` names the headers of own policies that schemes of it use.
 
     Raises `MouseholeError` for a file that cannot be read, is no such document, was written in the form of
     an earlier version or is not whole, and where a header is missing or has changed.
@@ -38,6 +40,11 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Compari
             over_days = DaysComparison(tuple(days))
             over_days.to_json()  # computes all rows, which are kept: a fault shows here
             return over_days
+        if document["schema"] == TUNE_SCHEMA:
+            judged = Comparison(_results(document["comparison"]), None)
+            tuned = Tuned(results_of(document, judged), judged, None)
+            tuned.to_json()
+            return tuned
         comparison = Comparison(_results(document), None)
         comparison.to_json()
         return comparison
@@ -75,7 +82,7 @@ def _document(path: str | Path) -> dict[str, Any]:
                        f'writes "{same}"; compare again')  # fmt: skip
 
 
-_ALLOWED = f"allowed is what --json of mousehole compare wrote ({' or '.join(SCHEMAS)})"
+_ALLOWED = f"allowed is what --json of mousehole compare or tune wrote ({', '.join(SCHEMAS)})"
 
 
 def _results(document: dict[str, Any]) -> Results:

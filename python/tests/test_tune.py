@@ -402,7 +402,7 @@ def test_winners_curse__is_what_choosing_among_equals_gives() -> None:
 
 def test_document__and_frames(found: Tuned) -> None:
     document = json.loads(found.to_json())
-    assert document["schema"] == "mousehole.tune/1"
+    assert document["schema"] == "mousehole.tune/2"
     assert document["account"]["trials"] == 12
     assert len(document["trials"]) == found.trials.height == 24
     assert document["manifest"]["scenario"]["replication"] == 2
@@ -478,7 +478,7 @@ def test_command__writes_what_is_asked_for(tmp_path: Path) -> None:
         [*MODULE, *ARGUMENTS, *options], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "found.json").read_text())["schema"] == "mousehole.tune/1"
+    assert json.loads((tmp_path / "found.json").read_text())["schema"] == "mousehole.tune/2"
     assert "<svg" in (tmp_path / "found.svg").read_text()
     assert {path.name for path in (tmp_path / "here").iterdir()} == {"install.sh", "mousehole-live.toml"}
     assert "Best of 2 settings" in done.stdout

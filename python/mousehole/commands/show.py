@@ -1,17 +1,13 @@
 """The command `mousehole show`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mousehole.base import MouseholeError, option, output, switch
 from mousehole.base.arguments import OwnPolicy
 from mousehole.base.cli_options import OUTPUT, PICTURE, CliCommand, command_app, typed_command, with_options
-
-if TYPE_CHECKING:
-    from mousehole.comparison import Comparison
-    from mousehole.days import DaysComparison
 
 app = command_app()
 
@@ -30,7 +26,7 @@ class ShowOutputs:
 @app.command("show", cls=CliCommand)
 @with_options(outputs=ShowOutputs)
 def show_command(
-    file: Annotated[str, typer.Argument(metavar="FILE.json", help="What compare wrote with --json.")],
+    file: Annotated[str, typer.Argument(metavar="FILE.json", help="What compare or tune wrote with --json.")],
     outputs: ShowOutputs,
     policy: OwnPolicy = None,
 ) -> None:
@@ -51,8 +47,8 @@ def show_command(
         output.write_all(
             [
                 (outputs.html, lambda place: found.html(place, typed_command())),
-                (outputs.plot, lambda place: _of_one(found, "--plot").plot(place)),
-                (outputs.heatmap, lambda place: _of_one(found, "--heatmap").heatmap(place)),
+                (outputs.plot, lambda place: _picture(found, "plot", place)),
+                (outputs.heatmap, lambda place: _picture(found, "heatmap", place)),
             ]
         )
     finally:  # print the report even if a disk is full
@@ -62,10 +58,9 @@ def show_command(
             print_document(report_console(), found.document(), outputs.details)
 
 
-def _of_one(found: "Comparison | DaysComparison", flag: str) -> "Comparison":
-    """Returns the comparison itself; raises `MouseholeError` for one over days, which has no such picture."""
-    from mousehole.comparison import Comparison
-
-    if not isinstance(found, Comparison):
-        raise MouseholeError(f"{flag}: not of a comparison over days; --html has the charts of all days")
-    return found
+def _picture(found: object, name: str, place: str) -> None:
+    """Writes a picture; raises `MouseholeError` for a result that has no such picture."""
+    draw = getattr(found, name, None)
+    if draw is None:
+        raise MouseholeError(f"--{name}: this result has no such picture; --html has its charts")
+    draw(place)
