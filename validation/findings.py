@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mousehole.base import ConsoleReporter
-from mousehole.reports import report_console
+from mousehole.document import report_console
 from mousehole.statistics import Estimate, t_interval
 
 from papers import paper

@@ -33,11 +33,11 @@ from mousehole.tuning import (
     Tuned,
     TuneOptions,
     TuneResults,
+    _words,
     objectives,
     tune,
 )
 from mousehole.tuning import _pareto as pareto
-from mousehole.tuning import _words as tune_words
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -327,7 +327,7 @@ def told(rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None,
         "web", goal, "droptail", ("sfd",), (), tuple(rows), tuple(limits), recommended,
         "sfd" if recommended else None, (), (), None, "", account,
     )  # fmt: skip
-    return list(tune_words.answer(found, results, results.plan.cells[0]))
+    return list(_words.answer(found, results, results.plan.cells[0]))
 
 
 NEW = "sfd(th=20kB)"
@@ -405,7 +405,7 @@ def test_document__and_frames(found: Tuned) -> None:
     assert document["schema"] == "mousehole.tune/2"
     assert document["account"]["trials"] == 12
     assert len(document["trials"]) == found.trials.height == 24
-    assert document["manifest"]["scenario"]["replication"] == 2
+    assert document["comparison"]["manifest"]["scenario"]["replication"] == 2
     assert "search_s" not in found.to_json()
     assert repr(found).startswith("Search of settings on web:sfd")
 

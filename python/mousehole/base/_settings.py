@@ -6,7 +6,7 @@ from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from mousehole.base._progress import Reporter
 
@@ -17,6 +17,11 @@ P = ParamSpec("P")
 S = TypeVar("S")
 R = TypeVar("R")
 T = TypeVar("T")
+
+Direction = Literal["down", "up"]
+"""Server to client, or client to server."""
+Replay = Literal["open", "closed"]
+"""Whether connections of files wait for each other: not, or as recorded."""
 
 LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "Comparison", "Runs", "Hosts"
 
@@ -73,13 +78,13 @@ class RunOptions:
         None, "Bytes of IP packets / capacity, at most 2 (default: the traffic's own); several give a grid.",
         "0.9[,…]", TRAFFIC,
     )  # fmt: skip
-    direction: str | None = option(
+    direction: Direction | None = option(  # noqa: RUF009 (the call only declares)
         None,
         "down (server to client) or up (default: the scenario's, else down).",
         "down|up",
         TRAFFIC,
     )
-    replay: str | None = option(
+    replay: Replay | None = option(  # noqa: RUF009 (the call only declares)
         None,
         "Whether connections wait for each other as recorded (default: closed if files tell their ends).",
         "open|closed",

@@ -1,6 +1,6 @@
 """The command `mousehole inspect`."""
 
-from typing import Annotated
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -33,8 +33,9 @@ def inspect_command(
 
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
     params = parameters("--param", param or [])
+    going = cast("Literal['down', 'up']", direction)  # the engine checks it
     summary = traffics.inspect(
-        traffic, rate, direction, strict, whole("seed", seed, 0) or 0, params, console_reporter()
+        traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, console_reporter()
     )
     if json != "-":
         show.print_summary(report_console(), summary)

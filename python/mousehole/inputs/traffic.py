@@ -13,6 +13,7 @@ import polars as pl
 from mousehole import _engine
 from mousehole.base import (
     BITS,
+    Direction,
     MouseholeError,
     Reporter,
     Silent,
@@ -166,7 +167,7 @@ def scenario_path(source: Source) -> Path:
 
 
 @suggesting
-def read(paths: Source, direction: str = "down", strict: bool = False, seed: int = 1,
+def read(paths: Source, direction: Direction = "down", strict: bool = False, seed: int = 1,
          params: Mapping[str, object] | None = None) -> pl.DataFrame:  # fmt: skip
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
@@ -185,9 +186,9 @@ def read(paths: Source, direction: str = "down", strict: bool = False, seed: int
 
 
 @suggesting
-def inspect(paths: Source, rate: str | float | None = None, direction: str = "down", strict: bool = False,
-            seed: int = 1, params: Mapping[str, object] | None = None, reporter: Reporter | None = None,
-            ) -> TrafficSummary:  # fmt: skip
+def inspect(paths: Source, rate: str | float | None = None, direction: Direction = "down",
+            strict: bool = False, seed: int = 1, params: Mapping[str, object] | None = None,
+            reporter: Reporter | None = None) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are

@@ -12,6 +12,7 @@ from mousehole import _engine
 from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
 from mousehole.base import (
     REVISION,
+    Replay,
     Reporter,
     Silent,
     as_html,
@@ -109,7 +110,7 @@ class Records:
 
 def run(
     scenario: str | Path | Mapping[str, object], *, reporter: Reporter | None = None,
-    replay: str | None = None, params: Mapping[str, object] | None = None, **changes: object,
+    replay: Replay | None = None, params: Mapping[str, object] | None = None, **changes: object,
 ) -> Records:  # fmt: skip
     """Runs a scenario and returns its records.
 

@@ -56,8 +56,7 @@ from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
 from mousehole.inputs import account, replay_words
 from mousehole.quantities import TableName
-from mousehole.reports import _charts as report_charts
-from mousehole.reports import _times as report_times
+from mousehole.reports import _charts, _times
 from mousehole.reports._conditions import conditions
 from mousehole.reports._times import time_cell
 from mousehole.runs import (
@@ -152,8 +151,8 @@ def _places(cells: Iterable[Advice]) -> list[str]:
 def _grid_sections(results: Results, series: Series) -> list[Section]:
     """Returns the grid as a whole with what to know of its cells, then each cell with its tables."""
     cells = results.plan.cells
-    charts = report_charts.grid_charts(results, series)
-    trade = report_charts.trade_off_chart(results, cells, series)
+    charts = _charts.grid_charts(results, series)
+    trade = _charts.trade_off_chart(results, cells, series)
     remarks = [f"{capital(cell.title)}: {note}" for cell in cells for note in notes.cell_notes(results, cell)]
     return [
         Section("grid", "Over the grid", [Grid([*charts, trade]), Items(remarks, "open")], "Over the grid"),
@@ -177,15 +176,15 @@ def _grid_sections(results: Results, series: Series) -> list[Section]:
 def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section]:
     """Returns the sections of a comparison of one cell."""
     gains = [
-        *report_charts.change_charts(results, cell),
-        report_charts.trade_off_chart(results, [cell], series),
-        report_charts.heat_chart(results, cell),
+        *_charts.change_charts(results, cell),
+        _charts.trade_off_chart(results, [cell], series),
+        _charts.heat_chart(results, cell),
     ]
     times = [
-        report_times.by_size_chart(results, cell, series),
-        report_times.tail_chart(results, cell, series),
-        report_times.percentile_chart(results, cell, series),
-        report_times.replication_chart(results, cell, series),
+        _times.by_size_chart(results, cell, series),
+        _times.tail_chart(results, cell, series),
+        _times.percentile_chart(results, cell, series),
+        _times.replication_chart(results, cell, series),
     ]
     applications = _application_blocks(results, cell)
     remarks = Items(notes.cell_notes(results, cell), "open")
@@ -199,7 +198,7 @@ def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section
         Section("verdicts", "The verdicts", _verdict_blocks(results, cell), "Verdicts"),
         *([Section("applications", "Applications", applications, "Applications")] if applications else []),
         Section("times", "Response times", [Grid(times)], "Response times"),
-        Section("link", "The link", [Grid(report_times.link_charts(results, cell, series))], "The link"),
+        Section("link", "The link", [Grid(_times.link_charts(results, cell, series))], "The link"),
         Section("tables", "All tables", _tables(results, cell), "Tables", "details"),
         *([Section("remarks", "What to know of this link", [remarks], "Remarks")] if remarks.texts else []),
     ]
