@@ -20,7 +20,7 @@ from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.link import _link as link
 from mousehole.link._link import Observer, Played, Programs, Run
 from mousehole.link._options import LinkOptions
-from mousehole.link._report import account_lines, congestion_line, prediction_table, status_line, warnings
+from mousehole.link._report import rounds_document, run_document, status_line, warnings
 from mousehole.runs import Task, load_policies
 
 INVALID_STATUS = 1
@@ -154,11 +154,7 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         folder = Path.cwd() if place == "-" else Path(place).parent
         output.write_text(place, scenarios.to_toml(played.scenario, folder))
     console = report_console(stderr="-" in (options.json, options.save_scenario))
-    print_document(console, played.records.document("in real time"))
-    for line in (*account_lines(played.account), congestion_line(link.default_congestion())):
-        console.print(line, markup=False, soft_wrap=True)
-    if options.predict:
-        prediction_table(console, played, link.predict(played))
+    print_document(console, run_document(played, link.predict(played) if options.predict else None))
     if options.json is not None:
         output.write_text(options.json, link_json(played))
     status = played.account["status"] or 0
@@ -210,10 +206,7 @@ def _compare(
         return next(filter(None, statuses), INVALID_STATUS)
     if options.json is not None:
         output.write_text(options.json, trial.to_json())
-    print_document(console, trial.comparison.document(), options.details)
-    console.print(congestion_line(link.default_congestion()), markup=False, soft_wrap=True)
-    for line in trial.faults:
-        console.print(f"warning: {line}", markup=False, soft_wrap=True)
+    print_document(console, rounds_document(trial.comparison, trial.faults), options.details)
     return next(filter(None, statuses), 0)
 
 
