@@ -109,7 +109,7 @@ def document(results: Results, command: Sequence[str] | None = None) -> Document
 def verdict(found: Sequence[Advice], baseline: str) -> Verdict:
     """Returns the answer of one cell with the commands that install it, or which answer holds where."""
     if len(found) > 1:
-        lines: list[str | Code] = list(_of_grid(found, baseline))
+        lines: list[str | Code] = list(of_grid(found, baseline))
         return Verdict(lines, "good" if any(one.outcome == RECOMMENDED for one in found) else "open")
     one, way = found[0], found[0].installation
     commands = set(way.lines) if way else set()
@@ -119,7 +119,7 @@ def verdict(found: Sequence[Advice], baseline: str) -> Verdict:
     return Verdict(lines, "good" if one.outcome == RECOMMENDED else "open")
 
 
-def _of_grid(found: Sequence[Advice], baseline: str) -> list[str]:
+def of_grid(found: Sequence[Advice], baseline: str) -> list[str]:
     """Returns one line per answer that some cell of a grid has, the most frequent first; at most six."""
     by_answer: dict[str, list[Advice]] = {}
     for one in found:
