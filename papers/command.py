@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mousehole.base import ConsoleReporter, engine_text
-from mousehole.reports import report_console
+from mousehole.document import report_console
 from mousehole.runs import opened
 from rich.console import Console
 from rich.text import Text

@@ -265,7 +265,7 @@ def test_import_linter__allows_what_is_there(packages: Path) -> None:
         ("mousehole/runs/_results.py", "import papers\n"),
         ("mousehole/runs/_results.py", "def draw():\n    from mousehole.reports import plots\n"),
         ("mousehole/runs/_results.py", "if TYPE_CHECKING:\n    from mousehole.reports.plots import draw\n"),
-        ("mousehole/reports/report.py", "import mousehole.comparison\n"),
+        ("mousehole/reports/document.py", "import mousehole.comparison\n"),
     ],
 )
 def test_import_linter__refuses_an_import_against_the_layers_or_in_a_circle(

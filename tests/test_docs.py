@@ -290,12 +290,12 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
 def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
     written = document.written(text("docs/json.md"), quantities_doc.TARGET)
     assert written == quantities_doc.table()
-    schema = text("docs/mousehole.compare-2.schema.json")
+    schema = text("docs/mousehole.compare-3.schema.json")
     assert schema == quantities_doc.text_of(quantities_doc.renewed(json.loads(schema)))
 
 
 def test_quantities__a_gone_one_leaves_the_schema() -> None:
-    schema = json.loads(text("docs/mousehole.compare-2.schema.json"))
+    schema = json.loads(text("docs/mousehole.compare-3.schema.json"))
     bucket = schema["$defs"]["bucket"]
     gone = quantities.about("bucket")[0].changed(stem="gone")
     bucket["properties"] |= quantities_doc.columns(gone)

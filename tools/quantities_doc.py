@@ -13,7 +13,7 @@ from tools import document
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "json.md"
-SCHEMA = ROOT / "docs" / "mousehole.compare-2.schema.json"
+SCHEMA = ROOT / "docs" / "mousehole.compare-3.schema.json"
 TARGET = "docs"
 COMMENT = "written by make docs"
 DEFINITIONS: dict[Subject, str] = {"bucket": "bucket", "scheme": "scheme"}

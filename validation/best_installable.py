@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mousehole.base import ConsoleReporter, MouseholeError, counted, percent
-from mousehole.reports import report_console
+from mousehole.document import report_console
 from mousehole.statistics import Estimate
 from mousehole.tuning import FINALIST, JudgedRow, Tuned, change_text, objectives, tune
 

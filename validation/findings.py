@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from mousehole.base import ConsoleReporter
-from mousehole.reports import report_console
+from mousehole.document import report_console
 from mousehole.statistics import Estimate, effective_comparisons
 
 from papers import paper

@@ -11,6 +11,7 @@ from .days import DaysComparison as DaysComparison
 from .days import compare_days as compare_days
 from .inputs import inspect as inspect
 from .inputs import read as read
+from .loading import load as load
 from .records import Records as Records
 from .records import run as run
 from .runs import Cell as Cell

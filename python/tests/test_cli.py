@@ -233,7 +233,7 @@ def test_compare__writes_everything(tmp_path: Path) -> None:
 
 def test_compare__json_on_standard_output_stands_alone(tmp_path: Path) -> None:
     done = run("compare", "web:sfd", *SMALL_ARGUMENTS, "--seeds", "1", "--json", "-", cwd=tmp_path)
-    assert json.loads(done.stdout)["schema"] == "mousehole.compare/2"
+    assert json.loads(done.stdout)["schema"] == "mousehole.compare/3"
     assert "No verdict: 1 replication of 4s gives no interval" in done.stderr
 
 
@@ -421,7 +421,7 @@ def test_compare__a_closed_pipe_ends_quietly_after_the_files(tmp_path: Path) -> 
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
-    assert json.loads((tmp_path / "a.json").read_text())["schema"] == "mousehole.compare/2"
+    assert json.loads((tmp_path / "a.json").read_text())["schema"] == "mousehole.compare/3"
 
 
 def test_schemes__prints_ascii_where_the_terminal_needs_it(tmp_path: Path) -> None:

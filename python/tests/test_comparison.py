@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from mousehole.answer import endpoints, tables
 from mousehole.comparison import Comparison
-from mousehole.reports import print_report
+from mousehole.document import print_document
 from rich.console import Console
 from support import SMALL
 
@@ -77,12 +77,12 @@ def test_compare__no_interval_from_four_seeds() -> None:
     assert set(found.findings["outcome"]) == {"undecided"}
 
 
-def test_report__says_once_per_reference_why_there_is_no_verdict() -> None:
+def test_report__says_once_why_there_is_no_verdict() -> None:
     found = mousehole.compare("web:sfd", seeds=1, **SMALL)  # type: ignore[arg-type]
     console = Console(width=110, record=True, file=io.StringIO())
-    print_report(console, found.results, details=True)
+    print_document(console, found.document(), details=True)
     text = console.export_text()
-    assert text.count("no verdict: 1 replication gives no interval; at least 5 are needed") == 2
+    assert text.count("No verdict: 1 replication gives no interval; at least 5 are needed") == 1
     assert "undecided" not in text
 
 
@@ -307,7 +307,7 @@ def test_compare__two_transfers_get_no_verdict() -> None:
 
 def test_report__says_what_stands_behind_the_verdicts(of_capture: Comparison) -> None:
     console = Console(width=110, record=True, file=io.StringIO())
-    print_report(console, of_capture.results)
+    print_document(console, of_capture.document())
     text = " ".join(console.export_text().split())
     assert "distinct transfers ≤ 15 kB of 80 clients" in text
     assert "draws the capture's clients anew" in text

@@ -9,11 +9,9 @@ import mousehole
 import numpy as np
 import pytest
 from mousehole.answer import findings
-from mousehole.days import Day, DaysComparison, days_findings
+from mousehole.days import Day, DaysComparison, _report, days_findings
 from mousehole.days import _days as days
-from mousehole.days import _report as report_days
-from mousehole.document import print_document
-from mousehole.reports import report_console
+from mousehole.document import print_document, report_console
 from mousehole.runs import Capture, Counted
 from mousehole.statistics import Design, heterogeneity, t_interval
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -242,7 +240,7 @@ def test_findings__a_day_below_the_floor_is_left_out_and_said_so(capsys: pytest.
     assert lines[0].startswith("Best for transfers ≤ 15 kB over 5 days (1 left out): sfd, better by")
     why = f"day5: Left out for these transfers: {one.effects[5].left_out}."
     assert why in days.day_notes(few, cell)
-    print_document(report_console(), report_days.document(few))
+    print_document(report_console(), _report.document(few))
     (line,) = [
         line for line in capsys.readouterr().out.splitlines() if line.split() == ["day5", "too", "few"]
     ]
@@ -272,7 +270,7 @@ def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -
 
 def test_report__caps_the_intervals_of_single_days(capsys: pytest.CaptureFixture[str]) -> None:
     own = hand_made([0.5, 0.6, 0.5, 0.6, 20.0])
-    print_document(report_console(), report_days.document(own))
+    print_document(report_console(), _report.document(own))
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("day4")][:1]
     assert line.split() == ["day4", ">+999", "%", "(>+999…>+999)"]
 
@@ -295,7 +293,7 @@ def test_compare_days__frames_sentences_and_json(found: DaysComparison) -> None:
     assert "over 5 days" in repr(found)
     assert found.answer()
     document = json.loads(found.to_json())
-    assert document["schema"] == "mousehole.days/1"
+    assert document["schema"] == "mousehole.days/2"
     assert [day["comparison"]["manifest"]["seed"] for day in document["days"]] == [1, 2, 3, 4, 5]
     (cell,) = document["cells"]
     first = cell["findings"][0]
@@ -307,7 +305,7 @@ def test_compare_days__frames_sentences_and_json(found: DaysComparison) -> None:
 def test_report__says_over_what_the_intervals_are(
     found: DaysComparison, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_document(report_console(), report_days.document(found.days), details=True)
+    print_document(report_console(), _report.document(found.days), details=True)
     text = capsys.readouterr().out
     assert "The unit is the day." in text
     assert "another day" in text
@@ -316,7 +314,7 @@ def test_report__says_over_what_the_intervals_are(
 
 def test_markdown__has_the_answer_every_section_and_the_numbers_of_charts(found: DaysComparison) -> None:
     text = found.markdown(["mousehole", "compare", "--days"])
-    made = report_days.document(found.days)
+    made = _report.document(found.days)
     headings = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["The answer", *(section.title for section in made.sections)]
     assert found.answer()[0].replace("(", r"(").split(":")[0] in text
@@ -349,7 +347,7 @@ def test_command__writes_report_page_and_json(tmp_path: Path) -> None:
     assert "at least 5 are needed" in done.stdout
     page = (tmp_path / "d.html").read_text()
     assert "compare day0.csv day1.csv --days" in page
-    assert json.loads((tmp_path / "d.json").read_text())["schema"] == "mousehole.days/1"
+    assert json.loads((tmp_path / "d.json").read_text())["schema"] == "mousehole.days/2"
 
 
 def test_command__refuses_what_is_no_set_of_days(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from mousehole.answer import jsonout, tables
 from mousehole.runs import as_record
 from support import SMALL, HandMadeRun, results_of
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-2.schema.json"
+SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-3.schema.json"
 
 TYPES: dict[str, Any] = {
     "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),

@@ -21,10 +21,10 @@ from mousehole import _engine
 from mousehole import scenario as scenarios
 from mousehole.base import MouseholeError, Options, OutputConsole
 from mousehole.commands.cli import main
+from mousehole.document import print_document
 from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
 from mousehole.link import Played, Programs, congestion_line, status_line
 from mousehole.link import _link as link
-from mousehole.reports import report
 from mousehole.runs import Plan
 from support import MODULE
 from test_json import SCHEMA, faults
@@ -433,7 +433,7 @@ def test_compare__the_report_has_words_of_its_own(monkeypatch: pytest.MonkeyPatc
     assert trial.comparison is not None
     console = OutputConsole(width=110, highlight=False)
     with console.capture() as captured:
-        report.print_report(console, trial.comparison.results, details=True)
+        print_document(console, trial.comparison.document(), details=True)
     text = " ".join(captured.get().split())
     assert not re.search("--seeds|--load|--warmup|replication|seeds|the model|warm-up|window", text)
     assert f"{rounds} round{'s' * (rounds > 1)} of " in text

@@ -11,7 +11,7 @@ import mousehole
 import pytest
 from mousehole import scenario as scenarios
 from mousehole.base import MouseholeError
-from mousehole.inputs import show
+from mousehole.document import Items, print_document
 from mousehole.scenario import sizefiles
 from rich.console import Console
 
@@ -94,7 +94,7 @@ def test_inspect__counts_applications(tmp_path: Path) -> None:
 def test_show__a_line_for_flows_and_datagrams() -> None:
     done = mousehole.run(scenario(mix=MIX, bulk={"flows": 2}))
     console = Console(record=True, width=100, file=io.StringIO())
-    show.print_records(console, done)
+    print_document(console, done.document())
     text = console.export_text()
     for part in ("ftp up: 1 long-lived flow,", "bulk down: 2 long-lived flows,", "calls up: "):
         assert part in text
@@ -104,7 +104,7 @@ def test_show__a_line_for_flows_and_datagrams() -> None:
 def test_show__omits_flows_and_datagrams_if_there_are_none() -> None:
     done = mousehole.run(scenario(model="poisson", load=0.5))
     assert done.flows.is_empty()
-    assert list(show._beside_transfers(done)) == []
+    assert not any(isinstance(block, Items) for block in done.document().sections[0].blocks)
 
 
 TRACED = """

@@ -9,7 +9,8 @@ import mousehole
 import pytest
 from mousehole import _engine
 from mousehole.answer import notes, overview
-from mousehole.reports import change_text, marked, print_overview, print_report
+from mousehole.document import print_document
+from mousehole.reports import document, marked, whole_change_cell
 from mousehole.runs import Capture, Change, Counted, Results, all_schemes
 from rich.console import Console
 from support import HandMadeRun, results_of
@@ -38,7 +39,7 @@ def quick() -> mousehole.Comparison:
 def shown(comparison: mousehole.Comparison) -> str:
     """The report as text."""
     console = Console(width=110, record=True, file=io.StringIO(), force_terminal=True)
-    print_report(console, comparison.results)
+    print_document(console, comparison.document())
     return console.export_text()
 
 
@@ -78,9 +79,9 @@ def test_report__groups_the_verdicts_of_many_schemes() -> None:
 
 
 def printed(results: Results) -> list[str]:
-    """The table of one cell and the verdicts below it, a line each."""
+    """The report on a terminal, a line each."""
     console = Console(width=110, record=True, file=io.StringIO())
-    print_overview(console, results, results.plan.cells[0], by_size=False)
+    print_document(console, document(results))
     return console.export_text().splitlines()
 
 
@@ -103,7 +104,7 @@ def test_table__means_are_over_the_replications_that_changes_are_over(count: int
 def test_table__without_short_transfers_has_neither_mean_nor_change() -> None:
     none = [HandMadeRun([10**6], [9.0]) for _ in range(6)]
     found = results_of(none, none)
-    (line,) = [line for line in printed(found) if line.startswith("sfd ")]
+    line = next(line for line in printed(found) if line.startswith("sfd  "))
     assert line.split()[1:3] == ["–", "–"]
     assert not [note for note in notes.cell_notes(found, found.plan.cells[0]) if note.startswith("Only ")]
 
@@ -130,14 +131,14 @@ def test_all_schemes__is_the_catalogue_without_ns2s_queues() -> None:
     assert {name.split("(")[0] for name in all_schemes()} == names
 
 
-def test_change_text__is_red_or_green_only_when_the_ends_agree() -> None:
-    assert change_text(Change(0.1, 0.05, 0.2, True)).style == "red"
-    assert change_text(Change(-0.1, -0.2, -0.05, True)).style == "green"
-    assert change_text(Change(-0.1, -0.2, 0.05, True)).style == ""
+def test_changes__are_in_colour_only_when_the_ends_agree() -> None:
+    assert whole_change_cell(Change(0.1, 0.05, 0.2, True)).tone == "bad"
+    assert whole_change_cell(Change(-0.1, -0.2, -0.05, True)).tone == "good"
+    assert whole_change_cell(Change(-0.1, -0.2, 0.05, True)).tone == ""
 
 
-def test_change_text__ends_at_a_factor_of_ten() -> None:
-    assert change_text(Change(0.5, -0.9, 40_000, True)).plain == "+50 (−90…>+999)"
+def test_changes__end_at_a_factor_of_ten() -> None:
+    assert whole_change_cell(Change(0.5, -0.9, 40_000, True)).text == "+50 (−90…>+999)"
 
 
 def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -
 @pytest.mark.parametrize("width", [60, 80, 110])
 def test_report__names_schemes_and_fits_at_every_width(quick: mousehole.Comparison, width: int) -> None:
     console = Console(width=width, record=True, file=io.StringIO(), force_terminal=True)
-    print_report(console, quick.results)
+    print_document(console, quick.document())
     lines = console.export_text().splitlines()
     assert max(map(len, lines)) <= width
     assert not any("…" in line and "(" not in line for line in lines), "something was cut off"

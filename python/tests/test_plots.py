@@ -173,8 +173,8 @@ def test_heat_map__is_grouped_and_sorted() -> None:
     )
     cell = found.plan.cells[0]
     groups = overview.by_group(found.results, cell)
-    assert list(groups) == [overview.FROM_PAPERS, overview.INSTALLABLE, overview.IDEALS]
-    assert set(groups[overview.FROM_PAPERS]) == {"sfd", "s-sfd"}
+    assert list(groups) == [overview.NOT_IN_LINUX, overview.INSTALLABLE, overview.IDEALS]
+    assert set(groups[overview.NOT_IN_LINUX]) == {"sfd", "s-sfd"}
     assert set(groups[overview.INSTALLABLE]) == {"droptail", "fq-codel"}
     for own in groups.values():
         means = [found.results.bucket_values(cell, one, "short", "response_mean_s").mean() for one in own]

@@ -10,8 +10,8 @@ import mousehole
 import pytest
 from mousehole import quantities
 from mousehole.base import time_text
+from mousehole.document import print_document
 from mousehole.quantities import Quantity
-from mousehole.reports import print_report
 from mousehole.tuning import objectives
 from rich.console import Console
 from support import SMALL
@@ -37,7 +37,7 @@ def test_add__a_quantity_shows_in_terminal_page_and_json(tmp_path: Path) -> None
     assert 0 < short["response_p10_low_s"] < short["response_p10_s"] < short["response_p10_high_s"]
     assert short["response_p10_s"] < short["response_p50_s"]
     written = io.StringIO()
-    print_report(Console(file=written, width=200), found.results, details=True)
+    print_document(Console(file=written, width=200), found.document(), details=True)
     value = time_text(short["response_p10_s"])
     assert (written.getvalue().count("p10"), value in written.getvalue()) == (11, True)
     found.html(tmp_path / "page.html")

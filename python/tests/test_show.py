@@ -6,7 +6,7 @@ from typing import Any
 import mousehole
 import pytest
 from mousehole._engine import DROP_REASONS
-from mousehole.inputs import show
+from mousehole.document import Cell, Table
 
 FAULTY = Path(__file__).resolve().parents[2] / "examples" / "single-transfer.toml"
 POLICED = {
@@ -24,8 +24,11 @@ POLICED = {
 
 @pytest.mark.parametrize(("scenario", "reason"), [(FAULTY, "fault"), (POLICED, "policed")])
 def test_queue_table__rows_add_up(scenario: Any, reason: str) -> None:
-    table = show._queue_table(mousehole.run(scenario).queues)
-    columns = {str(column.header): [str(cell) for cell in column.cells] for column in table.columns}
+    (table,) = [
+        block for block in mousehole.run(scenario).document().sections[0].blocks if isinstance(block, Table)
+    ]
+    rows = [[cell.text if isinstance(cell, Cell) else cell for cell in row] for row in table.rows]
+    columns = {column.heading: [row[place] for row in rows] for place, column in enumerate(table.columns)}
     counted = [name for name in ("arrived", *DROP_REASONS, "sent") if name in columns]
     assert reason in counted
     for arrived, *parts in zip(*(map(int, columns[name]) for name in counted), strict=True):

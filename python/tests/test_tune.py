@@ -16,6 +16,7 @@ from mousehole.answer import InBucket, Link
 from mousehole.answer import _install as install
 from mousehole.base import MouseholeError, OutputConsole, RunOptions, command_line_options
 from mousehole.base.cli_options import flag_of
+from mousehole.document import print_document
 from mousehole.runs import Results
 from mousehole.statistics import Estimate
 from mousehole.tuning import (
@@ -32,11 +33,11 @@ from mousehole.tuning import (
     Tuned,
     TuneOptions,
     TuneResults,
+    _words,
     objectives,
     tune,
 )
-from mousehole.tuning import _report as report_tune
-from mousehole.tuning import _words as tune_words
+from mousehole.tuning import _pareto as pareto
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -226,7 +227,7 @@ def test_tune__a_budget_is_an_account_to_repeat() -> None:
     again = tune("web:sfd", schemes="sfd|cake(tins=bulk)", **{**TINY, "trials": number})
     assert again.to_json() == one.to_json()
     console = OutputConsole(record=True, width=110, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    report_tune.print_report(console, one.results, one.spent)
+    print_document(console, one.document())
     assert f"--trials {number} --seed 1 in the place of --budget" in console.export_text()
 
 
@@ -326,7 +327,7 @@ def told(rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None,
         "web", goal, "droptail", ("sfd",), (), tuple(rows), tuple(limits), recommended,
         "sfd" if recommended else None, (), (), None, "", account,
     )  # fmt: skip
-    return list(tune_words.answer(found, results, results.plan.cells[0]))
+    return list(_words.answer(found, results, results.plan.cells[0]))
 
 
 NEW = "sfd(th=20kB)"
@@ -401,10 +402,10 @@ def test_winners_curse__is_what_choosing_among_equals_gives() -> None:
 
 def test_document__and_frames(found: Tuned) -> None:
     document = json.loads(found.to_json())
-    assert document["schema"] == "mousehole.tune/1"
+    assert document["schema"] == "mousehole.tune/2"
     assert document["account"]["trials"] == 12
     assert len(document["trials"]) == found.trials.height == 24
-    assert document["manifest"]["scenario"]["replication"] == 2
+    assert document["comparison"]["manifest"]["scenario"]["replication"] == 2
     assert "search_s" not in found.to_json()
     assert repr(found).startswith("Search of settings on web:sfd")
 
@@ -429,11 +430,11 @@ def test_plot__shows_schemes_beside_each_other(found: Tuned, tmp_path: Path) -> 
 
 def test_report__names_finalists_and_settings(found: Tuned) -> None:
     console = OutputConsole(record=True, width=110, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    report_tune.print_report(console, found.results, found.spent)
+    print_document(console, found.document())
     text = console.export_text()
     assert "Change against droptail" in text
-    for scheme, letter in report_tune.letters(found.results).items():
-        assert f"{letter}  {scheme}" in text, "finalists can be copied whole"
+    for scheme, letter in pareto.letters(found.results).items():
+        assert f"{letter}: {scheme}" in text, "finalists can be copied whole"
     assert "Install on Linux:" in text
     assert "12 settings, 6 of each scheme" in text
     assert found._repr_html_().startswith("<")
@@ -477,7 +478,7 @@ def test_command__writes_what_is_asked_for(tmp_path: Path) -> None:
         [*MODULE, *ARGUMENTS, *options], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "found.json").read_text())["schema"] == "mousehole.tune/1"
+    assert json.loads((tmp_path / "found.json").read_text())["schema"] == "mousehole.tune/2"
     assert "<svg" in (tmp_path / "found.svg").read_text()
     assert {path.name for path in (tmp_path / "here").iterdir()} == {"install.sh", "mousehole-live.toml"}
     assert "Best of 2 settings" in done.stdout

@@ -1,6 +1,7 @@
 from ._install import Installation as Installation
 from ._install import Link as Link
 from ._install import Settings as Settings
+from ._install import WredProfile as WredProfile
 from ._install import install_script as install_script
 from ._install import installation as installation
 from ._install import link_of as link_of

@@ -94,7 +94,8 @@ def without_directories(scenario: Scenario) -> Scenario:
     """Returns the scenario without directories, and with count and digest in place of listed connections."""
     section = sizefiles.moved(scenario["traffic"], lambda file: Path(file).name)
     listed = section.get("connections")
-    entry = {**section, "connections": connections_entry(listed)} if listed else section
+    is_counted = isinstance(listed, Mapping)  # the scenario of a saved result
+    entry = {**section, "connections": connections_entry(listed)} if listed and not is_counted else section
     named = with_traces_moved(scenario, lambda file: Path(file).name)
     return cast("Scenario", {**named, "traffic": entry})
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from mousehole import _engine
 from mousehole.answer import findings, notes, overview, tables
+from mousehole.answer._kept import facts_entry
+from mousehole.answer._kept import results_of as results_of
 from mousehole.answer.advice import Advice, advice
 from mousehole.base import Summary
 from mousehole.base import clean as clean
 from mousehole.base import dumps as dumps
 from mousehole.runs import Cell, Record, Results, Row, as_record
 
-COMPARE_SCHEMA = "mousehole.compare/2"
+COMPARE_SCHEMA = "mousehole.compare/3"
 RUN_SCHEMA = "mousehole.run/1"
 INSPECT_SCHEMA = "mousehole.inspect/1"
 
@@ -21,13 +23,14 @@ _PLACE = ("buffer", "load", "scheme")
 
 
 def comparison_document(results: Results) -> Document:
-    """Returns the document of schema `mousehole.compare/2`."""
+    """Returns the document of schema `mousehole.compare/3`."""
     return {
         "schema": COMPARE_SCHEMA,
         "manifest": results.manifest,
         "traffic": results.traffic or {},
         "cells": [_cell(results, cell) for cell in results.plan.cells],
         "notes": [findings.exploratory_note(results.plan), findings.coverage_note(results)],
+        **facts_entry(results),
     }
 
 

@@ -17,8 +17,8 @@ from mousehole.statistics import Design, Estimate, log_ratio
 
 REFERENCES = ("droptail", "red", "fq-codel")
 """Schemes with which every other one is compared, with default or other parameters, if they are present."""
-FROM_PAPERS, INSTALLABLE, IDEALS = "from papers", "installable", "ideals"
-"""Who can use schemes: nobody without what a paper proposes, anybody today, or nobody."""
+NOT_IN_LINUX, INSTALLABLE, IDEALS = "not in Linux", "installable", "ideals"
+"""Who can use schemes: only those who add to Linux, anybody today, or nobody."""
 MANY_SCHEMES = 8
 """With more schemes than this, the report is one table, and sentences are printed only on request."""
 
@@ -134,21 +134,21 @@ def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
     """Returns the schemes in groups by who can use them; the best for short transfers of each group first."""
     link = link_of(results.manifest["scenario"], cell.buffer)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
-    groups: dict[str, list[str]] = {name: [] for name in (FROM_PAPERS, INSTALLABLE, IDEALS)}
+    groups: dict[str, list[str]] = {name: [] for name in (NOT_IN_LINUX, INSTALLABLE, IDEALS)}
     for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):
         groups[_group_of(scheme, link)].append(scheme)
     return {name: schemes for name, schemes in groups.items() if schemes}
 
 
 def _group_of(scheme: str, link: Link | None) -> str:
-    """Returns who can use a scheme; a named one that needs `mousehole-live` counts as a paper's."""
+    """Returns who can use a scheme; a named one that needs `mousehole-live` is not in Linux."""
     if is_ideal(scheme):
         return IDEALS
     way = None if link is None else installation(scheme, link)
     if way is None:
-        return FROM_PAPERS
+        return NOT_IN_LINUX
     is_ours = any(line.startswith("mousehole-live") for line in way.lines)
-    return FROM_PAPERS if is_ours and "|" not in scheme else INSTALLABLE
+    return NOT_IN_LINUX if is_ours and "|" not in scheme else INSTALLABLE
 
 
 def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:

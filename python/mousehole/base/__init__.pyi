@@ -48,7 +48,9 @@ from ._progress import console_reporter as console_reporter
 from ._settings import COMPARED as COMPARED
 from ._settings import LINK as LINK
 from ._settings import RUN as RUN
+from ._settings import Direction as Direction
 from ._settings import Options as Options
+from ._settings import Replay as Replay
 from ._settings import RunOptions as RunOptions
 from ._settings import accepts_options as accepts_options
 from ._settings import command_line_options as command_line_options

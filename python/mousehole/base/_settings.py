@@ -6,7 +6,7 @@ from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from mousehole.base._progress import Reporter
 
@@ -17,6 +17,12 @@ P = ParamSpec("P")
 S = TypeVar("S")
 R = TypeVar("R")
 T = TypeVar("T")
+
+Direction = Literal["down", "up"]
+Way = Literal["down", "up", "both"]
+"""Server to client, or client to server."""
+Replay = Literal["open", "closed"]
+"""Whether connections of files wait for each other: not, or as recorded."""
 
 LINK, TRAFFIC, COMPARED, RUN, HOSTS = "Link", "Traffic", "Comparison", "Runs", "Hosts"
 
@@ -61,7 +67,7 @@ class RunOptions:
     rate: str | float | None = option(
         None, "Rate of both directions; the scheme is then at the download direction.", "RATE", LINK
     )
-    at: str | None = option(
+    at: Way | None = option(  # noqa: RUF009 (the call only declares)
         None, "Where the scheme is (default: both with --down and --up, else down).", "down|up|both", LINK
     )
     rtt: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
@@ -79,13 +85,13 @@ class RunOptions:
         None, "Bytes of IP packets / capacity, at most 2 (default: the traffic's own); several give a grid.",
         "0.9[,…]", TRAFFIC,
     )  # fmt: skip
-    payload: str | None = option(
+    payload: Way | None = option(  # noqa: RUF009 (the call only declares)
         None,
         "Which way the payload goes (default: the scenario's, else down; of calls both).",
         "down|up|both",
         TRAFFIC,
     )
-    replay: str | None = option(
+    replay: Replay | None = option(  # noqa: RUF009 (the call only declares)
         None,
         "Whether connections wait for each other as recorded (default: closed if files tell their ends).",
         "open|closed",

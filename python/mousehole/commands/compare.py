@@ -27,8 +27,8 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs, days: 
         compare_days_command(traffic, options, outputs, console_reporter(), typed_command())
         return
     from mousehole.comparison import compare
+    from mousehole.document import print_document, report_console
     from mousehole.inputs import traffic as traffics
-    from mousehole.reports import report
 
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
@@ -41,7 +41,7 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs, days: 
     try:  # files first: the reader of the report may close the pipe early
         _write_comparison(comparison, outputs)
     finally:  # print the report even if a disk is full
-        report.print_report(report.report_console(stderr=to_stderr), comparison.results, outputs.details)
+        print_document(report_console(stderr=to_stderr), comparison.document(), outputs.details)
 
 
 def _write_comparison(comparison: "Comparison", outputs: Outputs) -> None:

@@ -1,6 +1,6 @@
 """The command `mousehole inspect`."""
 
-from typing import Annotated
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -28,16 +28,17 @@ def inspect_command(
 ) -> None:
     """Answers `mousehole inspect`."""
     from mousehole.answer import jsonout
+    from mousehole.document import report_console
     from mousehole.inputs import show
     from mousehole.inputs import traffic as traffics
-    from mousehole.reports import report
 
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
     params = parameters("--param", param or [])
+    going = cast("Literal['down', 'up']", payload)  # the engine checks it
     summary = traffics.inspect(
-        traffic, rate, payload, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter()
+        traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter()
     )
     if json != "-":
-        show.print_summary(report.report_console(), summary)
+        show.print_summary(report_console(), summary)
     if json is not None:
         output.write_text(json, jsonout.dumps({"schema": jsonout.INSPECT_SCHEMA, **summary}))

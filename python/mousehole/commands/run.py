@@ -1,10 +1,10 @@
 """The command `mousehole run`."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
-from mousehole.base import console_reporter, output, parameters, whole
+from mousehole.base import Replay, console_reporter, output, parameters, whole
 from mousehole.base.arguments import JsonFile, ModelParams, Own, OwnPolicy
 from mousehole.base.cli_options import CliCommand, command_app
 
@@ -34,8 +34,7 @@ def run_command(
 ) -> None:
     """Answers `mousehole run`."""
     from mousehole import records
-    from mousehole.inputs import show
-    from mousehole.reports import report
+    from mousehole.document import print_document, report_console
     from mousehole.runs import load_policies
 
     for option, given in {"--records": records_file, "--trace": trace}.items():
@@ -45,11 +44,12 @@ def run_command(
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
     changes = {"scheme": scheme, **numbers, "trace": True if trace else None}
     params = parameters("--param", param or [])
-    done = records.run(scenario, reporter=console_reporter(), replay=replay, params=params, **changes)
+    loop = cast("Replay | None", replay)  # the engine checks it
+    done = records.run(scenario, reporter=console_reporter(), replay=loop, params=params, **changes)
     for frame, given in ((done.transfers, records_file), (done.trace, trace)):
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
     if json != "-":
-        show.print_records(report.report_console(), done)
+        print_document(report_console(), done.document())
     if json is not None:
         output.write_text(json, done.to_json())

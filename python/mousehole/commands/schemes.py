@@ -22,8 +22,8 @@ def schemes_command(
 ) -> None:
     """Answers `mousehole schemes`."""
     from mousehole.answer import jsonout
+    from mousehole.document import report_console
     from mousehole.inputs import show
-    from mousehole.reports import report
     from mousehole.runs import load_policies
 
     output.check_outputs({"--json": json})
@@ -33,9 +33,9 @@ def schemes_command(
             entry = show.scheme_entry(name)
         except MouseholeError as error:  # the name is an argument here, not the option --schemes
             raise error.renamed({"scheme": "NAME"}) from None
-        show.print_scheme(report.report_console(), entry)
+        show.print_scheme(report_console(), entry)
     elif json is None:
-        show.print_schemes(report.report_console(), _engine.schemes(), _engine.parts())
+        show.print_schemes(report_console(), _engine.schemes(), _engine.parts())
     else:
         output.write_text(
             json, jsonout.dumps({"schema": "mousehole.schemes/1", "schemes": _engine.schemes()})

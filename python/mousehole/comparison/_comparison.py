@@ -1,7 +1,7 @@
 """The Python interface: `compare` runs a comparison, `Comparison` gives access to what it found.
 
 The layers are: `results` holds the data; `tables`, `findings`, `notes` and `overview` compute from it;
-`report`, `plots`, `heatmap` and `jsonout` show it; this module calls all of them, and none imports it.
+`reports` and `jsonout` show it; this module calls all of them, and none imports it.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ from mousehole.base import (
     field_error,
     interruptible,
     least,
+    output,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.inputs import Frame, shipment_of, with_names
 from mousehole.inputs import traffic as traffics
-from mousehole.reports import report
 from mousehole.runs import (
     Backend,
     Cell,
@@ -60,6 +60,8 @@ from mousehole.scenario import bottleneck
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from mousehole.document import Document
 
 
 @accepts_options(Options)
@@ -273,6 +275,12 @@ class Comparison:
 
         return charts.written(plots.heat_picture(self.results), path, "heatmap")
 
+    def document(self, command: Sequence[str] | None = None) -> "Document":
+        """Returns the comparison as a document, which terminal, page and Markdown show."""
+        from mousehole import reports  # loads Altair
+
+        return reports.document(self.results, command)
+
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the comparison as one self-contained page with charts and tables (docs/report.md).
 
@@ -280,23 +288,28 @@ class Comparison:
         a file that cannot be written.
         """
         from mousehole import html
-        from mousehole.reports import page as report_html  # loads Altair
 
-        html.write(report_html.page(self.results, command), path)
+        html.write(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
         """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
         from mousehole.document import as_markdown
-        from mousehole.reports import page as report_html
 
-        return as_markdown(report_html.page(self.results, command))
+        return as_markdown(self.document(command))
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.compare/2` (docs/json.md).
+        """Returns the document of schema `mousehole.compare/3` (docs/json.md).
 
         The same inputs, options and seed give the same bytes.
         """
         return jsonout.dumps(jsonout.comparison_document(self.results))
+
+    def save(self, path: str | Path) -> None:
+        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
+
+        Raises `MouseholeError` for a file that cannot be written.
+        """
+        output.write_text(str(path), self.to_json())
 
     def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
         """Returns the scenario of one run, filled in; by default that of the baseline's first run."""
@@ -316,7 +329,9 @@ class Comparison:
         return {**self.__dict__, "_engine_traffic": None}
 
     def _repr_html_(self) -> str:
-        return as_html(lambda console: report.print_report(console, self.results))
+        from mousehole.document import print_document
+
+        return as_html(lambda console: print_document(console, self.document()))
 
 
 def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:

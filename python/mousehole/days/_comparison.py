@@ -9,12 +9,12 @@ from pathlib import Path
 import polars as pl
 
 from mousehole.answer import jsonout
-from mousehole.base import Options, Silent, accepts_options, as_html, conflict_error, field_error
+from mousehole.base import Options, Silent, accepts_options, as_html, conflict_error, field_error, output
 from mousehole.comparison import Comparison, compared, prepare
 from mousehole.days import _days as over_days
 from mousehole.days._days import Day, DaysFinding, days_findings, effect_rows
 from mousehole.days._document import days_document
-from mousehole.document import as_markdown, print_document
+from mousehole.document import Document, as_markdown, print_document
 from mousehole.engine_types import InputEntry
 from mousehole.inputs import Frame
 from mousehole.inputs import traffic as traffics
@@ -91,22 +91,32 @@ class DaysComparison:
         """Returns what to install for short transfers over all days; `cell` is the first one by default."""
         return over_days.answer(self.days, cell or self.plan.cells[0])[0]
 
+    def document(self, command: Sequence[str] | None = None) -> Document:
+        """Returns the comparison as a document, which terminal, page and Markdown show."""
+        from mousehole.days import _report  # loads Altair
+
+        return _report.document(self.days, command)
+
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the comparison as one self-contained page, as `Comparison.html` does."""
         from mousehole import html
-        from mousehole.days import _report  # loads Altair
 
-        html.write(_report.document(self.days, command), path)
+        html.write(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
         """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
-        from mousehole.days import _report
-
-        return as_markdown(_report.document(self.days, command))
+        return as_markdown(self.document(command))
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.days/1` (docs/json.md)."""
+        """Returns the document of schema `mousehole.days/2` (docs/json.md)."""
         return jsonout.dumps(days_document(self.days))
+
+    def save(self, path: str | Path) -> None:
+        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
+
+        Raises `MouseholeError` for a file that cannot be written.
+        """
+        output.write_text(str(path), self.to_json())
 
     def __repr__(self) -> str:
         lines = [
@@ -119,9 +129,7 @@ class DaysComparison:
         )
 
     def _repr_html_(self) -> str:
-        from mousehole.days import _report
-
-        return as_html(lambda console: print_document(console, _report.document(self.days)))
+        return as_html(lambda console: print_document(console, self.document()))
 
 
 def _checked_names(days: Sequence[str | Path]) -> list[str]:

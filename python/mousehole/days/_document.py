@@ -7,11 +7,11 @@ from mousehole.days import _days as days
 from mousehole.days._days import Day
 from mousehole.runs import Cell
 
-DAYS_SCHEMA = "mousehole.days/1"
+DAYS_SCHEMA = "mousehole.days/2"
 
 
 def days_document(own: Sequence[Day]) -> Document:
-    """Returns the document of schema `mousehole.days/1`: findings over days, and each day's own document."""
+    """Returns the document of schema `mousehole.days/2`: findings over days, and each day's own document."""
     plan = own[0].results.plan
     return {
         "schema": DAYS_SCHEMA,

@@ -26,8 +26,7 @@ from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section, traffic_section
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
 from mousehole.html.pictures import choices
-from mousehole.reports import conditions, size_words
-from mousehole.reports import page as report_html
+from mousehole.reports import capital, conditions, overview_blocks, size_words
 from mousehole.runs import Cell
 from mousehole.scenario import bottleneck
 
@@ -65,9 +64,7 @@ def _verdict(own: Sequence[Day]) -> Verdict:
     is_good = False
     for cell in plan.cells:
         found, way = days.answer(own, cell)
-        lines += (
-            [f"{report_html.capital(cell.title)}: {found[0]}", *found[1:]] if len(plan.cells) > 1 else found
-        )
+        lines += [f"{capital(cell.title)}: {found[0]}", *found[1:]] if len(plan.cells) > 1 else found
         if way is not None:
             lines += [f"Install on {way.place}:", Code("\n".join(way.lines), "Commands that install it")]
         is_good = is_good or found[0].startswith("Best")
@@ -190,9 +187,7 @@ def _effects_table(items: Sequence[DaysFinding], words: str) -> Table:
         [effect.day, *(_effect_cell(item.effects[place]) for item in items)]
         for place, effect in enumerate(items[0].effects if items else ())
     ]
-    return Table(
-        f"{report_html.capital(words)}: change on each day, with the day's own interval", columns, rows
-    )
+    return Table(f"{capital(words)}: change on each day, with the day's own interval", columns, rows)
 
 
 def _effect_cell(effect: DayEffect) -> TableCell:
@@ -217,7 +212,7 @@ def _each_day(own: Sequence[Day]) -> list[Block]:
         Details(
             day.name,
             [
-                *(report_html.overview_table(day.results, cell) for cell in day.results.plan.cells),
+                *(block for cell in day.results.plan.cells for block in overview_blocks(day.results, cell)),
                 Items(conditions(day.results)),
                 *traffic_section(day.results.traffic).blocks,
             ],

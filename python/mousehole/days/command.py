@@ -6,8 +6,7 @@ from dataclasses import replace
 from mousehole.base import MouseholeError, Options, Reporter, output
 from mousehole.base.cli_options import Outputs
 from mousehole.days._comparison import compare_days
-from mousehole.document import print_document
-from mousehole.reports import report_console
+from mousehole.document import print_document, report_console
 
 OF_ONE_DAY = ("plot", "heatmap", "save_scenario")
 """Outputs that a comparison over days does not have."""
@@ -31,7 +30,4 @@ def compare_days_command(
     try:
         output.write_all(writers)
     finally:  # print the report even if a disk is full
-        from mousehole.days import _report  # loads Altair
-
-        console = report_console(stderr=outputs.json == "-")
-        print_document(console, _report.document(found.days), outputs.details)
+        print_document(report_console(stderr=outputs.json == "-"), found.document(), outputs.details)

@@ -1,3 +1,4 @@
+from .blocks import INTERVALS as INTERVALS
 from .blocks import Block as Block
 from .blocks import Cell as Cell
 from .blocks import Chart as Chart
@@ -17,3 +18,4 @@ from .blocks import Tone as Tone
 from .blocks import Verdict as Verdict
 from .markdown import as_markdown as as_markdown
 from .terminal import print_document as print_document
+from .terminal import report_console as report_console

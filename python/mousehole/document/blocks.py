@@ -25,15 +25,19 @@ class Cell:
     text: str
     value: float | str | None
     tone: Tone = ""
+    shade: float | None = None
+    """Logarithm to the base 2 of a ratio, which a terminal shows as the cell's background."""
 
 
+INTERVALS = "the intervals"
+"""Stands in `Table.gives_way` for the ends of intervals."""
 Row = Sequence[Cell | str]
 """A row of a table; its first cell is its heading."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. Numbers stand to the right."""
+    """A column of a table. Numbers stand to the right. A heading may have several lines."""
 
     heading: str
     is_number: bool = True
@@ -45,13 +49,15 @@ class Table:
 
     `keys` has the series, such as the scheme, of each row; rows of series that are not chosen in
     `Document.choices` are hidden. `gives_way` are headings of columns that a narrow terminal leaves out, in
-    this order.
+    this order; the ends of intervals give way after them, or where `INTERVALS` stands among them.
     """
 
     caption: str
     columns: Sequence[Column]
     rows: Sequence[Row]
     keys: Sequence[str] = ()
+    ends: str = ""
+    """What the numbers in parentheses are; left out with them."""
     note: str = ""
     """Text below the table."""
     gives_way: Sequence[str] = ()
@@ -75,9 +81,11 @@ class Items:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values."""
+    """Names with their values, perhaps under a title; `tones` are those of the names."""
 
     pairs: Sequence[tuple[str, str]]
+    title: str = ""
+    tones: Sequence[Tone] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,8 @@ class Chart:
     """In pixels, without axes and legend."""
     is_fluid: bool = True
     """Whether the chart is made as wide as its place; False for facets, which keep their own width."""
+    printed: Literal["never", "details", "always"] = "never"
+    """Whether a terminal prints its numbers: never, with the details only, or always."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +129,14 @@ class Grid:
 
 @dataclass(frozen=True)
 class Details:
-    """Parts behind a summary that opens them."""
+    """Parts behind a summary that opens them; `is_open` says that pages show them from the beginning.
+
+    A terminal shows them with the details only.
+    """
 
     summary: str
     blocks: Sequence[Block]
+    is_open: bool = False
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,11 @@ def _items(block: Items) -> list[str]:
 
 
 def _facts(block: Facts) -> list[str]:
+    title = [f"**{_escaped(block.title)}**", ""] if block.title else []
+    return [*title, *_pairs(block)]
+
+
+def _pairs(block: Facts) -> list[str]:
     return [f"- {_escaped(name)}: {_escaped(value)}" for name, value in block.pairs]
 
 
@@ -78,7 +83,8 @@ def _table(block: Table) -> list[str]:
         "|" + "|".join("---:" if column.is_number else "---" for column in block.columns) + "|",
         *map(_line, rows),
     ]
-    return lines + (["", _escaped(block.note)] if block.note else [])
+    below = f"{block.ends} {block.note}".strip()
+    return lines + (["", _escaped(below)] if below else [])
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Prints documents on a terminal: the answer, then sentences and tables that fit; charts are left out."""
+"""Prints documents on a terminal: the answer, sentences, tables that fit, and of some charts the numbers."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -8,10 +8,12 @@ from rich.console import Console
 from rich.table import Table as TextTable
 from rich.text import Text
 
-from mousehole.base import dense, print_fitting, say
+from mousehole.base import OutputConsole, dense, natural_width, print_fitting, say
 from mousehole.document.blocks import (
+    INTERVALS,
     Block,
     Cell,
+    Chart,
     Code,
     Details,
     Document,
@@ -28,38 +30,83 @@ STYLES: dict[Tone, str] = {"": "", "good": "green", "open": "yellow", "bad": "re
 ENDS = re.compile(r" \([^()]*…[^()]*\)")
 """The ends of an interval behind a number."""
 MORE = "--details prints everything."
+WIDEST = 110
+LONG = 40
+"""Longer texts in tables are sentences."""
+MOST_LINES = 6
+"""The commands of an answer are printed in full up to so many lines."""
+FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
+    "#f7f7f7", "#fee0b6", "#fdb863", "#e08214", "#b35806")  # fmt: skip
+"""Background colours, from no change to a factor of four."""
 
 
-def print_document(console: Console, document: Document, details: bool = False) -> None:
-    """Prints a document; `details` adds the sections and blocks that are folded otherwise."""
+def report_console(stderr: bool = False) -> Console:
+    """Returns a console of at most 110 columns, and of exactly 110 if the output is not a terminal."""
+    console = OutputConsole(stderr=stderr, highlight=False)
+    console.width = min(console.width, WIDEST) if console.is_terminal else WIDEST
+    return console
+
+
+def print_document(console: Console, document: Document, details: bool = False, more: str = MORE) -> None:
+    """Prints a document; `details` adds the sections and blocks that are folded otherwise.
+
+    Without them, `more` says how to have what is folded.
+    """
     console.print(Text(document.title, style="bold"))
     if document.verdict is not None:
-        _print_verdict(console, document.verdict)
+        _print_verdict(console, document.verdict, details)
     for section in document.sections:
         if section.shown == "always" or (section.shown == "details" and details):
             if section.is_ruled:
                 console.rule(Text(section.title), align="left")
-            _print_blocks(console, section.blocks, details)
-    if not details:
-        say(console, Text(MORE, style="dim"))
+            _print_blocks(console, list(_shown(section.blocks, details)))
+    if not details and _is_folded(document):
+        say(console, Text(more, style="dim"))
 
 
-def _print_verdict(console: Console, verdict: Verdict) -> None:
+def _is_folded(document: Document) -> bool:
+    """Returns whether the details have more."""
+    sections = [section for section in document.sections if section.shown != "page"]
+    return any(
+        section.shown == "details"
+        or list(map(id, _shown(section.blocks, True))) != list(map(id, _shown(section.blocks, False)))
+        for section in sections
+    )
+
+
+def _shown(blocks: Sequence[Block], details: bool) -> Iterator[Block]:
+    """Yields what is printed of blocks; of a chart its numbers."""
+    for block in blocks:
+        if isinstance(block, Grid) or (isinstance(block, Details) and details):
+            yield from _shown(block.blocks, details)
+        elif isinstance(block, Chart) and block.printed in ("always", *(["details"] if details else [])):
+            yield block.numbers
+        else:
+            yield block
+
+
+def _print_verdict(console: Console, verdict: Verdict, details: bool) -> None:
     for place, line in enumerate(verdict.lines):
         if isinstance(line, Code):
-            _print_code(console, line)
+            count = len(line.text.splitlines())
+            if details or count <= MOST_LINES:
+                _print_code(console, line)
+            else:
+                say(console, Text(f"  {count} lines, which --details prints"))
         else:
             say(console, Text(line, style="" if place else STYLES[verdict.tone]))
     console.print()
 
 
-def _print_blocks(console: Console, blocks: Sequence[Block], details: bool) -> None:
+def _print_blocks(console: Console, blocks: Sequence[Block]) -> None:
+    before: Block | None = None
     for block in blocks:
-        if isinstance(block, Grid) or (isinstance(block, Details) and details):
-            _print_blocks(console, block.blocks, details)
+        if isinstance(before, Prose | Items) and isinstance(block, Table | Facts):
+            console.print()
         for kind, show in _PRINTERS.items():
             if isinstance(block, kind):
                 show(console, block)
+        before = block
 
 
 def _print_prose(console: Console, block: Prose) -> None:
@@ -73,8 +120,14 @@ def _print_items(console: Console, block: Items) -> None:
 
 
 def _print_facts(console: Console, block: Facts) -> None:
-    for name, value in block.pairs:
-        say(console, Text(f"{name}: {value}"))
+    if block.title:
+        console.print(Text(block.title, style="bold"))
+    tones: Sequence[Tone] = block.tones or [""] * len(block.pairs)
+    for (name, value), tone in zip(block.pairs, tones, strict=True):
+        text = Text(f"{name}: ", style=STYLES[tone]) + Text(value, style="none")
+        say(console, text, indent=2 if block.title else 0)
+    if block.title:
+        console.print()
 
 
 def _print_code(console: Console, block: Code) -> None:
@@ -83,22 +136,77 @@ def _print_code(console: Console, block: Code) -> None:
 
 
 def _print_table(console: Console, block: Table) -> None:
-    print_fitting(console, _forms(block))
-    if block.note:
-        say(console, Text(block.note, style="dim"))
+    """Prints the fullest form that fits; where none does, columns of text fold, and numbers follow below."""
+    forms = list(_forms(block))
+    if not _fits(console, _text_table(block, *forms[-1])) and not _has_long_texts(block):
+        _print_in_parts(console, block)
+        return
+    left_out = print_fitting(console, ((_text_table(block, *form), _missing(*form)) for form in forms))
+    _print_below(console, block, has_ends=INTERVALS not in left_out)
 
 
-def _forms(block: Table) -> Iterator[tuple[TextTable, str]]:
-    """Yields the table with ever fewer columns, then likewise without the ends of intervals."""
+def _print_below(console: Console, block: Table, has_ends: bool) -> None:
+    below = f"{block.ends if has_ends else ''} {block.note}".strip()
+    if below:
+        say(console, Text(f"{below}\n", style="dim"))
+
+
+def _fits(console: Console, table: TextTable) -> bool:
+    return natural_width(console, table) <= console.width
+
+
+def _has_long_texts(block: Table) -> bool:
+    """Returns whether a column beside the first holds sentences, which can be folded."""
+    places = [place for place, column in enumerate(block.columns) if place and not column.is_number]
+    return any(len(_text(row[place], True)) > LONG for row in block.rows for place in places)
+
+
+def _print_in_parts(console: Console, block: Table) -> None:
+    """Prints a table that is too wide in any form as several, each with the first column."""
+    kept = [place for place, column in enumerate(block.columns) if column.heading not in block.gives_way]
+    names, rest, heading = kept[:1], kept[1:], block.caption
+    while rest:
+        count = len(rest)
+        while count > 1 and not _fits(console, _part(block, [*names, *rest[:count]])):
+            count -= 1
+        console.print(Text(heading, style="bold"))
+        table = _part(block, [*names, *rest[:count]])
+        table.title = None  # it would be folded to the width of the table
+        console.print(table)
+        console.print()
+        rest, heading = rest[count:], f"{block.caption}, continued"
+    _print_below(console, block, has_ends=True)
+
+
+def _forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
+    """Yields the columns that are left out, and whether intervals have ends: the fullest form first.
+
+    A table of which nothing gives way has one form.
+    """
+    names = list(block.gives_way)
+    if not names:
+        yield [], True
+        return
+    if INTERVALS in names:
+        for count in range(len(names) + 1):
+            yield [name for name in names[:count] if name != INTERVALS], INTERVALS not in names[:count]
+        return
     for with_ends in (True, False):
-        for count in range(len(block.gives_way) + 1):
-            left_out = block.gives_way[:count]
-            missing = [*left_out, *([] if with_ends else ["the intervals"])]
-            yield _text_table(block, left_out, with_ends), ", ".join(missing)
+        for count in range(len(names) + 1):
+            yield names[:count], with_ends
+
+
+def _missing(left_out: Sequence[str], with_ends: bool) -> str:
+    return ", ".join(name.replace("\n", " ") for name in [*left_out, *([] if with_ends else [INTERVALS])])
 
 
 def _text_table(block: Table, left_out: Sequence[str], with_ends: bool) -> TextTable:
     kept = [place for place, column in enumerate(block.columns) if column.heading not in left_out]
+    return _part(block, kept, with_ends)
+
+
+def _part(block: Table, kept: Sequence[int], with_ends: bool = True) -> TextTable:
+    """Returns a table of some columns, by their places."""
     table = dense(block.caption)
     for place in kept:
         column = block.columns[place]
@@ -110,7 +218,17 @@ def _text_table(block: Table, left_out: Sequence[str], with_ends: bool) -> TextT
 
 def _text(cell: Cell | str, with_ends: bool) -> Text:
     own = cell if isinstance(cell, Cell) else Cell(cell, cell)
-    return Text(own.text if with_ends else ENDS.sub("", own.text), style=STYLES[own.tone])
+    text = own.text if with_ends else ENDS.sub("", own.text)
+    if own.shade is not None:
+        return Text(f" {text} ", style=_background(own.shade))
+    return Text(text, style=STYLES[own.tone])
+
+
+def _background(shade: float) -> str:
+    """Returns a colour whose strength grows with the logarithm of the ratio up to a factor of four."""
+    shades = FASTER if shade < 0 else SLOWER
+    place = min(round(abs(shade) / 2 * (len(shades) - 1) + 0.25), len(shades) - 1)
+    return f"{'white' if place > 2 else 'black'} on {shades[place]}"
 
 
 _PRINTERS: dict[type, Callable[[Console, Any], None]] = {

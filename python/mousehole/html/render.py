@@ -64,7 +64,8 @@ def table(part: Table) -> str:
         f"<tr{_attribute('data-key', key)}>{_row(row, part.columns)}</tr>\n"
         for row, key in zip(part.rows, keys, strict=True)
     )
-    note = f'<p class="dim">{words(part.note)}</p>' if part.note else ""
+    below = f"{part.ends} {part.note}".strip()
+    note = f'<p class="dim">{words(below)}</p>' if below else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(part.caption)}">'
         f'<table class="sortable"><caption><span>{escape(part.caption)}</span></caption>'
@@ -130,8 +131,13 @@ def _items(part: Items) -> str:
 
 
 def _facts(part: Facts) -> str:
-    pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in part.pairs)
-    return f"<dl>{pairs}</dl>\n"
+    tones = part.tones or [""] * len(part.pairs)
+    pairs = "".join(
+        f"<dt{_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
+        for (name, value), tone in zip(part.pairs, tones, strict=True)
+    )
+    title = f"<p><strong>{words(part.title)}</strong></p>" if part.title else ""
+    return f"{title}<dl>{pairs}</dl>\n"
 
 
 def _grid(part: Grid) -> str:
@@ -139,7 +145,8 @@ def _grid(part: Grid) -> str:
 
 
 def _details(part: Details) -> str:
-    return f"<details><summary>{escape(part.summary)}</summary>{blocks(part.blocks)}</details>\n"
+    state = " open" if part.is_open else ""
+    return f"<details{state}><summary>{escape(part.summary)}</summary>{blocks(part.blocks)}</details>\n"
 
 
 def _raw(part: Raw) -> str:

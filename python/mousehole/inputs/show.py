@@ -1,36 +1,20 @@
-"""What `inspect`, `run` and `schemes` print."""
+"""What `inspect` and `schemes` print."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
-import polars as pl
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mousehole import _engine, quantities
-from mousehole._engine import DROP_REASONS
-from mousehole.base import (
-    counted,
-    rate_text,
-    say,
-    scheme_name,
-    share_text,
-    size_text,
-    span_text,
-    time_text,
-    unit_text,
-)
+from mousehole import _engine
+from mousehole.base import counted, rate_text, say, scheme_name, share_text, size_text, span_text, time_text
 from mousehole.engine_types import (
     CatalogueEntry,
-    Counter,
     FlowClassCount,
     ParameterEntry,
     PartEntry,
-    QueueCounters,
-    RunSummary,
-    Scenario,
     SchemeEntry,
     TrafficSource,
     TrafficSummary,
@@ -39,41 +23,6 @@ from mousehole.inputs import account
 from mousehole.inputs._replay import shared_words
 
 _REMARK_STYLES = {"skipped": "", "faulty": "red", "note": "yellow"}
-
-MOST_LINES = 10
-"""Lines of a run as text."""
-
-
-class OneRun(Protocol):
-    """What is printed of the records of a run; see `records.Records`."""
-
-    @property
-    def scenario(self) -> Scenario:
-        """The scenario, filled in."""
-
-    @property
-    def transfers(self) -> pl.DataFrame:
-        """One row per measured transfer."""
-
-    @property
-    def queues(self) -> list[QueueCounters]:
-        """The counters of every link."""
-
-    @property
-    def summary(self) -> RunSummary:
-        """Load, goodput, and how much was simulated."""
-
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per long-lived flow."""
-
-    @property
-    def datagrams(self) -> pl.DataFrame:
-        """One row per datagram flow."""
-
-    @property
-    def applications(self) -> pl.DataFrame:
-        """One row per figure of an application."""
 
 
 def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
@@ -173,91 +122,6 @@ def two_columns(rows: list[tuple[str, str]]) -> Table:
     table.add_column(overflow="fold")
     for name, value in rows:
         table.add_row(Text(name), Text(value))
-    return table
-
-
-def print_records(console: Console, done: OneRun, how: str = "simulated") -> None:
-    """Prints a run in a few lines; `how` says what its seconds are."""
-    console.print(Text(_measured(done), style="bold"))
-    console.print(_queue_table(done.queues))
-    console.print(Text(_simulated(done, how)))
-    for line in _beside_transfers(done):
-        console.print(Text(line))
-
-
-def run_text(done: OneRun) -> str:
-    """Returns a run as text of at most ten lines."""
-    links = [_link_text(queue) for queue in done.queues]
-    lines = [_measured(done), _simulated(done), *links, *_beside_transfers(done)]
-    rest = len(lines) - MOST_LINES + 1
-    return "\n".join(lines if rest <= 1 else [*lines[:-rest], f"and {rest} lines more"])
-
-
-def _measured(done: OneRun) -> str:
-    count, unfinished = len(done.transfers), int(done.transfers["end_s"].is_nan().sum())
-    return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
-
-
-def _simulated(done: OneRun, how: str = "simulated") -> str:
-    summary = done.summary
-    return (
-        f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
-        f"{summary['simulated_s']:.6g} s {how}"
-    )
-
-
-def _link_text(queue: QueueCounters) -> str:
-    arrived, dropped = (sum(colour[name] for colour in queue["colours"]) for name in ("arrived", "dropped"))
-    rate, used = rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])
-    lost, delay = share_text(dropped / arrived if arrived else 0.0), time_text(queue["delay_p95_s"])
-    return f"link {queue['name']}: {rate}, {used} utilised, {lost} lost, delay p95 {delay}"
-
-
-def _beside_transfers(done: OneRun) -> Iterator[str]:
-    """Returns a line per source and direction of long-lived flows and datagrams, and per application."""
-    for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
-        rate = rate_text(float(group["goodput_bps"].sum()))
-        flows = "flow" if len(group) == 1 else "flows"
-        yield f"{source} {_direction(upload)}: {len(group)} long-lived {flows}, {rate}"
-    for (source, upload), group in done.datagrams.group_by(["source", "upload"], maintain_order=True):
-        sent, lost = int(group["sent"].sum()), int(group["lost"].sum())
-        share = share_text(lost / sent if sent else 0.0)
-        late = group["delay_p95_s"].fill_nan(None).max()
-        delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
-        yield f"{source} {_direction(upload)}: {sent} datagrams, {share} lost{delay}"
-    felt = done.applications.filter(pl.col("kind").is_not_null() & pl.col("is_primary"))
-    for (group,), rows in felt.group_by(["group"], maintain_order=True):
-        figures = (_figure(row["what"], row["value"]) for row in rows.to_dicts())
-        yield f"{group}: {', '.join(figures)}"
-
-
-def _figure(what: str, value: float) -> str:
-    one = quantities.find("application", what)
-    return f"{one.short} {unit_text(one.unit, value)}"
-
-
-def _direction(upload: object) -> str:
-    return "up" if upload else "down"
-
-
-def _queue_table(queues: list[QueueCounters]) -> Table:
-    """Returns a row per link and colour; a reason for which nothing was dropped has no column."""
-    colours = [colour for queue in queues for colour in queue["colours"]]
-    reasons = [name for name in DROP_REASONS if any(colour[name] for colour in colours)]
-    counted: tuple[Counter, ...] = ("arrived", *reasons, "marked", "sent")
-    headings = ("link", "rate", "utilised", "colour", *counted, "delay p50", "p95", "p99")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for position, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if position in (0, 3) else "right")
-    for queue in queues:
-        head = [queue["name"], rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])]
-        delays = [
-            time_text(delay) for delay in (queue["delay_p50_s"], queue["delay_p95_s"], queue["delay_p99_s"])
-        ]
-        for colour in [colour for colour in queue["colours"] if colour["arrived"]]:
-            counts = [str(colour[name]) for name in counted]
-            table.add_row(*(Text(text) for text in (*head, colour["name"], *counts, *delays)))
-            head, delays = [""] * 3, [""] * 3
     return table
 
 

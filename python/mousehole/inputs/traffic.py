@@ -14,6 +14,7 @@ import polars as pl
 from mousehole import _engine
 from mousehole.base import (
     BITS,
+    Direction,
     MouseholeError,
     Reporter,
     Silent,
@@ -186,7 +187,7 @@ def scenario_path(source: Source) -> Path:
 
 
 @suggesting
-def read(paths: Source, payload: str = "down", strict: bool = False, seed: int = 1,
+def read(paths: Source, payload: Direction = "down", strict: bool = False, seed: int = 1,
          params: Mapping[str, object] | None = None, class_: str | Sequence[str] | None = None,
          ) -> pl.DataFrame:  # fmt: skip
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
@@ -212,8 +213,8 @@ def read(paths: Source, payload: str = "down", strict: bool = False, seed: int =
 
 
 @suggesting
-def inspect(paths: Source, rate: str | float | None = None, payload: str = "down", strict: bool = False,
-            seed: int = 1, params: Mapping[str, object] | None = None,
+def inspect(paths: Source, rate: str | float | None = None, payload: Direction = "down",
+            strict: bool = False, seed: int = 1, params: Mapping[str, object] | None = None,
             class_: str | Sequence[str] | None = None, reporter: Reporter | None = None,
             ) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.

@@ -15,13 +15,12 @@ from rich.console import Console
 from mousehole import _engine, records
 from mousehole import scenario as scenarios
 from mousehole.base import MouseholeError, Options, conflict_error, field_error, output
+from mousehole.document import print_document, report_console
 from mousehole.engine_types import LinkStatus, Scenario
-from mousehole.inputs import show
 from mousehole.link import _link as link
 from mousehole.link._link import Observer, Played, Programs, Run
 from mousehole.link._options import LinkOptions
-from mousehole.link._report import account_lines, congestion_line, prediction_table, status_line, warnings
-from mousehole.reports import report
+from mousehole.link._report import rounds_document, run_document, status_line, warnings
 from mousehole.runs import Task, load_policies
 
 INVALID_STATUS = 1
@@ -151,12 +150,8 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         place = options.save_scenario
         folder = Path.cwd() if place == "-" else Path(place).parent
         output.write_text(place, scenarios.to_toml(played.scenario, folder))
-    console = report.report_console(stderr="-" in (options.json, options.save_scenario))
-    show.print_records(console, played.records, "in real time")
-    for line in (*account_lines(played.account), congestion_line(link.default_congestion())):
-        console.print(line, markup=False, soft_wrap=True)
-    if options.predict:
-        prediction_table(console, played, link.predict(played))
+    console = report_console(stderr="-" in (options.json, options.save_scenario))
+    print_document(console, run_document(played, link.predict(played) if options.predict else None))
     if options.json is not None:
         output.write_text(options.json, link_json(played))
     status = played.account["status"] or 0
@@ -202,16 +197,13 @@ def _compare(
         statuses.append(status)
 
     trial = link.compare(plan, programs, shlex.join(command), observer, played)
-    console = report.report_console(stderr=options.json == "-")
+    console = report_console(stderr=options.json == "-")
     if trial.comparison is None:
         errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
         return next(filter(None, statuses), INVALID_STATUS)
     if options.json is not None:
         output.write_text(options.json, trial.to_json())
-    report.print_report(console, trial.comparison.results, options.details)
-    console.print(congestion_line(link.default_congestion()), markup=False, soft_wrap=True)
-    for line in trial.faults:
-        console.print(f"warning: {line}", markup=False, soft_wrap=True)
+    print_document(console, rounds_document(trial.comparison, trial.faults), options.details)
     return next(filter(None, statuses), 0)
 
 

@@ -1,14 +1,14 @@
-"""What `mousehole link` prints beside the tables of `run`."""
+"""What `mousehole link` shows beside the documents of `run` and `compare`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from mousehole.base import counted, rate_text, share_text, time_text
+from mousehole.comparison import Comparison
+from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus
 from mousehole.link._link import Played, default_congestion, unlike
 from mousehole.records import Records
@@ -64,18 +64,39 @@ def warnings(account: LinkAccount) -> Iterator[str]:
         yield f"the command left {left} running in the background, which ended with it"
 
 
-def prediction_table(console: Console, played: Played, simulated: Records) -> None:
-    """Prints the transfers of a run beside those of the simulator with the same flows."""
-    table = Table(box=box.SIMPLE, title="the same flows in real time and simulated", title_justify="left")
-    for heading in ("response time", "real time", "simulated", "differs by"):
-        table.add_column(heading, justify="left" if heading == "response time" else "right")
+def run_document(played: Played, simulated: Records | None = None) -> Document:
+    """Returns the document of a run on real packets; `simulated` has the same flows in the simulator."""
+    own = played.records.document("in real time")
+    went = Items([*account_lines(played.account), congestion_line(default_congestion())])
+    sections = [*own.sections, Section("account", "How the run went", [went])]
+    if simulated is not None:
+        blocks = [_prediction_table(played, simulated), Prose(prediction_line(played))]
+        sections.append(Section("prediction", "The same flows simulated", blocks))
+    return replace(own, sections=sections)
+
+
+def rounds_document(found: Comparison, faults: Sequence[str]) -> Document:
+    """Returns the document of a comparison on real packets; `faults` are what its rounds had."""
+    own = found.document()
+    warned = [Items([f"warning: {fault}" for fault in faults], "open")] if faults else []
+    blocks = [Items([congestion_line(default_congestion())]), *warned]
+    return replace(own, sections=[*own.sections, Section("programs", "The programs", blocks)])
+
+
+def _prediction_table(played: Played, simulated: Records) -> Table:
+    """Returns the transfers of a run beside those of the simulator with the same flows."""
     figures = [_figures(played.records.transfers), _figures(simulated.transfers)]
+    rows: list[Row] = []
     for name, real in figures[0].items():
         other = figures[1].get(name)
-        differs = "–" if not other or real is None else f"{100 * (other / real - 1):+.1f} %"
-        table.add_row(name, time_text(real), time_text(other), differs)
-    console.print(table)
-    console.print(prediction_line(played), markup=False, soft_wrap=True)
+        differs = None if not other or not real else other / real - 1
+        text = "–" if differs is None else f"{100 * differs:+.1f} %"
+        rows.append([name, Cell(time_text(real), real), Cell(time_text(other), other), Cell(text, differs)])
+    columns = [
+        Column("response time", is_number=False),
+        *map(Column, ("real time", "simulated", "differs by")),
+    ]
+    return Table("The same flows in real time and simulated", columns, rows)
 
 
 def prediction_line(played: Played) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from mousehole.base import COMPARED, LINK, RUN, option, switch
 
@@ -21,7 +22,7 @@ class PageOptions:
     buffer: str = option(
         "100p", "Buffer in packets, bytes or bandwidth-delay products.", "50p|64kB|1bdp", LINK
     )
-    http: str | None = option(
+    http: Literal["1.1", "2", "3"] | None = option(
         None, "Version of HTTP; 2 and 3 need TLS (default: a recording's own, else 1.1).", "1.1|2|3", PAGE
     )
     bulk: int | None = option(6, "Downloads that last as long as the load.", "N", PAGE, int)

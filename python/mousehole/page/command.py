@@ -40,8 +40,8 @@ def page_command(
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_outputs({"--json": outputs.json, "--plot": outputs.plot})
+    from mousehole.document import report_console
     from mousehole.page import conduct, document, predict, show
-    from mousehole.reports import report
 
     reporter = console_reporter()
     try:
@@ -56,6 +56,6 @@ def page_command(
         from mousehole.page import waterfall
 
         charts.written(waterfall.picture_of(results), outputs.plot)
-    show.print_page(report.report_console(stderr=outputs.json == "-"), results, prediction)
+    show.print_page(report_console(stderr=outputs.json == "-"), results, prediction)
     if any(row.loads == 0 for row in results.rows()):
         raise typer.Exit(NO_LOAD_STATUS)

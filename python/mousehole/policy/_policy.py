@@ -1,6 +1,7 @@
 """Policies of the user: creates a header to start from, and checks a header before it is used."""
 
 from pathlib import Path
+from typing import Literal
 
 from mousehole import _engine
 from mousehole.base import MouseholeError, field_error
@@ -10,7 +11,7 @@ RECORDS = 1 << 20
 """Records that `check` plays in the kernel by default: about a million."""
 
 
-def new(name: str, kind: str = "marker", folder: str | Path = ".") -> Path:
+def new(name: str, kind: Literal["marker", "dropper"] = "marker", folder: str | Path = ".") -> Path:
     """Writes a commented header that works, and returns its path, `folder`/`name`.h.
 
     `kind` is "marker" or "dropper". Raises `MouseholeError` for a name or kind that is not allowed, and for a

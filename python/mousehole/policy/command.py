@@ -1,6 +1,6 @@
 """The commands `mousehole policy ...`."""
 
-from typing import Annotated
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -21,7 +21,7 @@ def new_command(
     kind: Annotated[str, typer.Option(metavar="marker|dropper", help="What it decides.")] = "marker",
 ) -> None:
     """Writes NAME.h into this folder: a commented, working policy to start from."""
-    print(policy.new(name, kind))
+    print(policy.new(name, cast("Literal['marker', 'dropper']", kind)))  # the engine checks it
 
 
 @app.command("check", cls=CliCommand)

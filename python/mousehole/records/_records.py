@@ -12,6 +12,7 @@ from mousehole import _engine, quantities
 from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
 from mousehole.base import (
     REVISION,
+    Replay,
     Reporter,
     Silent,
     as_html,
@@ -20,6 +21,7 @@ from mousehole.base import (
     refuse_unknown,
     with_units,
 )
+from mousehole.document import Document, as_markdown, print_document
 from mousehole.engine_types import (
     InputEntry,
     LinkAccount,
@@ -28,7 +30,8 @@ from mousehole.engine_types import (
     Scenario,
     TrafficSection,
 )
-from mousehole.inputs import Frame, of_section, show
+from mousehole.inputs import Frame, of_section
+from mousehole.records import _report
 from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
 from mousehole.scenario import filled, load, rate_traces, try_scenarios, with_params
 
@@ -93,16 +96,24 @@ class Records:
         }
         return jsonout.dumps(document)
 
+    def document(self, how: str = "simulated") -> Document:
+        """Returns the run as a document; `how` says what its seconds are."""
+        return _report.document(self, how)
+
+    def markdown(self) -> str:
+        """Returns the document as Markdown."""
+        return as_markdown(self.document())
+
     def __repr__(self) -> str:
-        return show.run_text(self)
+        return _report.run_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(lambda console: show.print_records(console, self))
+        return as_html(lambda console: print_document(console, self.document()))
 
 
 def run(
     scenario: str | Path | Mapping[str, object], *, reporter: Reporter | None = None,
-    replay: str | None = None, params: Mapping[str, object] | None = None, **changes: object,
+    replay: Replay | None = None, params: Mapping[str, object] | None = None, **changes: object,
 ) -> Records:  # fmt: skip
     """Runs a scenario and returns its records.
 

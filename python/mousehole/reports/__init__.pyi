@@ -1,8 +1,8 @@
-from ._answer import of_grid as of_grid
 from ._charts import size_words as size_words
-from ._overview import change_text as change_text
-from ._overview import marked as marked
-from ._overview import print_overview as print_overview
-from .report import conditions as conditions
-from .report import print_report as print_report
-from .report import report_console as report_console
+from ._conditions import conditions as conditions
+from .document import capital as capital
+from .document import document as document
+from .document import marked as marked
+from .document import of_grid as of_grid
+from .document import overview_blocks as overview_blocks
+from .document import whole_change_cell as whole_change_cell

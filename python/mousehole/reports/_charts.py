@@ -1,6 +1,7 @@
 """The charts of a comparison that show what schemes gain and lose, with their numbers."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import isfinite, log2
 from typing import Any
 
@@ -22,13 +23,15 @@ from mousehole.charts.marks import (
     fields,
     rounded,
 )
+from mousehole.document import INTERVALS, Chart, Column, Row, Table
 from mousehole.document import Cell as TableCell
-from mousehole.document import Chart, Column, Row, Table
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart, told
 from mousehole.runs import BucketRow, Cell, Plan, Results, SizeRow
 
 LEAST_TRANSFERS = 20
 """A field with fewer transfers over all replications is not drawn."""
+SPARE = ("2–5 kB", "50–150 kB", "15–50 kB", "> 1 MB")
+"""Sizes that a narrow terminal leaves out of the numbers, in this order."""
 LOW_STEP = 28
 """Height of a scheme's line in the heat map, in pixels."""
 
@@ -83,7 +86,7 @@ def trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> 
 def heat_chart(results: Results, cell: Cell) -> Chart:
     """Returns the change by transfer size and scheme against FQ-CoDel, as colours with numbers.
 
-    Schemes stand in groups: from papers, installable, ideals; in each, the one that serves short transfers
+    Schemes stand in groups: not in Linux, installable, ideals; in each, the one that serves short transfers
     best is first.
     """
     reference = overview.heat_reference(results.plan)
@@ -94,9 +97,9 @@ def heat_chart(results: Results, cell: Cell) -> Chart:
     shown = [row for row in rows if row.count >= LEAST_TRANSFERS and isfinite(row.response_mean_change.mean)]
     few = [size for size in sizes if size not in {row.bucket for row in shown}]
     by_place = {(row.scheme, row.bucket): row for row in shown}
-    columns = [Column("group", is_number=False), Column("scheme", is_number=False), *map(Column, sizes)]
+    columns = [Column("scheme", is_number=False), Column("group", is_number=False), *map(Column, sizes)]
     lines: list[Row] = [
-        [group, scheme, *(_heat_cell(by_place.get((scheme, size)), reference) for size in sizes)]
+        [scheme, group, *(_heat_cell(by_place.get((scheme, size)), reference) for size in sizes)]
         for group, own in groups.items()
         for scheme in own
     ]
@@ -108,8 +111,15 @@ def heat_chart(results: Results, cell: Cell) -> Chart:
         f"Change of the mean response time in percent, by size: violet is faster than {reference}, orange "
         f"slower; bold where the {doubt} excludes zero. The colours end at a factor of four.{left_out}",
         _heat_fields(shown, groups, sizes, few),
-        Table(f"Change of the mean response time against {reference}", columns, lines, schemes),
+        Table(
+            f"By transfer size: change of the mean response time against {reference}",
+            columns,
+            lines,
+            schemes,
+            gives_way=["group", INTERVALS, *(size for size in SPARE if size in sizes)],
+        ),
         height=LOW_STEP * (len(schemes) + len(groups)),
+        printed="always" if len(schemes) > overview.MANY_SCHEMES else "details",
     )
 
 
@@ -181,10 +191,11 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
                     _grid_lines(own, y, over, order, series),
                     Table(
                         f"Change of the mean response time of {words} against {plan.baseline}{at}",
-                        [Column("scheme", is_number=False), *map(Column, order)],
+                        [Column("scheme", is_number=False), *(Column(f"{over} {place}") for place in order)],
                         lines,
                         list(series.names),
                     ),
+                    printed="always",
                 )
             )
     return found
@@ -233,8 +244,11 @@ def figure_name(name: str, results: Results, cell: Cell) -> str:
 
 def _heat_cell(row: Any, reference: str) -> TableCell:
     if row is None:
-        return TableCell("few", None)
-    return TableCell("reference", 0.0) if row.scheme == reference else change_cell(row.response_mean_change)
+        return TableCell("–", None)
+    if row.scheme == reference:
+        return TableCell("·", 0.0, "dim")
+    change = row.response_mean_change
+    return replace(change_cell(change), shade=log2(1 + change.mean) if change.mean > -1 else None)
 
 
 def load_text(load: float | None) -> str:

@@ -22,8 +22,8 @@ from mousehole.charts.axes import (
 )
 from mousehole.charts.marks import Datum, data_of, empty, estimate_datum, rounded
 from mousehole.charts.style import DIM, Series
+from mousehole.document import INTERVALS, Chart, Column, Row, Table
 from mousehole.document import Cell as TableCell
-from mousehole.document import Chart, Column, Row, Table
 from mousehole.html.figures import STEP, estimate_cell
 from mousehole.reports._charts import figure_name, size_words
 from mousehole.runs import (
@@ -63,8 +63,15 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
         "Response time by transfer size",
         seen,
         _curves(results, cell, series),
-        Table("Mean response time by transfer size (95 %)", columns, lines, list(plan.schemes)),
+        Table(
+            "Mean response time by transfer size (95 %)",
+            columns,
+            lines,
+            list(plan.schemes),
+            gives_way=[INTERVALS],
+        ),
         height=340,
+        printed="details",
     )
 
 

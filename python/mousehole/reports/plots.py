@@ -8,8 +8,7 @@ import altair as alt
 from mousehole.answer import overview, tables
 from mousehole.charts import Panel, Series, of_schemes, picture
 from mousehole.document import Chart
-from mousehole.reports import _charts as report_charts
-from mousehole.reports import _times as report_times
+from mousehole.reports import _charts, _times
 from mousehole.runs import Cell, Plan, Results
 from mousehole.scenario import bottleneck
 from mousehole.statistics import LEAST_REPLICATIONS
@@ -31,7 +30,7 @@ def heat_picture(results: Results) -> alt.VConcatChart:
     plan = results.plan
     rows = []
     for cell in plan.cells:
-        made = report_charts.heat_chart(results, cell)
+        made = _charts.heat_chart(results, cell)
         place = "" if len(plan.cells) == 1 else f"; {cell.title}"
         rows.append([_panel(made, f"{made.title}{place}", 780, wrap(made.description, 120))])
     return picture(_title(results, plan.cells[0] if len(plan.cells) == 1 else None), rows, plan.schemes)
@@ -42,10 +41,10 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
     series = _series(plan)
     quiet = [OTHERS] if series.named is not None else []
     bands = ["Bands: 95 % intervals."] if plan.replications >= LEAST_REPLICATIONS else []
-    short, long = report_charts.size_words(plan)
-    sizes = report_times.by_size_chart(results, cell, series)
-    tail = report_times.tail_chart(results, cell, series)
-    changes = report_charts.change_charts(results, cell)
+    short, long = _charts.size_words(plan)
+    sizes = _times.by_size_chart(results, cell, series)
+    tail = _times.tail_chart(results, cell, series)
+    changes = _charts.change_charts(results, cell)
     if len(plan.schemes) > overview.MANY_SCHEMES:
         changes = [replace(made, height=LOW_STEP * (len(plan.schemes) - 1)) for made in changes]
     titles = (f"{_capital(words)}: change against {plan.baseline}" for words in (short, long))
@@ -65,7 +64,7 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
 
 def _grid_picture(results: Results) -> alt.VConcatChart:
     """Returns the change over the grid: short transfers above, long ones below, one column per load."""
-    made = report_charts.grid_charts(results, of_schemes(results.plan.schemes))
+    made = _charts.grid_charts(results, of_schemes(results.plan.schemes))
     half = len(made) // 2
     width = max(60 * len(results.plan.buffers), 60 * len(results.plan.loads), 240 if half > 1 else 420)
     rows = [

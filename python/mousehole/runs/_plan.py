@@ -1,6 +1,6 @@
 """What a comparison runs: grid of buffers and loads, schemes, replications, and the scenario of each run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
@@ -64,9 +64,13 @@ class Warmup:
     own_load: float | None
     is_chosen: bool
     """Whether it follows from these; otherwise it was given, and they tell only whether it is enough."""
+    known: Mapping[float | None, float | None] = field(default_factory=dict, repr=False)
+    """What `needed_s` returns by load, where the sizes are no longer kept."""
 
     def needed_s(self, load: float | None) -> float | None:
         """Returns the time after which the link is near its steady state, None if it has none."""
+        if load in self.known:
+            return self.known[load]
         load = self.own_load if load is None else load
         if load is None or load >= 1:
             return None

@@ -103,8 +103,8 @@ def show_command(
     ] = None,
 ) -> None:
     """Shows a sweep: how far it is, what each axis changes, and pictures."""
+    from mousehole.document import report_console
     from mousehole.records import write_frame
-    from mousehole.reports import report_console
     from mousehole.sweeps import Sweep
     from mousehole.sweeps._found import VALUE
     from mousehole.sweeps._printing import print_sweep

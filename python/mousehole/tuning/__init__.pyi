@@ -1,3 +1,5 @@
+from ._kept import SCHEMA as SCHEMA
+from ._kept import results_of as results_of
 from ._options import TuneOptions as TuneOptions
 from ._results import BROKEN as BROKEN
 from ._results import FINALIST as FINALIST

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal
 
 from mousehole.base import COMPARED, RUN, RunOptions, option
 
@@ -18,7 +19,7 @@ class TuneOptions(RunOptions):
         None, "Scheme whose parameters are searched; those given in it stay. Repeat it for several.",
         "NAME[(…)][|…]", SEARCH, list,
     )  # fmt: skip
-    for_: str | None = option(
+    for_: Literal["wred", "cake"] | None = option(
         None, "Search what a router's WRED can do, or a marker before CAKE's tins.", "wred|cake", SEARCH
     )
     objectives: str | Sequence[str] | None = option(

@@ -13,7 +13,6 @@ from mousehole.charts.axes import TIMES, Sides, change_axis, core_range, zero_li
 from mousehole.charts.marks import Datum, data_of, plane, plane_datum, rounded
 from mousehole.charts.style import DIM, FORE
 from mousehole.document import Cell, Chart, Column, Row, Table
-from mousehole.tuning import _report as report_tune
 from mousehole.tuning._results import DEFAULT, FINALIST, JudgedRow, TuneResults
 from mousehole.tuning.objectives import Quantity
 
@@ -253,9 +252,15 @@ def _seen(found: TuneResults, has_outliers: bool) -> str:
     )
 
 
+def letters(found: TuneResults) -> dict[str, str]:
+    """Returns a short name for each finalist: A, B, C …"""
+    finalists = dict.fromkeys(row.scheme for row in found.judged if row.role == FINALIST)
+    return {scheme: chr(ord("A") + place) for place, scheme in enumerate(finalists)}
+
+
 def short_name(found: TuneResults, scheme: str) -> str:
     """Returns the letter of a finalist, or the scheme, with a star if it is recommended."""
-    return report_tune.letters(found).get(scheme, scheme) + (" *" if scheme == found.recommended else "")
+    return letters(found).get(scheme, scheme) + (" *" if scheme == found.recommended else "")
 
 
 def family_of(found: TuneResults, row: JudgedRow) -> str:

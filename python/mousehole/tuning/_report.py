@@ -1,179 +1,299 @@
-"""Prints what a search of settings found: the answer, the finalists, what they depend on, how to install."""
+"""A search of settings as a document: the answer, what was judged, what it depends on, how to install it."""
 
 from collections.abc import Sequence
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from dataclasses import replace
+from math import isfinite
 
 from mousehole.answer import Settings, wred_table
-from mousehole.base import counted, dense, print_fitting, say, signed, span_text
-from mousehole.runs import finite
-from mousehole.tuning._results import DEFAULT, FINALIST, JudgedRow, Spent, TuneResults
-from mousehole.tuning._words import change_text
+from mousehole.base import change_text, counted, engine_text, signed, span_text
+from mousehole.document import (
+    Block,
+    Chart,
+    Code,
+    Column,
+    Details,
+    Document,
+    Facts,
+    Grid,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Verdict,
+)
+from mousehole.document import Cell as TableCell
+from mousehole.html.common import made_section, traffic_section
+from mousehole.html.figures import change_cell, interval_chart
+from mousehole.html.pictures import choices
+from mousehole.runs import Results
+from mousehole.tuning import _pareto as pareto
+from mousehole.tuning._results import DEFAULT, FINALIST, Spent, TuneResults
 from mousehole.tuning.objectives import Quantity
 
+MORE = "--html writes everything, with charts."
 NOTE = (
     "Unseen replications have draws of their own: the search has not run them. 95 % intervals; those of the "
     "objectives hold for all judged schemes at once. Negative is less."
 )
+MOST_TRIALS = 200
+"""So many settings are listed at most, best first."""
+MOST_LINES = 6
+"""Commands up to this number stand in the answer itself."""
 
 
-def print_report(
-    console: Console, found: TuneResults, spent: Spent | None = None, with_settings: bool = True
-) -> None:
-    """Prints the whole report; `with_settings` adds the files that install the recommended setting."""
-    console.print(Text(found.label, style="bold"))
-    for place, line in enumerate(found.lines):
-        say(console, Text(line, style=("green" if found.recommended else "yellow") if place == 0 else ""))
-    console.print()
-    _print_judged(console, found)
-    _print_sensitivity(console, found)
-    if with_settings:
-        _print_settings(console, found)
-    _print_account(console, found, spent)
-    say(console, Text(NOTE, style="dim"))
+def document(
+    found: TuneResults,
+    judged: Results,
+    spent: Spent | None = None,
+    command: Sequence[str] | None = None,
+    with_settings: bool = True,
+) -> Document:
+    """Returns the document of a search; `judged` are the results on unseen replications.
+
+    `command` is what was typed, None where Python was the caller; `with_settings` adds what installs the
+    recommended setting.
+    """
+    ways = found.settings if with_settings else None
+    return Document(
+        title=f"Settings for {found.label}",
+        subtitle=f"{', '.join(found.families)}; changes are against {found.baseline}.",
+        verdict=_verdict(found, ways),
+        choices=choices(pareto.series_of(found)),
+        sections=[
+            Section("gain", "What is gained, and what it costs", _gain(found), "Gain and cost"),
+            *_sensitivity(found),
+            *_install(ways),
+            Section("account", "What was run", [_account(found, spent), Prose(NOTE, "dim")], "Account"),
+            Section("trials", "What was tried", [_trials(found)], "Trials", "details"),
+            replace(traffic_section(judged.traffic), shown="details"),
+            made_section(judged.manifest, command, seed_note=False),
+        ],
+        footer=f"Mousehole {engine_text()}",
+    )
 
 
-def sensitivity_columns(found: TuneResults) -> list[str]:
-    """Returns the heading of the table of the sensitivity."""
-    return ["parameter", "value", *(one.name for one in found.goal.quantities)]
+def _verdict(found: TuneResults, ways: Settings | None) -> Verdict:
+    lines: list[str | Code] = list(found.lines)
+    if ways is not None and not _needs_section(ways):
+        lines += [f"Install on {ways.place}:", Code("\n".join(ways.lines), "Commands")]
+    elif found.settings is None and found.recommended is not None:
+        lines.append(f"Nothing installs {found.recommended}: {found.why_nothing}.")
+    return Verdict(lines, "good" if found.recommended is not None else "open")
 
 
-def sensitivity_cells(found: TuneResults) -> list[list[str]]:
-    """Returns a line per changed value; the recommended value stands before the others of its parameter."""
-    lines: list[list[str]] = []
-    names = [one.name for one in found.goal.quantities]
-    places = dict.fromkeys((row.parameter, row.value) for row in found.sensitivity)
-    told: set[str] = set()
-    for parameter, value in places:
-        own = [row for row in found.sensitivity if (row.parameter, row.value) == (parameter, value)]
-        if parameter not in told:
-            lines.append(
-                [parameter, own[0].recommended, *("recommended" for _ in names[:1]), *("" for _ in names[1:])]
-            )
-            told.add(parameter)
-        lines.append(
-            ["", value, *(change_text(row.change) for name in names for row in own if row.quantity == name)]
-        )
-    return lines
+def _needs_section(ways: Settings) -> bool:
+    """Returns whether the settings are more than a few commands."""
+    return ways.live is not None or bool(ways.wred) or len(ways.lines) > MOST_LINES
 
 
-def judged_columns(found: TuneResults, quantities: Sequence[Quantity]) -> list[str]:
-    """Returns the heading of the table of judged schemes."""
-    first = found.goal.objectives[0].name
-    return ["scheme", f"{first}, seen", *(f"{one.name}, unseen" for one in quantities)]
+def _gain(found: TuneResults) -> list[Block]:
+    first = found.goal.objectives[0]
+    plane = [pareto.plane_chart(found, price, place) for place, price in enumerate(found.goal.prices)]
+    changes = {
+        row.scheme: row.unseen
+        for row in found.judged
+        if row.quantity == first.name and row.reference == found.baseline
+    }
+    names = {scheme: pareto.short_name(found, scheme) for scheme in changes}
+    judged = interval_chart(
+        "judged",
+        f"{first.name}: every judged scheme",
+        f"Change of {first.name} against {found.baseline}, unseen replications",
+        {names[scheme]: change for scheme, change in changes.items()},
+        f"Changes against {found.baseline} on {found.account.judged_replications} replications that the "
+        "search has not seen, with 95 % intervals that hold for all of them at once.",
+        "name",
+        pareto.sides_of(first),
+    )
+    finalists = [
+        (letter, f"{scheme} (recommended)" if scheme == found.recommended else scheme)
+        for scheme, letter in pareto.letters(found).items()
+    ]
+    return [_judged_table(found), Facts(finalists, "Settings that were judged:"), Grid([*plane, judged])]
 
 
-def judged_cells(found: TuneResults, quantities: Sequence[Quantity]) -> list[list[str]]:
-    """Returns a line per judged scheme but the baseline: finalists, own settings, then references."""
-    first = found.goal.objectives[0].name
+def _judged_table(found: TuneResults) -> Table:
+    """Returns what was judged: the first objective where it was chosen, and every quantity unseen."""
+    quantities, first = found.goal.quantities, found.goal.objectives[0]
+    rows: list[Row] = []
+    keys = []
+    for scheme in _ranked(found):
+        own = {
+            row.quantity: row
+            for row in found.judged
+            if row.scheme == scheme and row.reference == found.baseline
+        }
+        if first.name not in own:
+            continue
+        head = own[first.name]
+        limits = [f"{row.limit}: {row.outcome}" for row in found.limits if row.scheme == scheme]
+        kept = "; ".join(limits) or "–"
+        rows.append(
+            [
+                pareto.short_name(found, scheme),
+                head.role,
+                TableCell("–", None) if head.seen is None else TableCell(f"{signed(head.seen)} %", head.seen),
+                *(change_cell(own[one.name].unseen if one.name in own else None, one.smaller_is_better)
+                  for one in quantities),
+                *([kept] if found.limits else []),
+            ]
+        )  # fmt: skip
+        keys.append(pareto.family_of(found, head))
+    columns = [
+        Column("name", is_number=False),
+        Column("role", is_number=False),
+        Column(f"{first.name},\nseen"),
+        *(Column(f"{one.name},\nunseen") for one in quantities),
+        *([Column("limits", is_number=False)] if found.limits else []),
+    ]
+    return Table(
+        f"Change against {found.baseline}, seen by the search and unseen",
+        columns,
+        rows,
+        keys,
+        note="A star marks what is recommended." if found.recommended else "",
+        gives_way=["role", "limits", *(f"{one.name},\nunseen" for one in reversed(quantities[1:]))],
+    )
+
+
+def _ranked(found: TuneResults) -> list[str]:
+    """Returns the judged schemes: finalists, own settings, then references."""
+    roles = {row.scheme: row.role for row in found.judged}
     order = (FINALIST, DEFAULT)
-    rows = [row for row in found.judged if row.reference == found.baseline]
-    schemes = dict.fromkeys(row.scheme for row in rows)
-    roles = {row.scheme: row.role for row in rows}
-    ranked = sorted(
-        schemes, key=lambda scheme: order.index(roles[scheme]) if roles[scheme] in order else len(order)
-    )
-    names = letters(found)
-    lines = []
-    for scheme in ranked:
-        own = {row.quantity: row for row in rows if row.scheme == scheme}
-        name = names.get(scheme, scheme) + (" *" if scheme == found.recommended else "")
-        lines.append([name, _seen(own[first]), *(change_text(own[one.name].unseen) for one in quantities)])
-    return lines
+    return sorted(roles, key=lambda scheme: (*order, roles[scheme]).index(roles[scheme]))
 
 
-def letters(found: TuneResults) -> dict[str, str]:
-    """Returns a short name for each finalist: A, B, C …"""
-    finalists = dict.fromkeys(row.scheme for row in found.judged if row.role == FINALIST)
-    return {scheme: chr(ord("A") + place) for place, scheme in enumerate(finalists)}
-
-
-def _seen(row: JudgedRow) -> str:
-    return "–" if row.seen is None or finite(row.seen) is None else f"{signed(row.seen)} %"
-
-
-def _print_judged(console: Console, found: TuneResults) -> None:
-    """Prints the finalists, own settings and references against the baseline, seen and unseen."""
-    quantities = found.goal.quantities
-    title = f"Change against {found.baseline}"
-    forms = []
-    for count in range(len(quantities), 0, -1):
-        left_out = ", ".join(one.name for one in quantities[count:])
-        columns = judged_columns(found, quantities[:count])
-        forms.append((_table(title, columns, judged_cells(found, quantities[:count])), left_out))
-    print_fitting(console, forms)
-    for scheme, letter in letters(found).items():
-        marked = " (recommended)" if scheme == found.recommended else ""
-        console.print(Text(f"{letter}  {scheme}{marked}"), soft_wrap=True)
-
-
-def _print_sensitivity(console: Console, found: TuneResults) -> None:
+def _sensitivity(found: TuneResults) -> list[Section]:
     if not found.sensitivity:
-        return
-    console.print()
-    table = _table(
-        "One parameter changed at a time, against the recommended setting", sensitivity_columns(found),
-        sensitivity_cells(found),
-    )  # fmt: skip
-    print_fitting(console, [(table, "")])
-
-
-def _print_settings(console: Console, found: TuneResults) -> None:
-    ways = found.settings
-    if ways is None:
-        if found.recommended is not None:
-            say(console, Text(f"Nothing installs {found.recommended}: {found.why_nothing}.", style="yellow"))
-        return
-    console.print()
-    for line in settings_lines(ways):
-        console.print(Text(line), soft_wrap=True)
-
-
-def settings_lines(ways: Settings) -> list[str]:
-    """Returns the settings as lines: commands, the file of mousehole-live, the table for WRED."""
-    lines = [f"Install on {ways.place}:", *(f"  {line}" for line in ways.lines)]
-    if ways.live is not None:
-        lines += ["mousehole-live.toml:", *(f"  {line}" for line in ways.live.splitlines())]
-    if ways.wred:
-        lines += [
-            "Profiles for a router's WRED:",
-            *(f"  {line}" for line in wred_table(ways.wred).splitlines()),
-        ]
-    return lines
-
-
-def _print_account(console: Console, found: TuneResults, spent: Spent | None) -> None:
-    """Prints what was run, and how the same is run again."""
-    account = found.account
-    text = (
-        f"{counted(account.trials, 'setting')}, {account.trials_per_scheme} of each scheme; "
-        f"{account.stopped} stopped early; {account.search_runs} runs of "
-        f"{counted(account.search_replications, 'replication')}"
-        f"{_time(spent.search_s if spent else None)}. Judged: {counted(account.judged_schemes, 'scheme')} × "
-        f"{counted(account.judged_replications, 'replication')}{_time(spent.judged_s if spent else None)}."
+        return []
+    charts = [_sensitivity_chart(found, one, place) for place, one in enumerate(found.goal.quantities)]
+    said = Prose(
+        f"One parameter of {found.recommended} changed at a time, on unseen replications. A change that is "
+        "not told apart means that the parameter need not be set exactly."
     )
-    if account.sensitivity_runs:
-        text += (
-            f" Sensitivity: {account.sensitivity_runs} runs{_time(spent.sensitivity_s if spent else None)}."
-        )
-    console.print()
-    say(console, Text(text, style="dim"))
+    blocks = [said, _sensitivity_table(found), Grid(charts)]
+    return [Section("sensitivity", "What the recommended setting depends on", blocks, "Sensitivity")]
+
+
+def _sensitivity_table(found: TuneResults) -> Table:
+    """Returns a line per changed value with the value that is recommended."""
+    quantities = found.goal.quantities
+    by_place = {(row.parameter, row.value, row.quantity): row for row in found.sensitivity}
+    rows: list[Row] = []
+    for parameter, value in dict.fromkeys((row.parameter, row.value) for row in found.sensitivity):
+        own = [by_place.get((parameter, value, one.name)) for one in quantities]
+        recommended = next(row.recommended for row in own if row is not None)
+        changes = (change_cell(None if row is None else row.change, one.smaller_is_better)
+                   for row, one in zip(own, quantities, strict=True))  # fmt: skip
+        rows.append([parameter, recommended, value, *changes])
+    columns = [
+        *(Column(name, is_number=False) for name in ("parameter", "recommended", "changed to")),
+        *(Column(one.name) for one in quantities),
+    ]
+    return Table("One parameter changed at a time, against the recommended setting", columns, rows)
+
+
+def _sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Chart:
+    changes = {
+        f"{row.parameter}={row.value}": row.change for row in found.sensitivity if row.quantity == one.name
+    }
+    values = dict.fromkeys(f"{row.parameter}={row.recommended}" for row in found.sensitivity)
+    return interval_chart(
+        f"sensitivity-{place}",
+        one.name,
+        f"Change of {one.name} against the recommended setting",
+        changes,
+        f"Changes of {one.name} against the recommended setting ({', '.join(values)}), with 95 % intervals.",
+        "change",
+        pareto.sides_of(one),
+    )
+
+
+def _install(ways: Settings | None) -> list[Section]:
+    if ways is None or not _needs_section(ways):
+        return []
+    return [Section("install", "Settings to install", _settings(ways), "Install")]
+
+
+def _settings(ways: Settings) -> list[Block]:
+    blocks: list[Block] = [Prose(f"Install on {ways.place}:"), Code("\n".join(ways.lines), "Commands")]
+    if ways.live is not None:
+        blocks += [Prose("mousehole-live.toml:"), Code(ways.live, "Configuration of mousehole-live")]
+    if ways.wred:
+        columns = [Column(name) for name in ("DSCP", "min", "max", "probability", "weight")]
+        rows: list[Row] = [
+            [str(one.dscp), TableCell(str(one.min_packets), one.min_packets),
+             TableCell(str(one.max_packets), one.max_packets), one.probability, f"2^-{one.weight_exponent}"]
+            for one in ways.wred
+        ]  # fmt: skip
+        words = wred_table(ways.wred)
+        blocks += [
+            Table("Profiles for a router's WRED", columns, rows),
+            Details("What each number means, and the table as text", [Code(words, "WRED table")]),
+        ]
+    return blocks
+
+
+def _account(found: TuneResults, spent: Spent | None) -> Facts:
+    """Returns what was run in what time, and how the same is run again."""
+    account = found.account
     again = f"--trials {account.trials_per_scheme} --seed {account.seed}"
     if spent is not None and spent.budget_s is not None:
         again = f"{again} in the place of --budget"
-    say(console, Text(f"The same on any machine: {again}.", style="dim"))
+    times = (None, None, None) if spent is None else (spent.search_s, spent.judged_s, spent.sensitivity_s)
+    search, judgement, sensitivity = map(_time, times)
+    tried = counted(account.trials, "setting")
+    judged = counted(account.judged_schemes, "scheme")
+    pairs = [
+        ("tried", f"{tried}, {account.trials_per_scheme} of each scheme; {account.stopped} stopped early"),
+        (
+            "search",
+            f"{account.search_runs} runs of {counted(account.search_replications, 'replication')}{search}",
+        ),
+        ("judgement", f"{judged} × {counted(account.judged_replications, 'replication')}{judgement}"),
+    ]
+    if account.sensitivity_runs:
+        pairs.append(("sensitivity", f"{account.sensitivity_runs} runs{sensitivity}"))
+    return Facts([*pairs, ("the same on any machine", again)], "What was run:")
 
 
 def _time(seconds: float | None) -> str:
     return "" if seconds is None else f" in {span_text(round(seconds, 1))}"
 
 
-def _table(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
-    table = dense(title)
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place == 0 else "right", overflow="fold")
-    for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
-    return table
+def _trials(found: TuneResults) -> Table:
+    """Returns the settings that were run on all replications of the search, best first."""
+    quantities = found.goal.quantities
+    by_setting: dict[tuple[str, int], dict[str, float]] = {}
+    schemes: dict[tuple[str, int], str] = {}
+    good: dict[tuple[str, int], bool] = {}
+    for row in found.trials:
+        if row.is_stopped:
+            continue
+        key = (row.family, row.number)
+        by_setting.setdefault(key, {})[row.quantity] = row.change
+        schemes[key], good[key] = row.scheme, row.is_feasible
+    first = found.goal.objectives[0]
+    sign = 1 if first.smaller_is_better else -1
+    ranked = sorted(by_setting, key=lambda key: sign * by_setting[key].get(first.name, float("inf")))
+    shown = ranked[:MOST_TRIALS]
+    rows: list[Row] = [
+        [TableCell(str(key[1]), key[1]), *(_single(by_setting[key].get(one.name)) for one in quantities),
+         "yes" if good[key] else "no", schemes[key]]
+        for key in shown
+    ]  # fmt: skip
+    columns = [
+        Column("number", is_number=False),
+        *(Column(one.name) for one in quantities),
+        Column("keeps the limits", is_number=False),
+        Column("setting", is_number=False),
+    ]
+    caption = f"Settings on the search's replications, against {found.baseline}"
+    note = "" if len(shown) == len(ranked) else f"The best {len(shown)} of {len(ranked)}; --json has all."
+    return Table(caption, columns, rows, [family for family, _ in shown], note)
+
+
+def _single(change: float | None) -> TableCell:
+    if change is None or not isfinite(change):
+        return TableCell("–", None)
+    return TableCell(change_text(change, float("nan"), float("nan")), change)

@@ -1,4 +1,4 @@
-"""What a search of settings found, as data: plain rows, which `report_tune` and `pareto` show."""
+"""What a search of settings found, as data: plain rows, which `_report` and `_pareto` show."""
 
 from dataclasses import dataclass
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mousehole import _engine
-from mousehole.answer import Settings, install_script, jsonout, link_of, settings, why_nothing, wred_table
+from mousehole.answer import jsonout, link_of, settings, why_nothing
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -50,6 +50,7 @@ from mousehole.runs import (
 )
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
+from mousehole.tuning._kept import install_files, tune_document
 from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions
 from mousehole.tuning._results import (
     BROKEN,
@@ -74,7 +75,8 @@ from mousehole.tuning.objectives import Goal, Limit
 if TYPE_CHECKING:
     import altair as alt
 
-SCHEMA = "mousehole.tune/1"
+    from mousehole.document import Document
+
 FINALISTS, FINALISTS_OF_MANY = 3, 2
 """Settings that are judged: of a scheme that is searched alone, and of each of several."""
 ON_FRONT = 5
@@ -179,13 +181,13 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
 class Tuned:
     """What a search found: rows as data, a picture, a document, and files that install a setting."""
 
-    def __init__(self, results: TuneResults, judged: Comparison, spent: Spent) -> None:
+    def __init__(self, results: TuneResults, judged: Comparison, spent: Spent | None) -> None:
         self.results = results
         """Everything that was found."""
         self.judged = judged
         """The finalists, their schemes' own settings and the references on unseen replications."""
         self.spent = spent
-        """The time that it took."""
+        """The time that it took; None for a search that was loaded."""
 
     @cached_property
     def trials(self) -> pl.DataFrame:
@@ -213,6 +215,12 @@ class Tuned:
 
         return charts.written(pareto.picture_of(self.results), path, "plot")
 
+    def document(self, command: Sequence[str] | None = None) -> "Document":
+        """Returns the search as a document, which terminal, page and Markdown show."""
+        from mousehole.tuning import _report  # loads Altair
+
+        return _report.document(self.results, self.judged.results, self.spent, command)
+
     def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
         """Writes the search as one self-contained page with charts and tables (docs/report.md).
 
@@ -220,20 +228,25 @@ class Tuned:
         a file that cannot be written.
         """
         from mousehole import html
-        from mousehole.tuning import _page as report_html_tune  # loads Altair
 
-        html.write(report_html_tune.page(self.results, self.judged.results, self.spent, command), path)
+        html.write(self.document(command), path)
 
     def markdown(self, command: Sequence[str] | None = None) -> str:
         """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
         from mousehole.document import as_markdown
-        from mousehole.tuning import _page
 
-        return as_markdown(_page.page(self.results, self.judged.results, self.spent, command))
+        return as_markdown(self.document(command))
 
     def to_json(self) -> str:
-        """Returns the document of schema `mousehole.tune/1` (docs/json.md); equal trials give equal bytes."""
-        return jsonout.dumps(_document(self.results, self.judged.results))
+        """Returns the document of schema `mousehole.tune/2` (docs/json.md); equal trials give equal bytes."""
+        return jsonout.dumps(tune_document(self.results, self.judged.results))
+
+    def save(self, path: str | Path) -> None:
+        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
+
+        Raises `MouseholeError` for a file that cannot be written.
+        """
+        output.write_text(str(path), self.to_json())
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
@@ -262,19 +275,9 @@ class Tuned:
         return "\n".join([f"Search of settings on {self.results.label}", *self.results.lines])
 
     def _repr_html_(self) -> str:
-        from mousehole.tuning import _report as report_tune
+        from mousehole.document import print_document
 
-        return as_html(lambda console: report_tune.print_report(console, self.results))
-
-
-def install_files(found: Settings) -> dict[str, str]:
-    """Returns the files that install a scheme, by their names."""
-    files = {"install.sh": install_script(found)}
-    if found.live is not None:
-        files["mousehole-live.toml"] = found.live
-    if found.wred:
-        files["wred.md"] = wred_table(found.wred)
-    return files
+        return as_html(lambda console: print_document(console, self.document()))
 
 
 def _wanted(options: TuneOptions) -> _Wanted:
@@ -674,28 +677,6 @@ def _limit_rows(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Tr
             outcome = BROKEN if not excess.mean <= 0 else kept
             rows.append(LimitRow(cell.buffer, cell.load, scheme, limit.text, excess.as_change(), outcome))
     return tuple(rows)
-
-
-def _document(found: TuneResults, judged: Results) -> jsonout.Document:
-    ways = found.settings
-    account = {item.name: getattr(found.account, item.name) for item in fields(found.account)}
-    return {
-        "schema": SCHEMA,
-        "manifest": judged.manifest,
-        "traffic": judged.traffic or {},
-        "objectives": [one.name for one in found.goal.objectives],
-        "limits": [one.text for one in found.goal.limits],
-        "baseline": found.baseline,
-        "schemes": found.families,
-        "account": account,
-        "recommended": found.recommended,
-        "lines": found.lines,
-        "trials": [as_record(row) for row in found.trials],
-        "judged": [as_record(row) for row in found.judged],
-        "limits_judged": [as_record(row) for row in found.limits],
-        "sensitivity": [as_record(row) for row in found.sensitivity],
-        "installation": None if ways is None else {"place": ways.place, "files": install_files(ways)},
-    }
 
 
 def _frame(rows: Sequence[Row]) -> pl.DataFrame:

@@ -87,8 +87,8 @@ def _check_folder(given: str | None) -> None:
 
 def _write(found: "Tuned", outputs: TuneOutputs) -> None:
     """Writes the files asked for, then the report, also where a file cannot be written."""
-    from mousehole.reports import report_console
-    from mousehole.tuning import _report as report_tune
+    from mousehole.document import print_document, report_console
+    from mousehole.tuning import _report
 
     try:
         if outputs.json is not None:
@@ -100,5 +100,7 @@ def _write(found: "Tuned", outputs: TuneOutputs) -> None:
         if outputs.install is not None and found.results.settings is not None:
             found.install(outputs.install)
     finally:
-        console = report_console(stderr=outputs.json == "-")
-        report_tune.print_report(console, found.results, found.spent, with_settings=outputs.install is None)
+        shown = _report.document(
+            found.results, found.judged.results, found.spent, with_settings=outputs.install is None
+        )
+        print_document(report_console(stderr=outputs.json == "-"), shown, more=_report.MORE)

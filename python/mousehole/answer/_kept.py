@@ -1,0 +1,164 @@
+"""The facts of a comparison as JSON and back, so that its results can be shown again without a run."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from mousehole import quantities
+from mousehole.answer._manifest import without_directories
+from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES
+from mousehole.runs import Capture, Counted, Plan, Results, RunFacts, Shares, Task, Warmup
+
+Entry = Mapping[str, Any]
+COUNTS = ("count", "censored", "curve_count")
+TIMES = ("curve_mean_s", "cdf", "short_by_time")
+"""Fields of `RunFacts` that are arrays: of whole numbers, and of numbers that may be missing."""
+NUMBERS = ("simulated_s", "window_load")
+PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))
+"""Fields of `Plan` that JSON holds as they are."""
+
+
+def facts_entry(results: Results) -> dict[str, object]:
+    """Returns what `results_of` needs beside manifest and traffic: label, plan, capture, and every run."""
+    plan, capture = results.plan, results.capture
+    return {
+        "label": results.label,
+        "plan": {
+            **{name: getattr(plan, name) for name in PLAIN},
+            "scenario": without_directories(plan.base),
+            "warmup": _warmup_entry(plan),
+        },
+        "capture": None
+        if capture is None
+        else {
+            "period_s": capture.period_s,
+            "counted": {role: vars(one) for role, one in capture.counted.items()},
+            "freedom": capture.freedom,
+            "large": capture.large,
+            "pipe_bytes": capture.pipe_bytes,
+        },
+        "runs": [_run_entry(plan, task, results.facts[task]) for task in plan.tasks],
+    }
+
+
+def results_of(document: Entry) -> Results:
+    """Returns the results that a document of `comparison_document` is about.
+
+    Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
+    """
+    plan = _plan(document["plan"])
+    facts = {_task(plan, entry): _facts(entry, plan) for entry in document["runs"]}
+    missing = set(plan.tasks) - facts.keys()
+    if missing:
+        raise KeyError("runs")
+    return Results(
+        plan,
+        facts,
+        document["label"],
+        document["manifest"],
+        document["traffic"] or None,
+        _capture(document["capture"]),
+    )
+
+
+def _warmup_entry(plan: Plan) -> dict[str, object] | None:
+    warmup = plan.warmup
+    if warmup is None:
+        return None
+    return {
+        "rate_bps": warmup.rate_bps,
+        "own_load": warmup.own_load,
+        "is_chosen": warmup.is_chosen,
+        "needed_s": [warmup.needed_s(load) for load in plan.loads],
+    }
+
+
+def _plan(entry: Entry) -> Plan:
+    own = {name: entry[name] for name in PLAIN}
+    for name in ("buffers", "loads", "schemes"):
+        own[name] = tuple(own[name])
+    warmup = entry["warmup"]
+    return Plan(
+        base=entry["scenario"],
+        warmup=None
+        if warmup is None
+        else Warmup(
+            np.empty(0),
+            warmup["rate_bps"],
+            warmup["own_load"],
+            warmup["is_chosen"],
+            dict(zip(own["loads"], warmup["needed_s"], strict=True)),
+        ),
+        **own,
+    )
+
+
+def _capture(entry: Entry | None) -> Capture | None:
+    if entry is None:
+        return None
+    counted: Any = {role: Counted(**one) for role, one in entry["counted"].items()}
+    freedom = inf if entry["freedom"] is None else entry["freedom"]
+    return Capture(entry["period_s"], counted, freedom, entry["large"], entry["pipe_bytes"])
+
+
+def _run_entry(plan: Plan, task: Task, run: RunFacts) -> dict[str, object]:
+    cell = plan.cells[task.cell]
+    return {
+        "buffer": cell.buffer,
+        "load": cell.load,
+        "scheme": plan.schemes[task.scheme],
+        "replication": task.replication,
+        **{name: getattr(run, name).tolist() for name in (*COUNTS, *TIMES)},
+        **{name: getattr(run, name) for name in NUMBERS},
+        "statistics": {name: values.tolist() for name, values in run.statistics.items()},
+        "scheme_statistics": run.scheme,
+        "colours": [{"colour": colour, **counts} for colour, counts in run.colours.items()],
+        "offered": run.load,
+        "groups": [{"group": group, "what": what, "value": value}
+                   for (group, what), value in run.groups.items()],
+        "shares": {reference: vars(shares) for reference, shares in run.shares.items()},
+    }  # fmt: skip
+
+
+def _task(plan: Plan, entry: Entry) -> Task:
+    cells = [(cell.buffer, cell.load) for cell in plan.cells]
+    place = cells.index((entry["buffer"], entry["load"]))
+    return Task(place, plan.schemes.index(entry["scheme"]), entry["replication"])
+
+
+def _facts(entry: Entry, plan: Plan) -> RunFacts:
+    statistics = {one.name: _numbers(entry["statistics"][one.name]) for one in quantities.about("bucket")}
+    scheme = {one.name: _number(entry["scheme_statistics"][one.name]) for one in quantities.about("scheme")}
+    bins = len(CURVE_EDGES_BYTES) - 1
+    lengths = {"curve_count": bins, "curve_mean_s": bins, "cdf": len(CDF_TIMES_S)}
+    per_bucket = {name: len(plan.buckets) for name in ("count", "censored", *statistics)}
+    for name, wanted in {**lengths, **per_bucket}.items():
+        given = len(entry[name] if name in entry else entry["statistics"][name])
+        if given != wanted:
+            raise ValueError(f"{name} of a run has {given} values, not {wanted}")
+    counts: Any = {name: np.array(entry[name], np.int64) for name in COUNTS}
+    times: Any = {name: _numbers(entry[name]) for name in TIMES}
+    plain: Any = {name: _number(entry[name]) for name in NUMBERS}
+    return RunFacts(
+        **counts,
+        **times,
+        **plain,
+        statistics=statistics,
+        scheme=scheme,
+        colours={one["colour"]: {name: one[name] for name in one if name != "colour"}
+                 for one in entry["colours"]},
+        load=entry["offered"],
+        groups={(one["group"], one["what"]): _number(one["value"]) for one in entry["groups"]},
+        shares={reference: Shares(**one) for reference, one in entry["shares"].items()},
+    )  # fmt: skip
+
+
+def _numbers(values: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array([_number(value) for value in values], np.float64)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)

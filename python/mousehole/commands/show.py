@@ -1,0 +1,66 @@
+"""The command `mousehole show`."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from mousehole.base import MouseholeError, option, output, switch
+from mousehole.base.arguments import OwnPolicy
+from mousehole.base.cli_options import OUTPUT, PICTURE, CliCommand, command_app, typed_command, with_options
+
+app = command_app()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOutputs:
+    """How a result is shown, in addition to the report or in its place."""
+
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
+    plot: str | None = option(None, "Plot of response times and of their changes.", PICTURE, OUTPUT)
+    heatmap: str | None = option(None, "Plot of the change by transfer size and scheme.", PICTURE, OUTPUT)
+    details: bool = switch("Print all tables, sentences and size buckets.", OUTPUT)
+    markdown: bool = switch("Print the report as Markdown.", OUTPUT)
+
+
+@app.command("show", cls=CliCommand)
+@with_options(outputs=ShowOutputs)
+def show_command(
+    file: Annotated[str, typer.Argument(metavar="FILE.json", help="What compare or tune wrote with --json.")],
+    outputs: ShowOutputs,
+    policy: OwnPolicy = None,
+) -> None:
+    """Answers `mousehole show`.
+
+    For example: mousehole show found.json --html found.html
+    """
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
+    output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
+    output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
+    written = {"--html": outputs.html, "--plot": outputs.plot, "--heatmap": outputs.heatmap}
+    output.check_outputs(written, [file])
+    from mousehole.document import print_document, report_console
+    from mousehole.loading import load
+
+    found = load(file, policy)
+    try:  # files first: the reader of the report may close the pipe early
+        output.write_all(
+            [
+                (outputs.html, lambda place: found.html(place, typed_command())),
+                (outputs.plot, lambda place: _picture(found, "plot", place)),
+                (outputs.heatmap, lambda place: _picture(found, "heatmap", place)),
+            ]
+        )
+    finally:  # print the report even if a disk is full
+        if outputs.markdown:
+            output.write_text("-", found.markdown())
+        else:
+            print_document(report_console(), found.document(), outputs.details)
+
+
+def _picture(found: object, name: str, place: str) -> None:
+    """Writes a picture; raises `MouseholeError` for a result that has no such picture."""
+    draw = getattr(found, name, None)
+    if draw is None:
+        raise MouseholeError(f"--{name}: this result has no such picture; --html has its charts")
+    draw(place)

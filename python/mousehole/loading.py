@@ -1,0 +1,112 @@
+"""Results from the files that `save` and `--json` write, without any run."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mousehole import _engine
+from mousehole.answer import jsonout
+from mousehole.base import MouseholeError
+from mousehole.comparison import Comparison
+from mousehole.days import DAYS_SCHEMA, Day, DaysComparison
+from mousehole.runs import Results, load_policies
+from mousehole.tuning import SCHEMA as TUNE_SCHEMA
+from mousehole.tuning import Tuned, results_of
+
+SCHEMAS = (jsonout.COMPARE_SCHEMA, DAYS_SCHEMA, TUNE_SCHEMA)
+
+
+def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Comparison | DaysComparison | Tuned:
+    """Returns the result that a file holds: a comparison, one over days, or a search of settings.
+
+    The file is what `save` or the option `--json` of `mousehole compare` or `tune` wrote. Frames, charts,
+    pages and sentences are those of the result itself; single transfers are gone, and so is the time that a
+    search took. `policy` names the headers of own policies that schemes of it use.
+
+    Raises `MouseholeError` for a file that cannot be read, is no such document, was written in the form of
+    an earlier version or is not whole, and where a header is missing or has changed.
+
+    Examples:
+        >>> load("nothing.json")
+        Traceback (most recent call last):
+        mousehole.base._errors.MouseholeError: nothing.json: cannot be read; No such file or directory
+    """
+    document = _document(path)
+    load_policies(policy)
+    try:
+        if document["schema"] == DAYS_SCHEMA:
+            days = [Day(entry["day"], _results(entry["comparison"])) for entry in document["days"]]
+            over_days = DaysComparison(tuple(days))
+            over_days.to_json()  # computes all rows, which are kept: a fault shows here
+            return over_days
+        if document["schema"] == TUNE_SCHEMA:
+            judged = Comparison(_results(document["comparison"]), None)
+            tuned = Tuned(results_of(document, judged), judged, None)
+            tuned.to_json()
+            return tuned
+        comparison = Comparison(_results(document), None)
+        comparison.to_json()
+        return comparison
+    except _NotAtHandError as error:
+        raise _fault(path, str(error)) from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        what = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise _fault(path, f"is no whole document of {document['schema']}; {what}") from None
+
+
+class _NotAtHandError(Exception):
+    """A header of an own policy is not loaded, or is another one."""
+
+
+def _document(path: str | Path) -> dict[str, Any]:
+    """Returns the file's document, whose schema is one of `SCHEMAS`."""
+    try:
+        document = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise _fault(path, f"cannot be read; {error.strerror}") from None
+    except RecursionError:
+        raise _fault(path, "is no result; it is nested too deeply") from None
+    except ValueError as error:
+        raise _fault(path, f"is not JSON, or is cut off ({error}); {_ALLOWED}") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema in SCHEMAS:
+        return dict(document)
+    if not isinstance(schema, str):
+        raise _fault(path, f"names no schema; {_ALLOWED}")
+    family = schema.rpartition("/")[0]
+    same = next((one for one in SCHEMAS if one.rpartition("/")[0] == family), None)
+    if same is None:
+        raise _fault(path, f'has the schema "{schema}"; {_ALLOWED}')
+    raise _fault(path, f'has the schema "{schema}", of another version of Mousehole than this one, which '
+                       f'writes "{same}"; compare again')  # fmt: skip
+
+
+_ALLOWED = f"allowed is what --json of mousehole compare or tune wrote ({', '.join(SCHEMAS)})"
+
+
+def _results(document: dict[str, Any]) -> Results:
+    """Returns a comparison's results; raises `_NotAtHandError` for own policies that are not."""
+    for entry in document["manifest"]["schemes"]:
+        wanted = entry.get("policies", {})
+        known = _digests(entry["scheme"])
+        for name, digest in wanted.items():
+            if known.get(name) != digest:
+                state = "has changed since" if name in known else "is not loaded"
+                raise _NotAtHandError(
+                    f"its scheme {entry['scheme']} uses the own policy {name}, whose header {state}; "
+                    "name the header of that time (--policy)"
+                )
+    return jsonout.results_of(document)
+
+
+def _digests(scheme: str) -> dict[str, str]:
+    """Returns the SHA-256 of the headers of own policies that a scheme uses, none for one that is unknown."""
+    try:
+        return {own["name"]: own["sha256"] for own in _engine.scheme_policies(scheme)}
+    except MouseholeError:
+        return {}
+
+
+def _fault(path: str | Path, sentence: str) -> MouseholeError:
+    return MouseholeError(sentence, kind="file", file=str(path))

@@ -1,0 +1,105 @@
+"""A search of settings as JSON and back, so that it can be shown again without a run."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
+
+from mousehole import quantities
+from mousehole.answer import Settings, WredProfile, install_script, jsonout, wred_table
+from mousehole.comparison import Comparison
+from mousehole.runs import Results, Row, as_record
+from mousehole.statistics import Estimate
+from mousehole.tuning import objectives
+from mousehole.tuning._results import Account, JudgedRow, LimitRow, SensitivityRow, TrialRow, TuneResults
+from mousehole.tuning.objectives import Goal
+
+SCHEMA = "mousehole.tune/2"
+R = TypeVar("R", bound=Row)
+
+
+def tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
+    """Returns the document of schema `mousehole.tune/2`; `judged` are the results on unseen replications."""
+    ways = found.settings
+    return {
+        "schema": SCHEMA,
+        "label": found.label,
+        "objectives": [one.name for one in found.goal.objectives],
+        "limits": [one.text for one in found.goal.limits],
+        "baseline": found.baseline,
+        "schemes": found.families,
+        "account": asdict(found.account),
+        "recommended": found.recommended,
+        "family": found.family,
+        "lines": found.lines,
+        "trials": [as_record(row) for row in found.trials],
+        "judged": [as_record(row) for row in found.judged],
+        "limits_judged": [as_record(row) for row in found.limits],
+        "sensitivity": [as_record(row) for row in found.sensitivity],
+        "installation": None if ways is None else {**asdict(ways), "files": install_files(ways)},
+        "why_nothing": found.why_nothing,
+        "comparison": jsonout.comparison_document(judged),
+    }
+
+
+def install_files(found: Settings) -> dict[str, str]:
+    """Returns the files that install a scheme, by their names."""
+    files = {"install.sh": install_script(found)}
+    if found.live is not None:
+        files["mousehole-live.toml"] = found.live
+    if found.wred:
+        files["wred.md"] = wred_table(found.wred)
+    return files
+
+
+def results_of(document: Mapping[str, Any], judged: Comparison) -> TuneResults:
+    """Returns what a document of `tune_document` holds beside the comparison, which is `judged`.
+
+    Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
+    """
+    replications = judged.plan.replications
+    return TuneResults(
+        label=document["label"],
+        goal=Goal(
+            tuple(objectives.quantity("objectives", one) for one in document["objectives"]),
+            tuple(objectives.limit("limits", one) for one in document["limits"]),
+        ),
+        baseline=document["baseline"],
+        families=tuple(document["schemes"]),
+        trials=_rows(TrialRow, document["trials"], replications),
+        judged=_rows(JudgedRow, document["judged"], replications),
+        limits=_rows(LimitRow, document["limits_judged"], replications),
+        recommended=document["recommended"],
+        family=document["family"],
+        lines=tuple(document["lines"]),
+        sensitivity=_rows(SensitivityRow, document["sensitivity"], replications),
+        settings=_settings(document["installation"]),
+        why_nothing=document["why_nothing"],
+        account=Account(**document["account"]),
+    )
+
+
+def _rows(kind: type[R], records: list[Mapping[str, Any]], replications: int) -> tuple[R, ...]:
+    return tuple(
+        kind(**{item.name: _value(record, item.name, item.type, replications) for item in fields(kind)})
+        for record in records
+    )
+
+
+def _value(record: Mapping[str, Any], name: str, kind: object, replications: int) -> Any:
+    """Returns the value of a field, as `as_record` has written it."""
+    if kind is Estimate:
+        mean, low, high = (_number(record[one]) for one in (name, *quantities.ends(name)))
+        return Estimate(mean, low, high, replications)
+    return _number(record[name]) if kind is float else record[name]
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _settings(entry: Mapping[str, Any] | None) -> Settings | None:
+    if entry is None:
+        return None
+    own = {item.name: entry[item.name] for item in fields(Settings)}
+    wred = tuple(WredProfile(**profile) for profile in own["wred"])
+    return Settings(**{**own, "wred": wred, "lines": tuple(own["lines"]), "needs": tuple(own["needs"])})
