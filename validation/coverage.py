@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import mousehole
 import numpy as np
@@ -133,7 +134,7 @@ def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estim
 
 
 def covered(
-    model: str, replay: str, addresses: int, length_s: int, truths: dict[str, Estimate],
+    model: str, replay: Literal["open", "closed"], addresses: int, length_s: int, truths: dict[str, Estimate],
     options: argparse.Namespace,
 ) -> Iterator[Covered]:  # fmt: skip
     """Compares the schemes on captures of one length; `truths` are logarithms of the true ratios."""

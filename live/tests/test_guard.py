@@ -125,7 +125,12 @@ esac
 """
     )
     script.chmod(0o755)
-    return lambda text: (folder / "next").write_text(text) and (folder / "next").replace(handle)
+
+    def put(text: str) -> None:
+        (folder / "next").write_text(text)
+        (folder / "next").replace(handle)
+
+    return put
 
 
 def test_cake_that_is_made_again__is_aimed_at_again(lab: Lab, guard: Guard, tmp_path: Path) -> None:

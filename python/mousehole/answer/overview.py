@@ -104,11 +104,17 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
     def times(cell: Cell, scheme: str) -> list[float]:
         return [float(run.statistics["response_mean_s"][place]) for run in results.runs(cell, scheme)]
 
+    base = f"{plan.baseline} {cells[0].buffer}"
+    family = {
+        f"{scheme} {cell.buffer}": np.array(times(cell, scheme)) for scheme in plan.schemes for cell in cells
+    }
+
     def change(cell: Cell, scheme: str) -> Change | None:
         own, first = times(cell, scheme), times(cells[0], plan.baseline)
         if (cell, scheme) == (cells[0], plan.baseline):
             return None
-        ratio = log_ratio(own, first, results.design(cell, role == "short"))
+        # The cells are of one family: all are read against the same one.
+        ratio = log_ratio(own, first, results.design(cell, family if role == "short" else None, base))
         return _as_change(ratio, [log_ratio([a], [b]).mean for a, b in zip(own, first, strict=True)])
 
     return [

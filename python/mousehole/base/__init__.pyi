@@ -52,6 +52,7 @@ from ._settings import Direction as Direction
 from ._settings import Options as Options
 from ._settings import Replay as Replay
 from ._settings import RunOptions as RunOptions
+from ._settings import Way as Way
 from ._settings import accepts_options as accepts_options
 from ._settings import command_line_options as command_line_options
 from ._settings import option as option

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mousehole.base import option, switch
+from mousehole.base import Way, option, switch
 
 LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
 
@@ -27,7 +27,7 @@ class LinkOptions:
     loss: str | None = option(None, "Lose this share of the packets to the client on purpose.", "1%", LINK)
     mtu: int | None = option(None, "Largest packet (default: 1500).", "BYTES", LINK, int)
     scheme: str | None = option(None, "Scheme of the link (default: droptail).", "NAME[(…)]", SCHEME)
-    at: str | None = option(
+    at: Way | None = option(  # noqa: RUF009 (the call only declares)
         None, "Where it is (default: both with --down and --up, else down).", "down|up|both", SCHEME
     )
     policy: str | None = option(

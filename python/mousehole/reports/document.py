@@ -176,7 +176,7 @@ def _grid_sections(results: Results, series: Series) -> list[Section]:
 
 
 def _grid_tables(results: Results) -> list[Block]:
-    """Returns the times of short and long transfers by scheme and buffer, a table per load, and the best cell."""
+    """Returns the mean times by scheme and buffer, a table per load, with the best cell named."""
     plan = results.plan
     words: dict[Summary, str] = {
         "short": f"≤ {size_text(plan.short_bytes)}", "long": f"> {size_text(plan.long_bytes)}"
@@ -463,7 +463,7 @@ def _losses_by_colour(own: list[ColourRow]) -> str:
 
 
 def _application_blocks(results: Results, cell: Cell) -> list[Block]:
-    """Returns what users of applications feel first, then their other figures; the overview has those of pages."""
+    """Returns what users of applications feel first, then other figures; the overview has those of pages."""
     rows = _group_rows(results, cell, lambda key: key != PAGES)
     first = {(row.group, row.what) for row in rows if row.is_primary}
     rest = {(row.group, row.what) for row in rows} - first

@@ -313,8 +313,7 @@ impl Model {
                 model.upload = direction == FlowDirection::Up;
             }
             _ if direction != FlowDirection::Down => {
-                let allowed =
-                    "only that of poisson, ftp, udp, voip, game and videocall goes up, and of all but the first both ways";
+                let allowed = "only that of poisson, ftp, udp, voip, game and videocall goes up, and of all but the first both ways";
                 return Err(Error::conflict(
                     "payload",
                     quote(name),
