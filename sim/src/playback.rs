@@ -39,3 +39,9 @@ pub enum Playback {
         hold: Dur,
     },
 }
+
+impl Playback {
+    /// Of a recorded call, whose codec and receiver are not known: as `voip` has them unless something else is given.
+    pub const CALL: Playback =
+        Playback::Sound { codec: Codec::G711Plc, packet: Dur(20_000_000), hold: Dur(60_000_000) };
+}

@@ -8,7 +8,9 @@ use super::receive_stats::ReceiveStats;
 use super::recorded::Recorded;
 use super::world::World;
 use crate::packet::{Kind, Packet};
+use crate::playback::Playback;
 use crate::record::DatagramRecord;
+use crate::traffic::class::FlowClass;
 use crate::units::{Dur, Time};
 
 impl World {
@@ -44,7 +46,8 @@ impl World {
         let Some(flow) = traffic.writes.datagrams() else { return };
         let is_reverse = live.open.upload != traffic.upload;
         self.recorded.push(Recorded::new(flow, connection, is_reverse, self.now, joined));
-        let mut stats = ReceiveStats::default();
+        let is_call = traffic.flow_class == Some(FlowClass::Call);
+        let mut stats = ReceiveStats::new(if is_call { Playback::CALL } else { Playback::None });
         stats.open = Some(live.open);
         self.datagrams.push(stats);
         self.send_recorded(slot, index);

@@ -1,7 +1,7 @@
 //! Several traffics in one; each part has its own source.
 
 use super::class::FlowClass;
-use super::connection::Connection;
+use super::connection::{Connection, Kind};
 use super::{Faults, Pages, Traffic};
 use crate::units::Dur;
 
@@ -71,7 +71,7 @@ impl Traffic {
         Some(Part { connections, first: places.start })
     }
 
-    /// Returns number and class of the groups that sources divide into whose flows have several classes.
+    /// Returns number and class of the groups that sources divide into whose flows have several classes, or datagrams.
     pub fn groups(&self) -> Vec<(u16, FlowClass)> {
         let numbers = self.parts.iter().map(|(number, _)| *number);
         let numbers: Vec<u16> = if self.parts.is_empty() { vec![0] } else { numbers.collect() };
@@ -81,7 +81,9 @@ impl Traffic {
             let classes = connections.iter().filter_map(|connection| connection.flow_class);
             classes.for_each(|class| has[class as usize] = true);
             let own: Vec<_> = FlowClass::ALL.into_iter().filter(|class| has[*class as usize]).collect();
-            let own = if own.len() > 1 { own } else { Vec::new() };
+            // What has datagrams is not all transfers, and has a name of its own even if it is all there is.
+            let has_datagrams = connections.iter().any(|connection| connection.kind == Kind::Datagrams);
+            let own = if own.len() > 1 || has_datagrams { own } else { Vec::new() };
             own.into_iter().map(move |class| (number, class))
         };
         numbers.into_iter().flat_map(of_source).collect()
@@ -186,6 +188,9 @@ mod tests {
         let (page, call) = (Some(FlowClass::Page), Some(FlowClass::Call));
         assert_eq!(with(&[page, page, None]).groups(), []);
         assert_eq!(with(&[page, call]).groups(), [(0, FlowClass::Call), (0, FlowClass::Page)]);
+        let mut alone = with(&[call]);
+        alone.connections[0].kind = Kind::Datagrams;
+        assert_eq!(alone.groups(), [(0, FlowClass::Call)]);
         let mixed = Traffic::combine([(1, with(&[call])), (3, with(&[page, call]))]);
         assert_eq!(mixed.groups(), [(3, FlowClass::Call), (3, FlowClass::Page)]);
     }

@@ -1,9 +1,10 @@
 //! Replay of recorded datagrams: what is sent, when, which way, and the laws that every run must keep.
 use crate::common::{SCHEMES, digest, scenario};
-use mousehole_sim::record::DatagramRecord;
+use mousehole_sim::record::{DatagramRecord, Played};
 use mousehole_sim::scenario::spec::{LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
 use mousehole_sim::traffic::Traffic;
+use mousehole_sim::traffic::class::FlowClass;
 use mousehole_sim::traffic::connection::{Connection, Kind, Writes};
 use mousehole_sim::traffic::datagrams::{Amount, Datagram, Datagrams, Service};
 use mousehole_sim::traffic::overlay::{Overlay, period_of};
@@ -90,6 +91,21 @@ fn recorded(traffic: &Traffic, (seed, replication): (u64, u32), (begin, end): (u
         }
     }
     sums
+}
+
+#[test]
+fn datagrams__of_a_call_are_played_as_sound() {
+    let mut traffic = call_and_names();
+    let result = played(&replayed("droptail", "5mbit", None), &traffic);
+    assert!(result.outcome.datagrams.iter().all(|one| one.played == Played::Not));
+    traffic.connections[0].flow_class = Some(FlowClass::Call);
+    let result = played(&replayed("droptail", "5mbit", None), &traffic);
+    let sounds = result.outcome.datagrams.iter().filter(|one| one.played != Played::Not);
+    for one in sounds.clone() {
+        let Played::Sound { packets, missing, .. } = one.played else { panic!("{one:?}") };
+        assert_eq!((packets, missing), (one.sent, 0), "nothing is late on an idle link");
+    }
+    assert_eq!(sounds.filter(|one| one.client == 0).count(), 2);
 }
 
 #[test]

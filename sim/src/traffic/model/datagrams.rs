@@ -351,6 +351,11 @@ mod tests {
     }
 
     #[test]
+    fn voip__is_played_as_a_recorded_call() {
+        assert_eq!(Voip::default().senders().playback, Playback::CALL);
+    }
+
+    #[test]
     fn udp__without_pauses_never_stops() {
         let udp = Udp { rate_bps: 2e6, packet_bytes: 500, ..Udp::default() };
         let [(begin, stream)] = &udp.senders().streams(1)[..] else { panic!("one flow") };
