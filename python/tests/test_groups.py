@@ -12,8 +12,8 @@ from mousehole import _engine, quantities
 from mousehole import scenario as scenarios
 from mousehole.answer import PAGES, OfGroup
 from mousehole.base import MouseholeError, buckets
-from mousehole.inputs import show
-from mousehole.reports import report
+from mousehole.document import print_document
+from mousehole.reports import document
 from mousehole.runs import Results, reduce_run
 from mousehole.sweeps._rows import reduce_row
 from mousehole.tuning import objectives
@@ -48,12 +48,13 @@ FELT: dict[str, tuple[str, ...]] = {
 FELT_MIX = {
     **MIX,
     "duration": "30s",
+    "at": "both",
     "link": {"rate": "10mbit", "buffer": "250p"},
     "traffic": {
         "mix": [
             {"model": "voip", "name": "calls", "count": 1},
             *({"model": name, "count": 1} for name in ("game", "videocall", "stream", "telnet")),
-            {"model": "ftp", "params": {"endless": True, "direction": "both"}, "count": 1},
+            {"model": "ftp", "payload": "both", "params": {"endless": True}, "count": 1},
         ]
     },
 }
@@ -61,7 +62,7 @@ FELT_MIX = {
 
 def printed(results: Results, details: bool) -> str:
     console = Console(record=True, width=110, file=io.StringIO())
-    report.print_report(console, results, details=details)
+    print_document(console, document(results), details)
     return console.export_text()
 
 
@@ -126,7 +127,7 @@ def test_run__has_the_figures_of_applications() -> None:
     of_kind = [row for row in json.loads(done.to_json())["applications"] if row["kind"] == "video_calls"]
     assert {row["what"] for row in of_kind} >= {"frames_missed_share", "freezes_per_minute", "jitter_s"}
     console = Console(record=True, width=110, file=io.StringIO())
-    show.print_records(console, done)
+    print_document(console, done.document())
     text = console.export_text()
     assert "videocall: frames late or lost " in text
     assert "calls: delay p95 " in text

@@ -119,6 +119,7 @@ def _run_entry(plan: Plan, task: Task, run: RunFacts) -> dict[str, object]:
         "offered": run.load,
         "groups": [{"group": group, "what": what, "value": value}
                    for (group, what), value in run.groups.items()],
+        "kinds": run.kinds,
         "shares": {reference: vars(shares) for reference, shares in run.shares.items()},
     }  # fmt: skip
 
@@ -152,6 +153,7 @@ def _facts(entry: Entry, plan: Plan) -> RunFacts:
                  for one in entry["colours"]},
         load=entry["offered"],
         groups={(one["group"], one["what"]): _number(one["value"]) for one in entry["groups"]},
+        kinds=dict(entry["kinds"]),
         shares={reference: Shares(**one) for reference, one in entry["shares"].items()},
     )  # fmt: skip
 

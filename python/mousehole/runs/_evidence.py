@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from mousehole import _engine
 from mousehole.base import Bucket, Summary
 from mousehole.engine_types import Scenario, TrafficSection, TrafficSummary
+from mousehole.scenario import bottleneck
 from mousehole.statistics import Design, capture_freedom, capture_share
 
 LEAST_TRANSFERS = 100
@@ -73,13 +74,13 @@ def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
 
     The scenario is filled. Its replications play load ÷ native load times as much as was recorded.
     """
-    link, load = scenario["link"], scenario["traffic"]["load"]
-    summary = traffic.summary(link["rate"])
+    rate, load = bottleneck.mean_rate(scenario), scenario["traffic"]["load"]
+    summary = traffic.summary(rate)
     native = summary["native_load"]
-    if native is None or load is None:
+    if native is None or load is None or rate is None:
         return Design()
     window_s = _engine.parse_duration("duration", scenario["duration"])
     material = load / native * window_s / summary["period_s"]
-    pipe_bytes = _engine.parse_rate("rate", link["rate"]) * _engine.parse_duration("rtt", link["rtt"]) / 8
+    pipe_bytes = _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", scenario["link"]["rtt"]) / 8
     freedom = capture_freedom(traffic.frame()["bytes"].astype(float), pipe_bytes)
     return Design(capture_share=capture_share(material), capture_freedom=freedom)
