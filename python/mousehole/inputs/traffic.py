@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,6 +29,7 @@ from mousehole.base import (
     missing_error,
     parquet,
     place_traffic,
+    places,
     suggesting,
     with_unit,
 )
@@ -55,6 +57,9 @@ Source = (
 MEGABYTE = 1_000_000
 LARGE_MB = 50
 """Files of so many megabytes together take a second to read, so that progress is reported."""
+
+NEARLY = 0.75
+"""Likeness from which a name is taken for a misspelt one."""
 
 _MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
 
@@ -144,6 +149,7 @@ def described(
         return _of_model(names, payload, params)
     if params:
         with_params({"files": names}, params)  # refuses them
+    _refuse_misspelt(names)
     return _of_files(names, payload)
 
 
@@ -335,6 +341,14 @@ def _read_files(
     finally:
         reporter.finish()
     return traffic
+
+
+def _refuse_misspelt(names: list[str]) -> None:
+    """Raises `MouseholeError` for a file that is not there and whose name is nearly that of a place."""
+    for name in names:
+        near = get_close_matches(name, places(), 1, NEARLY)
+        if near and not Path(name).exists():
+            raise MouseholeError(f'no such file; did you mean "{near[0]}"?', kind="file", file=name)
 
 
 def _of_files(names: list[str], payload: str | None) -> TrafficInput:
