@@ -38,6 +38,12 @@ from ._options import text_list as text_list
 from ._options import whole as whole
 from ._options import with_unit as with_unit
 from ._options import with_units as with_units
+from ._places import Apps as Apps
+from ._places import applications as applications
+from ._places import is_place as is_place
+from ._places import place_traffic as place_traffic
+from ._places import places as places
+from ._places import with_load as with_load
 from ._plain_text import for_output as for_output
 from ._plain_text import install as install
 from ._plain_text import plain as plain

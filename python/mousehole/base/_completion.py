@@ -1,10 +1,11 @@
-"""Words that a shell completes: schemes and their parts, models and files."""
+"""Words that a shell completes: schemes and their parts, places, models and files."""
 
 import glob
 import re
 from pathlib import Path
 
 from mousehole import _engine
+from mousehole.base._places import places
 
 SEPARATOR = re.compile(r"[,|]")
 
@@ -18,7 +19,8 @@ def complete_schemes(incomplete: str) -> list[str]:
 
 
 def complete_traffic(incomplete: str) -> list[str]:
-    """Returns the models, files and folders whose names begin so."""
+    """Returns the places, models, files and folders whose names begin so."""
     files = sorted(glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207 (it keeps the text as typed)
     found = [f"{name}/" if Path(name).is_dir() else name for name in files]
-    return [*(name for name in _engine.models() if name.startswith(incomplete)), *found]
+    ready_made = (*places(), *_engine.models())
+    return [*(name for name in ready_made if name.startswith(incomplete)), *found]

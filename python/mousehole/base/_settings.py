@@ -8,6 +8,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
+from mousehole.base._places import Apps
 from mousehole.base._progress import Reporter
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ class RunOptions:
     burst: str | float | None = option(
         None, "Depth of a token bucket that shapes the link, as tc's tbf (default: none).", "8kB", LINK
     )
+    users: int | None = option(None, "Number of users (default: the place's).", "N", TRAFFIC, int)
+    apps: Apps | None = option(  # noqa: RUF009 (the call only declares)
+        None, "What they run, with the share of users who do (default: the place's): web:1,calls:0.3.",
+        "APP[:SHARE][,…]", TRAFFIC,
+    )  # fmt: skip
     load: str | float | Sequence[float] | None = option(
         None, "Bytes of IP packets / capacity, at most 2 (default: the traffic's own); several give a grid.",
         "0.9[,…]", TRAFFIC,

@@ -4,7 +4,10 @@ from typing import Annotated
 
 import typer
 
-from mousehole.base import complete_traffic
+from mousehole.base import Apps, MouseholeError, complete_traffic, places
+
+PLACES = ", ".join(places())
+"""The names of ready-made traffic, for help."""
 
 Traffic = Annotated[
     list[str],
@@ -12,6 +15,23 @@ Traffic = Annotated[
         metavar="TRAFFIC",
         help="Files, one model (web:sfd) or one scenario (.toml).",
         autocompletion=complete_traffic,
+    ),
+]
+TrafficOrUsers = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TRAFFIC",
+        help=f"Files, one model (web:sfd), one place ({PLACES}) or one scenario (.toml); "
+        "none with --users and --apps.",
+        show_default=False,
+        autocompletion=complete_traffic,
+    ),
+]
+Users = Annotated[str | None, typer.Option(metavar="N", help="Number of users (default: the place's).")]
+UsersApps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="APP[:SHARE][,…]", help="What they run, with the share of users who do: web:1,calls:0.3."
     ),
 ]
 Payload = Annotated[
@@ -45,3 +65,10 @@ OwnPolicy = Annotated[
     str | None,
     typer.Option(metavar="FILE.h[,…]", help="Header of your own policy, which schemes may then name."),
 ]
+
+
+def traffic_given(traffic: list[str] | None, users: int | None, apps: Apps | None) -> list[str]:
+    """Returns the names typed as TRAFFIC; raises `MouseholeError` where neither it nor users were typed."""
+    if not traffic and users is None and apps is None:
+        raise MouseholeError("Missing argument 'TRAFFIC'; give one, such as home, or --users and --apps")
+    return traffic or []

@@ -24,6 +24,7 @@ from mousehole.base import (
     for_output,
     stop_at_once,
 )
+from mousehole.base.arguments import PLACES
 from mousehole.base.cli_options import usage_error_text
 from mousehole.commands._registry import COMMANDS, VARIABLE, LoadedCommands
 
@@ -96,7 +97,7 @@ class CliGroup(TyperGroup):
 app = typer.Typer(
     cls=CliGroup, add_completion=False, no_args_is_help=True, rich_markup_mode=None,
     pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="mousehole help COMMAND, or COMMAND -h, shows a command's options.",
+    epilog=f"Ready-made TRAFFIC: {PLACES}. mousehole help COMMAND, or COMMAND -h, shows a command's options.",
 )  # fmt: skip
 
 
@@ -112,6 +113,7 @@ OPTION_OF_FIELD = {
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",
     "load": "--load", "rate": "--rate", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure",
+    "users": "--users", "apps": "--apps",
     "baseline": "--baseline", "dask": "--dask", "days": "--days",
     "traffic.params": "--param", "params": "--param", "traffic.classes": "--class",
 }  # fmt: skip

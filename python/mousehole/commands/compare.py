@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mousehole.base import Options, console_reporter, output
-from mousehole.base.arguments import Days, Traffic
+from mousehole.base.arguments import Days, TrafficOrUsers, traffic_given
 from mousehole.base.cli_options import CliCommand, Outputs, command_app, typed_command, with_options
 
 if TYPE_CHECKING:
@@ -16,15 +16,18 @@ app = command_app()
 
 @app.command("compare", cls=CliCommand)
 @with_options(options=Options, outputs=Outputs)
-def compare_command(traffic: Traffic, options: Options, outputs: Outputs, days: Days = False) -> None:
+def compare_command(
+    options: Options, outputs: Outputs, traffic: TrafficOrUsers = None, days: Days = False
+) -> None:
     """Answers `mousehole compare`.
 
-    For example: mousehole compare web:sfd --rate 3mbit --load 0.9 --schemes all --quick
+    For example: mousehole compare home --down 20mbit --up 1mbit
     """
+    sources = traffic_given(traffic, options.users, options.apps)
     if days:
         from mousehole.days.command import compare_days_command
 
-        compare_days_command(traffic, options, outputs, console_reporter(), typed_command())
+        compare_days_command(sources, options, outputs, console_reporter(), typed_command())
         return
     from mousehole.comparison import compare
     from mousehole.document import print_document, report_console
@@ -35,8 +38,8 @@ def compare_command(traffic: Traffic, options: Options, outputs: Outputs, days: 
     output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
     written = {"--json": outputs.json, "--plot": outputs.plot, "--heatmap": outputs.heatmap,
                "--html": outputs.html, "--save-scenario": outputs.save_scenario}  # fmt: skip
-    output.check_outputs(written, [name for name in traffic if not traffics.is_model(name)])
-    comparison = compare(traffic, **vars(replace(options, reporter=console_reporter())))
+    output.check_outputs(written, [name for name in sources if not traffics.is_model(name)])
+    comparison = compare(sources, **vars(replace(options, reporter=console_reporter())))
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
     try:  # files first: the reader of the report may close the pipe early
         _write_comparison(comparison, outputs)

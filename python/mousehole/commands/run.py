@@ -4,8 +4,8 @@ from typing import Annotated, cast
 
 import typer
 
-from mousehole.base import Replay, console_reporter, output, parameters, whole
-from mousehole.base.arguments import JsonFile, ModelParams, Own, OwnPolicy
+from mousehole.base import Replay, complete_traffic, console_reporter, output, parameters, whole
+from mousehole.base.arguments import PLACES, JsonFile, ModelParams, Own, OwnPolicy, Users, UsersApps
 from mousehole.base.cli_options import CliCommand, command_app
 
 app = command_app()
@@ -13,9 +13,27 @@ app = command_app()
 
 @app.command("run", cls=CliCommand)
 def run_command(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO.toml", help="A scenario file.")],
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO.toml",
+            help=f"A scenario file, or with --down and --up one place ({PLACES}).",
+            autocompletion=complete_traffic,
+        ),
+    ],
     scheme: Annotated[
         str | None, typer.Option(metavar="NAME[(…)]", help="Scheme to use instead of the scenario's.")
+    ] = None,
+    down: Annotated[
+        str | None, typer.Option(metavar="RATE|FILE", help="Of a place: rate of the download direction.")
+    ] = None,
+    up: Annotated[
+        str | None, typer.Option(metavar="RATE|FILE", help="The same of the upload direction.")
+    ] = None,
+    users: Users = None,
+    apps: UsersApps = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Length of the measured window (default: its own).")
     ] = None,
     policy: OwnPolicy = None,
     param: ModelParams = None,
@@ -42,10 +60,20 @@ def run_command(
     output.check_outputs({"--records": records_file, "--trace": trace, "--json": json}, [scenario])
     load_policies(policy)
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
-    changes = {"scheme": scheme, **numbers, "trace": True if trace else None}
+    changes = {"scheme": scheme, "duration": duration, **numbers, "trace": True if trace else None}
     params = parameters("--param", param or [])
     loop = cast("Replay | None", replay)  # the engine checks it
-    done = records.run(scenario, reporter=console_reporter(), replay=loop, params=params, **changes)
+    done = records.run(
+        scenario,
+        reporter=console_reporter(),
+        replay=loop,
+        params=params,
+        users=whole("users", users),
+        apps=apps,
+        down=down,
+        up=up,
+        **changes,
+    )
     for frame, given in ((done.transfers, records_file), (done.trace, trace)):
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]

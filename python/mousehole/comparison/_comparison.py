@@ -72,6 +72,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
     - one file or several (pcap, Zeek log, HAR, NetFlow, access log, table), "-" for standard input;
     - one model, such as `"web:sfd"`;
+    - one place with its users and what they run, such as `"home"` (docs/homes.md), or `()` with `users` and
+      `apps`;
     - a frame of polars, pandas or pyarrow, or a dictionary of columns: `start_s`, `client`, `bytes`, and
       perhaps `server`, `rtt_s` and `duration_s`; docs/api.md says what they may hold;
     - a list of dictionaries with the same keys; in place of bytes, `writes` may be a list of dictionaries
@@ -97,7 +99,10 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
 
     The traffic:
 
-    - `load`: bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid
+    - `users`: number of users (that of the place)
+    - `apps`: what they run, such as "web:1,calls:0.3", with the share of users who do (those of the place)
+    - `load`: bytes on the wire over capacity, at most 2 (the traffic's own); several give a grid. Of users
+      with applications it is that of their web pages
     - `payload`: which way the payload goes: "down", server to client, "up", or of some models "both" (the
       scenario's, else "down"; of calls "both")
     - `replay`: "closed": files' connections wait for each other as recorded, or "open" ("closed" if the files
@@ -337,10 +342,11 @@ class Comparison:
 def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic."""
     if not traffics.is_scenario(source):
-        given = traffics.described(source, options.payload, options.params)
+        given = traffics.described(source, options.payload, options.params, options.users, options.apps)
         given = traffics.with_classes(given, options.class_)
         return scenarios.default(), given
     path = traffics.scenario_path(source)
+    traffics.refuse_users(options.users, options.apps, f"scenario {path.name}")
     start = scenarios.load(path)
     section = scenarios.traffic_section(start, options.payload, options.params)
     return start, traffics.with_classes(traffics.of_section(section, path.name), options.class_)

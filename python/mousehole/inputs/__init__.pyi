@@ -7,7 +7,10 @@ from .frames import Frame as Frame
 from .frames import with_names as with_names
 from .traffic import Source as Source
 from .traffic import TrafficInput as TrafficInput
+from .traffic import described as described
 from .traffic import inspect as inspect
 from .traffic import is_model as is_model
+from .traffic import is_of_users as is_of_users
 from .traffic import of_section as of_section
 from .traffic import read as read
+from .traffic import refuse_users as refuse_users

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ import polars as pl
 from mousehole import _engine
 from mousehole.base import (
     BITS,
+    Apps,
     Direction,
     MouseholeError,
     Reporter,
@@ -23,8 +25,11 @@ from mousehole.base import (
     counted,
     field_error,
     interruptible,
+    is_place,
     missing_error,
     parquet,
+    place_traffic,
+    places,
     suggesting,
     with_unit,
 )
@@ -52,6 +57,9 @@ Source = (
 MEGABYTE = 1_000_000
 LARGE_MB = 50
 """Files of so many megabytes together take a second to read, so that progress is reported."""
+
+NEARLY = 0.75
+"""Likeness from which a name is taken for a misspelt one."""
 
 _MODEL = re.compile(r"[a-z][a-z0-9-]*:[\w.-]*\Z")
 
@@ -113,11 +121,18 @@ class TrafficInput:
 
 
 def described(
-    source: Source, payload: str | None = None, params: Mapping[str, object] | None = None
-) -> TrafficInput:
-    """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model."""
+    source: Source, payload: str | None = None, params: Mapping[str, object] | None = None,
+    users: int | None = None, apps: Apps | None = None,
+) -> TrafficInput:  # fmt: skip
+    """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model.
+
+    `users` and `apps` are of a place, or stand without any other source.
+    """
     if isinstance(source, str | Path):
         source = [source]
+    if is_of_users(source, users, apps) and not _is_data(source):
+        return _of_users([str(item) for item in source], payload, params, users, apps)
+    refuse_users(users, apps, "other traffic")
     if _is_data(source):
         given = frames.of_frame(_collected(source), payload or "down")
         return _of_connections(given, payload, params)
@@ -134,7 +149,28 @@ def described(
         return _of_model(names, payload, params)
     if params:
         with_params({"files": names}, params)  # refuses them
+    _refuse_misspelt(names)
     return _of_files(names, payload)
+
+
+def is_of_users(source: Source, users: int | None = None, apps: Apps | None = None) -> bool:
+    """Returns whether the traffic is users with applications: a place, or `users` and `apps` alone."""
+    if isinstance(source, str | Path):
+        source = [source]
+    if _is_data(source):
+        return False
+    if len(source) == 0:
+        return users is not None or apps is not None
+    return any(isinstance(item, str) and is_place(item) for item in source)
+
+
+def refuse_users(users: int | None, apps: Apps | None, other: str) -> None:
+    """Raises `MouseholeError` if users or applications are given together with `other`."""
+    allowed = "give them alone or with a place, such as home"
+    if users is not None:
+        raise conflict_error("users", users, other, allowed)
+    if apps is not None:
+        raise conflict_error("apps", apps if isinstance(apps, str) else ",".join(apps), other, allowed)
 
 
 def of_section(section: TrafficSection, label: str) -> TrafficInput:
@@ -157,7 +193,9 @@ def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> Tr
 
 
 def is_model(name: str) -> bool:
-    """Returns whether `name` is a model or looks like one, such as `web:sfd`, and no file has that name."""
+    """Returns whether `name` is a place, a model or looks like one, such as `web:sfd`, and no file has it."""
+    if is_place(name):
+        return True
     is_named = name in _engine.models() or name.startswith(sizefiles.MODEL) or bool(_MODEL.match(name))
     return is_named and not Path(name).exists()
 
@@ -259,6 +297,11 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
             "a scenario; inspect and read show traffic, mousehole run runs it",
             kind="file", file=str(scenario_path(paths)),
         )  # fmt: skip
+    if is_of_users(paths):
+        raise MouseholeError(
+            "a place, whose users are simulated; inspect and read show traffic, mousehole run runs it",
+            kind="value", field="traffic",
+        )  # fmt: skip
     given = with_classes(described(paths, payload, params), classes)
     traffic = given.read(strict, seed, reporter)
     if traffic is None:
@@ -300,6 +343,14 @@ def _read_files(
     return traffic
 
 
+def _refuse_misspelt(names: list[str]) -> None:
+    """Raises `MouseholeError` for a file that is not there and whose name is nearly that of a place."""
+    for name in names:
+        near = get_close_matches(name, places(), 1, NEARLY)
+        if near and not Path(name).exists():
+            raise MouseholeError(f'no such file; did you mean "{near[0]}"?', kind="file", file=name)
+
+
 def _of_files(names: list[str], payload: str | None) -> TrafficInput:
     if not names:
         raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
@@ -319,6 +370,21 @@ def _of_model(names: list[str], payload: str | None, params: Mapping[str, object
     files = sizefiles.named(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
     return TrafficInput(_going(section, payload), label, files)
+
+
+def _of_users(
+    names: list[str], payload: str | None, params: Mapping[str, object] | None, users: int | None,
+    apps: Apps | None,
+) -> TrafficInput:  # fmt: skip
+    place = next((name for name in names if is_place(name)), None)
+    if place is not None and len(names) > 1:
+        raise conflict_error("traffic", place, "other traffic", "a place stands alone")
+    section, label = place_traffic(place, users, apps)
+    if payload is not None:
+        raise conflict_error("payload", payload, f"traffic of {label}", "each application has its own")
+    if params:
+        with_params(section, params)  # refuses them
+    return TrafficInput(section, label, ())
 
 
 def _of_connections(given: Given, payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:

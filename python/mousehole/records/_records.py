@@ -12,11 +12,14 @@ from mousehole import _engine, quantities
 from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
 from mousehole.base import (
     REVISION,
+    Apps,
+    Options,
     Replay,
     Reporter,
     Silent,
     as_html,
     available_bytes,
+    conflict_error,
     interruptible,
     refuse_unknown,
     with_units,
@@ -30,10 +33,10 @@ from mousehole.engine_types import (
     Scenario,
     TrafficSection,
 )
-from mousehole.inputs import Frame, of_section
+from mousehole.inputs import Frame, described, is_of_users, of_section, refuse_users
 from mousehole.records import _report
 from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
-from mousehole.scenario import filled, load, rate_traces, try_scenarios, with_params
+from mousehole.scenario import default, filled, load, rate_traces, shared, try_scenarios, with_params
 
 PATIENCE_S = 2.0
 """Seconds after which a run says how long it will take."""
@@ -113,22 +116,27 @@ class Records:
 
 def run(
     scenario: str | Path | Mapping[str, object], *, reporter: Reporter | None = None,
-    replay: Replay | None = None, params: Mapping[str, object] | None = None, **changes: object,
+    replay: Replay | None = None, params: Mapping[str, object] | None = None,
+    users: int | None = None, apps: Apps | None = None, down: str | float | None = None,
+    up: str | float | None = None, **changes: object,
 ) -> Records:  # fmt: skip
     """Runs a scenario and returns its records.
 
     `scenario` is a TOML file or a dictionary with the fields of docs/scenario.md. A quantity may also be a
     number: of bits per second, seconds or bytes. `changes` replace fields of the scenario, such as
     `scheme="sfd"` or `seed=3`; `replay` replaces its `traffic.replay`, and `params` some of its
-    `traffic.params`. A change that is None is ignored. `reporter` receives how long a run will take that is
+    `traffic.params`. A change that is None is ignored. In place of a scenario, `scenario` may be the name
+    of a place, such as `"home"`; then `down` and `up` are the rates of its link, and `users` and `apps` may
+    replace its users and what they run (docs/homes.md). `reporter` receives how long a run will take that is
     not over within two seconds, and then its progress. The same scenario, seed and replication give the same
     records on any machine.
 
     Raises `MouseholeError` for a fault in the input, or if the run would not fit into the memory that is
     left, `TypeError` for an unknown keyword, and `KeyboardInterrupt` at once on Ctrl-C.
     """
-    refuse_unknown("run", changes, [*Scenario.__annotations__, "reporter", "replay", "params"])
-    loaded = load(scenario) if isinstance(scenario, str | Path) else scenario
+    known = ["reporter", "replay", "params", "users", "apps", "down", "up"]
+    refuse_unknown("run", changes, [*Scenario.__annotations__, *known])
+    loaded = _loaded(scenario, Options(users=users, apps=apps, down=down, up=up))
     given = with_units({**loaded, **{name: value for name, value in changes.items() if value is not None}})
     traffic = cast("TrafficSection", {**given.get("traffic", {})})
     if params:
@@ -160,6 +168,18 @@ def run(
         series=Frame(result.series()),
         applications=applications(result),
     )
+
+
+def _loaded(scenario: str | Path | Mapping[str, object], options: Options) -> Mapping[str, object]:
+    """Returns the scenario of a file, or that of a place on the link of these options."""
+    if isinstance(scenario, str) and is_of_users(scenario):
+        place = described(scenario, users=options.users, apps=options.apps)
+        return shared(default(), place.section, options).base
+    refuse_users(options.users, options.apps, "a scenario")
+    for name, rate in (("down", options.down), ("up", options.up)):
+        if rate is not None:
+            raise conflict_error(name, str(rate), "a scenario", "its link has a rate")
+    return load(scenario) if isinstance(scenario, str | Path) else scenario
 
 
 def applications(result: _engine.RunResult) -> pl.DataFrame:

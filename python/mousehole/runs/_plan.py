@@ -18,6 +18,7 @@ from mousehole.base import (
     load_list,
     scheme_name,
     text_list,
+    with_load,
     with_unit,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSection
@@ -138,7 +139,7 @@ class Plan:
         """Returns the scenario of one run."""
         traffic = self.base["traffic"].copy()
         if cell.load is not None:
-            traffic["load"] = cell.load
+            traffic = with_load(traffic, cell.load)
         if overlaid(traffic):
             traffic["resample"] = True
         at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})

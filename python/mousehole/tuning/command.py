@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mousehole.base import MouseholeError, console_reporter, field_error, option, output
-from mousehole.base.arguments import Traffic
+from mousehole.base.arguments import TrafficOrUsers, traffic_given
 from mousehole.base.cli_options import (
     OUTPUT,
     PICTURE,
@@ -49,25 +49,26 @@ class TuneOutputs:
 @app.command("tune", cls=CliCommand)
 @with_options(options=TuneOptions, outputs=TuneOutputs)
 def tune_command(
-    traffic: Traffic,
     options: TuneOptions,
     outputs: TuneOutputs,
+    traffic: TrafficOrUsers = None,
 ) -> None:
     """Answers `mousehole tune`.
 
     For example: mousehole tune web:sfd --rate 5mbit --load 0.9 --scheme sfd --limit 'long mean +10%'
     """
+    sources = traffic_given(traffic, options.users, options.apps)
     from mousehole.inputs import is_model
     from mousehole.tuning import tune
 
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
     output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
-    files = [name for name in traffic if not is_model(name)]
+    files = [name for name in sources if not is_model(name)]
     written = {"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html}
     output.check_outputs(written, files)
     _check_folder(outputs.install)
     try:
-        found = tune(traffic, **vars(replace(options, reporter=console_reporter())))
+        found = tune(sources, **vars(replace(options, reporter=console_reporter())))
         _write(found, outputs)
     except MouseholeError as error:
         raise error.renamed(OPTION_OF_FIELD) from None

@@ -1,0 +1,159 @@
+"""Traffic by users and applications: `--users`, `--apps`, and ready-made numbers of both."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import floor, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from mousehole.base._errors import field_error, missing_error, unknown_error
+from mousehole.base._options import least, text_list
+
+if TYPE_CHECKING:
+    from mousehole.engine_types import MixEntry, TrafficSection
+
+MOST_USERS = 10_000
+WEB = "web"
+"""The application whose users a load replaces."""
+Apps = str | Sequence[str] | Mapping[str, float]
+"""Applications as users give them: `web:1,calls:0.3`, texts of such a list, or shares by name."""
+FORM = "applications, each with the share of the users who run it, above 0 and at most 1: web:1,calls:0.3"
+
+
+@dataclass(frozen=True)
+class Application:
+    """What one application sends, as an entry of a mix without its number of users."""
+
+    name: str
+    model: str
+    share: float
+    """The share of the users who run it where none is given."""
+    payload: str | None
+    hosts: str | None
+    """The parameter that is the number of client hosts, of models that have one."""
+    params: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Ready-made traffic: so many users, of whom these shares run each application."""
+
+    name: str
+    summary: str
+    users: int
+    apps: Mapping[str, float]
+
+
+@cache
+def _table() -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
+
+
+def applications() -> dict[str, Application]:
+    """Returns the applications by name, in the order of the table."""
+    return {
+        name: Application(
+            name, row["model"], row["share"], row.get("payload"), row.get("hosts"), row.get("params", {})
+        )
+        for name, row in _table()["apps"].items()
+    }
+
+
+def places() -> dict[str, Place]:
+    """Returns the ready-made places by name, in the order of the table."""
+    return {name: Place(name, **row) for name, row in _table()["places"].items()}
+
+
+def is_place(name: str) -> bool:
+    """Returns whether `name` is a ready-made place, and no file has that name."""
+    return name in _table()["places"] and not Path(name).is_file()
+
+
+def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tuple[TrafficSection, str]":
+    """Returns section `traffic` of so many users with these applications, and its name for titles.
+
+    `name` is a place, whose numbers stand where none are given, or None. Raises `MouseholeError` for a number
+    or an application that is not allowed, and for one that is missing.
+    """
+    place = None if name is None else places()[name]
+    if users is not None and least("users", users, 1) > MOST_USERS:
+        raise field_error("users", users, f"a whole number from 1 to {MOST_USERS}")
+    shares = _shares(apps) if apps is not None else place.apps if place else None
+    number = users if users is not None else place.users if place else None
+    if shares is None:
+        raise missing_error("apps", "what the users run, such as --apps web:1,calls:0.3")
+    if number is None:
+        raise missing_error("users", "the number of users who run them, such as --users 30")
+    people = f"{number} user{'' if number == 1 else 's'}"
+    label = people if name is None else f"{name}, {people}"
+    return {"mix": _entries(number, shares)}, label
+
+
+def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
+    """Returns section `traffic` with this load.
+
+    It is that of the main traffic. Where there is none, it is that of the mix's entry `web`, whose number of
+    users it replaces; without such an entry the engine refuses it.
+    """
+    mix = traffic.get("mix") or []
+    has_main = any(traffic.get(field) for field in ("model", "files", "connections"))
+    if has_main or not any(_is_web(entry) for entry in mix):
+        return {**traffic, "load": load}
+    loaded = [_loaded(entry, load) if _is_web(entry) else entry for entry in mix]
+    return {**traffic, "mix": loaded}
+
+
+def _is_web(entry: "MixEntry") -> bool:
+    return entry.get("name") == WEB and entry.get("model") == applications()[WEB].model
+
+
+def _loaded(entry: "MixEntry", load: float) -> "MixEntry":
+    kept = {name: value for name, value in entry.items() if name != "count"}
+    return cast("MixEntry", {**kept, "load": load})
+
+
+def _shares(given: Apps) -> dict[str, float]:
+    """Returns the share of each application; raises `MouseholeError` for one that is not allowed."""
+    if isinstance(given, Mapping):
+        given = [f"{name}:{share}" for name, share in given.items()]
+    known, shares = applications(), dict[str, float]()
+    for text in text_list("apps", given):
+        name, colon, number = (part.strip() for part in text.partition(":"))
+        if name not in known:
+            raise unknown_error("apps", "application", name, list(known))
+        if name in shares:
+            raise field_error("apps", name, "in the list once", "is given twice")
+        share = _share(number) if colon else known[name].share
+        if share is None:
+            raise field_error("apps", text, FORM)
+        shares[name] = share
+    return shares
+
+
+def _share(text: str) -> float | None:
+    """Returns the share, None for anything but a number above 0 and at most 1."""
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if isfinite(share) and 0 < share <= 1 else None
+
+
+def _entries(users: int, shares: Mapping[str, float]) -> "list[MixEntry]":
+    """Returns an entry per application.
+
+    So many users run it as is nearest to their share, at least one. They are neighbours among the hosts, and
+    those of the next application begin behind them, so that few users run everything.
+    """
+    entries, first = [], 0
+    for name, share in shares.items():
+        app = applications()[name]
+        count = max(1, floor(users * share + 0.5))
+        first = first if first + count <= users else 0
+        params = {**app.params, **({app.hosts: count} if app.hosts else {}), "first_host": first}
+        way = {} if app.payload is None else {"payload": app.payload}
+        entries.append({"name": name, "model": app.model, **way, "count": count, "params": params})
+        first = (first + count) % users
+    return cast("list[MixEntry]", entries)
