@@ -168,7 +168,7 @@ def truth_of(model: str, size: Size) -> Truth:
         ).results  # fmt: skip
         (cell,) = found.plan.cells
         for scheme in SCHEMES:
-            means[scheme].append(float(found.short_means(cell, scheme)[0]))
+            means[scheme].append(float(found.primary_values(cell, scheme)[0]))
     changes = {scheme: log_ratio(means[scheme], means[BASELINE]).as_change().mean for scheme in SCHEMES}
     return Truth(model, size.truth, {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}, changes)
 
@@ -183,9 +183,9 @@ def decision(model: str, minutes: float, number: int, size: Size) -> Decision:
     )  # fmt: skip
     results, advice = compared.results, compared.advice()
     (cell,) = results.plan.cells
-    base, design = results.short_means(cell, BASELINE), results.design(cell)
+    base, design = results.primary_values(cell, BASELINE), results.design(cell)
     changes = {
-        scheme: log_ratio(results.short_means(cell, scheme), base, design).as_change()
+        scheme: log_ratio(results.primary_values(cell, scheme), base, design).as_change()
         for scheme in SCHEMES[1:]
     }
     return Decision(

@@ -104,9 +104,9 @@ def test_verdict__undecided_asks_for_a_longer_capture_where_seeds_do_not_help() 
 
 
 def test_from_to_text__is_of_the_means() -> None:
-    assert findings.from_to_text(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == "mean 250 ms → 150 ms"
+    assert findings.from_to_text(np.array([0.1, 0.2]), np.array([0.2, 0.3])) == "250 ms → 150 ms"
     some = findings.from_to_text(np.array([0.1, nan, 5.0]), np.array([0.2, 5.0, nan]))
-    assert some == "mean 200 ms → 100 ms", "replications that both know"
+    assert some == "200 ms → 100 ms", "replications that both know"
 
 
 def test_verdict__an_end_that_says_nothing_is_not_told() -> None:

@@ -64,6 +64,15 @@ RESULTS: dict[str, Callable[[Path], Result]] = {
     "applications": lambda _: mousehole.compare(
         OWN / "many-applications.toml", seeds=5, duration="8s", warmup="2s", schemes="droptail,fq-codel"
     ),
+    "vetoes": lambda _: mousehole.compare(
+        OWN / "many-applications.toml",
+        seeds=5,
+        duration="8s",
+        warmup="2s",
+        schemes="droptail,fq-codel,red",
+        veto=["calls p95 +1ms", "logins echo +5%"],
+        reference="fq-codel",
+    ),
     "capture": lambda _: mousehole.compare(connections(800), seeds=5, **SMALL),  # type: ignore[arg-type]
     "files": lambda _: mousehole.compare(
         OWN / "trace-and-calls.toml", seeds=2, duration="5s", warmup="1s", schemes="droptail,sfd"

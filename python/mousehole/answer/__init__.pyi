@@ -19,8 +19,8 @@ from .advice import NO_VERDICT as NO_VERDICT
 from .advice import NOT_SHOWN as NOT_SHOWN
 from .advice import NOTHING_BETTER as NOTHING_BETTER
 from .advice import RECOMMENDED as RECOMMENDED
+from .advice import VETOED as VETOED
 from .advice import Advice as Advice
-from .advice import is_ideal as is_ideal
 from .advice import nothing_compared as nothing_compared
 from .findings import BETTER as BETTER
 from .findings import NO_BENEFIT as NO_BENEFIT
@@ -36,8 +36,10 @@ from .findings import Unit as Unit
 from .findings import Verdict as Verdict
 from .findings import description as description
 from .findings import endpoints as endpoints
+from .findings import source_of as source_of
 from .findings import verdict as verdict
 from .findings import with_bounds as with_bounds
 from .jsonout import Document as Document
 from .jsonout import comparison_document as comparison_document
 from .overview import MANY_SCHEMES as MANY_SCHEMES
+from .vetoes import is_ideal as is_ideal

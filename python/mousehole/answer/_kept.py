@@ -19,6 +19,8 @@ TIMES = ("curve_mean_s", "cdf", "short_by_time")
 NUMBERS = ("simulated_s", "window_load")
 PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))
 """Fields of `Plan` that JSON holds as they are."""
+LATER = ("vetoes", "reference")
+"""Those of them that older documents of this schema do not have."""
 
 
 def facts_entry(results: Results) -> dict[str, object]:
@@ -77,8 +79,8 @@ def _warmup_entry(plan: Plan) -> dict[str, object] | None:
 
 
 def _plan(entry: Entry) -> Plan:
-    own = {name: entry[name] for name in PLAIN}
-    for name in ("buffers", "loads", "schemes"):
+    own = {name: entry[name] for name in PLAIN if name in entry or name not in LATER}
+    for name in own.keys() & {"buffers", "loads", "schemes", "vetoes"}:
         own[name] = tuple(own[name])
     warmup = entry["warmup"]
     return Plan(

@@ -1,18 +1,18 @@
-"""The answer of a comparison: what to install for short transfers, what it costs, how sure that is."""
+"""The answer of a comparison: what to install, what every class gains or pays, how sure that is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import inf, log1p
 
 import numpy as np
 
-from mousehole import _engine
-from mousehole.answer import findings, notes, tables
+from mousehole.answer import findings, notes, tables, vetoes
 from mousehole.answer._install import Installation, Link, installation, link_of, why_nothing
 from mousehole.answer.findings import BETTER, MARGIN, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
-from mousehole.base import Summary, capped, counted, scheme_name, signed, size_text, time_text
+from mousehole.answer.vetoes import Veto, is_ideal
+from mousehole.base import capped, counted, unit_text
+from mousehole.inputs import account
 from mousehole.runs import Cell, Finding, Plan, Results
 from mousehole.statistics import LEAST_REPLICATIONS, Design, Estimate, log_ratio, smaller_in
 
@@ -20,13 +20,18 @@ RECOMMENDED = "recommended"
 NOTHING_BETTER = "nothing better"
 NOT_SHOWN = "not shown"
 NO_VERDICT = "no verdict"
+VETOED = "vetoed"
 
-MOST_LINES = 6
+MOST_LINES = 12
 """The answer for one cell has at most so many lines."""
+LEAST_CLASS_LINES = 2
+"""Commands leave so many lines for what classes gain or pay."""
 LINES_OF_OTHER = 4
 """So many lines more where a scheme is at both ends: two heads, and the commands of the other direction."""
 MOST_PEERS = 3
 """So many schemes beside the recommended one are named."""
+MOST_VETOED = 2
+"""So many schemes that a veto rules out are named with who pays."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +41,31 @@ class Advice:
     buffer: str
     load: float | None
     outcome: str
-    """recommended, nothing better (no scheme beats the baseline), not shown (some may), or no verdict."""
+    """recommended, nothing better (no scheme beats the baseline), not shown (some may), vetoed (those that do
+    make a class pay too much), or no verdict."""
     scheme: str | None
     """The scheme recommended; otherwise None."""
     is_best: bool
-    """Whether no other scheme that can be installed may be faster by more than 5 %, by the intervals."""
+    """Whether no other scheme that can be installed, and that no veto rules out, may be faster by more than
+    5 %, by the intervals."""
     not_told_apart: tuple[str, ...]
     """Schemes that can be installed and are not shown to be slower for short transfers, the fastest first."""
     ahead: tuple[str, ...]
     """Schemes that serve short transfers better still, but that nothing installs."""
+    reference: str
+    """The scheme that harm is measured against."""
+    vetoes: tuple[Veto, ...]
+    """Who pays, or may, under the schemes that are shown to beat the baseline, and under the recommended one;
+    without intervals, under all."""
     installation: Installation | None
     """How the scheme is installed; None without one."""
     lines: tuple[str, ...]
     """The answer in sentences and commands, at most `MOST_LINES` and those of the other direction."""
+
+    @property
+    def ruled_out(self) -> tuple[str, ...]:
+        """The schemes that a veto rules out, the fastest first."""
+        return tuple(dict.fromkeys(one.scheme for one in self.vetoes if one.binds))
 
 
 @per_cell
@@ -56,24 +73,22 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
     """Returns the answer for a cell, as a list of one."""
     primary = _primary(results, cell)
     if results.plan.replications < LEAST_REPLICATIONS or not primary:
-        return [_without_verdict(results, cell, _few_replications(results, cell))]
-    if results.capture is not None and not results.capture.is_enough("short"):
+        return [_without_verdict(results, cell, *_few_replications(results, cell))]
+    if _is_small_capture(results, cell):
         return [_without_verdict(results, cell, f"No verdict: {findings.floor_text(results, 'short')}.")]
     better = [finding.scheme for finding in primary if finding.outcome == BETTER]
     if not better:
         return [_nothing_better(results, cell, primary)]
-    return [_recommended(results, cell, _candidates(results, cell, better))]
-
-
-@cache
-def ideals() -> frozenset[str]:
-    """Returns the schemes that nobody can deploy; their summaries in the catalogue begin with `ideal`."""
-    return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
-
-
-def is_ideal(scheme: str) -> bool:
-    """Returns whether nobody can deploy the scheme."""
-    return scheme_name(scheme) in ideals()
+    order = {scheme: place for place, scheme in enumerate(_ranked(results, cell))}
+    found = sorted(
+        (one for one in vetoes.vetoes(results, cell) if one.scheme in better),
+        key=lambda one: order.get(one.scheme, len(order)),
+    )
+    out = {one.scheme for one in found if one.binds}
+    left = [scheme for scheme in better if scheme not in out]
+    if not left:
+        return [_vetoed(results, cell, found)]
+    return [_recommended(results, cell, _candidates(results, cell, left, out), found)]
 
 
 def nothing_compared(plan: Plan) -> str:
@@ -100,34 +115,97 @@ def _primary(results: Results, cell: Cell) -> list[Finding]:
     ]
 
 
-def _without_verdict(results: Results, cell: Cell, line: str) -> Advice:
+def _is_small_capture(results: Results, cell: Cell) -> bool:
+    """Returns whether short transfers are judged, and the capture has too few of them."""
+    has_short = results.primary(cell).role == "short"
+    return has_short and results.capture is not None and not results.capture.is_enough("short")
+
+
+def _advice(
+    results: Results, cell: Cell, outcome: str, lines: Sequence[str], found: Sequence[Veto] = ()
+) -> Advice:
+    """Returns an answer that recommends nothing."""
+    other = vetoes.reference(results.plan)
     return Advice(
-        cell.buffer, cell.load, NO_VERDICT, None, False, (), (), None, (line, *_unsteady(results, cell))
-    )
+        cell.buffer, cell.load, outcome, None, False, (), (), other, tuple(found), None,
+        tuple([*lines, *_left_out(results)][:MOST_LINES]),
+    )  # fmt: skip
 
 
-def _few_replications(results: Results, cell: Cell) -> str:
+def _without_verdict(results: Results, cell: Cell, line: str, least: str | None = None) -> Advice:
+    """Says why there is no verdict, and what the estimates are under `least`, which is ahead so far."""
+    found = vetoes.vetoes(results, cell) if results.plan.replications < LEAST_REPLICATIONS else []
+    others = [*_pays_lines(results, found, "By estimate, some pay under "), *_unsteady(results, cell)]
+    classes = [] if least in (None, results.plan.baseline) else _class_lines(results, cell, least or "")
+    lines = [line, *_packed(classes, MOST_LINES - 1 - len(others)), *others]
+    return _advice(results, cell, NO_VERDICT, lines, found)
+
+
+def _class_lines(results: Results, cell: Cell, scheme: str) -> list[str]:
+    """Returns what classes gain or pay, without short transfers if the first line has them."""
+    return vetoes.class_lines(results, cell, scheme, without=results.primary(cell).role or "")
+
+
+def _pays_lines(results: Results, found: Sequence[Veto], begin: str) -> list[str]:
+    """Returns who pays under the schemes that a veto rules out: a line for each of the first schemes."""
+    schemes = list(dict.fromkeys(one.scheme for one in found if one.binds))
+    other = vetoes.reference(results.plan)
+    lines = [
+        f"{begin}{scheme} against {other}: "
+        + f"{_first_texts([one for one in found if one.binds and one.scheme == scheme])}."
+        for scheme in schemes[:MOST_VETOED]
+    ]
+    if rest := schemes[MOST_VETOED:]:
+        lines.append(f"Others under which some class pays too much: {_names(rest)}.")
+    return lines
+
+
+def _first_texts(found: Sequence[Veto]) -> str:
+    """Returns who pays, of every class the first figure that is beyond its margin."""
+    texts: dict[str, str] = {}
+    for one in found:
+        texts.setdefault(one.margin.figure.whose, one.text)
+    return "; ".join(texts.values())
+
+
+def _vetoed(results: Results, cell: Cell, found: Sequence[Veto]) -> Advice:
+    """Says that every scheme that beats the baseline makes a class pay more than its margin."""
+    words = findings.primary_words(results, cell)
+    lines = [
+        f"Nothing is recommended: what beats {results.plan.baseline} for {words} makes others pay.",
+        *_pays_lines(results, found, "Not recommended: "),
+        _sureness(results, cell),
+        *_unsteady(results, cell),
+    ]
+    return _advice(results, cell, VETOED, lines, found)
+
+
+def _few_replications(results: Results, cell: Cell) -> tuple[str, str | None]:
+    """Returns why there is no verdict, and the scheme that is ahead so far."""
     plan = results.plan
     if nothing := nothing_compared(plan):
-        return f"No verdict: {nothing}."
+        return f"No verdict: {nothing}.", None
     deployable = [scheme for scheme in plan.schemes if not is_ideal(scheme)]
-    means = {scheme: _mean(results, cell, scheme, "short") for scheme in deployable}
-    known = [scheme for scheme in deployable if np.isfinite(means[scheme])]
+    means = {scheme: _mean(results, cell, scheme) for scheme in deployable}
+    out = {one.scheme for one in vetoes.vetoes(results, cell)}
+    known = [scheme for scheme in deployable if np.isfinite(means[scheme]) and scheme not in out]
     few = f"No verdict: {findings.few_replications_text(plan, plan.base['duration'])}."
-    if results.capture is not None and not results.capture.is_enough("short"):
-        return f"{few} More of them give none either: {findings.floor_text(results, 'short')}."
+    if _is_small_capture(results, cell):
+        return f"{few} More of them give none either: {findings.floor_text(results, 'short')}.", None
     if not known:
-        return few
+        return few, None
     least = min(known, key=lambda scheme: means[scheme])
-    short = size_text(plan.short_bytes)
-    mean = time_text(means[least])
-    return f"{few} So far {least} has the smallest mean of transfers ≤ {short}: {mean}."
+    mean = unit_text(results.primary(cell).quantity.unit, means[least])
+    rest = ", of those under which nobody pays too much" if out else ""
+    words = findings.primary_words(results, cell)
+    return f"{few} So far {least} has the smallest mean of {words}: {mean}{rest}.", least
 
 
 def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Advice:
     """Says that no scheme is known to beat the baseline, and which one might."""
     plan = results.plan
-    short = size_text(plan.short_bytes)
+    words = findings.primary_words(results, cell)
+    lines_kept = [_sureness(results, cell), *_unsteady(results, cell)]
     open_ones = [finding for finding in primary if finding.outcome == UNDECIDED]
     tried = _names([finding.scheme for finding in primary])
     if not open_ones:
@@ -135,18 +213,18 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
         even = [finding.scheme for finding in primary if finding.outcome == NO_BENEFIT]
         judged = {NO_BENEFIT: even, WORSE: worse}
         parts = [f"{_names(schemes)}: {word}" for word, schemes in judged.items() if schemes]
-        lines = [f"Nothing here beats {plan.baseline} for transfers ≤ {short} ({'; '.join(parts)})."]
+        lines = [f"Nothing here beats {plan.baseline} for {words} ({'; '.join(parts)})."]
     else:
         nearest = min(
             open_ones, key=lambda finding: (not np.isfinite(finding.change.mean), finding.change.mean)
         )
         lines = [
-            f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} (compared: {tried}).",
+            f"No scheme is shown to beat {plan.baseline} for {words} (compared: {tried}).",
             f"{nearest.scheme} comes nearest: {nearest.verdict}.",
+            *_packed(_class_lines(results, cell, nearest.scheme), MOST_LINES - len(lines_kept) - 2),
         ]
     outcome = NOT_SHOWN if open_ones else NOTHING_BETTER
-    lines += [_sureness(results, cell), *_unsteady(results, cell)]
-    return Advice(cell.buffer, cell.load, outcome, None, False, (), (), None, tuple(lines[:MOST_LINES]))
+    return _advice(results, cell, outcome, [*lines, *lines_kept])
 
 
 @dataclass(frozen=True)
@@ -162,10 +240,14 @@ class _Candidates:
     ways: dict[str, Installation | None]
 
 
-def _candidates(results: Results, cell: Cell, better: list[str]) -> _Candidates:
-    """Returns the schemes that may be recommended; `better` are those that are shown to beat the baseline."""
+def _candidates(results: Results, cell: Cell, better: list[str], out: set[str]) -> _Candidates:
+    """Returns the schemes that may be recommended; `better` are those that are shown to beat the baseline.
+
+    Vetoes rule out those of `out`.
+    """
     link = link_of(results.manifest["scenario"], cell.buffer)
-    ranked = _ranked(results, cell)
+    pays = out | {one.scheme for one in vetoes.vetoes(results, cell) if one.binds}
+    ranked = [scheme for scheme in _ranked(results, cell) if scheme not in pays]
     ways = {scheme: installation(scheme, link) for scheme in ranked}
     has_way = any(ways[scheme] is not None for scheme in better)
     candidates = [scheme for scheme in ranked if not has_way or ways[scheme] is not None]
@@ -179,13 +261,14 @@ def _ranked(results: Results, cell: Cell) -> list[str]:
 
     An ideal is none of them, nor one whose mean is only a lower bound.
     """
-    base = results.short_means(cell, results.plan.baseline)
+    base = results.primary_values(cell, results.plan.baseline)
+    has_short = results.primary(cell).role == "short"
     ratios = {
-        scheme: log_ratio(results.short_means(cell, scheme), base).mean
+        scheme: log_ratio(results.primary_values(cell, scheme), base).mean
         for scheme in results.plan.schemes
         if scheme != results.plan.baseline
         and not is_ideal(scheme)
-        and not findings.is_bound(results, cell, scheme, "short")
+        and not (has_short and findings.is_bound(results, cell, scheme, "short"))
     }
     known = [scheme for scheme in ratios if np.isfinite(ratios[scheme])]
     return sorted(known, key=lambda scheme: ratios[scheme])
@@ -226,8 +309,11 @@ def _lowest(results: Results, cell: Cell, scheme: str, reference: str) -> float:
     return design.limits(ratio, design.error(ratio.count)).low if ratio.count else inf
 
 
-def _recommended(results: Results, cell: Cell, found: _Candidates) -> Advice:
-    """Recommends what serves short transfers best, of those that can be installed if there are any."""
+def _recommended(results: Results, cell: Cell, found: _Candidates, pays: Sequence[Veto]) -> Advice:
+    """Recommends what serves short transfers best, of those that can be installed if there are any.
+
+    `pays` says who pays under the schemes that are shown to beat the baseline.
+    """
     link = link_of(results.manifest["scenario"], cell.buffer)
     chosen = _chosen(results, cell, found)
     way = found.ways[chosen]
@@ -235,19 +321,48 @@ def _recommended(results: Results, cell: Cell, found: _Candidates) -> Advice:
     peers = [scheme for scheme in rivals if not _ratio(results, cell, scheme, chosen).low > 0]
     ahead = [scheme for scheme in found.others if _is_ahead(results, cell, scheme, chosen)]
     is_best = _is_best(results, cell, chosen, [*rivals, results.plan.baseline])
+    near = [one for one in pays if not _ratio(results, cell, one.scheme, chosen).low > 0]
     lines = [
-        _gain(results, cell, chosen, is_best, found.shown[0]),
-        _price(results, cell, chosen),
+        *_pays_lines(results, near, "Not recommended: "),
+        *_may_pay(results, cell, chosen),
         _sureness(results, cell, chosen, peers),
+        *_unsteady(results, cell),
     ]
-    lines += _unsteady(results, cell)
     if ahead:
         where = "here" if results.plan.in_rounds else "in simulation"
         lines.append(f"Better still {where}, but nothing installs it: {_names(ahead)}.")
-    lines += _how(chosen, way, link, MOST_LINES - len(lines))
+    classes = _class_lines(results, cell, chosen)
+    lines += _left_out(results)[: max(MOST_LINES - len(lines) - LEAST_CLASS_LINES - 2, 0)]
+    room = MOST_LINES - len(lines) - 2  # without the first line, and the heading of the commands
+    how = _how(chosen, way, link, room - min(len(classes), LEAST_CLASS_LINES))
     return Advice(
-        cell.buffer, cell.load, RECOMMENDED, chosen, is_best, tuple(peers), tuple(ahead), way, tuple(lines)
+        cell.buffer, cell.load, RECOMMENDED, chosen, is_best, tuple(peers), tuple(ahead),
+        vetoes.reference(results.plan),
+        tuple(one for one in vetoes.vetoes(results, cell) if one in pays or one.scheme == chosen),
+        way,
+        (_gain(results, cell, chosen, is_best, found.shown[0]),
+         *_packed(classes, max(room - len(how), LEAST_CLASS_LINES)), *lines, *how),
     )  # fmt: skip
+
+
+def _packed(texts: Sequence[str], most: int) -> list[str]:
+    """Returns the texts on at most so many lines, several on one where they are more; `most` is 1 or more."""
+    per_line = -(-len(texts) // max(most, 1)) if texts else 1
+    return [". ".join(texts[first : first + per_line]) + "." for first in range(0, len(texts), per_line)]
+
+
+def _may_pay(results: Results, cell: Cell, scheme: str) -> list[str]:
+    """Returns who may pay under a scheme beyond the margins, where the harm is not shown."""
+    found = [one for one in vetoes.vetoes(results, cell) if one.scheme == scheme and not one.binds]
+    return [f"May pay, against {vetoes.reference(results.plan)}: {_first_texts(found)}."] if found else []
+
+
+def _left_out(results: Results) -> list[str]:
+    """Returns what was left out of the traffic as it was read."""
+    if results.traffic is None:
+        return []
+    texts = [one.text for one in account.remarks(results.traffic) if one.kind == "skipped"]
+    return [f"Left out: {'; '.join(texts)}."] if texts else []
 
 
 def _is_ahead(results: Results, cell: Cell, scheme: str, chosen: str) -> bool:
@@ -258,7 +373,7 @@ def _is_ahead(results: Results, cell: Cell, scheme: str, chosen: str) -> bool:
 
 def _is_always_faster(results: Results, cell: Cell, scheme: str, other: str) -> bool:
     """Returns whether a scheme was faster than another in every replication, of five at least."""
-    faster, of = smaller_in(*(results.short_means(cell, name) for name in (scheme, other)))
+    faster, of = smaller_in(*(results.primary_values(cell, name) for name in (scheme, other)))
     return faster == of >= LEAST_REPLICATIONS
 
 
@@ -267,33 +382,14 @@ def _gain(results: Results, cell: Cell, scheme: str, is_best: bool, shown: str) 
 
     A scheme that is not shown to help by itself was faster than `shown`, which is, in every replication.
     """
-    own = _finding(results, cell, scheme, "short_response_mean_s")
+    endpoint = results.primary(cell).name
+    own = _finding(results, cell, scheme, endpoint)
     word = "Best" if is_best else "Recommended"
     said = own.verdict
     if own.outcome != BETTER:
-        verdict = _finding(results, cell, shown, "short_response_mean_s").verdict
+        verdict = _finding(results, cell, shown, endpoint).verdict
         said = f"faster in every {results.plan.run_word} than {shown}, which is {verdict}"
-    return f"{word} for transfers ≤ {size_text(results.plan.short_bytes)}: {scheme}, {said}."
-
-
-def _price(results: Results, cell: Cell, scheme: str) -> str:
-    """Returns what becomes of long transfers, and of pages where there are some."""
-    time, rate = (
-        _change(results, cell, scheme, name) for name in ("long_response_mean_s", "long_goodput_bps")
-    )
-    line = f"Transfers > {size_text(results.plan.long_bytes)}: mean response time {time}, rate {rate}"
-    has_pages = any(item.endpoint == "page_mean_s" for item in _of_scheme(results, cell, scheme))
-    return line + (f"; pages: {_change(results, cell, scheme, 'page_mean_s')}." if has_pages else ".")
-
-
-def _change(results: Results, cell: Cell, scheme: str, endpoint: str) -> str:
-    """Returns `+26 % (+5.1…+52)`, with `about` before it where unfinished transfers count with their age."""
-    finding = _finding(results, cell, scheme, endpoint)
-    if not finding.change.has_interval:
-        return "unknown"
-    change = finding.change
-    about = "about " if finding.outcome == UNDECIDED else ""
-    return f"{about}{signed(change.mean)} % ({signed(change.low)}…{signed(change.high)})"
+    return f"{word} for {findings.primary_words(results, cell)}: {scheme}, {said}."
 
 
 def _sureness(results: Results, cell: Cell, chosen: str | None = None, peers: Sequence[str] = ()) -> str:
@@ -301,7 +397,7 @@ def _sureness(results: Results, cell: Cell, chosen: str | None = None, peers: Se
     plan, evidence = results.plan, tables.evidence_row(results, cell)
     parts = [f"{counted(plan.replications, plan.run_word)} of {plan.base['duration']}"]
     if chosen is not None:
-        faster, of = smaller_in(*(results.short_means(cell, name) for name in (chosen, plan.baseline)))
+        faster, of = smaller_in(*(results.primary_values(cell, name) for name in (chosen, plan.baseline)))
         parts.append(f"faster than {plan.baseline} in {faster} of {of}")
     if evidence is not None:
         transfers = counted(evidence.short_transfers, "distinct transfer")
@@ -322,7 +418,7 @@ def _peers_text(results: Results, cell: Cell, chosen: str | None, peers: Sequenc
 
 def _beside(results: Results, cell: Cell, scheme: str, chosen: str) -> str:
     """Returns `cake +8.0 % (faster in 3 of 10)`."""
-    faster, of = smaller_in(*(results.short_means(cell, name) for name in (scheme, chosen)))
+    faster, of = smaller_in(*(results.primary_values(cell, name) for name in (scheme, chosen)))
     change = _ratio(results, cell, scheme, chosen).as_change().mean
     return f"{scheme} {capped(change)} % (faster in {faster} of {of})"
 
@@ -343,8 +439,8 @@ def _how(scheme: str, way: Installation | None, link: Link | None, most: int) ->
 
 
 def _ratio(results: Results, cell: Cell, scheme: str, reference: str) -> Estimate:
-    """Returns the logarithm of the ratio of short transfers' times, with the interval for all schemes."""
-    own, other = (results.short_means(cell, name) for name in (scheme, reference))
+    """Returns the logarithm of the ratio of primary endpoints, with the interval for all schemes."""
+    own, other = (results.primary_values(cell, name) for name in (scheme, reference))
     return log_ratio(own, other, _pair_design(results, cell, scheme, reference))
 
 
@@ -366,9 +462,9 @@ def _long_ratio(results: Results, cell: Cell, scheme: str, reference: str) -> Es
     return log_ratio(own, other, results.design(cell))
 
 
-def _mean(results: Results, cell: Cell, scheme: str, role: Summary) -> float:
-    """Returns the mean response time over the replications that have such transfers, NaN if none has."""
-    values = results.bucket_values(cell, scheme, role, "response_mean_s")
+def _mean(results: Results, cell: Cell, scheme: str) -> float:
+    """Returns the primary endpoint's mean over the replications that have it, NaN if none has."""
+    values = results.primary_values(cell, scheme)
     known = values[np.isfinite(values)]
     return float(np.mean(known)) if known.size else float("nan")
 

@@ -9,7 +9,7 @@ import numpy as np
 from mousehole import quantities
 from mousehole._engine import Quantity
 from mousehole.answer.tables import complete, per_cell
-from mousehole.base import MOST_PERCENT, Summary, counted, percent, size_text, time_text
+from mousehole.base import MOST_PERCENT, Summary, counted, percent, size_text, unit_text
 from mousehole.engine_types import Floats
 from mousehole.quantities import Measure
 from mousehole.runs import (
@@ -34,6 +34,8 @@ from mousehole.statistics import (
     smaller_in,
 )
 
+SHORT_MEAN = quantities.find_measure("short_response_mean_s")
+"""The primary endpoint wherever there are short transfers."""
 MARGIN = 0.05
 """What is shown to lie within ±5 % of the reference is equal, even if its sign is certain."""
 DOUBLED = 1.0
@@ -61,7 +63,7 @@ ROUNDS_NOTE = (
     "programs, machines or links."
 )
 EXPLORATORY_NOTE = (
-    "The primary endpoint is the mean response time of short transfers. A change is the geometric mean of "
+    "The primary endpoint is the {primary}. A change is the geometric mean of "
     "the replications' ratios. Its 95 % intervals hold together for all schemes against one reference "
     "(largest t, by the bootstrap), {looks}. Everything else is exploratory, and its intervals stand alone."
 )
@@ -168,9 +170,17 @@ class Endpoint:
 
     name: str
     words: str
-    source: InBucket | OfScheme | OfGroup
+    source: InBucket | OfScheme | OfGroup | OfKind
     """Where its values come from."""
     exploratory: bool = True
+
+
+def source_of(measure: Measure) -> InBucket | OfScheme | OfKind:
+    """Returns where the values of a measure come from."""
+    name = measure.quantity.name
+    if measure.kind:
+        return OfKind("all", measure)
+    return InBucket(measure.role, name) if measure.role else OfScheme(measure.quantity.role or "all", name)
 
 
 def endpoints(short_bytes: int, long_bytes: int, has_pages: bool = False) -> tuple[Endpoint, ...]:
@@ -197,13 +207,31 @@ def findings(results: Results, cell: Cell) -> list[Finding]:
     """Returns every scheme against the baseline, and against FQ-CoDel if that is among the schemes."""
     plan = results.plan
     has_pages = any(PAGES in run.groups for run in results.runs(cell, plan.baseline))
+    wanted = endpoints(plan.short_bytes, plan.long_bytes, has_pages)
+    if (first := results.primary(cell)).role != "short":
+        # Of transfers that there are not, nothing is said.
+        others = [one for one in wanted if one.exploratory and _is_known(results, cell, one)]
+        wanted = (Endpoint(first.name, first.words, source_of(first), exploratory=False), *others)
     return [
         _finding(results, cell, scheme, reference, endpoint)
         for reference in plan.references
         for scheme in plan.schemes
         if scheme not in (plan.baseline, reference)
-        for endpoint in endpoints(plan.short_bytes, plan.long_bytes, has_pages)
+        for endpoint in wanted
     ]
+
+
+def _is_known(results: Results, cell: Cell, endpoint: Endpoint) -> bool:
+    values = (endpoint.source.values(results, cell, scheme) for scheme in results.plan.schemes)
+    return any(bool(np.any(np.isfinite(own))) for own in values)
+
+
+def primary_words(results: Results, cell: Cell) -> str:
+    """Returns whose primary endpoint a cell has: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`."""
+    first = results.primary(cell)
+    if first.kind is None:
+        return f"transfers ≤ {size_text(results.plan.short_bytes)}"
+    return f"{first.kind.replace('_', ' ')} ({first.quantity.axis})"
 
 
 def coverage_note(results: Results) -> str:
@@ -217,14 +245,19 @@ def coverage_note(results: Results) -> str:
     return CAPTURE_NOTE if resampled else REPLAY_NOTE
 
 
-def exploratory_note(plan: Plan) -> str:
+def primary_of(results: Results) -> str:
+    """Returns the primary endpoint in words: that of the first cell, if cells differ."""
+    return results.primary(results.plan.cells[0]).words
+
+
+def exploratory_note(plan: Plan, primary: str = SHORT_MEAN.words) -> str:
     """Returns which endpoint is the primary one, and which intervals hold together."""
     looks = (
         "and for all looks if replications are doubled for each (10, 20, 40, …)"
         if plan.is_sequential
         else "for one look at this number of replications"
     )
-    return EXPLORATORY_NOTE.format(looks=looks).replace("replications", f"{plan.run_word}s")
+    return EXPLORATORY_NOTE.format(looks=looks, primary=primary).replace("replications", f"{plan.run_word}s")
 
 
 def verdict(
@@ -284,11 +317,15 @@ def capped_percent(share: float) -> str:
     return f"> {MOST_PERCENT}" if share > 0 else f"< −{MOST_PERCENT}"
 
 
-def from_to_text(own_s: Floats, other_s: Floats) -> str:
-    """Returns the means over the replications that both know, from the other's to the own: `128 → 87 ms`."""
-    known = np.isfinite(own_s) & np.isfinite(other_s)
-    own, other = float(np.mean(own_s[known])), float(np.mean(other_s[known]))
-    return f"mean {time_text(other)} → {time_text(own)}"
+def from_to_text(own: Floats, other: Floats, unit: str = "seconds") -> str:
+    """Returns the means over the replications that both know, from the other's to the own.
+
+    An example is `128 ms → 87 ms`. Without such replications it is `unknown`.
+    """
+    known = np.isfinite(own) & np.isfinite(other) if own.shape == other.shape else np.zeros(0, bool)
+    if not np.any(known):
+        return "unknown"
+    return " → ".join(unit_text(unit, float(np.mean(one[known]))) for one in (other, own))
 
 
 def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint: Endpoint) -> Finding:
@@ -308,7 +345,8 @@ def _finding(results: Results, cell: Cell, scheme: str, reference: str, endpoint
         judged = _with_missing(results, endpoint, cell, (scheme, reference)) or judged
     judged = _with_floor(results, endpoint, judged)
     if judged.outcome in (BETTER, WORSE) and not endpoint.exploratory:
-        judged = Verdict(judged.outcome, f"{judged.text}, {from_to_text(own, other)}")
+        means = from_to_text(own, other, endpoint.source.quantity.unit)
+        judged = Verdict(judged.outcome, f"{judged.text}, mean {means}")
     judged = _with_censoring(results, cell, scheme, reference, endpoint, judged)
     slower, faster = (nan, nan) if endpoint.exploratory else results.shares(cell, scheme, reference)
     remark = " [exploratory]" if endpoint.exploratory else ""
@@ -347,15 +385,18 @@ def _with_missing(
 
 def _with_floor(results: Results, endpoint: Endpoint, judged: Verdict) -> Verdict:
     """Withdraws a verdict if the capture has too few distinct transfers of the class."""
-    if has_enough(results, endpoint):
+    if has_enough_of(results, endpoint.source):
         return judged
     return Verdict(UNDECIDED, f"{NOT_JUDGED} ({floor_text(results, endpoint.source.role)})")
 
 
-def has_enough(results: Results, endpoint: Endpoint) -> bool:
-    """Returns whether the capture has so many distinct transfers of the class that it may be judged."""
-    role, capture = endpoint.source.role, results.capture
-    return capture is None or capture.is_enough(role) or endpoint.name == "page_mean_s"
+def has_enough_of(results: Results, source: InBucket | OfScheme | OfGroup | OfKind) -> bool:
+    """Returns whether the capture has so many distinct transfers of the class that it may be judged.
+
+    Pages and kinds of applications are no transfers.
+    """
+    capture = results.capture
+    return capture is None or isinstance(source, OfGroup | OfKind) or capture.is_enough(source.role)
 
 
 def few_replications_text(plan: Plan, length: str = "") -> str:
@@ -381,6 +422,8 @@ def _with_censoring(
 ) -> Verdict:
     """Withdraws a verdict if a mean that it relies on is only a lower bound."""
     role = endpoint.source.role
+    if isinstance(endpoint.source, OfKind):
+        return judged
     bounds = (is_bound(results, cell, scheme, role), is_bound(results, cell, reference, role))
     who = scheme if bounds[0] else reference
     share = percent(results.censored_share(cell, who, role))

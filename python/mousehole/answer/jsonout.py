@@ -7,6 +7,7 @@ from mousehole.answer import findings, notes, overview, tables
 from mousehole.answer._kept import facts_entry
 from mousehole.answer._kept import results_of as results_of
 from mousehole.answer.advice import Advice, advice
+from mousehole.answer.vetoes import Veto
 from mousehole.base import Summary
 from mousehole.base import clean as clean
 from mousehole.base import dumps as dumps
@@ -29,7 +30,10 @@ def comparison_document(results: Results) -> Document:
         "manifest": results.manifest,
         "traffic": results.traffic or {},
         "cells": [_cell(results, cell) for cell in results.plan.cells],
-        "notes": [findings.exploratory_note(results.plan), findings.coverage_note(results)],
+        "notes": [
+            findings.exploratory_note(results.plan, findings.primary_of(results)),
+            findings.coverage_note(results),
+        ],
         **facts_entry(results),
     }
 
@@ -58,8 +62,25 @@ def _advice(one: Advice) -> Document:
         "is_best": one.is_best,
         "not_told_apart": one.not_told_apart,
         "ahead": one.ahead,
+        "reference": one.reference,
+        "vetoes": [_veto(each) for each in one.vetoes],
         "installation": None if way is None else {"place": way.place, "lines": way.lines},
         "lines": one.lines,
+    }
+
+
+def _veto(one: Veto) -> Document:
+    change, figure = one.change, one.margin.figure
+    return {
+        "scheme": one.scheme,
+        "class": figure.whose,
+        "quantity": figure.name,
+        "margin": one.margin.most,
+        "is_relative": one.margin.is_relative,
+        "change": change.mean,
+        "low": change.low,
+        "high": change.high,
+        "binds": one.binds,
     }
 
 

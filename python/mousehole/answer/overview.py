@@ -7,9 +7,9 @@ import numpy as np
 
 from mousehole.answer._install import Link, installation, link_of
 from mousehole.answer._ways import busier_way
-from mousehole.answer.advice import is_ideal
 from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
+from mousehole.answer.vetoes import is_ideal
 from mousehole.base import Summary, scheme_name
 from mousehole.engine_types import Floats
 from mousehole.runs import Cell, Change, Finding, OverviewRow, Plan, Results, SizeRow

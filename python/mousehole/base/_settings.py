@@ -148,6 +148,14 @@ class Options(RunOptions):
         None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
     )
     baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
+    veto: str | Sequence[str] | None = option(
+        None, "Harm to a class that rules a scheme out, beside the defaults, or none; repeat it for several.",
+        "'calls p95 +10ms'", COMPARED, list,
+    )  # fmt: skip
+    reference: str | None = option(
+        None, "Scheme that harm is measured against (default: cake, fq-codel or the baseline).",
+        "NAME[(…)]", COMPARED,
+    )  # fmt: skip
     quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
     sequential: bool = switch("Wider intervals that hold at every look, if --seeds is doubled for each.", RUN)
 

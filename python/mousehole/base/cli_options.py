@@ -19,7 +19,7 @@ READERS: dict[type, Callable[[str, Any], Any]] = {
     dict: lambda name, given: parameters(f"--{name.removesuffix('s')}", given) if given else None,
 }
 """Functions that read what was typed for an option that is no text."""
-OF_SCHEMES = {"scheme", "schemes", "baseline", "beside"}
+OF_SCHEMES = {"scheme", "schemes", "baseline", "beside", "reference"}
 """Fields whose value names schemes, which a shell can complete."""
 OUTPUT = "Output"
 WHERE = "FILE|-"

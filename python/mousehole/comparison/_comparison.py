@@ -14,7 +14,7 @@ import polars as pl
 
 from mousehole import _engine
 from mousehole import scenario as scenarios
-from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables
+from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables, vetoes
 from mousehole.base import (
     MouseholeError,
     Options,
@@ -53,6 +53,7 @@ from mousehole.runs import (
     load_policies,
     opened,
     planned,
+    reduce_run,
     run_one,
     run_plan,
 )
@@ -123,6 +124,10 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `schemes`: names, perhaps with parameters: "droptail,sfd(th=15kB)", a list of such, or "all"
     - `policy`: header of your own policy, or several, that schemes may then name (none)
     - `baseline`: scheme that the others are compared with ("droptail")
+    - `veto`: harm to a class of traffic that rules a scheme out, such as "calls p95 +10ms", or several,
+      beside the default ones or in their places; "none" takes the default ones away (none)
+    - `reference`: scheme that harm is measured against ("cake" if it is compared, else "fq-codel", else the
+      baseline)
     - `short`, `long`: transfers up to `short` ("15kB") are short, those above `long` ("150kB") are long
 
     How much is run:
@@ -385,6 +390,7 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
     shared = scenarios.shared(start, given.section, options)
     plan = planned(shared, options, start.get("scheme"))
     jobs = None if options.jobs is None else least("jobs", options.jobs, 1)
+    vetoes.check(plan)
     checked(plan)  # before large files are read
     if is_sent:
         shipment_of(given, options.strict, shared.base["seed"])
@@ -401,8 +407,22 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
 def compared(prepared: Prepared, backend: Backend | None = None) -> Comparison:
     """Says what the plan will cost, runs it in threads or by `backend`, and returns what it found."""
     estimate, jobs, cores = forecast(prepared, backend)
+    _try_vetoes(prepared)
     _announce(prepared.plan, estimate, jobs, prepared.reporter, cores)
     return compared_with(prepared, jobs, backend)
+
+
+def _try_vetoes(prepared: Prepared) -> None:
+    """Raises `MouseholeError` for a veto on a kind of application that is not in the traffic.
+
+    A second of the traffic tells which kinds there are; transfers and pages may yet come.
+    """
+    plan = prepared.plan
+    if not vetoes.given(plan):
+        return
+    scenario: Scenario = {**plan.scenario(plan.cells[0], plan.baseline), "duration": "1s", "warmup": "0s"}
+    run = interruptible(lambda: run_one(scenario, prepared.traffic, _engine.Cancel()))
+    vetoes.check_kinds(plan, reduce_run(run, plan.buckets).kinds.values())
 
 
 def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int, int | None]:
@@ -421,6 +441,7 @@ def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None)
     section, sizes = plan.base["traffic"], prepared.sizes
     capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
+    vetoes.check_present(results)
     return Comparison(results, traffic, given.clients)
 
 

@@ -37,6 +37,10 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
     the same day twice, a day without transfers.
     """
     names = _checked_names(days)
+    for name, value in (("veto", options.veto), ("reference", options.reference)):
+        if value is not None:
+            given = value if isinstance(value, str) else ", ".join(value)
+            raise conflict_error(name, given, "days", "compare a day by itself to see who pays")
     seed = FIRST_SEED if options.seed is None else options.seed
     reporter = options.reporter or Silent()
     with opened(options.dask, options.executor, options.reporter) as backend:

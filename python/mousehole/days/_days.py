@@ -355,7 +355,7 @@ def _endpoint(plan: Plan, first: Finding) -> findings.Endpoint:
 def _effect(day: Day, item: Finding | None, endpoint: findings.Endpoint) -> DayEffect:
     if item is None:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
-    if not findings.has_enough(day.results, endpoint):
+    if not findings.has_enough_of(day.results, endpoint.source):
         why = findings.floor_text(day.results, endpoint.source.role)
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED, why)
     return DayEffect(day.name, item.change, item.outcome)

@@ -13,6 +13,7 @@ from mousehole.answer import (
     NO_VERDICT,
     PAGES,
     RECOMMENDED,
+    VETOED,
     WORSE,
     Advice,
     findings,
@@ -135,6 +136,8 @@ def of_grid(found: Sequence[Advice], baseline: str) -> list[str]:
 def _grid_words(one: Advice, baseline: str) -> str:
     if one.outcome == RECOMMENDED:
         return f"{one.scheme} is best"
+    if one.outcome == VETOED:
+        return f"What beats {baseline} makes others pay"
     return "No verdict" if one.outcome == NO_VERDICT else f"Nothing is shown to beat {baseline}"
 
 
@@ -224,34 +227,41 @@ def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section
     ]
     applications = _application_blocks(results, cell)
     remarks = Items(notes.cell_notes(results, cell), "open")
+    has_transfers = _has_transfers(results, cell)
+    gain = [*overview_blocks(results, cell), *([Grid(gains)] if has_transfers else [])]
+    response = [Section("times", "Response times", [Grid(times)], "Response times")] if has_transfers else []
     return [
-        Section(
-            "gain",
-            "What short and long transfers gain or lose",
-            [*overview_blocks(results, cell), Grid(gains)],
-            "Gain and loss",
+        *(
+            [Section("gain", "What short and long transfers gain or lose", gain, "Gain and loss")]
+            if gain
+            else []
         ),
         Section("verdicts", "The verdicts", _verdict_blocks(results, cell), "Verdicts"),
         *([Section("applications", "Applications", applications, "Applications")] if applications else []),
-        Section("times", "Response times", [Grid(times)], "Response times"),
+        *response,
         Section("link", "The link", [Grid(_times.link_charts(results, cell, series))], "The link"),
         Section("tables", "All tables", _tables(results, cell), "Tables", "details"),
         *([Section("remarks", "What to know of this link", [remarks], "Remarks")] if remarks.texts else []),
     ]
 
 
+def _has_transfers(results: Results, cell: Cell) -> bool:
+    return any(row.count for row in tables.bucket_rows(results, cell))
+
+
 def overview_blocks(results: Results, cell: Cell) -> list[Block]:
     """Returns a line per scheme: short transfers against every reference, long ones, pages, delay."""
-    plan, table = results.plan, _overview_table(results, cell)
+    plan = results.plan
+    table = [_overview_table(results, cell)] if _has_transfers(results, cell) else []
     if plan.replications >= LEAST_REPLICATIONS:
-        return [table]
+        return list(table)
     give = "gives" if plan.replications == 1 else "give"
     looked = (
         f"A quick look: {counted(plan.replications, plan.run_word)} of {plan.base['duration']} {give} no "
         f"interval and no verdict. In parentheses: the smallest and the largest change of any "
         f"{plan.run_word}."
     )
-    return [table, Prose(looked, "open")]
+    return [*table, Prose(looked, "open")]
 
 
 def _overview_table(results: Results, cell: Cell) -> Table:
@@ -325,14 +335,19 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
         few = Prose(f"No verdict: {findings.few_replications_text(plan)}.")
         return [Details("Every verdict", [few], is_open=True)]
     here = findings.findings(results, cell)
-    short = size_text(plan.short_bytes)
+    first = results.primary(cell)
+    what = (
+        f"{first.quantity.long} of {findings.primary_words(results, cell)}"
+        if first.kind is None
+        else findings.primary_words(results, cell)
+    )
     groups: list[Block] = []
     for reference in dict.fromkeys(finding.reference for finding in here):
         found = overview.verdict_groups([finding for finding in here if finding.reference == reference])
         groups.append(
             Facts(
                 [(outcome, ", ".join(schemes)) for outcome, schemes in found],
-                f"Against {reference}, mean response time of transfers ≤ {short}:",
+                f"Against {reference}, {what}:",
                 [TONES.get(outcome, "") for outcome, _ in found],
             )
         )
@@ -340,15 +355,18 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
     others = [finding for finding in here if finding.exploratory]
     return [
         *groups,
-        Details("Every verdict", [_primary_table(primary, short)], is_open=True),
+        Details("Every verdict", [_primary_table(primary, what, size_text(plan.short_bytes))], is_open=True),
         Details(
             "Other endpoints, which are exploratory",
-            [_others_table(others), Prose(findings.exploratory_note(plan), "dim")],
+            [
+                _others_table(others),
+                Prose(findings.exploratory_note(plan, findings.primary_of(results)), "dim"),
+            ],
         ),
     ]
 
 
-def _primary_table(own: Sequence[Finding], short: str) -> Table:
+def _primary_table(own: Sequence[Finding], what: str, short: str) -> Table:
     columns = [Column("scheme", is_number=False), Column("against", is_number=False),
                Column("verdict", is_number=False), Column("faster"), Column("slower")]  # fmt: skip
     lines: list[Row] = [
@@ -356,7 +374,7 @@ def _primary_table(own: Sequence[Finding], short: str) -> Table:
          *(TableCell(share_text(share), share) for share in (finding.faster_share, finding.slower_share))]
         for finding in own
     ]  # fmt: skip
-    caption = f"Mean response time of transfers ≤ {short}, the primary endpoint"
+    caption = f"{capital(what)}, the primary endpoint"
     note = f"Faster and slower: shares of the same transfers ≤ {short}, where the traffic is the same."
     return Table(caption, columns, lines, [finding.scheme for finding in own], note=note)
 

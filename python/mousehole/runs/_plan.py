@@ -99,6 +99,10 @@ class Plan:
     """Whether replications are rounds of real programs, as `mousehole link` plays them."""
     is_sequential: bool = False
     """Whether the user may look, double the replications and look again."""
+    vetoes: tuple[str, ...] = ()
+    """What the user gave as margins of harm, as it was written; the default ones hold beside them."""
+    reference: str | None = None
+    """The scheme that harm is measured against; None is what people would have anyway."""
 
     def in_cell(self, buffer: str, load: float | None, sentence: str) -> str:
         """Returns a sentence on a cell; it names the cell where the plan has several."""
@@ -188,6 +192,8 @@ def planned(shared: SharedScenario, options: Options, own_scheme: str | None) ->
         short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
         long_bytes=_engine.parse_size("long", with_unit("long", options.long, BYTES)),
         is_sequential=options.sequential,
+        vetoes=(options.veto,) if isinstance(options.veto, str) else tuple(options.veto or ()),
+        reference=None if options.reference is None else options.reference.strip(),
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from mousehole import _engine, quantities
 from mousehole.base import Bucket, Summary
 from mousehole.engine_types import Floats, InputEntry, JsonValue, LoadSummary, Scenario, TrafficSummary
+from mousehole.quantities import Measure
 from mousehole.runs._evidence import Capture
 from mousehole.runs._facts import RunFacts
 from mousehole.runs._plan import Cell, Plan, Task, overlaid
@@ -89,16 +90,40 @@ class Results:
         return Design(number, self.plan.is_sequential, capture_share=share, capture_freedom=freedom)
 
     def primary_design(self, cell: Cell, reference: str) -> Design:
-        """Returns the design of the primary endpoint: the mean of short transfers of all schemes together."""
+        """Returns the design of the primary endpoint, of all schemes together."""
         key = (f"design against {reference}", cell)
         if key not in self.kept:
-            family = {scheme: self.short_means(cell, scheme) for scheme in self.plan.schemes}
+            family = {scheme: self.primary_values(cell, scheme) for scheme in self.plan.schemes}
             self.kept[key] = [self.design(cell, family, reference)]
         return cast("Design", self.kept[key][0])
 
-    def short_means(self, cell: Cell, scheme: str) -> Floats:
-        """Returns the primary endpoint, the mean response time of short transfers, by replication."""
-        return self.bucket_values(cell, scheme, "short", "response_mean_s")
+    def primary(self, cell: Cell) -> Measure:
+        """Returns the primary endpoint: the mean of short transfers, or without any what calls feel first.
+
+        Without calls it is that of games, and so on in the order of `quantities.KINDS`.
+        """
+        if ("primary", cell) not in self.kept:
+            self.kept["primary", cell] = [self._primary(cell)]
+        return cast("Measure", self.kept["primary", cell][0])
+
+    def _primary(self, cell: Cell) -> Measure:
+        measures = [quantities.find_measure("short_response_mean_s"), *quantities.firsts()]
+        values = {
+            one: [self.measure_values(cell, scheme, one) for scheme in self.plan.schemes] for one in measures
+        }
+        return next((one for one in measures if np.any(np.isfinite(values[one]))), measures[0])
+
+    def primary_values(self, cell: Cell, scheme: str) -> Floats:
+        """Returns the primary endpoint, one value per replication."""
+        return self.measure_values(cell, scheme, self.primary(cell))
+
+    def measure_values(self, cell: Cell, scheme: str, one: Measure) -> Floats:
+        """Returns a measure of a scheme, of transfers or of a kind of application, by replication."""
+        if one.kind:
+            return self.kind_values(cell, scheme, one.kind, one.quantity.name)
+        if one.role:
+            return self.bucket_values(cell, scheme, one.role, one.quantity.name)
+        return self.scheme_values(cell, scheme, one.quantity.name)
 
     def capture_share(self, cell: Cell) -> float:
         """Returns the share of the variance between replications that more of them do not reduce."""

@@ -12,7 +12,7 @@ from typing import cast
 
 from mousehole import _engine
 from mousehole import quantities as measured
-from mousehole.answer import PAGES, InBucket, OfGroup, OfKind, OfScheme
+from mousehole.answer import PAGES, InBucket, OfGroup, OfKind, OfScheme, source_of
 from mousehole.base import MouseholeError, field_error, unknown_error
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Design, Estimate, log_ratio
@@ -95,18 +95,11 @@ def quantities() -> dict[str, Quantity]:
     for measure in measured.measures():
         one = measure.quantity
         if measure.asked_as is not None:
-            found[measure.asked_as] = Quantity(measure.asked_as, _source(measure))
+            found[measure.asked_as] = Quantity(measure.asked_as, source_of(measure))
     for one in measured.about("application"):
         if one.measure is not None and not one.primary_of:
             found[one.measure] = Quantity(one.measure, OfGroup("all", PAGES))
     return found
-
-
-def _source(measure: measured.Measure) -> InBucket | OfScheme | OfKind:
-    name = measure.quantity.name
-    if measure.kind:
-        return OfKind("all", measure)
-    return InBucket(measure.role, name) if measure.role else OfScheme(measure.quantity.role or "all", name)
 
 
 def quantity(field: str, text: str) -> Quantity:
