@@ -9,7 +9,6 @@ from mousehole import quantities
 from mousehole._engine import Quantity
 from mousehole.answer import (
     BETTER,
-    MOST_LINES,
     NO_VERDICT,
     PAGES,
     RECOMMENDED,
@@ -79,6 +78,8 @@ Key = tuple[str, str]
 """An application and the name of a quantity of it."""
 LINK_TABLES: tuple[TableName, TableName] = ("link", "long")
 """The quantities of schemes in the table of the link: those of the link, and those of long transfers."""
+MOST_ANSWERS = 6
+"""So many answers of the cells of a grid are named."""
 COLUMNS_PER_TABLE = 3
 """Figures of applications beside each other."""
 CHANGED = "response_mean_s"
@@ -122,14 +123,14 @@ def verdict(found: Sequence[Advice], baseline: str) -> Verdict:
 
 
 def of_grid(found: Sequence[Advice], baseline: str) -> list[str]:
-    """Returns one line per answer that some cell of a grid has, the most frequent first; at most six."""
+    """Returns one line per answer that some cell of a grid has, the most frequent first."""
     by_answer: dict[str, list[Advice]] = {}
     for one in found:
         by_answer.setdefault(_grid_words(one, baseline), []).append(one)
     ordered = sorted(by_answer.items(), key=lambda item: -len(item[1]))
     return [
         f"{words} in {len(own)} of {len(found)} cells: {'; '.join(_places(own))}."
-        for words, own in ordered[:MOST_LINES]
+        for words, own in ordered[:MOST_ANSWERS]
     ]
 
 
