@@ -483,6 +483,7 @@ fn queue(link: &mut mousehole_sim::link::Link, name: &str, now: Time) -> QueueRe
         capacity: link.mean_rate(Time::ZERO, now),
         colours: link.counts_before(Time(now.0 + 1)),
         delay_s: link.counts.delay_s(),
+        wire_bytes: link.wire_bytes(),
         busy: None,
         window_s: now.as_secs(),
     }

@@ -130,6 +130,7 @@ fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord;
             capacity: link.mean_rate(begin, end),
             colours: link.window_counts(&before[way as usize], &at_end[way as usize]),
             delay_s: link.counts.delay_s(),
+            wire_bytes: link.wire_bytes(),
             busy: None,
             window_s,
         }
@@ -196,6 +197,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
             start_spread_s: 0.7,
             ..Udp::default()
         };
+        let is_adsl = overhead > 30;
         let link = LinkSpec {
             down: Some(if pace == Pace::Trace { trace_file() } else { format!("{kbit}kbit") }),
             rtt: format!("{}ms", 4 + 3 * ms),
@@ -204,7 +206,8 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
             up: Some(format!("{}kbit", 100 + kbit / 3)),
             up_buffer: Some("20p".into()),
             burst: (pace == Pace::Bucket).then(|| "4kB".into()),
-            overhead,
+            overhead: if is_adsl { 0 } else { overhead },
+            layer: is_adsl.then(|| "adsl".into()),
             ..LinkSpec::default()
         };
         let faults = if loss > 0.0 {

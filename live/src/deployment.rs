@@ -7,6 +7,7 @@ use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
+use mousehole_sim::link_layer::Wire;
 use mousehole_sim::scenario::install::line::FULL_PACKET;
 use mousehole_sim::scenario::install::{self, Line, LiveQueue};
 use mousehole_sim::scenario::{LinkContext, Part, Scheme};
@@ -96,7 +97,7 @@ impl Fifo {
             Buffer::Packets(packets) => u64::from(packets),
             Buffer::Bytes(bytes) => bytes / FULL_PACKET,
         };
-        Line { rate: self.rate, buffer_packets, overhead: self.overhead, is_upload: true }
+        Line { rate: self.rate, buffer_packets, wire: Wire::plain(self.overhead), is_upload: true }
     }
 }
 
@@ -124,8 +125,14 @@ impl Deployment {
         if request.rate.is_none() {
             install::refuse_shares_of_a_rate(&scheme)?.map_err(Failure::new)?;
         }
-        let context =
-            LinkContext { rate: fifo.rate, bottleneck: fifo.rate, buffer: fifo.buffer, seed: 0, link: 0 };
+        let context = LinkContext {
+            rate: fifo.rate,
+            bottleneck: fifo.rate,
+            buffer: fifo.buffer,
+            wire: Wire::plain(fifo.overhead),
+            seed: 0,
+            link: 0,
+        };
         let mut set_up = scheme.set_up(context)?;
         let dropper = set_up.pop().flatten();
         let mut parts = scheme.parts();

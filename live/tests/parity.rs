@@ -61,7 +61,8 @@ struct Parts {
 impl Parts {
     fn new(text: &str, link: Link) -> Parts {
         let rate = Rate(link.rate);
-        let context = LinkContext { rate, bottleneck: rate, buffer: link.buffer, seed: SEED, link: 0 };
+        let context =
+            LinkContext { rate, bottleneck: rate, buffer: link.buffer, seed: SEED, ..LinkContext::EXAMPLE };
         let scheme = Scheme::parse(text).expect("a scheme");
         let mut params = scheme.set_up(context).expect("it fits the link");
         let dropper = params.pop().expect("a scheme has a queue");

@@ -111,7 +111,7 @@ def try_policies(
 ) -> tuple[str, str] | None: ...
 def scheme_policies(scheme: str) -> list[OwnPolicy]: ...
 def install(
-    scheme: str, rate_bps: int, buffer_packets: int, overhead: int, is_upload: bool
+    scheme: str, rate_bps: int, buffer_packets: int, overhead: int, layer: str | None, is_upload: bool
 ) -> InstallPlan: ...
 def scheme_remarks(scheme: str) -> list[str]: ...
 def scenario_to_toml(scenario: Mapping[str, object]) -> str: ...
@@ -159,6 +159,9 @@ def link_run(
 
 def link_rate(field: str, text: str) -> int:
     """Bits per second of a direction of a link: a rate, or the file of a rate trace, which has a mean."""
+
+def load_rate(rate: str, layer: str) -> int:
+    """Bits per second that full packets leave to IP on a link of this rate with this link layer."""
 
 def is_rate_trace(text: str) -> bool:
     """Returns whether a direction of a link is given as the file of a rate trace."""

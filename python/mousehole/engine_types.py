@@ -96,6 +96,7 @@ class LinkSection(TypedDict, total=False):
     buffer: str
     up_buffer: str
     overhead: int
+    layer: str
     burst: str
 
 

@@ -3,6 +3,7 @@
 use crate::convert;
 use crate::errors::to_python;
 use mousehole_policy::{Origin, Parameter, Policy};
+use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::rate_trace::RateTrace;
 use mousehole_sim::scenario::native_part::Order;
 use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
@@ -137,6 +138,16 @@ fn link_rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     found.map(|rate| rate.0).map_err(|error| to_python(py, error))
 }
 
+/// Returns the bit/s that full packets leave to IP on a link of a rate with a link layer.
+#[pyfunction]
+fn load_rate(py: Python<'_>, rate: &str, layer: &str) -> PyResult<u64> {
+    let found = LinkLayer::named("link.layer", layer).and_then(|layer| {
+        let wire = Wire { overhead: 0, layer: Some(layer) };
+        parse_rate("rate", rate).map(|rate| wire.ip_rate(rate).0)
+    });
+    found.map_err(|error| to_python(py, error))
+}
+
 /// Returns whether a direction of a link is given as the file of a rate trace.
 #[pyfunction]
 fn is_rate_trace(text: &str) -> bool {
@@ -193,6 +204,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rate, module)?)?;
     module.add_function(wrap_pyfunction!(link_rate, module)?)?;
     module.add_function(wrap_pyfunction!(is_rate_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(load_rate, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(buffer, module)?)?;
     module.add_function(wrap_pyfunction!(size, module)?)

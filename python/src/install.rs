@@ -1,6 +1,7 @@
 //! What installs a scheme, for the answer of a comparison.
 
 use crate::errors::to_python;
+use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::scenario::Scheme;
 use mousehole_sim::scenario::install::{self, Line, WredProfile};
 use mousehole_sim::units::Rate;
@@ -17,10 +18,13 @@ fn plan<'py>(
     rate_bps: u64,
     buffer_packets: u64,
     overhead: u32,
+    layer: Option<&str>,
     is_upload: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
-    let line = Line { rate: Rate(rate_bps), buffer_packets, overhead, is_upload };
+    let layer = layer.map(|name| LinkLayer::named("link.layer", name)).transpose();
+    let wire = Wire { overhead, layer: layer.map_err(|error| to_python(py, error))? };
+    let line = Line { rate: Rate(rate_bps), buffer_packets, wire, is_upload };
     let found = PyDict::new(py);
     match install::plan(&parsed, &line) {
         Err(reason) => found.set_item("reason", reason)?,

@@ -346,6 +346,12 @@ def test_link_of__takes_what_the_scenario_says() -> None:
         "traffic": {"model": "poisson", "payload": "up"},
     }
     assert install.link_of(up, "1bdp") == Link(5_000_000, 33, 26, is_upload=True)  # type: ignore[arg-type]
+    cable = {"link": {"rate": "5mbit", "rtt": "80ms", "layer": "docsis"}, "traffic": {}}
+    docsis = install.link_of(cable, "50p")  # type: ignore[arg-type]
+    assert docsis == Link(5_000_000, 50, 0, layer="docsis")
+    way = install.installation("cake", docsis)
+    assert way is not None
+    assert way.lines[0].endswith(" docsis")
     for link in ({"rtt": "80ms"}, {"rate": "5mbit"}):
         assert install.link_of({"link": link, "traffic": {}}, "1bdp") is None  # type: ignore[typeddict-item]
 

@@ -175,3 +175,18 @@ def test_burst__may_be_a_number_of_bytes() -> None:
 
 def test_burst__of_a_topology_is_refused(tmp_path: Path) -> None:
     assert "burst" in refused(tmp_path, Y, burst="20kB")
+
+
+def test_changed__layer_and_overhead_replace_each_other() -> None:
+    plain = {"link": {"rate": "5mbit", "overhead": 26}, "traffic": {}}
+    layered = bottleneck.changed(plain, {"layer": "adsl"})  # type: ignore[arg-type]
+    assert layered["link"] == {"rate": "5mbit", "layer": "adsl"}
+    assert bottleneck.changed(layered, {"overhead": 26})["link"] == plain["link"]
+
+
+def test_load_rate__is_what_full_packets_leave() -> None:
+    """1500 bytes and 40 of PPPoE over LLC/SNAP are 33 cells of 53 bytes."""
+    adsl = {"link": {"rate": "1749kbit", "layer": "adsl"}, "traffic": {}}
+    assert bottleneck.load_rate(adsl) == "1500000bit"  # type: ignore[arg-type]
+    plain = {"link": {"rate": "1749kbit", "overhead": 40}, "traffic": {}}
+    assert bottleneck.load_rate(plain) == "1749kbit"  # type: ignore[arg-type]

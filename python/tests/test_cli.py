@@ -146,6 +146,14 @@ def test_compare__bad_file(
             '--buffer: "99999999999999p" is too large; it must be from 1p to 1000000000p',
         ),
         (["compare", "web:sfd", *LOADED, "--overhead", "25MB"], "a whole number of bytes from 0 to 65535"),
+        (
+            ["compare", "web:sfd", *LOADED, "--link-layer", "docsys"],
+            '--link-layer: there is no link layer "docsys"; the link layers are ethernet, docsis',
+        ),
+        (
+            ["compare", "web:sfd", *LOADED, "--link-layer", "adsl", "--overhead", "0"],
+            '--link-layer: "adsl" cannot be combined with --overhead; give one of them',
+        ),
         (["compare", "web:sfd", *LOADED, "--plot", "x.xyz"], ".png, .svg or .pdf"),
         (["comparre"], "Did you mean 'compare'?"),
         (["inspect", "web:sfd", "--seed", "-1"], "--seed: -1"),

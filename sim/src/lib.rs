@@ -8,6 +8,7 @@ pub mod engine;
 pub mod error;
 pub mod flow;
 pub mod link;
+pub mod link_layer;
 pub mod marker;
 pub mod packet;
 pub mod playback;

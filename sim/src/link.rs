@@ -8,6 +8,7 @@
 //! a packet will leave.
 
 use crate::drop_reason::DropReason;
+use crate::link_layer::Wire;
 use crate::packet::{Colour, Packet, flag};
 use crate::queue::{Dequeued, Dropped, Queue};
 use crate::rate_trace::{Position, RateTrace};
@@ -125,7 +126,7 @@ pub struct Link {
     measured_for: Dur,
     /// The transmitter is busy until this time; a token bucket is full from then on.
     busy_until: Time,
-    /// It is a token bucket, or its rate changes.
+    /// It is a token bucket, its rate changes, or it has a link layer.
     is_special: bool,
     /// Depth of the token bucket as a time; zero without one.
     burst: Dur,
@@ -141,8 +142,10 @@ pub struct Link {
     transmitting: bool,
     /// Time of the last [`Served::Retry`]; zero once a packet has left.
     retry_at: Time,
-    /// Extra bytes per packet on the wire.
-    overhead: u32,
+    /// What packets cost on the wire.
+    wire: Wire,
+    /// Bytes on the wire of those packets whose transmission starts within the measured time; counted with a link layer.
+    wire_bytes: u64,
     drops: Vec<Dropped>,
     /// Start of transmission, colour and size of the packets that this link has marked and that may still wait (fast
     /// path).
@@ -175,16 +178,18 @@ impl Link {
             slow: false,
             transmitting: false,
             retry_at: Time::ZERO,
-            overhead: 0,
+            wire: Wire::default(),
+            wire_bytes: 0,
             drops: Vec::new(),
             scheduled_marks: VecDeque::new(),
         }
     }
 
-    /// Returns the link with faults, extra bytes per packet on the wire, and optionally without the fast path.
-    pub fn with_settings(mut self, fault: Fault, overhead: u32, slow: bool) -> Link {
+    /// Returns the link with faults, what packets cost on its wire, and optionally without the fast path.
+    pub fn with_settings(mut self, fault: Fault, wire: Wire, slow: bool) -> Link {
         self.is_faulty = fault.bernoulli > 0.0 || !fault.drop.is_empty();
-        (self.fault, self.overhead, self.slow) = (fault, overhead, slow);
+        (self.fault, self.slow) = (fault, slow);
+        self.set_wire(wire);
         self
     }
 
@@ -197,15 +202,16 @@ impl Link {
         }
     }
 
-    /// Sets the extra bytes per packet on the wire.
-    pub fn set_overhead(&mut self, overhead: u32) {
-        self.overhead = overhead;
+    /// Sets what packets cost on the wire.
+    pub fn set_wire(&mut self, wire: Wire) {
+        self.wire = wire;
+        self.is_special |= wire.layer.is_some();
     }
 
     /// Makes the link a token bucket of this many bytes; 0 leaves it a transmitter.
     pub fn set_burst(&mut self, bytes: u64) {
         self.burst = self.rate.tx_time(bytes);
-        self.is_special = self.burst > Dur::ZERO;
+        self.is_special |= self.burst > Dur::ZERO;
     }
 
     /// Has the rate change over time; the link must not be a token bucket.
@@ -239,18 +245,20 @@ impl Link {
             Some(fifo) if !self.slow => {
                 let passed = fifo.pass(packet, now, self.busy_until, &mut self.rng);
                 let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
-                self.busy_until = start + self.tx_time(u32::from(packet.bytes));
+                // A link layer would be special.
+                let bytes = u64::from(packet.bytes) + u64::from(self.wire.overhead);
+                self.busy_until = start + self.pace.tx_time(bytes);
                 Arrival::Arrives { start, at: self.busy_until + self.delay }
             }
             _ => self.arrive_slowly(*packet, now),
         }
     }
 
-    /// Takes a packet at a FIFO behind which is a token bucket or a rate that changes.
+    /// Takes a packet at a FIFO behind which is a token bucket, a rate that changes, or a link layer.
     #[inline(never)]
     fn arrive_specially(&mut self, packet: &mut Packet, now: Time) -> Arrival {
-        if self.trace.is_some() {
-            return self.arrive_at_trace(packet, now);
+        if self.burst == Dur::ZERO {
+            return self.arrive_at_transmitter(packet, now);
         }
         let ready = self.ready_at(packet.bytes);
         let Some(fifo) = self.queue.as_fifo() else { return self.arrive_slowly(*packet, now) };
@@ -260,17 +268,19 @@ impl Link {
         }
         let passed = fifo.pass(packet, now, ready, &mut self.rng);
         let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
+        self.count_wire(packet.bytes, start);
         self.take_tokens(packet.bytes, start);
         Arrival::Arrives { start, at: start + self.delay }
     }
 
-    /// Takes a packet at a FIFO whose link has a rate trace.
-    fn arrive_at_trace(&mut self, packet: &mut Packet, now: Time) -> Arrival {
+    /// Takes a packet at a FIFO whose link has a rate trace or a link layer.
+    fn arrive_at_transmitter(&mut self, packet: &mut Packet, now: Time) -> Arrival {
         let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) else {
             return self.arrive_slowly(*packet, now);
         };
         let passed = fifo.pass(packet, now, self.busy_until, &mut self.rng);
         let Some(start) = self.note_passed(packet, now, passed) else { return Arrival::Dropped };
+        self.count_wire(packet.bytes, start);
         let was_idle = self.busy_until <= now;
         self.busy_until = self.end_of_transmission(packet.bytes, start, was_idle);
         Arrival::Arrives { start, at: self.busy_until + self.delay }
@@ -280,7 +290,7 @@ impl Link {
     #[inline]
     fn end_of_transmission(&mut self, bytes: u16, start: Time, was_idle: bool) -> Time {
         match &mut self.trace {
-            Some(position) => position.transmit(u64::from(bytes) + u64::from(self.overhead), start, was_idle),
+            Some(position) => position.transmit(self.wire.bytes(u64::from(bytes)), start, was_idle),
             None => start + self.tx_time(u32::from(bytes)),
         }
     }
@@ -322,8 +332,8 @@ impl Link {
 
     /// Takes a packet on the slow path, or on a link that nobody shares.
     fn arrive_slowly(&mut self, packet: Packet, now: Time) -> Arrival {
+        let duration = self.tx_time(u32::from(packet.bytes));
         if let Queue::Unshared(links) = &mut self.queue {
-            let duration = self.pace.tx_time(u64::from(packet.bytes) + u64::from(self.overhead));
             let start = links.pass(&packet, now, duration);
             self.count_sent(&packet, now, start);
             return Arrival::Arrives { start: now, at: start + duration + self.delay };
@@ -353,6 +363,7 @@ impl Link {
                     self.counts.marked(packet.colour, packet.bytes);
                 }
                 self.count_sent(&packet, at, now);
+                self.count_wire(packet.bytes, now);
                 let was_idle = !std::mem::replace(&mut self.transmitting, true);
                 self.retry_at = Time::ZERO;
                 self.busy_until = self.end_of_transmission(packet.bytes, now, was_idle);
@@ -413,6 +424,7 @@ impl Link {
             self.counts.marked(packet.colour, packet.bytes);
         }
         self.count_sent(&packet, at, now);
+        self.count_wire(packet.bytes, now);
         self.take_tokens(packet.bytes, now);
         self.transmitting = false; // an arrival at the same time may leave at once, too
         self.retry_at = Time::ZERO;
@@ -487,6 +499,12 @@ impl Link {
         }
     }
 
+    /// Returns the bytes on the wire of the packets whose transmission started within the measured time; `None` without a
+    /// link layer.
+    pub fn wire_bytes(&self) -> Option<u64> {
+        self.wire.layer.map(|_| self.wire_bytes)
+    }
+
     /// Returns whether the engine schedules a packet's arrival at the far end when it reaches the link (the fast path).
     pub fn schedules_departures(&mut self) -> bool {
         matches!(self.queue, Queue::Unshared(_)) || !self.slow && self.queue.as_fifo().is_some()
@@ -499,7 +517,7 @@ impl Link {
 
     /// Returns the time to transmit a packet of `bytes` of IP length.
     pub fn tx_time(&self, bytes: u32) -> Dur {
-        self.pace.tx_time(u64::from(bytes) + u64::from(self.overhead))
+        self.pace.tx_time(self.wire.bytes(u64::from(bytes)))
     }
 
     /// Returns how long the transmitter is busy with the packets taken by `now`, or a token bucket with those that wait
@@ -513,9 +531,22 @@ impl Link {
     #[inline(always)]
     fn count_sent(&mut self, packet: &Packet, arrived: Time, start: Time) {
         self.counts.sent(packet.colour, packet.bytes);
-        if start.0.wrapping_sub(self.measured_from.0) < self.measured_for.0 {
+        if self.is_measured(start) {
             self.counts.waited(start.since(arrived));
         }
+    }
+
+    /// Counts the bytes on the wire of a packet whose transmission starts at `start` within the measured time, if the
+    /// link has a link layer.
+    fn count_wire(&mut self, bytes: u16, start: Time) {
+        if self.wire.layer.is_some() && self.is_measured(start) {
+            self.wire_bytes += self.wire.bytes(u64::from(bytes));
+        }
+    }
+
+    #[inline(always)]
+    fn is_measured(&self, start: Time) -> bool {
+        start.0.wrapping_sub(self.measured_from.0) < self.measured_for.0
     }
 
     /// Counts a packet as marked whose transmission starts at `start` (fast path).

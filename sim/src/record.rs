@@ -393,6 +393,8 @@ pub struct QueueRecord {
     pub colours: [ColourCounts; 3],
     /// Queueing delay of the packets whose transmission started within the window: mean, p50, p95, p99, in seconds.
     pub delay_s: [f64; 4],
+    /// Bytes on the wire of the packets whose transmission started within the window, on a link with a link layer.
+    pub wire_bytes: Option<u64>,
     /// On a link that nobody shares, for how long some packet was in transmission.
     pub busy: Option<Dur>,
     /// Length of the window in seconds.
@@ -410,12 +412,15 @@ impl QueueRecord {
         self.sent().packets as f64 / self.window_s * self.delay_s[0]
     }
 
-    /// Returns the share of the capacity used. On a link that nobody shares this is the share of the time in which some
+    /// Returns the share of the capacity used: by bytes on the wire with a link layer, else by IP lengths. On a link that nobody shares this is the share of the time in which some
     /// packet was in transmission, since there every connection has the whole capacity.
     pub fn utilisation(&self) -> f64 {
         match self.busy {
             Some(busy) => busy.as_secs() / self.window_s,
-            None => self.sent().bytes as f64 * 8.0 / (self.capacity.0 as f64 * self.window_s),
+            None => {
+                let bytes = self.wire_bytes.unwrap_or_else(|| self.sent().bytes);
+                bytes as f64 * 8.0 / (self.capacity.0 as f64 * self.window_s)
+            }
         }
     }
 }

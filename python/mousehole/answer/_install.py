@@ -41,6 +41,8 @@ class Link:
     """Whether the data go from client to server."""
     other: "Link | None" = None
     """The other direction, if the scheme is there too."""
+    layer: str | None = None
+    """The link layer, in place of `overhead`."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ def link_of(scenario: Scenario, buffer: str) -> Link | None:
     packets = buffer_packets(buffer, rate_bps, facts["rtt"])
     if packets is None:
         return None
-    overhead, is_upload = scenario["link"].get("overhead", 0), bottleneck.is_up(scenario)
+    wire, is_upload = scenario["link"], bottleneck.is_up(scenario)
+    overhead, layer = wire.get("overhead", 0), wire.get("layer")
     other = None
     if scenario.get("at") == "both" and "topology" not in scenario:
         rate = bottleneck.rates(scenario)[not is_upload]
@@ -101,8 +104,10 @@ def link_of(scenario: Scenario, buffer: str) -> Link | None:
         if rate is None or bottleneck.varies(rate):
             return None
         bps = _engine.parse_rate("rate", rate)
-        other = Link(bps, buffer_packets(own, bps, facts["rtt"]) or packets, overhead, not is_upload)
-    return Link(rate_bps, packets, overhead, is_upload, other)
+        other = Link(
+            bps, buffer_packets(own, bps, facts["rtt"]) or packets, overhead, not is_upload, layer=layer
+        )
+    return Link(rate_bps, packets, overhead, is_upload, other, layer)
 
 
 def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
@@ -143,7 +148,9 @@ def why_nothing(scheme: str, link: Link | None) -> str:
 
 
 def _plan(scheme: str, link: Link) -> InstallPlan:
-    return _engine.install(scheme, link.rate_bps, link.buffer_packets, link.overhead, link.is_upload)
+    return _engine.install(
+        scheme, link.rate_bps, link.buffer_packets, link.overhead, link.layer, link.is_upload
+    )
 
 
 def install_script(found: Settings) -> str:

@@ -79,6 +79,9 @@ class RunOptions:
         "50p|64kB|1bdp[,…]", LINK,
     )  # fmt: skip
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
+    link_layer: str | None = option(
+        None, "Link layer by name, such as docsis, adsl or vdsl, in place of --overhead.", "NAME", LINK
+    )
     burst: str | float | None = option(
         None, "Depth of a token bucket that shapes the link, as tc's tbf (default: none).", "8kB", LINK
     )

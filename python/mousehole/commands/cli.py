@@ -103,7 +103,7 @@ app = typer.Typer(
 
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.down": "--down",
-    "link.up": "--up", "link.overhead": "--overhead", "link.burst": "--burst",
+    "link.up": "--up", "link.overhead": "--overhead", "link.layer": "--link-layer", "link.burst": "--burst",
     "mtu": "--mtu", "down": "--down", "up": "--up", "at": "--at", "payload": "--payload",
     "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
     "topology.up": "--up", "traffic.load": "--load", "traffic.payload": "--payload",

@@ -96,6 +96,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `buffer`: "50p", "64kB" or "1bdp" ("1bdp"); several, as a list or with commas, give a grid. With `down`
       and `up` it is that of both directions; with `rate`, the upload direction has "1000p"
     - `overhead`: link-layer bytes added to every packet (0)
+    - `link_layer`: the link layer by name, such as "docsis", in place of `overhead`
     - `burst`: depth of a token bucket that shapes both directions of the link, as Linux's tbf does (none)
 
     The traffic:
@@ -396,7 +397,7 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
         shipment_of(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
-    rate = bottleneck.mean_rate(plan.base)
+    rate = bottleneck.load_rate(plan.base)
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
     sizes = traffics.transfer_sizes(traffic)
     plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
@@ -457,7 +458,7 @@ def chosen_warmup(
     plan: Plan, sizes: Floats, summary: TrafficSummary | None, is_chosen: bool
 ) -> Warmup | None:
     """Returns what the warm-up is chosen from, None if the sizes of transfers are not known before."""
-    rate = bottleneck.mean_rate(plan.base)
+    rate = bottleneck.load_rate(plan.base)
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):
         return None
     return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)

@@ -82,7 +82,7 @@ def _comparison_options(options: LinkOptions) -> Options:
     rounds = options.rounds if options.seeds is None else options.seeds
     return Options(
         rate=options.rate, down=options.down, up=options.up, at=options.at, rtt=options.rtt,
-        buffer=options.buffer, overhead=options.overhead, burst=options.burst,
+        buffer=options.buffer, overhead=options.overhead, link_layer=options.link_layer, burst=options.burst,
         schemes=options.schemes,
         baseline=Options.baseline if options.baseline is None else options.baseline,
         short=Options.short if options.short is None else options.short,

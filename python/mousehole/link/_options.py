@@ -23,6 +23,9 @@ class LinkOptions:
         None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp).", "50p|64kB|1bdp", LINK
     )
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
+    link_layer: str | None = option(
+        None, "Link layer by name, such as docsis, adsl or vdsl, in place of --overhead.", "NAME", LINK
+    )
     burst: str | None = option(None, "Depth of a token bucket, as tc's tbf (default: none).", "8kB", LINK)
     loss: str | None = option(None, "Lose this share of the packets to the client on purpose.", "1%", LINK)
     mtu: int | None = option(None, "Largest packet (default: 1500).", "BYTES", LINK, int)

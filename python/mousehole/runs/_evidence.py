@@ -75,7 +75,7 @@ def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:
     The scenario is filled. Its replications play load ÷ native load times as much as was recorded.
     """
     rate, load = bottleneck.mean_rate(scenario), scenario["traffic"]["load"]
-    summary = traffic.summary(rate)
+    summary = traffic.summary(bottleneck.load_rate(scenario))
     native = summary["native_load"]
     if native is None or load is None or rate is None:
         return Design()

@@ -135,6 +135,9 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         if options.rate is not None and getattr(options, field) is not None:
             allowed = "give the rate of each direction, or one rate for both"
             raise conflict_error("rate", str(options.rate), f"--{field}", allowed)
+    if options.link_layer is not None and options.overhead is not None:
+        allowed = "give one of them; a link layer has its own overhead"
+        raise conflict_error("link.layer", options.link_layer, "--overhead", allowed)
     hosts: dict[str, JsonValue] = {**start["tcp"]}
     hosts |= {} if options.tcp is None else {"profile": options.tcp}
     hosts |= {"ecn": True} if options.ecn else {}
@@ -150,7 +153,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     base = bottleneck.changed(base, {
         "rate": _given("rate", options.rate, BITS), "down": _given("down", options.down, BITS),
         "up": _given("up", options.up, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
-        "overhead": options.overhead,
+        "overhead": options.overhead, "layer": options.link_layer,
         "burst": _given("burst", options.burst, BYTES),
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip

@@ -10,6 +10,8 @@ IN_TOPOLOGY = {"rate": "rate", "down": "rate", "up": "up", "rtt": "rtt", "buffer
 """Fields of the bottleneck that a topology has itself, by their names in `link`, which has all others."""
 BOTH, EACH = ("rate",), ("down", "up")
 """The fields of one rate for both directions, and of one for each; a link has either."""
+WIRE = {"overhead": ("layer",), "layer": ("overhead",)}
+"""What packets cost on the wire: each of these fields replaces the other."""
 
 
 class LinkChanges(TypedDict, total=False):
@@ -21,6 +23,7 @@ class LinkChanges(TypedDict, total=False):
     rtt: str | None
     buffer: str | None
     overhead: int | None
+    layer: str | None
     burst: str | None
     ignore_trace_rtt: bool | None
 
@@ -37,16 +40,18 @@ class Facts(TypedDict):
 def changed(scenario: Scenario, changes: LinkChanges) -> Scenario:
     """Returns the scenario with the changes made to its bottleneck."""
     given = {name: value for name, value in changes.items() if value is not None}
+    other = {replaced for name in given for replaced in WIRE.get(name, ())}
+    link = {name: value for name, value in scenario["link"].items() if name not in other}
     if "topology" not in scenario:
         replaced = EACH if "rate" in given else BOTH if "down" in given else ()
-        kept = {name: value for name, value in scenario["link"].items() if name not in replaced}
+        kept = {name: value for name, value in link.items() if name not in replaced}
         return {**scenario, "link": cast("LinkSection", {**kept, **given})}
     of_topology = {IN_TOPOLOGY[name]: value for name, value in given.items() if name in IN_TOPOLOGY}
     of_links = {name: value for name, value in given.items() if name not in IN_TOPOLOGY}
     return {
         **scenario,
         "topology": cast("TopologySection", {**scenario["topology"], **of_topology}),
-        "link": cast("LinkSection", {**scenario["link"], **of_links}),
+        "link": cast("LinkSection", {**link, **of_links}),
     }
 
 
@@ -87,6 +92,16 @@ def mean_rate(scenario: Scenario) -> str | None:
     Raises `MouseholeError` for a file that cannot be read; a manifest has names without folders.
     """
     return _mean(rates(scenario)[is_up(scenario)])
+
+
+def load_rate(scenario: Scenario) -> str | None:
+    """Returns the rate that loads in the direction of the payload are parts of, as the engine has it.
+
+    Raises `MouseholeError` as `mean_rate` does.
+    """
+    rate = mean_rate(scenario)
+    layer = scenario["link"].get("layer")
+    return rate if rate is None or layer is None else f"{_engine.load_rate(rate, layer)}bit"
 
 
 def words(scenario: Scenario) -> str:

@@ -111,7 +111,7 @@ class Planner:
         """Returns the plan with its warm-up, and the traffic."""
         loaded = self._load(cell)
         own = cell.plan.loads[0] is None
-        summary = loaded.summary(bottleneck.mean_rate(cell.plan.base) if own else None)
+        summary = loaded.summary(bottleneck.load_rate(cell.plan.base) if own else None)
         warmup = chosen_warmup(cell.plan, loaded.sizes, summary, cell.chooses_warmup)
         return replace(cell, plan=replace(cell.plan, warmup=warmup)), loaded.engine
 

@@ -180,6 +180,7 @@ impl World {
                 capacity: link.mean_rate(begin, end),
                 colours: link.window_counts(then, &at_end),
                 delay_s: link.counts.delay_s(),
+                wire_bytes: link.wire_bytes(),
                 busy: link.busy(),
                 window_s,
             });

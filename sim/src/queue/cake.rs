@@ -14,7 +14,7 @@
 //!
 //! Deviations from Linux: a sparse flow that empties waits a round before it is sparse again, as in FQ-CoDel,
 //! where Linux forgets it once its queue has nothing more to learn; quanta are divided exactly, not by chance;
-//! overhead compensation, ACK filter, autorate and ingress mode are left out; where nothing is shaped, the link's
+//! of overheads only link layers by name count; ACK filter, autorate and ingress mode are left out; where nothing is shaped, the link's
 //! rate replaces the shaper's in thresholds, quantum and target (Linux: tins by deficit round robin, 1514 bytes,
 //! 5 ms). Work per packet grows with the bulk flows of one host, as there; an overflow looks over all queues for
 //! the longest.
@@ -28,6 +28,7 @@ use super::tin::{Hosts, Tin};
 use super::{Dequeued, Dropped};
 use crate::drop_reason::DropReason;
 use crate::flow::Flow;
+use crate::link_layer::{LinkLayer, Wire};
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::{Buffer, Dur, Rate, Time};
@@ -37,6 +38,8 @@ use crate::units::{Buffer, Dur, Rate, Time};
 pub struct Params {
     /// Rate of the link, or the one to shape to.
     pub rate: Rate,
+    /// The link layer whose bytes the shaper and the tins count; IP lengths without one.
+    pub layer: Option<&'static LinkLayer>,
     /// Hold packets back to `rate`; else the link does.
     pub shape: bool,
     /// Round-trip time CoDel is set for: its interval; the target is a twentieth.
@@ -56,6 +59,7 @@ impl Params {
     pub fn new(rate: Rate) -> Params {
         Params {
             rate,
+            layer: None,
             shape: false,
             rtt: Dur::from_millis(100),
             tins: None,
@@ -173,7 +177,9 @@ impl Cake {
             self.occupancy.shrink(before, tin.occupancy());
             if let Some((packet, at)) = head {
                 // An idle shaper saves no credit; a shaper that is asked late makes up for it.
-                self.next += self.params.rate.tx_time(u64::from(packet.bytes));
+                let bytes = Wire { overhead: 0, layer: self.params.layer }.bytes(u64::from(packet.bytes));
+                self.next += self.params.rate.tx_time(bytes);
+                self.tins[index].pass(bytes);
                 return Dequeued::Packet(packet, at);
             }
         }

@@ -166,7 +166,6 @@ impl Tin {
             }
             if let Some((packet, at)) = self.serve(index as usize, now, rng, drops) {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
-                self.clock += self.rate.tx_time(u64::from(packet.bytes));
                 return Some((packet, at));
             }
             // As in FQ-CoDel, a sparse flow that empties waits a round before it may be sparse again.
@@ -176,6 +175,11 @@ impl Tin {
                 self.retire(index);
             }
         }
+    }
+
+    /// Advances the tin's own time by a packet that has so many bytes on the wire.
+    pub fn pass(&mut self, bytes: u64) {
+        self.clock += self.rate.tx_time(bytes);
     }
 
     /// Returns the bytes and the number of the longest queue.

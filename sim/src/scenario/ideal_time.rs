@@ -239,7 +239,7 @@ fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> 
     let link = |(number, planned): (usize, &PlannedLink)| {
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
         let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, 0);
-        link.set_overhead(planned.overhead);
+        link.set_wire(planned.wire);
         link.set_burst(planned.burst);
         link
     };

@@ -8,6 +8,7 @@ use super::plan::Plan;
 use crate::engine::layout::End;
 use crate::engine::send_log::SteadyState;
 use crate::link::Pace;
+use crate::link_layer::Wire;
 use crate::tcp::Congestion;
 use crate::units::{Dur, Rate, Time};
 
@@ -31,7 +32,7 @@ pub struct PathKey {
 #[derive(Debug, Clone)]
 struct Stage {
     pace: Option<Pace>,
-    overhead: u32,
+    wire: Wire,
     /// Depth of the token bucket as a time; zero without one.
     burst: Dur,
     /// Propagation delay to the next stage.
@@ -46,7 +47,7 @@ struct Stage {
 
 impl Stage {
     fn transmission_time(&self, bytes: u16) -> Dur {
-        self.pace.map_or(Dur::ZERO, |pace| pace.tx_time(u64::from(bytes) + u64::from(self.overhead)))
+        self.pace.map_or(Dur::ZERO, |pace| pace.tx_time(self.wire.bytes(u64::from(bytes))))
     }
 
     fn departure(&self, arrival: Time, bytes: u16) -> Time {
@@ -93,12 +94,12 @@ impl IdlePath {
             if upward { (End::ClientOut, End::ServerIn) } else { (End::ServerOut, End::ClientIn) };
         let end = |end: End| {
             let (delay, rate) = layout.private(end);
-            stage(rate, 0, 0, delay + host_delay, None)
+            stage(rate, Wire::default(), 0, delay + host_delay, None)
         };
         let numbers = (0..=u8::MAX).map_while(|hop| layout.link(hop, upward, path.path));
         let links = numbers.map(|number| {
             let link = &plan.links[usize::from(number)];
-            stage(Some(link.rate), link.overhead, link.burst, link.delay, Some(number))
+            stage(Some(link.rate), link.wire, link.burst, link.delay, Some(number))
         });
         let stages = [end(from)].into_iter().chain(links).chain([end(to)]).collect();
         IdlePath { stages }
@@ -194,8 +195,8 @@ impl IdlePath {
     }
 }
 
-fn stage(rate: Option<Rate>, overhead: u32, burst: u64, delay: Dur, link: Option<u16>) -> Stage {
+fn stage(rate: Option<Rate>, wire: Wire, burst: u64, delay: Dur, link: Option<u16>) -> Stage {
     let burst = rate.map_or(Dur::ZERO, |rate| rate.tx_time(burst));
     let pace = rate.map(Pace::new);
-    Stage { pace, overhead, burst, delay, link, busy_until: Time::ZERO, full: Time::ZERO }
+    Stage { pace, wire, burst, delay, link, busy_until: Time::ZERO, full: Time::ZERO }
 }

@@ -1,5 +1,6 @@
 //! What the parts of a scheme may know of the link where they run.
 
+use crate::link_layer::Wire;
 use crate::units::{Buffer, Rate};
 
 /// What the parts of a scheme may know of the link where they run.
@@ -12,6 +13,8 @@ pub struct LinkContext {
     pub bottleneck: Rate,
     /// Buffer of the link.
     pub buffer: Buffer,
+    /// What packets cost on its wire.
+    pub wire: Wire,
     /// Seed of its random numbers.
     pub seed: u64,
     /// Number of the link.
@@ -24,6 +27,7 @@ impl LinkContext {
         rate: Rate(10_000_000),
         bottleneck: Rate(10_000_000),
         buffer: Buffer::Packets(50),
+        wire: Wire::plain(0),
         seed: 0,
         link: 0,
     };

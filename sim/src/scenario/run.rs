@@ -126,7 +126,7 @@ impl<'a> Parts<'a> {
                 Runs::Host => self.scheme.host_queue(context)?.unwrap_or_else(|| fifo(planned.buffer)),
             };
             let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
-            let mut link = link.with_settings(planned.fault.clone(), planned.overhead, self.slow_path);
+            let mut link = link.with_settings(planned.fault.clone(), planned.wire, self.slow_path);
             link.set_burst(planned.burst);
             if let Some(trace) = &planned.trace {
                 link.set_trace(trace.clone());
@@ -159,7 +159,14 @@ impl<'a> Parts<'a> {
 
     fn context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
         let bottleneck = self.links[usize::from(if number == usize::from(UP) { UP } else { DOWN })].rate;
-        LinkContext { rate: planned.rate, bottleneck, buffer: planned.buffer, seed, link: number as u64 }
+        LinkContext {
+            rate: planned.rate,
+            bottleneck,
+            buffer: planned.buffer,
+            wire: planned.wire,
+            seed,
+            link: number as u64,
+        }
     }
 }
 

@@ -238,8 +238,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
         "Høiland-Jørgensen et al. 2018; tc-cake(8)",
         "Like fq-codel every flow has a queue and flows that send little go first; in addition hosts share before flows \
-         do, so that nobody gains by many connections. Hosts are known by the connections' ends. Overhead compensation \
-         and the ACK filter are left out.",
+         do, so that nobody gains by many connections. Hosts are known by the connections' ends. The ACK filter is \
+         left out, and of overheads only link layers by name count.",
         &[Preset { part: "cake", settings: &[] }],
     ),
     alone(

@@ -93,7 +93,7 @@ fn replay_source(
         let name = format!("the traffic of source {number}");
         Error::faulty("files", name, "was not read", "read before the run")
     })?;
-    let rate = if upload { plan.up_rate } else { plan.rate };
+    let rate = plan.load_rate(upload);
     let (mss, run) = (plan.senders.first().mss, (seed, replication));
     let span = plan.deadline().since(Time::ZERO);
     let overlay = match load.target {
@@ -131,7 +131,7 @@ fn replayed_as(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
 fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
     let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
     let drawn = apps::seed_of(plan.replication_seed(), number);
-    let rate = if model.is_upload() { plan.up_rate } else { plan.rate };
+    let rate = plan.load_rate(model.is_upload());
     let mss = plan.senders.first().mss;
     let model = match load.target {
         Some(target) => model.clone().with_load(target, rate, mss)?,

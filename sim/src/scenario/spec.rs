@@ -116,6 +116,9 @@ pub struct LinkSpec {
     pub up_buffer: Option<String>,
     /// Link bytes on the wire per packet, beyond the IP length.
     pub overhead: u32,
+    /// Name of the link layer, in place of `overhead`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
     /// Depth of the token bucket that the link then is, as of Linux's tbf; without it the link is a transmitter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<String>,
@@ -382,6 +385,7 @@ impl Default for LinkSpec {
             buffer: "1bdp".into(),
             up_buffer: None,
             overhead: 0,
+            layer: None,
             burst: None,
         }
     }

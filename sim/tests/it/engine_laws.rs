@@ -84,15 +84,21 @@ pub fn any_connection() -> impl Strategy<Value = ConnectionSpec> {
 
 pub fn any_link() -> impl Strategy<Value = LinkSpec> {
     let buffers = prop::sample::select(vec!["2p", "9p", "60p", "8kB", "1bdp", "0.5bdp"]);
-    let bursts = prop::option::of(prop::sample::select(vec!["1540B", "3kB", "8kB", "30kB"]));
-    let parts = (500u64..8000, 30u64..200, buffers, 0u32..40, bursts);
-    parts.prop_map(|(kbit, ms, buffer, overhead, burst)| LinkSpec {
+    let bursts = prop::option::of(prop::sample::select(vec!["1749B", "3kB", "8kB", "30kB"]));
+    let layers = prop::option::of(prop::sample::select(vec!["adsl", "vdsl", "docsis", "ipoa-vcmux"]));
+    let wires = (0u32..40, layers).prop_map(|(overhead, layer)| match layer {
+        Some(_) => (0, layer),
+        None => (overhead, None),
+    });
+    let parts = (500u64..8000, 30u64..200, buffers, wires, bursts);
+    parts.prop_map(|(kbit, ms, buffer, (overhead, layer), burst)| LinkSpec {
         rate: Some(format!("{kbit}kbit")),
         rtt: format!("{}ms", ms + 100),
         delay: "5ms".into(),
         buffer: buffer.into(),
         up_buffer: Some("20p".into()),
         overhead,
+        layer: layer.map(Into::into),
         burst: burst.map(Into::into),
         ..LinkSpec::default()
     })

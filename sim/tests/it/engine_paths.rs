@@ -167,17 +167,25 @@ fn paths__same_records_where_the_rate_changes() {
         for scheme in ["droptail", "red", "s-sfd"] {
             let base =
                 Scenario { warmup: "1.5s".into(), duration: "3s".into(), max_windows: 3, ..scenario(scheme) };
-            let link = LinkSpec { rate: None, down: trace.clone(), overhead: 14, ..base.link.clone() };
-            let [fast, slow] = both_paths(&with_model(Scenario { link, ..base }, "poisson", 1.2));
-            assert_same(&fast, &slow, &format!("{scheme}, {name}"));
-            assert!(fast.is_conserved() && fast.outcome.transfers.len() > 10, "{scheme}, {name}");
+            for layer in [None, Some("adsl".to_string())] {
+                let overhead = if layer.is_some() { 0 } else { 14 };
+                let link = LinkSpec { rate: None, down: trace.clone(), overhead, layer, ..base.link.clone() };
+                let [fast, slow] = both_paths(&with_model(Scenario { link, ..base.clone() }, "poisson", 1.2));
+                assert_same(&fast, &slow, &format!("{scheme}, {name}"));
+                assert!(fast.is_conserved() && fast.outcome.transfers.len() > 10, "{scheme}, {name}");
+            }
         }
     }
 }
 
 fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
-    let context =
-        LinkContext { rate: Rate(1_000_000), bottleneck: Rate(1_000_000), buffer, seed: 5, link: 0 };
+    let context = LinkContext {
+        rate: Rate(1_000_000),
+        bottleneck: Rate(1_000_000),
+        buffer,
+        seed: 5,
+        ..LinkContext::EXAMPLE
+    };
     let queue = Scheme::parse(scheme)
         .and_then(|scheme| scheme.queue(context))
         .unwrap_or_else(|error| panic!("{error}"));

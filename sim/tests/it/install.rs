@@ -1,9 +1,10 @@
 //! What installs a scheme: commands and reasons.
+use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::scenario::install::{Installation, Line, Place, plan, words};
 use mousehole_sim::scenario::{Part, SCHEMES, Scheme};
 use mousehole_sim::units::Rate;
 
-const LINE: Line = Line { rate: Rate(5_000_000), buffer_packets: 50, overhead: 0, is_upload: false };
+const LINE: Line = Line { rate: Rate(5_000_000), buffer_packets: 50, wire: Wire::plain(0), is_upload: false };
 
 fn planned(scheme: &str, line: Line) -> Result<Installation, String> {
     plan(&Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}")), &line)
@@ -71,9 +72,11 @@ fn live__runs_what_the_papers_have() {
     assert!(
         lines("tcp-ds")[1].starts_with("# a queue at the bottleneck must tell AF11, AF12 and AF13 apart")
     );
-    let up = planned("rio-ps", Line { overhead: 26, ..LINE }).unwrap();
+    let up = planned("rio-ps", Line { wire: Wire::plain(26), ..LINE }).unwrap();
     assert!(up.lines[0].contains(" --buffer 50p --overhead 26 --scheme "));
-    assert!(!planned("rio-ps", Line { overhead: 8, ..LINE }).unwrap().lines[0].contains("--overhead"));
+    assert!(
+        !planned("rio-ps", Line { wire: Wire::plain(8), ..LINE }).unwrap().lines[0].contains("--overhead")
+    );
     assert_eq!(up.needs, ["Linux 6.1 or later and mousehole-live"]);
 }
 
@@ -209,4 +212,25 @@ fn words__say_what_installs_every_part() {
     assert_eq!(of("red"), "`tc qdisc … red`, Linux 2.2 or later; `mousehole-live up`, Linux 6.1 or later");
     assert_eq!(of("window-marker"), "`mousehole-live host`, Linux 6.1 or later");
     assert_eq!(of("lfp"), "`mousehole-live mark` and `mousehole-live up`, Linux 6.1 or later");
+}
+
+/// CAKE has words for link layers; the FIFO that `mousehole-live` decides has bytes, and for ATM nothing.
+#[test]
+fn install__names_the_link_layer() {
+    let line = |name| {
+        let layer = Some(LinkLayer::named("link.layer", name).unwrap());
+        Line { wire: Wire { overhead: 0, layer }, rate: Rate(6_500_000), ..LINE }
+    };
+    for (name, keyword) in [("docsis", "docsis"), ("adsl", "pppoe-llcsnap"), ("vdsl", "pppoe-ptm")] {
+        let cake = planned("cake", line(name)).unwrap();
+        assert!(cake.lines[0].contains(" bandwidth 6500kbit "), "{name}");
+        assert!(cake.lines[0].ends_with(&format!(" triple-isolate {keyword}")), "{:?}", cake.lines);
+    }
+    let docsis = planned("rio-ps", line("docsis")).unwrap();
+    assert!(docsis.lines[0].contains(" --rate 6500kbit --buffer 50p --overhead 18 "), "{:?}", docsis.lines);
+    assert!(docsis.lines[1].contains("at least 64 bytes"), "{:?}", docsis.lines);
+    let vdsl = planned("rio-ps", line("vdsl")).unwrap();
+    assert!(vdsl.lines[0].contains(" --rate 6400kbit --buffer 50p --overhead 30 "), "{:?}", vdsl.lines);
+    let reason = planned("rio-ps", line("adsl")).unwrap_err();
+    assert!(reason.contains("does not count the ATM cells of adsl"), "{reason}");
 }

@@ -15,6 +15,7 @@ mod engine_queues;
 mod golden_tcp;
 mod host_stage;
 mod install;
+mod link_layers;
 mod marker_rio_ps;
 mod markers;
 mod queue_adaptive_red;

@@ -76,7 +76,8 @@ fn from_catalogue(part: Part, limit: Buffer) -> (String, Queue, Claims) {
     let has_limit = part.parameters().iter().any(|one| one.name == "limit");
     let text = if has_limit { own_limit } else { part.name().to_string() };
     let scheme = Scheme::parse(&text).unwrap_or_else(|error| panic!("{error}"));
-    let context = LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, link: 0 };
+    let context =
+        LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, ..LinkContext::EXAMPLE };
     let queue = scheme.queue(context).unwrap_or_else(|error| panic!("{error}"));
     let (_, values) = scheme.parts().pop().expect("it is one part");
     let claims = match (part.order(), part.reads_colours(&Values::new("", part.parameters(), &values))) {

@@ -13,7 +13,7 @@ fn marker(scheme: &str) -> Marker {
         bottleneck: Rate(4_000_000),
         buffer: Buffer::Packets(50),
         seed: 3,
-        link: 0,
+        ..LinkContext::EXAMPLE
     };
     Scheme::parse(scheme).and_then(|scheme| scheme.marker(context)).unwrap_or_else(|error| panic!("{error}"))
 }

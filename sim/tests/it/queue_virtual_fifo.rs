@@ -5,6 +5,7 @@ use mousehole_policy::{
     Backlog, COLOURS, FullBuffer, Limit, LinkContext, NEVER, Params, Verdict, View, find,
 };
 use mousehole_sim::link::{self, Link, Pace};
+use mousehole_sim::link_layer::Wire;
 use mousehole_sim::packet::{Colour, Kind, Packet, flag};
 use mousehole_sim::queue::{Dropper, Fifo, Policy, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
@@ -154,7 +155,7 @@ proptest! {
     ) {
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
         let mut link = Link::new("bucket", 0, Rate(rate), Dur(5), queue, 0);
-        link.set_overhead(overhead);
+        link.set_wire(Wire::plain(overhead));
         link.set_burst(burst.into());
         let mut fifo = VirtualFifo::new(rate, overhead, burst);
         for (now, mut packet) in timed(rate, &arrivals) {

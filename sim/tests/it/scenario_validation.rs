@@ -81,6 +81,13 @@ fn link__wrong_values() {
     says(&["link.buffer", "\"0.001bdp\"", "20 B at this rate"], |s| s.link.buffer = "0.001bdp".into());
     says(&["link.up_buffer", "\"10q\""], |s| s.link.up_buffer = Some("10q".into()));
     says(&["link.overhead", "25000000", "from 0 to 65535"], |s| s.link.overhead = 25_000_000);
+    says(&["link.layer", "\"docsys\"", "docsis", "pppoe-llcsnap"], |s| s.link.layer = Some("docsys".into()));
+    says(&["link.layer", "\"adsl\"", "link.overhead", "give one of them"], |s| {
+        (s.link.layer, s.link.overhead) = (Some("adsl".into()), 14);
+    });
+    says(&["link.burst", "\"1748B\"", "from 1749B"], |s| {
+        (s.link.layer, s.link.burst) = (Some("adsl".into()), Some("1748B".into()));
+    });
     says(&["link.burst", "\"8q\"", "15kB, 64KiB or 1500B"], |s| s.link.burst = Some("8q".into()));
     says(&["link.burst", "\"1513B\"", "from 1514B, a full packet with its overhead"], |s| {
         (s.link.burst, s.link.overhead) = (Some("1513B".into()), 14);

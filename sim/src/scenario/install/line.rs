@@ -4,6 +4,7 @@
 //! tc-pie(8), tc-red(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
 //! begins with # is a remark.
 
+use crate::link_layer::{Framing, LinkLayer, Wire};
 use crate::scenario::values::Values;
 use crate::units::{Buffer, Rate};
 
@@ -12,6 +13,9 @@ pub const FULL_PACKET: u64 = 1500;
 /// A token bucket holds at least this many bytes, so that a full packet always fits.
 const LEAST_BURST: u64 = 2 * FULL_PACKET;
 
+/// Bytes of the header of an Ethernet device, which Linux counts as a packet's.
+const ETHERNET: i64 = 14;
+
 /// The link that something is installed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
@@ -19,10 +23,22 @@ pub struct Line {
     pub rate: Rate,
     /// Its buffer in full packets, at least one.
     pub buffer_packets: u64,
-    /// Bytes that the link layer adds to each packet.
-    pub overhead: u32,
+    /// What packets cost on its wire.
+    pub wire: Wire,
     /// Whether the data go from client to server.
     pub is_upload: bool,
+}
+
+impl Line {
+    /// Returns the rate that is left for bytes with their overhead: of PTM 64 parts in 65 (tc-cake(8): ptm).
+    pub fn frame_rate(&self) -> Rate {
+        match self.wire.layer {
+            Some(layer) if layer.framing == Framing::Ptm => {
+                Rate((u128::from(self.rate.0) * 64 / 65).max(1) as u64)
+            }
+            _ => self.rate,
+        }
+    }
 }
 
 /// What puts a native part on a link.
@@ -72,17 +88,32 @@ impl Install {
 pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
     // What leaves in two milliseconds.
     let burst = line.rate.0.div_ceil(8 * 500).max(LEAST_BURST);
-    let table = match line.overhead {
-        0 => String::new(),
-        bytes => format!("stab overhead {bytes} linklayer ethernet "),
+    let table = match (line.wire.layer, line.wire.overhead) {
+        (Some(layer), _) => size_table(layer),
+        (None, 0) => String::new(),
+        (None, bytes) => format!("stab overhead {bytes} linklayer ethernet "),
     };
     // TBF has a limit of its own that only its built-in queue uses; tc asks for it all the same.
     let limit = line.buffer_packets * FULL_PACKET;
-    let bucket = format!("tbf rate {} burst {burst} limit {limit}", rate_of_tc(line.rate));
-    vec![
+    let bucket = format!("tbf rate {} burst {burst} limit {limit}", rate_of_tc(line.frame_rate()));
+    let mut lines = vec![
         format!("tc qdisc replace dev DEV root handle 1: {table}{bucket}"),
         format!("tc qdisc replace dev DEV parent 1: handle 2: {queue}"),
-    ]
+    ];
+    if let Some(layer) = line.wire.layer {
+        lines.push(format!(
+            "# DEV is an Ethernet device, whose header of {ETHERNET} bytes Linux counts already; on another one: overhead {}",
+            layer.overhead
+        ));
+    }
+    lines
+}
+
+/// Returns the size table of tc-stab(8) for a link layer. It knows no PTM, for which the rate is lower.
+fn size_table(layer: &LinkLayer) -> String {
+    let mpu = if layer.mpu == 0 { String::new() } else { format!("mpu {} ", layer.mpu) };
+    let cells = if layer.framing == Framing::Atm { "atm" } else { "ethernet" };
+    format!("stab overhead {} {mpu}linklayer {cells} ", i64::from(layer.overhead) - ETHERNET)
 }
 
 /// Returns a rate as tc writes it, in the largest unit that leaves a whole number: `5mbit`, `1500kbit`.
@@ -173,8 +204,22 @@ mod tests {
     }
 
     #[test]
+    fn behind_token_bucket__counts_a_link_layer() {
+        let first = |name| {
+            let wire = Wire { overhead: 0, layer: Some(LinkLayer::named("layer", name).unwrap()) };
+            let line = Line { rate: Rate(65_000_000), buffer_packets: 50, wire, is_upload: true };
+            behind_token_bucket("pfifo", &line)[0].clone()
+        };
+        assert!(first("adsl").contains(" stab overhead 26 linklayer atm tbf rate 65mbit "));
+        assert!(first("ipoa-vcmux").contains(" stab overhead -6 linklayer atm tbf rate 65mbit "));
+        assert!(first("docsis").contains(" stab overhead 4 mpu 64 linklayer ethernet tbf rate 65mbit "));
+        assert!(first("vdsl").contains(" stab overhead 16 linklayer ethernet tbf rate 64mbit "));
+    }
+
+    #[test]
     fn token_bucket__holds_two_milliseconds() {
-        let line = Line { rate: Rate(100_000_000), buffer_packets: 50, overhead: 26, is_upload: false };
+        let line =
+            Line { rate: Rate(100_000_000), buffer_packets: 50, wire: Wire::plain(26), is_upload: false };
         // 100 Mbit/s are 12.5 MB/s, and 25,000 bytes in 2 ms.
         let bucket = "stab overhead 26 linklayer ethernet tbf rate 100mbit burst 25000 limit 75000";
         assert!(behind_token_bucket("pfifo", &line)[0].ends_with(bucket));

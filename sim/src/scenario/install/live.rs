@@ -2,6 +2,7 @@
 
 use super::line::{Install, Line, rate_of_tc};
 use crate::error::Result;
+use crate::link_layer::Framing;
 use crate::scenario::catalogue::Part;
 use crate::scenario::link_context::LinkContext;
 use crate::scenario::native_part::NativePart;
@@ -80,12 +81,14 @@ pub fn place_queue(
     has_marker: bool,
     line: &Line,
 ) -> std::result::Result<LiveQueue, String> {
-    let Part::Native(NativePart { name, install, .. }) = part else { return Ok(LiveQueue::Dropper) };
+    let Part::Native(NativePart { name, install, .. }) = part else {
+        return refuse_cells(part.name(), line).map(|()| LiveQueue::Dropper);
+    };
     let values = Values::new(name, part.parameters(), values);
     refuse_idle_classes(part, &values, has_marker)?;
     match install {
-        Install::Fifo(_) => Ok(LiveQueue::DropTail),
-        Install::Classes(_) => Ok(LiveQueue::Classes(values.count("colours"))),
+        Install::Fifo(_) => refuse_cells(name, line).map(|()| LiveQueue::DropTail),
+        Install::Classes(_) => refuse_cells(name, line).map(|()| LiveQueue::Classes(values.count("colours"))),
         Install::Qdisc(qdisc) => Err(match (qdisc.lines)(&values, line) {
             Ok(_) => format!(
                 "the queue {name} cannot be decided by a program before a FIFO; install it with `tc qdisc replace dev … \
@@ -97,6 +100,17 @@ pub fn place_queue(
         Install::Nothing(reason) | Install::Simulated(reason) => {
             Err(format!("the queue {name} exists in the simulator only, since it {reason}"))
         }
+    }
+}
+
+/// Refuses a line of ATM cells, whose padding `mousehole-live up` does not count.
+fn refuse_cells(queue: &str, line: &Line) -> std::result::Result<(), String> {
+    match line.wire.layer {
+        Some(layer) if layer.framing == Framing::Atm => Err(format!(
+            "the queue {queue} needs `mousehole-live up`, which does not count the ATM cells of {}",
+            layer.name
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -191,12 +205,13 @@ impl LiveCommand {
 
     /// Returns the command for a scheme with its queue.
     pub fn of_scheme(verb: Verb, scheme: &Scheme, line: &Line) -> LiveCommand {
-        let overhead = (verb == Verb::Up && line.overhead >= LINK_HEADER).then_some(line.overhead);
+        let bytes = line.wire.layer.map_or(line.wire.overhead, |layer| layer.overhead);
+        let overhead = (verb == Verb::Up && bytes >= LINK_HEADER).then_some(bytes);
         LiveCommand {
             verb,
             scheme: scheme.to_string(),
             policies: headers(scheme),
-            rate: Some(line.rate),
+            rate: Some(line.frame_rate()),
             buffer_packets: Some(line.buffer_packets),
             overhead,
             dscps: Vec::new(),

@@ -109,8 +109,14 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
                 Part::Policy(_) => None,
             };
             let remark = differs.map(|words| format!("# not quite as it was simulated: {words}"));
+            let least = line.wire.layer.filter(|layer| layer.mpu > 0).map(|layer| {
+                format!(
+                    "# on the link a packet takes at least {} bytes, which mousehole-live does not count",
+                    layer.mpu
+                )
+            });
             let command = LiveCommand::of_scheme(Verb::Up, scheme, line);
-            Ok(Installation::of_live(command, remark.into_iter().collect()))
+            Ok(Installation::of_live(command, remark.into_iter().chain(least).collect()))
         }
     }
 }

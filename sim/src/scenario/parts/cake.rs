@@ -16,8 +16,8 @@ pub static CAKE: NativePart = NativePart {
     summary: "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
     source: "Høiland-Jørgensen et al. 2018; tc-cake(8)",
     detail: "Like fq-codel every flow has a queue and flows that send little go first; in addition hosts share before \
-             flows do, so that nobody gains by many connections. Hosts are known by the connections' ends. Overhead \
-             compensation and the ACK filter are left out.",
+             flows do, so that nobody gains by many connections. Hosts are known by the connections' ends. The ACK \
+             filter is left out, and of overheads only link layers by name count.",
     parameters: || [PARAMETERS.to_vec()].concat(),
     build: Build::Queue(queue, |values| ["colour", "bulk"].contains(&values.text("tins"))),
     order: Order::Several,
@@ -42,7 +42,11 @@ fn lines(values: &Values, line: &Line) -> Written {
         Buffer::Packets(packets) => u64::from(packets) * FULL_PACKET,
         Buffer::Bytes(bytes) => bytes,
     };
-    let overhead = if line.overhead == 0 { String::new() } else { format!(" overhead {}", line.overhead) };
+    let overhead = match (line.wire.layer, line.wire.overhead) {
+        (Some(layer), _) => format!(" {}", layer.keyword),
+        (None, 0) => String::new(),
+        (None, bytes) => format!(" overhead {bytes}"),
+    };
     let limit = if memory == MEMORY { String::new() } else { format!(" memlimit {memory}") };
     Ok(vec![format!(
         "tc qdisc replace dev DEV root cake bandwidth {} rtt {} {tins} {}{overhead}{limit}",
@@ -91,6 +95,7 @@ fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
     let rate = if percent == 0.0 { context.rate.0 as f64 } else { context.rate.0 as f64 * percent / 100.0 };
     let params = Params {
         rate: Rate(rate.round().max(1.0) as u64),
+        layer: context.wire.layer,
         shape: percent != 0.0,
         rtt: values.time("rtt"),
         tins: match values.text("tins") {

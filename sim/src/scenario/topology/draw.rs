@@ -7,8 +7,10 @@ use super::kinds;
 use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs};
 use super::route::Router;
 use super::spec::{Role, TopologySpec};
+use super::wire::wire;
 use crate::engine::graph::{Hops, Hosts};
 use crate::error::{Error, IntoGiven, Result, quote};
+use crate::link_layer::Wire;
 use crate::units::{Buffer, Dur, parse_buffer, parse_dur};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +27,8 @@ pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     let longest = rtts.clone().max().unwrap_or_default();
     let own_rtt = own_rtt(spec.rtt.as_deref(), rtts.min().unwrap_or_default())?;
     let unit = if own_rtt > Dur::ZERO { own_rtt } else { longest };
-    let links = arcs.iter().map(|arc| planned(arc, unit, scenario.link.overhead));
+    let wire = wire(&scenario.link)?;
+    let links = arcs.iter().map(|arc| planned(arc, unit, wire));
     let links = links.collect::<Result<Vec<_>>>()?;
     let recorded = recorded(&links, spec.all_queues);
     let layout = Routes { hosts, hops, remark: spec.remark, recorded }.layout(&links);
@@ -150,14 +153,14 @@ fn rtt(path: &Hops, arcs: &[Arc]) -> Dur {
     Dur(path.data.iter().chain(&path.back).map(|&link| arcs[usize::from(link)].delay.0).sum())
 }
 
-fn planned(arc: &Arc, rtt: Dur, overhead: u32) -> Result<PlannedLink> {
+fn planned(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
     let buffer = match arc.buffer_text() {
         UNLIMITED => Buffer::Packets(u32::MAX),
         text => parse_buffer(&arc.buffer_field, text, arc.rate, rtt)?,
     };
     Ok(PlannedLink {
         buffer,
-        overhead,
+        wire,
         runs: if arc.scheme { Runs::Scheme } else { Runs::Fifo },
         is_marked: arc.mark,
         ..PlannedLink::plain(arc.name(), arc.rate, arc.delay)

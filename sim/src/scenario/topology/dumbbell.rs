@@ -2,8 +2,10 @@
 
 use super::super::spec::{AccessSpec, LinkSpec, Scenario};
 use super::network::{FULL_PACKET, Network, PlannedLink, access_rate};
+use super::wire::wire;
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, quote};
+use crate::link_layer::Wire;
 use crate::rate_trace::RateTrace;
 use crate::units::{Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use std::sync::Arc;
@@ -27,10 +29,11 @@ pub fn network(scenario: &Scenario) -> Result<Network> {
         Some(_) => self::rate(link, link.up_rate())?,
         None => (rate, None),
     };
-    let burst = burst(link, rate.min(up_rate))?;
+    let wire = wire(link)?;
+    let burst = burst(link, wire, rate.min(up_rate))?;
     let bottleneck = |name: &str, rate, buffer, has_scheme| {
         let plain = PlannedLink::plain(name.into(), rate, delay);
-        let planned = PlannedLink { buffer, overhead: link.overhead, burst, ..plain };
+        let planned = PlannedLink { buffer, wire, burst, ..plain };
         if has_scheme { planned.with_scheme() } else { planned }
     };
     let buffer = parse_buffer("link.buffer", &link.buffer, rate, rtt)?;
@@ -85,9 +88,9 @@ fn rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Ar
 
 /// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower direction, an idle bucket
 /// must be full before the next connection whose ideal completion time is computed.
-fn burst(link: &LinkSpec, slowest: Rate) -> Result<u64> {
+fn burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     let Some(text) = &link.burst else { return Ok(0) };
-    let (bytes, least) = (parse_size("link.burst", text)?, u64::from(FULL_PACKET + link.overhead));
+    let (bytes, least) = (parse_size("link.burst", text)?, wire.bytes(u64::from(FULL_PACKET)));
     if (least..=MOST_BURST).contains(&bytes) && slowest.tx_time(bytes) <= LONGEST_BURST {
         return Ok(bytes);
     }

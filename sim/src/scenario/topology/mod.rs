@@ -9,18 +9,17 @@ mod network;
 mod route;
 pub mod spec;
 mod stage;
+mod wire;
 
 use super::spec::{FaultSpec, Scenario};
 use crate::engine::layout::End;
 use crate::error::{Error, Result, quote};
+use crate::link_layer::Wire;
 use crate::units::{Dur, Rate};
 pub use bottleneck::fill;
 pub use kinds::write_out;
 use network::FULL_PACKET;
 pub use network::{Network, PlannedLink, Runs};
-
-/// Most bytes of overhead per packet: as many as the longest packet has itself.
-const MOST_OVERHEAD: u32 = 65_535;
 
 /// A full packet must not occupy a link for longer: TCP's retransmission timer expires after this time at the latest,
 /// so that hosts on a slower link would only send the same packets again and again.
@@ -48,10 +47,6 @@ impl Network {
 /// Checks that every link, shared or private, can be used at all: that a full packet does not occupy it for longer than
 /// a retransmission timer.
 fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
-    let overhead = scenario.link.overhead;
-    if overhead > MOST_OVERHEAD {
-        return Err(Error::field("link.overhead", overhead, format!("from 0 to {MOST_OVERHEAD} bytes")));
-    }
     for (number, link) in network.links.iter().enumerate() {
         let name = || format!("link {}", link.name);
         let (field, value) = match (&scenario.topology, number, &scenario.access) {
@@ -61,11 +56,11 @@ fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
             (None, _, Some(access)) => ("access.rate", access.rate.clone()),
             (None, _, None) => ("host_stage.rate", name()),
         };
-        check_rate(field, &value, link.rate, link.overhead)?;
+        check_rate(field, &value, link.rate, link.wire)?;
     }
     for (end, field) in [(End::ServerOut, "access.rate"), (End::ClientIn, "access.client_rate")] {
         if let (_, Some(rate)) = network.layout.private(end) {
-            check_rate(field, &rate.to_string(), rate, 0)?;
+            check_rate(field, &rate.to_string(), rate, Wire::default())?;
         }
     }
     Ok(())
@@ -75,11 +70,13 @@ fn own_text((field, text): (&'static str, &str)) -> (&'static str, String) {
     (field, text.to_string())
 }
 
-fn check_rate(field: &str, value: &str, rate: Rate, overhead: u32) -> Result<()> {
-    let time = rate.tx_time(u64::from(FULL_PACKET) + u64::from(overhead));
+fn check_rate(field: &str, value: &str, rate: Rate, wire: Wire) -> Result<()> {
+    let bytes = wire.bytes(u64::from(FULL_PACKET));
+    let time = rate.tx_time(bytes);
     if time <= LONGEST_TRANSMISSION {
         return Ok(());
     }
+    let overhead = bytes - u64::from(FULL_PACKET);
     let beside = if overhead == 0 { String::new() } else { format!(" and {overhead} bytes of overhead") };
     let fault = format!("takes {:.0} s to send {FULL_PACKET} bytes{beside}", time.as_secs());
     let allowed = format!("a rate at which that takes at most {:.0} s", LONGEST_TRANSMISSION.as_secs());

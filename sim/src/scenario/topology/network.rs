@@ -4,6 +4,7 @@ use crate::engine::graph::{Graph, Hops, Hosts, Span};
 use crate::engine::layout::{Access, Layout};
 use crate::error::Result;
 use crate::link::Fault;
+use crate::link_layer::Wire;
 use crate::rate_trace::RateTrace;
 use crate::units::{Buffer, Dur, Rate, parse_rate};
 use std::sync::Arc;
@@ -43,8 +44,8 @@ pub struct PlannedLink {
     pub runs: Runs,
     /// The scheme's marker is before it.
     pub is_marked: bool,
-    /// Extra bytes per packet on the wire.
-    pub overhead: u32,
+    /// What packets cost on the wire.
+    pub wire: Wire,
     /// Depth of its token bucket in bytes; 0 for a transmitter.
     pub burst: u64,
     /// Losses on purpose.
@@ -63,7 +64,7 @@ impl PlannedLink {
             buffer: Buffer::Packets(u32::MAX),
             runs: Runs::Fifo,
             is_marked: false,
-            overhead: 0,
+            wire: Wire::default(),
             burst: 0,
             fault: Fault::default(),
             trace: None,

@@ -27,13 +27,18 @@ pub struct Hop {
 
 impl Hop {
     pub fn new(rate: Rate, queue: Queue, slow: bool) -> Hop {
-        let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with_settings(Default::default(), 0, slow);
+        let link = Link::new("hop", 0, rate, Dur::ZERO, queue, 7).with_settings(
+            Default::default(),
+            Default::default(),
+            slow,
+        );
         Hop { link, left: Vec::new(), dropped: Vec::new(), rate, free: None }
     }
 
     /// Returns the link before which a scheme's queue stands.
     pub fn with_scheme(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
-        let context = LinkContext { rate, bottleneck: rate, buffer, seed: 3, link: 0 };
+        let context =
+            LinkContext { rate, bottleneck: rate, buffer, wire: Default::default(), seed: 3, link: 0 };
         Ok(Hop::new(rate, Scheme::parse(scheme)?.queue(context)?, slow))
     }
 
