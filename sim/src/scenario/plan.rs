@@ -202,7 +202,7 @@ impl Plan {
     }
 
     /// Returns the rate that loads of a direction are parts of: what full packets leave of the link's rate to IP
-    /// ([`Wire::ip_rate`]).
+    /// (`Wire::ip_rate`).
     pub fn load_rate(&self, upload: bool) -> Rate {
         let (link, rate) = if upload { (UP, self.up_rate) } else { (DOWN, self.rate) };
         self.links[usize::from(link)].wire.ip_rate(rate)

@@ -23,14 +23,14 @@ pub struct Way {
     pub packets: Option<u64>,
     /// Payload.
     pub bytes: u64,
-    /// Of the packets, those with less than [`thresholds::SMALL_BYTES`] of payload.
+    /// Of the packets, those with less than `thresholds::SMALL_BYTES` of payload.
     pub small: u64,
-    /// Of the packets, those with at most [`thresholds::TINY_BYTES`].
+    /// Of the packets, those with at most `thresholds::TINY_BYTES`.
     pub tiny: u64,
     /// The rhythm of the packets; None if there are too few, or the source has no packets.
     pub rhythm: Option<Rhythm>,
-    /// Writes of more than [`thresholds::CHUNK_BYTES`] whose sender, but for the first, paused for at least
-    /// [`thresholds::CHUNK_PAUSE`] before.
+    /// Writes of more than `thresholds::CHUNK_BYTES` whose sender, but for the first, paused for at least
+    /// `thresholds::CHUNK_PAUSE` before.
     pub chunks: u32,
     /// Writes after the first, each of which follows a pause.
     pub pauses: u32,
@@ -54,7 +54,7 @@ impl Rhythm {
     pub const LONG_MS: u32 = GAP_BINS as u32 - 1;
 }
 
-/// Frames: packets of one direction without a gap of [`thresholds::WITHIN_FRAME`] between them.
+/// Frames: packets of one direction without a gap of `thresholds::WITHIN_FRAME` between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frames {
     /// Mean number of packets in a frame.
