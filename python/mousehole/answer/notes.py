@@ -40,6 +40,10 @@ PROFILE_NOTE = (
     "The default profiles are the paper's, for 400 users on links of 45 to 175 Mbit/s. Give shares of the "
     "link that suit the number of its users, such as high_rate=2%,med_rate=4%."
 )
+CODEL_INTERVALS = {"interval", "rtt"}
+"""How schemes call CoDel's interval."""
+LONG_RTT = 2
+"""From so many intervals on, a round trip is said to be too long for CoDel."""
 MARKED = {"th", "tau", "l_t", "first", "high", "high_rate"}
 """Every scheme with a marker has one of these parameters."""
 
@@ -74,7 +78,7 @@ def cell_notes(results: Results, cell: Cell) -> list[str]:
         f"{scheme}: {remark}." for scheme in results.plan.schemes for remark in _engine.scheme_remarks(scheme)
     ]
     notes += _without_effect(results, cell) + _far_below(results, cell)
-    notes += _one_colour(results, cell) + _ill_fitting(results, cell)
+    notes += _one_colour(results, cell) + _ill_fitting(results, cell) + _short_intervals(results)
     notes += _same_as_baseline(results, cell) if load >= UNLOADED else []  # with an idle link this is no news
     unfinished = [scheme for scheme in results.plan.schemes if results.has_bounds(cell, scheme)]
     if unfinished:
@@ -307,6 +311,29 @@ def _ill_fitting(results: Results, cell: Cell) -> list[str]:
                 f"{scheme} ({high} green and {med} yellow per user, {100 * share:.3g} % of the link): {why}"
             )
     return [f"Traffic profiles that do not fit: {'; '.join(misfits)}. {PROFILE_NOTE}"] if misfits else []
+
+
+def _short_intervals(results: Results) -> list[str]:
+    """Names the schemes under CoDel that take the round trip for a standing queue."""
+    rtt = bottleneck.facts(results.plan.base)["rtt"]
+    is_recorded = results.traffic is not None and results.traffic["rtt_known"] > 0
+    if rtt is None or (is_recorded and not results.plan.base["link"].get("ignore_trace_rtt")):
+        return []
+    rtt_s, fitting, given = _engine.parse_duration("rtt", rtt), [], ""
+    for scheme in results.plan.schemes:
+        for name, value in _engine.scheme_parameters(scheme).items():
+            if name.rpartition(".")[2] not in CODEL_INTERVALS:
+                continue
+            if rtt_s > LONG_RTT * _engine.parse_duration(name, value):
+                own = scheme.partition("(")[0] if "|" not in scheme and "(" not in scheme else None
+                fitting.append(f"{own}({name}={rtt})" if own else f"{scheme} with {name}={rtt}")
+                given = value
+    if not fitting:
+        return []
+    return [
+        f"CoDel's interval is {given} where round trips take {rtt}, so it drops before senders can react. "
+        f"RFC 8289 (4.3) asks for the longest round trip: compare {', '.join(fitting)}."
+    ]
 
 
 def _misfit(scheme: str, share: float, red: float) -> str:
