@@ -28,6 +28,7 @@ from validation.live_lab import BPF_ROOT, Lab, found
 
 FOLDER = "/etc/mousehole"
 MARK = f"mode = 'mark'\nvia = 'dscp'\nflows = {FLOWS}\n"
+SFD = MARK + "scheme = 'sfd(th=30kB)'\n"
 QUEUE = f"mode = 'up'\nrate = '10mbit'\nscheme = 'rio-ps'\nflows = {FLOWS}\n"
 CONFINED = ("setpriv", "--bounding-set", CAPABILITIES, "--no-new-privs")
 EVENTS = 40
@@ -159,7 +160,7 @@ def test_cake_that_is_made_again__is_aimed_at_again(lab: Lab, guard: Guard, tmp_
 
 
 def test_file__is_followed_when_it_changes(guard: Guard) -> None:
-    guard.write(MARK)
+    guard.write(SFD)
     guard.start()
     link = guard.comes(runs)["link_id"]
     guard.write(MARK + "scheme = 'sfd(th=5kB)'\n")

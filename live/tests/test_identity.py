@@ -51,11 +51,11 @@ def test_queue_of_a_container_that_is_gone__comes_to_no_other(lab: Lab) -> None:
     begin(lab, OLD, *QUEUE)
     remove(lab, OLD)
     # A new namespace gets the inode of the former, now or a few attempts later.
-    for _ in range(20):
-        if add(lab, NEW) == inode:
-            break
+    attempts = 20
+    while add(lab, NEW) != inode and attempts:
         remove(lab, NEW)
         time.sleep(0.2)
+        attempts -= 1
     before = lab.state(NEW, DEVICE)[f"{DEVICE} qdisc"]
     said = begin(lab, NEW, *SHADOW)
     assert "was in a network namespace that is gone" in said

@@ -91,7 +91,7 @@ fn mark__stands_before_what_linux_has() {
     let mark = "mousehole-live mark DEV --marker 'demotion(first=10kB,second=1MB)' --via dscp --dscp 46,0,1";
     assert_eq!(found[1], mark);
     let idle = lines("lfp|fq-codel");
-    assert_eq!(idle[2], "mousehole-live mark DEV --rate 5mbit --marker lfp");
+    assert_eq!(idle[2], "mousehole-live mark DEV --rate 5mbit --marker lfp --via dscp --dscp 1");
     assert_eq!(idle[3], "# the queue fq-codel ignores colours, so that the marker before it changes nothing");
     assert_eq!(
         planned("sfd|cake(tins=bulk)", LINE).unwrap().needs,

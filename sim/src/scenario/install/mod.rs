@@ -143,8 +143,9 @@ fn before_a_qdisc(
         ("colour", _) => &TIN_DSCPS,
         // By itself `mark` names CAKE's Bulk tin.
         ("bulk", Verb::Host) => &[0, LOWER_EFFORT, LOWER_EFFORT],
-        ("besteffort", Verb::Mark) => &[LOWER_EFFORT],
-        _ => &[],
+        ("bulk", Verb::Mark) | (_, Verb::Up | Verb::Host) => &[],
+        // Nothing here reads marks, so they are for the network behind.
+        (_, Verb::Mark) => &[LOWER_EFFORT],
     };
     if tins == "colour" {
         // The marks are for CAKE alone, which clears them.
