@@ -34,6 +34,8 @@ use std::time::Duration;
 
 /// How often everything is looked at although the kernel told of nothing.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// What is said of a device that is not here.
+const WAITS: &str = "waits for the device";
 /// How often metrics are written.
 const METRICS_EVERY_NS: u64 = 10_000_000_000;
 
@@ -44,6 +46,7 @@ struct Ward {
     wanted: Option<(String, Request)>,
     /// The number of the device and the digest of the file for which it was started or adopted.
     served: Option<(u32, String)>,
+    /// What does the slow steps of a request, with the lock that nobody else does them.
     sweeper: Option<(Sweeper, Request, File)>,
     /// What was said last, so that nothing is said twice.
     said: String,
@@ -144,8 +147,10 @@ impl Ward {
         let line = request.download.as_deref().unwrap_or(name);
         let Ok(device) = Device::find(line) else {
             (self.served, self.sweeper) = (None, None);
-            stop::sweep(&Home::lock()?)?;
-            return Ok("waits for the device".into());
+            if self.said != WAITS {
+                stop::sweep(&Home::lock()?)?;
+            }
+            return Ok(WAITS.into());
         };
         let now = Some((device.index, digest));
         let kept = home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record)));
@@ -202,14 +207,15 @@ impl Ward {
 
     /// Takes over the slow steps of what runs, unless an agent has them. Own policies have none that outlive a boot.
     fn attend(&mut self, place: &Place, device: &Device, record: &Record) {
+        // A policy without slow steps publishes nothing.
+        let has_steps = record.request.policy.is_empty() && place.map("ml_published").exists();
         let is_same = |one: &(Sweeper, Request, File)| one.1 == record.request;
-        if !record.request.policy.is_empty() || self.sweeper.as_ref().is_some_and(is_same) {
+        if !has_steps || self.sweeper.as_ref().is_some_and(is_same) {
             return;
         }
-        let state = self.sweeper.take().map(|(sweeper, _, lock)| (sweeper.into_state(), lock));
-        let (state, lock) = state.map_or((None, None), |(state, lock)| (Some(state), Some(lock)));
+        let former = self.sweeper.take().map(|(sweeper, _, lock)| (sweeper.into_state(), lock));
+        let (state, lock) = former.unzip();
         let Some(lock) = lock.or_else(|| home::serve_alone(&agent::lock_name(place)).ok()) else { return };
-        // A policy without slow steps needs nobody.
         if let Ok(sweeper) = Sweeper::new(place, device, record, state) {
             self.sweeper = Some((sweeper, record.request.clone(), lock));
         }
@@ -217,7 +223,7 @@ impl Ward {
 
     /// Does the slow steps that are due. Returns how long nothing is.
     fn sweep(&mut self) -> Option<Duration> {
-        let (sweeper, _, _) = self.sweeper.as_mut()?;
+        let (sweeper, ..) = self.sweeper.as_mut()?;
         let wait = sweeper.step(monotonic_ns()).ok();
         if wait.is_none() {
             self.sweeper = None;

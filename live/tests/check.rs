@@ -31,6 +31,8 @@ state() {
     # Whether there is a carrier, the kernel finds out by and by.
     ip -d -j link show | sed -E 's/"(operstate|flags)":("[A-Z]*"|\[[^]]*\]),//g'
 }
+# Ends the script where a command is not refused.
+refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
 "#;
 
 /// What `check --json` prints after some commands; `None`, and why, where that is not possible.
@@ -328,7 +330,6 @@ fn queue_of_classes__needs_a_marker() {
 #[test]
 fn classes_that_are_not_there__are_refused() {
     let Some((out, error)) = run(r#"
-        refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
         refused mark v0 --via class --classes 1:99
         "$LIVE" mark v0 --via dscp > /run/out
         refused tune v0 --classes 1:99
@@ -390,7 +391,6 @@ fn cakes_below_htb__are_marked_for_by_le() {
 #[test]
 fn queue_that_reads_no_marks__is_refused_unless_asked_for() {
     let Some((out, error)) = run(r#"
-        refused() { ! "$LIVE" "$@" > /run/out || { cat /run/out; exit 1; }; }
         refused mark v0
         refused mark v0 --dry-run
         "$LIVE" mark v0 --shadow > /run/out

@@ -5,19 +5,37 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from validation.live_lab import Lab
 
 NEAR, FAR, DEVICE = "near", "far", "wan"
 NEAR_ADDRESS, FAR_ADDRESS = "10.7.0.1", "10.7.0.2"
+SO_NETNS_COOKIE = 71
 # A number of flows that nobody else's table has, so that what is left over is known to be ours.
 FLOWS = 20_000 + os.getpid() % 40_000
 CAPABILITIES = "-all,+net_admin,+bpf,+perfmon"
 UP = ("up", DEVICE, "--rate", "10mbit", "--scheme", "rio-ps", "--no-agent", "--flows", str(FLOWS))
+
+
+def cookie(lab: Lab, net: str) -> int:
+    """Returns the number of a network namespace that the kernel never gives again."""
+    with lab.inside(net), socket.socket() as one:
+        return int.from_bytes(one.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8), "little")
+
+
+def replace_tc(folder: Path, shown: str) -> None:
+    """Writes a `tc` that runs the command `shown` in place of listing the device's qdiscs as JSON."""
+    asked, real = f"-j qdisc show dev {DEVICE}", shutil.which("tc")
+    script = f'#!/bin/sh\nif [ "$*" = "{asked}" ]; then {shown}; else exec {real} "$@"; fi\n'
+    (folder / "tc").write_text(script)
+    (folder / "tc").chmod(0o755)
 
 
 def assert_restored(lab: Lab, before: dict[str, Any]) -> None:

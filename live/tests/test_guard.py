@@ -22,6 +22,7 @@ from live.tests.support import (
     NEAR,
     NEAR_ADDRESS,
     assert_refused,
+    replace_tc,
     wait_until,
 )
 from validation.live_lab import BPF_ROOT, Lab, found
@@ -113,19 +114,12 @@ def test_shaper_that_is_gone__pauses_the_queue_until_it_is_back(lab: Lab, guard:
     assert "rate 3Mbit" in lab.run(NEAR, "tc", "qdisc", "show", "dev", DEVICE), "it is somebody's"
 
 
-def fake_cake(lab: Lab, folder: Path) -> Callable[[str], None]:
+def fake_cake(folder: Path) -> Callable[[str], None]:
     """Has `tc` show a CAKE of a handle, for kernels that have none; returns what sets the handle."""
-    handle, script = folder / "handle", folder / "tc"
+    handle = folder / "handle"
     cake = '{"kind":"cake","handle":"HANDLE","root":true,"options":{"diffserv":"diffserv4"}}'
-    script.write_text(
-        f"""#!/bin/sh
-case "$*" in "-j qdisc show dev {DEVICE}") h=$(cat {handle});
-    if [ "$h" = none ]; then echo '[]'; else echo '[{cake}]' | sed "s/HANDLE/$h/"; fi;;
-*) exec {lab.run(NEAR, "which", "tc").strip()} "$@";;
-esac
-"""
-    )
-    script.chmod(0o755)
+    listed = f"echo '[{cake}]' | sed \"s/HANDLE/$h/\""
+    replace_tc(folder, f'h=$(cat {handle}); if [ "$h" = none ]; then echo "[]"; else {listed}; fi')
 
     def put(text: str) -> None:
         (folder / "next").write_text(text)
@@ -136,7 +130,7 @@ esac
 
 def test_cake_that_is_made_again__is_aimed_at_again(lab: Lab, guard: Guard, tmp_path: Path) -> None:
     """SQM makes CAKE anew, under another handle, whenever an interface is brought up."""
-    put = fake_cake(lab, tmp_path)
+    put = fake_cake(tmp_path)
     put("8001:")
     guard.write(f"mode = 'mark'\nflows = {FLOWS}\n")
     path = lab.run(NEAR, "printenv", "PATH").strip()

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 
-from live.tests.support import DEVICE, FAR, FLOWS, NEAR, NEAR_ADDRESS, assert_refused, status, wait_until
+from live.tests.support import (
+    DEVICE,
+    FAR,
+    FLOWS,
+    NEAR,
+    NEAR_ADDRESS,
+    assert_refused,
+    cookie,
+    status,
+    wait_until,
+)
 from validation.live_lab import BPF_ROOT, Lab, found
 
 OLD, NEW = "old", "new"
-SO_NETNS_COOKIE = 71
 SHADOW = ("mark", DEVICE, "--shadow", "--flows", str(FLOWS))
 QUEUE = ("up", DEVICE, "--rate", "10mbit", "--replace", "--no-agent", "--flows", str(FLOWS))
-
-
-def cookie(lab: Lab, net: str) -> int:
-    with lab.inside(net), socket.socket() as one:
-        return int.from_bytes(one.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8), "little")
 
 
 def add(lab: Lab, net: str) -> int:

@@ -10,7 +10,6 @@ import os
 import random
 import re
 import shlex
-import shutil
 from collections.abc import Iterator
 from subprocess import CompletedProcess
 
@@ -18,7 +17,7 @@ import pytest
 from mousehole import _engine
 from mousehole.answer import Link, settings, why_nothing
 
-from live.tests.support import DEVICE, FAR, FAR_ADDRESS, NEAR, NEAR_ADDRESS, assert_refused
+from live.tests.support import DEVICE, FAR, FAR_ADDRESS, NEAR, NEAR_ADDRESS, assert_refused, replace_tc
 from validation import live_lab
 from validation.live_lab import Lab
 
@@ -102,10 +101,7 @@ def cake(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with a `tc` that shows the CAKE that a plan puts there, for kernels that have none."""
     folder = tmp_path_factory.mktemp("cake")
     shown = '[{"kind":"cake","handle":"8001:","root":true,"options":{"diffserv":"diffserv3"}}]'
-    asked, real = f"-j qdisc show dev {DEVICE}", shutil.which("tc")
-    script = f'#!/bin/sh\nif [ "$*" = "{asked}" ]; then echo \'{shown}\'; else exec {real} "$@"; fi\n'
-    (folder / "tc").write_text(script)
-    (folder / "tc").chmod(0o755)
+    replace_tc(folder, f"echo '{shown}'")
     return str(folder)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import shutil
-import socket
 import subprocess
 import time
 from typing import Any
@@ -20,6 +19,7 @@ from live.tests.support import (
     UP,
     assert_refused,
     assert_restored,
+    cookie,
     up,
     wait_until,
 )
@@ -280,8 +280,7 @@ def test_confirm__given__lets_all_stay(lab: Lab, before: dict[str, Any], attach:
 
 def test_up__begins_anew_where_only_a_folder_was_left(lab: Lab, before: dict[str, Any]) -> None:
     """A command that is killed between its folder and its record leaves one."""
-    with lab.inside(NEAR), socket.socket() as one:
-        namespace = int.from_bytes(one.getsockopt(socket.SOL_SOCKET, 71, 8), "little")  # SO_NETNS_COOKIE
+    namespace = cookie(lab, NEAR)
     index = lab.run(NEAR, "ip", "-o", "link", "show", DEVICE).split(":")[0]
     lab.run(NEAR, "mkdir", "-p", f"{BPF_ROOT}/mousehole/{namespace}-{index}")
     up(lab)

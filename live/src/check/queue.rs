@@ -2,6 +2,7 @@
 
 use super::finding::{Finding, shown};
 use crate::tc::{self, Qdisc};
+use crate::words::count;
 
 /// Returns the classes of a device, such as `1:10`: of the kinds whose classes somebody made.
 pub fn classes(name: &str) -> Vec<String> {
@@ -80,7 +81,7 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
             format!(
                 "{at_root} {} with {} below it, which {} DSCP LE: `mark` sets that for long flows",
                 root.handle,
-                of_number(cakes.len(), "CAKE"),
+                count(cakes.len() as u64, "CAKE"),
                 if cakes.len() == 1 { "reads" } else { "read" }
             ),
         )];
@@ -113,10 +114,6 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
 
 fn cake(name: &str) -> String {
     format!("tc qdisc replace dev {name} root cake bandwidth RATE diffserv4")
-}
-
-fn of_number(number: usize, what: &str) -> String {
-    if number == 1 { format!("one {what}") } else { format!("{number} {what}s") }
 }
 
 /// Returns what was found of each CAKE of a device; what is true of several is said once, with the cure of the first.

@@ -7,7 +7,6 @@
 //! | IPsec | IP protocols 50 and 51; IKE behind four zeros on UDP/4500 | RFC 4303, RFC 4302, RFC 3948, RFC 7296 |
 //! | DNS | a query with one question, answered under the same id | RFC 1035, section 4.1.1 |
 //! | RTP | version 2, no payload type of RTCP; also in TURN's channels | RFC 3550 section 5.1, RFC 5761, RFC 8656 |
-//! | QUIC | a long header of a known version | RFC 8999 section 5.1, RFC 9000 |
 
 use super::FlowClass;
 
@@ -58,14 +57,6 @@ impl Head {
     /// Returns the bytes that were captured.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
-    }
-
-    /// Returns whether it is the long header of a version of QUIC that is in use: 1, 2, or a draft's.
-    pub fn is_quic(&self) -> bool {
-        let [first, version @ ..] = self.bytes;
-        let version = u32::from_be_bytes([version[0], version[1], version[2], version[3]]);
-        let is_known = matches!(version, 1 | 0x6b33_43cf) || version >> 8 == 0xff_0000;
-        self.len >= 6 && first & 0xc0 == 0xc0 && is_known
     }
 
     fn is_wireguard_handshake(&self) -> bool {
