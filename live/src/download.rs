@@ -127,7 +127,11 @@ pub fn take_back(redirect: &Redirect) -> Result<()> {
             kernel::remove_clsact(redirect.index);
         }
     }
-    remove_ifb(of).map(drop)
+    let ifb = ifb_of(of);
+    if is_ours(&ifb) {
+        tc::ip(&["link", "del", "dev", &ifb])?;
+    }
+    Ok(())
 }
 
 /// Removes what a killed command left of a redirection of a device; returns whether there was anything.
@@ -139,20 +143,10 @@ pub fn remove_leftovers(of: &str) -> Result<bool> {
     if !is_ours(&ifb) {
         return Ok(false);
     }
-    let _ = tc::run(&["filter", "del", "dev", of, "ingress", "pref", PREFERENCE]);
     let added_clsact = alias(&ifb).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
-    if let Some(device) = Device::find(of).ok().filter(|_| added_clsact) {
-        kernel::remove_clsact(device.index);
-    }
-    remove_ifb(of)
-}
-
-fn remove_ifb(of: &str) -> Result<bool> {
-    let ifb = ifb_of(of);
-    if !is_ours(&ifb) {
-        return Ok(false);
-    }
-    tc::ip(&["link", "del", "dev", &ifb]).map(|_| true)
+    // No device has the number 0.
+    let index = Device::find(of).map_or(0, |device| device.index);
+    take_back(&Redirect { device: of.into(), index, added_clsact }).map(|()| true)
 }
 
 /// Returns whether there is an IFB of ours of a name: one with our alias, or one that a command made and was killed
