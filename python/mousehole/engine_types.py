@@ -140,6 +140,7 @@ class Scenario(TypedDict, total=False):
     server: dict[str, JsonValue]
     faults: list[dict[str, JsonValue]]
     trace: bool
+    series: str | None
     slow_path: bool
 
 
@@ -338,10 +339,16 @@ class DatagramColumns(TypedDict):
 
 
 class SeriesColumns(TypedDict):
-    """Adaptive values over time: one row per change, valid from `time_s` on."""
+    """Values over time: adaptive ones, one row per change, valid from `time_s` on; then samples.
+
+    `link` is empty for samples of senders, `colour` None for values of all packets, and `flow` the key of a
+    long-lived flow or None.
+    """
 
     link: list[str]
     name: list[str]
+    colour: list[str | None]
+    flow: list[int | None]
     time_s: Floats
     value: Floats
 

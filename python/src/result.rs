@@ -4,6 +4,7 @@ use crate::quantities::{Bucket, Quantity};
 use crate::reduction::{BULK, COLOURS, reduced};
 use crate::traffic::column;
 use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::packet::Colour;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};
 use mousehole_sim::scenario::{Plan, RunResult as Records};
 use mousehole_sim::traffic::waiting::Loop;
@@ -123,7 +124,7 @@ impl RunResult {
         PyList::new(py, all)
     }
 
-    /// Returns the adaptive values of markers and queues: one row per change.
+    /// Returns the adaptive values of markers and queues, one row per change, then the samples of links and senders.
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.series;
         let rows = || all.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
@@ -134,6 +135,10 @@ impl RunResult {
         )?;
         frame
             .set_item("name", PyList::new(py, rows().map(|(series, _)| series.name).collect::<Vec<_>>())?)?;
+        let colours = rows().map(|(series, _)| series.colour.map(Colour::name));
+        frame.set_item("colour", PyList::new(py, colours.collect::<Vec<_>>())?)?;
+        frame
+            .set_item("flow", PyList::new(py, rows().map(|(series, _)| series.flow).collect::<Vec<_>>())?)?;
         frame.set_item("time_s", column(py, rows().map(|(_, point)| point.0.as_secs())))?;
         frame.set_item("value", column(py, rows().map(|(_, point)| point.1)))?;
         Ok(frame)

@@ -520,6 +520,12 @@ impl Link {
         self.pace.tx_time(self.wire.bytes(u64::from(bytes)))
     }
 
+    /// Returns the bytes on the wire of so many packets with `bytes` of IP length in all, taken as of equal length.
+    pub fn wire_bytes_of(&self, packets: u32, bytes: u64) -> u64 {
+        let each = bytes.checked_div(u64::from(packets)).unwrap_or(0);
+        u64::from(packets) * self.wire.bytes(each)
+    }
+
     /// Returns how long the transmitter is busy with the packets taken by `now`, or a token bucket with those that wait
     /// for tokens; 0 on the slow path, which does not know.
     pub fn work(&self, now: Time) -> Dur {

@@ -1,14 +1,20 @@
-//! Values that a marker or queue records over time.
+//! Values over time: what markers and queues adapt, and samples of links and senders.
 
+use crate::packet::Colour;
 use crate::units::Time;
 
-/// A value over time: an adaptive threshold, a drop probability.
+/// A value over time: an adaptive threshold, a drop probability, a backlog, a congestion window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// Name of the link whose marker or queue has recorded it.
+    /// Name of the link that it describes; empty for senders.
     pub link: String,
     /// Name of the value, with its unit.
     pub name: &'static str,
-    /// Times, and the value from each time on.
+    /// Colour of the packets counted; `None` for all.
+    pub colour: Option<Colour>,
+    /// Key of the long-lived flow that it describes.
+    pub flow: Option<u64>,
+    /// Times and values. An adaptive value holds from its time on, a state at its time, a count or rate over the interval
+    /// up to its time.
     pub points: Vec<(Time, f64)>,
 }

@@ -10,6 +10,9 @@ from mousehole.base.cli_options import CliCommand, command_app
 
 app = command_app()
 
+SAMPLED = "100ms"
+"""Interval of the samples that are asked for by --samples or --plot alone."""
+
 
 @app.command("run", cls=CliCommand)
 def run_command(
@@ -48,6 +51,19 @@ def run_command(
     trace: Annotated[
         str | None, typer.Option(metavar="FILE.parquet|.csv", help="Write every packet event.")
     ] = None,
+    series: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Sample queues, rates, drops and congestion windows so often (see --plot).",
+        ),
+    ] = None,
+    samples: Annotated[
+        str | None, typer.Option(metavar="FILE.parquet|.csv", help="Write the samples.")
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Draw the samples over time.")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Answers `mousehole run`."""
@@ -55,12 +71,17 @@ def run_command(
     from mousehole.document import print_document, report_console
     from mousehole.runs import load_policies
 
-    for option, given in {"--records": records_file, "--trace": trace}.items():
+    tables = {"--records": records_file, "--trace": trace, "--samples": samples}
+    for option, given in tables.items():
         output.check_suffix(option, given, output.TABLE_SUFFIXES)
-    output.check_outputs({"--records": records_file, "--trace": trace, "--json": json}, [scenario])
+    output.check_suffix("--plot", plot, output.PLOT_SUFFIXES)
+    output.check_outputs({**tables, "--plot": plot, "--json": json}, [scenario])
+    if series is None and (samples or plot):
+        series = SAMPLED
     load_policies(policy)
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
-    changes = {"scheme": scheme, "duration": duration, **numbers, "trace": True if trace else None}
+    changes = {"scheme": scheme, "duration": duration, **numbers, "trace": True if trace else None,
+               "series": series}  # fmt: skip
     params = parameters("--param", param or [])
     loop = cast("Replay | None", replay)  # the engine checks it
     done = records.run(
@@ -74,9 +95,11 @@ def run_command(
         up=up,
         **changes,
     )
-    for frame, given in ((done.transfers, records_file), (done.trace, trace)):
+    for frame, given in ((done.transfers, records_file), (done.trace, trace), (done.series, samples)):
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
+    if plot is not None:
+        done.plot(plot)
     if json != "-":
         print_document(report_console(), done.document())
     if json is not None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -21,6 +21,7 @@ from mousehole.base import (
     available_bytes,
     conflict_error,
     interruptible,
+    missing_error,
     refuse_unknown,
     with_units,
 )
@@ -38,8 +39,13 @@ from mousehole.records import _report
 from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
 from mousehole.scenario import default, filled, load, rate_traces, shared, try_scenarios, with_params
 
+if TYPE_CHECKING:
+    import altair as alt
+
 PATIENCE_S = 2.0
 """Seconds after which a run says how long it will take."""
+SERIES_TYPES = {"link": pl.String, "name": pl.String, "colour": pl.String, "flow": pl.UInt64}
+"""Types of the columns of `Records.series` that may be empty or hold no value."""
 LONG_S = 3600.0
 """A run of more simulated seconds says so before it begins."""
 
@@ -70,7 +76,11 @@ class Records:
     datagrams: pl.DataFrame
     """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
     series: pl.DataFrame
-    """Adaptive values over time: link, name (such as threshold_packets), time_s, value from then on."""
+    """Values over time: link, name, colour, flow, time_s, value.
+
+    Adaptive values of schemes, such as threshold_packets, hold from their time on. With the scenario's
+    `series` samples of links and senders follow (docs/scenario.md).
+    """
     applications: pl.DataFrame
     """One row per figure of an application: group, kind, what (a quantity's name), value, is_primary."""
 
@@ -102,6 +112,19 @@ class Records:
     def document(self, how: str = "simulated") -> Document:
         """Returns the run as a document; `how` says what its seconds are."""
         return _report.document(self, how)
+
+    def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
+        """Returns the run over time as a chart: queues, rates, drops, congestion windows.
+
+        With a `path` it is written too, as PNG, SVG or PDF by its suffix. Raises `MouseholeError` if the
+        scenario asks for no `series`.
+        """
+        from mousehole.charts import written
+        from mousehole.records import _charts
+
+        if self.scenario.get("series") is None:
+            raise missing_error("series", "the interval of the samples that are drawn, such as 100ms")
+        return written(_charts.series_picture(self.series, self.scenario, self.summary), path)
 
     def markdown(self) -> str:
         """Returns the document as Markdown."""
@@ -165,7 +188,7 @@ def run(
         sources=sources(engine_traffic),
         flows=Frame(result.flows()),
         datagrams=Frame(result.datagrams()),
-        series=Frame(result.series()),
+        series=Frame(result.series(), schema_overrides=SERIES_TYPES),
         applications=applications(result),
     )
 

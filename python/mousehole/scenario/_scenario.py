@@ -150,6 +150,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "traffic": traffic,
         "trace": False,
     }
+    base.pop("series", None)
     base = bottleneck.changed(base, {
         "rate": _given("rate", options.rate, BITS), "down": _given("down", options.down, BITS),
         "up": _given("up", options.up, BITS), "rtt": _given("rtt", options.rtt, SECONDS),

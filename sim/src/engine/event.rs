@@ -45,6 +45,8 @@ pub(super) enum What {
     Ready(u32),
     /// The CPU of this server has finished a job.
     Served(u32),
+    /// Links and senders are sampled.
+    Sample,
     /// The measured window begins.
     WindowBegins,
     /// The measured window ends.
@@ -75,6 +77,9 @@ pub(super) mod class {
     pub const TIMER: u64 = 4;
     pub const WAKE: u64 = 5;
     pub const CONTROL: u64 = 6;
+
+    /// First of the events of [`WINDOW`] at equal times.
+    pub const FIRST_IN_WINDOW: u64 = 0;
 }
 
 /// The order of ns-2, which is that of scheduling, as a key that both paths of a queue know: first what was scheduled

@@ -22,6 +22,7 @@ mod outcome;
 mod receive_stats;
 mod recorded;
 pub mod replay;
+mod sampling;
 pub mod send_log;
 pub mod server;
 mod serving;
@@ -43,6 +44,7 @@ use event::{Event, What, class};
 use layout::{End, PathState};
 pub use outcome::{Balance, InFlight, Outcome};
 use receive_stats::ReceiveStats;
+use sampling::Sampling;
 use send_log::{SendLog, SteadyState};
 pub use setup::{Apps, Setup};
 pub use world::World;
@@ -69,6 +71,7 @@ impl World {
             pages: HashSet::new(),
             trace: Vec::new(),
             send_log: None,
+            sampling: setup.sampled.map(|every| Sampling::new(every, setup.layout.recorded())),
             flow_aware_links: setup.flow_aware_links(),
             at_window: vec![Default::default(); setup.links.len()],
             queues: Vec::new(),
@@ -93,9 +96,10 @@ impl World {
         for &number in world.setup.layout.recorded() {
             world.setup.links[usize::from(number)].measure(begin, end);
         }
-        world.schedule(begin, class::WINDOW, 0, What::WindowBegins);
-        world.schedule(end, class::WINDOW, 1, What::WindowEnds);
-        world.schedule(world.setup.deadline, class::WINDOW, 2, What::Deadline);
+        world.schedule(begin, class::WINDOW, 1, What::WindowBegins);
+        world.schedule(end, class::WINDOW, 2, What::WindowEnds);
+        world.schedule(world.setup.deadline, class::WINDOW, 3, What::Deadline);
+        world.schedule_sample();
         for link in 0..world.setup.links.len() {
             if let Some(due) = world.setup.markers[link].control_due() {
                 world.schedule(due, class::CONTROL, link as u64, What::Control(link as u32));
@@ -176,6 +180,7 @@ impl World {
             What::Served(server) => self.served(server),
             What::WindowBegins => self.open_window(),
             What::WindowEnds => self.close_window(),
+            What::Sample => self.sample(),
             What::Deadline => self.is_over = true,
         }
     }

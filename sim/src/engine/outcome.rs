@@ -20,7 +20,7 @@ pub struct Outcome {
     pub transfers: Vec<Transfer>,
     /// The queues of the bottleneck, down, then up; then of further links of a topology.
     pub queues: Vec<QueueRecord>,
-    /// Values that markers and queues recorded over time.
+    /// Values over time: what markers and queues adapted, then samples of links and senders.
     pub series: Vec<Series>,
     /// Scripts of the connections with several writes of a model; see [`crate::record::Template`].
     pub scripts: Vec<Script>,
@@ -257,7 +257,7 @@ impl World {
         InFlight { accounted, found: travelling + queued }
     }
 
-    /// Collects what markers and queues have recorded over time.
+    /// Collects what markers and queues have recorded over time, and the samples.
     fn series(&mut self) -> Vec<Series> {
         let parts = self.setup.links.iter_mut().zip(&mut self.setup.markers);
         let named = parts.flat_map(|(link, marker)| {
@@ -265,7 +265,12 @@ impl World {
             let name = link.name.clone();
             all.map(move |series| Series { link: name.clone(), ..series }).collect::<Vec<_>>()
         });
-        named.collect()
+        let mut all: Vec<Series> = named.collect();
+        if let Some(sampling) = self.sampling.take() {
+            let key = |place: usize| self.live[self.long_lived[place].0 as usize].open.key;
+            all.extend(sampling.series(|link| self.setup.links[usize::from(link)].name.clone(), key));
+        }
+        all
     }
 }
 

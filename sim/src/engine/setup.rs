@@ -53,6 +53,8 @@ pub struct Setup {
     pub seed: u64,
     /// Keep a packet trace of the data path.
     pub trace: bool,
+    /// Sample links and senders at this interval.
+    pub sampled: Option<Dur>,
 }
 
 impl Setup {

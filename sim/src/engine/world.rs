@@ -6,6 +6,7 @@ use super::event::{Event, What, class, insertion};
 use super::layout::{Ends, PathState};
 use super::receive_stats::ReceiveStats;
 use super::recorded::Recorded;
+use super::sampling::Sampling;
 use super::send_log::SendLog;
 use super::setup::Setup;
 use crate::packet::Packet;
@@ -33,6 +34,7 @@ pub struct World {
     pub(super) pages: HashSet<u64>,
     pub(super) trace: Vec<TraceRow>,
     pub(super) send_log: Option<SendLog>,
+    pub(super) sampling: Option<Sampling>,
     /// Links whose marker or queue is notified of every new connection.
     pub(super) flow_aware_links: Vec<usize>,
     /// Counts of each link when the window began.

@@ -107,7 +107,7 @@ impl PolicyMarker {
         let names = self.policy().readings();
         let points = self.readings.iter_mut().map(std::mem::take);
         let series =
-            names.into_iter().zip(points).map(|(name, points)| Series { link: String::new(), name, points });
+            names.into_iter().zip(points).map(|(name, points)| Series { name, points, ..Series::default() });
         series.collect()
     }
 

@@ -137,7 +137,7 @@ impl AdaptiveRed {
 
     /// Returns `max_p` over time.
     pub fn series(&self) -> Series {
-        Series { link: String::new(), name: "max_p", points: self.trajectory.clone() }
+        Series { name: "max_p", points: self.trajectory.clone(), ..Series::default() }
     }
 
     /// Takes one step. Returns whether it changed anything. A value that RED refuses (below 1e-9) is not

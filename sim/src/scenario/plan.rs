@@ -23,6 +23,9 @@ use crate::traffic::read::{self, Direction};
 use crate::traffic::waiting::Loop;
 use crate::units::{Dur, Rate, Time, parse_dur};
 
+/// Samples of a run at most; beyond them no picture shows more.
+const MOST_SAMPLES: u64 = 100_000;
+
 /// A checked scenario.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -48,6 +51,8 @@ pub struct Plan {
     pub warmup: Dur,
     /// Length of the measured window.
     pub duration: Dur,
+    /// Interval at which links and senders are sampled.
+    pub sampled: Option<Dur>,
     /// Which way the payload of files and bulk flows goes.
     pub direction: Direction,
     /// Number of the bottleneck's link that the data cross: that from clients to servers if all payload goes up.
@@ -90,6 +95,7 @@ impl Plan {
             layout,
             warmup,
             duration,
+            sampled: sampled(scenario, warmup + duration)?,
             direction,
             data_link: DOWN,
             model: model(scenario)?,
@@ -245,6 +251,18 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
         return Err(Error::field("max_windows", scenario.max_windows, "from 1 to 1000"));
     }
     Ok((warmup, duration))
+}
+
+/// Returns the interval of samples, if there are to be any in the `whole` time up to the end of the window.
+fn sampled(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>> {
+    let Some(text) = &scenario.series else { return Ok(None) };
+    let every = parse_dur("series", text)?;
+    if every == Dur::ZERO || every > whole || whole.0 / every.0 > MOST_SAMPLES {
+        let least = Dur(whole.0.div_ceil(MOST_SAMPLES)).as_secs();
+        let allowed = format!("from {least}s to {}s, the end of the measured window", whole.as_secs());
+        return Err(Error::field("series", quote(text), allowed));
+    }
+    Ok(Some(every))
 }
 
 /// Checks what the user says of the classes of flows, which only files have.

@@ -81,6 +81,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         deadline: plan.deadline(),
         seed,
         trace: plan.scenario.trace,
+        sampled: plan.sampled,
         data_link: plan.data_link,
     };
     let _ = mousehole_policy::take_fault();

@@ -61,6 +61,9 @@ pub struct Scenario {
     pub faults: Vec<FaultSpec>,
     /// Keep a packet trace.
     pub trace: bool,
+    /// Interval at which links and senders are sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
     /// Use the slow path of every queue; the result is the same (for tests).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub slow_path: bool,
@@ -368,6 +371,7 @@ impl Default for Scenario {
             server: None,
             faults: Vec::new(),
             trace: false,
+            series: None,
             slow_path: false,
         }
     }

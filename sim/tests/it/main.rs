@@ -12,6 +12,7 @@ mod engine_ideal_time;
 mod engine_laws;
 mod engine_paths;
 mod engine_queues;
+mod engine_sampling;
 mod golden_tcp;
 mod host_stage;
 mod install;

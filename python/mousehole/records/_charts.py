@@ -1,0 +1,170 @@
+"""Charts of one run over time: what waits at each link, what is sent and dropped, congestion windows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from mousehole.base import time_text
+from mousehole.charts import Panel, picture
+from mousehole.charts.marks import data_of, empty
+from mousehole.charts.style import BETTER, COLOURS, DIM, QUIET, WORSE
+from mousehole.engine_types import RunSummary, Scenario
+
+PLACES = 500
+"""Points of a line at most: no screen shows more."""
+MOST_LINES = 8
+"""Congestion windows of more flows are drawn in one colour, without a legend."""
+WIDTH, HEIGHT = 760, 120
+"""Size of a panel in pixels."""
+OF_COLOURS = {"green": BETTER, "yellow": COLOURS[1], "red": WORSE}
+"""How the colours of packets are drawn."""
+
+
+def series_picture(series: pl.DataFrame, scenario: Scenario, summary: RunSummary) -> alt.VConcatChart:
+    """Returns the samples of a run as panels below each other, with a common axis of time.
+
+    `series` is `Records.series` with samples. A dashed line is where the measured window begins.
+    """
+    begin = summary["window_begin_s"]
+    span = (0.0, summary["window_end_s"])
+    shown = _thinned(series.filter(pl.col("name").is_in([*STATES, *COUNTS, "sent_bps"])), span)
+    links = list(dict.fromkeys(name for name in shown["link"] if name))
+    panels = [panel for link in links for panel in _link_panels(shown.filter(pl.col("link") == link), link)]
+    panels += _sender_panels(shown.filter(pl.col("link") == ""))
+    rows = [[_finished(panel, begin, span, is_last=panel is panels[-1])] for panel in panels]
+    return picture(f"{scenario['scheme']} over time", rows)
+
+
+STATES = ("backlog_s", "capacity_bps", "connections", "cwnd_segments")
+"""Samples of states: of several the mean is drawn."""
+COUNTS = ("dropped", "marked")
+"""Samples of packets counted: of several the sum is drawn."""
+
+
+def _thinned(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
+    """Returns at most `PLACES` values of each line: means of states and rates, sums of counts."""
+    bin_s = max((span[1] - span[0]) / PLACES, 1e-9)
+    # A sample stands for the interval that ends with it, so one on an edge belongs to the bin before.
+    place = ((pl.col("time_s") - span[0]) / bin_s - 1e-6).floor()
+    values = pl.col("value")
+    return (
+        series.with_columns(place.alias("place"))
+        .group_by("link", "name", "colour", "flow", "place", maintain_order=True)
+        .agg(
+            pl.col("time_s").last(),
+            pl.when(pl.col("name").first().is_in(COUNTS)).then(values.sum()).otherwise(values.mean()),
+        )
+    )
+
+
+def _link_panels(series: pl.DataFrame, link: str) -> list[Panel]:
+    """Returns what waits at a link, what it sends, and what it drops and marks, if it does."""
+    waits = _rows(series.filter(pl.col("name") == "backlog_s"), 1000)
+    sent = _rows(series.filter(pl.col("name") == "sent_bps"), 1e-6)
+    rate = _rows(series.filter(pl.col("name") == "capacity_bps"), 1e-6)
+    drawn = [
+        Panel(f"What waits at link {link}, in time to send it", _area(waits, "ms"), WIDTH, HEIGHT),
+        Panel(f"Sent by link {link}, by colour; the line is its rate",
+              alt.layer(_stacked(sent, "Mb/s"), _step(rate)), WIDTH, HEIGHT),
+    ]  # fmt: skip
+    for name, what in (("dropped", "Dropped at"), ("marked", "Marked (ECN) at")):
+        counts = _rows(series.filter((pl.col("name") == name) & (pl.col("value") > 0)), 1)
+        if counts:
+            drawn.append(Panel(f"{what} link {link}, by colour", _bars(counts), WIDTH, HEIGHT))
+    return drawn
+
+
+def _sender_panels(series: pl.DataFrame) -> list[Panel]:
+    """Returns the congestion windows of long-lived flows, if there are any, and the number of connections."""
+    windows = series.filter(pl.col("name") == "cwnd_segments")
+    connections = _rows(series.filter(pl.col("name") == "connections"), 1)
+    panels = [Panel("Open connections", _area(connections, "connections"), WIDTH, HEIGHT)]
+    if len(windows):
+        panels.insert(0, Panel("Congestion windows of long-lived flows", _windows(windows), WIDTH, HEIGHT))
+    return panels
+
+
+def _rows(series: pl.DataFrame, factor: float) -> list[dict[str, Any]]:
+    """Returns values in the unit of a chart, with their times and colours."""
+    return [
+        {"t": _short(row["time_s"]), "v": _short(row["value"] * factor), "colour": row["colour"]}
+        for row in series.iter_rows(named=True)
+    ]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _y(title: str, **more: Any) -> alt.Y:
+    return alt.Y("v:Q", title=title, axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=True), **more)
+
+
+def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
+    marks = data_of([dict(row) for row in rows]).mark_area(
+        line={"color": COLOURS[2], "strokeWidth": 1}, color=COLOURS[2], fillOpacity=0.25, interpolate="linear"
+    )
+    return marks.encode(y=_y(title))
+
+
+def _stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
+    if not rows:
+        return empty("nothing was sent")
+    marks = data_of([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
+    return marks.encode(y=_y(title, stack="zero"), color=_packet_colour(rows), order=_best_first())
+
+
+def _bars(rows: Sequence[Mapping[str, Any]]) -> Any:
+    marks = data_of([dict(row) for row in rows]).mark_bar(size=WIDTH / PLACES + 0.5)
+    return marks.encode(y=_y("packets", stack="zero"), color=_packet_colour(rows), order=_best_first())
+
+
+def _step(rows: Sequence[Mapping[str, Any]]) -> Any:
+    line = data_of([dict(row) for row in rows]).mark_line(
+        color=DIM, strokeWidth=1.2, interpolate="step-before"
+    )
+    return line.encode(y="v:Q")
+
+
+def _best_first() -> alt.Order:
+    return alt.Order("colour:N", sort="ascending")
+
+
+def _packet_colour(rows: Sequence[Mapping[str, Any]]) -> alt.Color:
+    names = [name for name in OF_COLOURS if any(row["colour"] == name for row in rows)]
+    scale = alt.Scale(domain=names, range=[OF_COLOURS[name] for name in names])
+    return alt.Color("colour:N", scale=scale, legend=alt.Legend() if len(names) > 1 else None)
+
+
+def _windows(series: pl.DataFrame) -> Any:
+    """Returns a line per flow; they are numbered by the order of their opening."""
+    flows = series["flow"].unique(maintain_order=True).to_list()
+    number = {flow: place + 1 for place, flow in enumerate(flows)}
+    rows = [
+        {"t": _short(row["time_s"]), "v": _short(row["value"]), "flow": f"flow {number[row['flow']]}"}
+        for row in series.iter_rows(named=True)
+    ]
+    base = data_of(rows)
+    if len(flows) > MOST_LINES:
+        marks = base.mark_line(strokeWidth=1, color=QUIET, opacity=0.7)
+        return marks.encode(y=_y("segments"), detail="flow:N")
+    names = [f"flow {place + 1}" for place in range(len(flows))]
+    scale = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
+    legend = alt.Legend() if len(names) > 1 else None
+    marks = base.mark_line(strokeWidth=1.2)
+    return marks.encode(y=_y("segments"), color=alt.Color("flow:N", scale=scale, legend=legend))
+
+
+def _finished(panel: Panel, begin: float, span: tuple[float, float], is_last: bool) -> Panel:
+    """Returns a panel with an axis of time, named below the last one, and a line where the window begins."""
+    scale = alt.Scale(domain=list(span), nice=False, padding=0)
+    x = alt.X("t:Q", title="time in s" if is_last else None, scale=scale)
+    layers = panel.chart.layer if isinstance(panel.chart, alt.LayerChart) else [panel.chart]
+    timed = [layer.encode(x=x) for layer in layers]
+    if begin > span[0]:
+        tip = f"the measured window begins after {time_text(begin)}"
+        rule = data_of([{"t": begin, "tip": tip}]).mark_rule(color=DIM, strokeDash=[4, 3])
+        timed.append(rule.encode(x=x, tooltip="tip:N"))
+    return Panel(panel.title, alt.layer(*timed), panel.width, panel.height, panel.subtitle)
