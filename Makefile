@@ -83,9 +83,10 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew docs/schemes/ from the engine's catalogue, and the layers in sim/README.md
+docs: $(ENGINE) ## renew what docs/ takes from the code: schemes, quantities, the JSON Schema; and sim/README.md's layers
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
+	@$(BIN)/python -m tools.compare_schema
 
 readme: $(ENGINE) ## renew the first example of README.md, with what the command prints now
 	@$(BIN)/python -m tools.readme_home

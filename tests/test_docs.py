@@ -15,7 +15,7 @@ import pytest
 from mousehole import _engine, quantities
 from mousehole.engine_types import PartEntry, SchemeEntry
 
-from tools import document, hygiene, quantities_doc, schemes_doc
+from tools import compare_schema, document, hygiene, quantities_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -294,15 +294,19 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
 def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
     written = document.written(text("docs/json.md"), quantities_doc.TARGET)
     assert written == quantities_doc.table()
-    schema = text("docs/mousehole.compare-3.schema.json")
-    assert schema == quantities_doc.text_of(quantities_doc.renewed(json.loads(schema)))
 
 
-def test_quantities__a_gone_one_leaves_the_schema() -> None:
-    schema = json.loads(text("docs/mousehole.compare-3.schema.json"))
-    bucket = schema["$defs"]["bucket"]
-    gone = quantities.about("bucket")[0].changed(stem="gone")
-    bucket["properties"] |= quantities_doc.columns(gone)
-    bucket["required"].append("gone_s")
-    assert "gone_low_s" not in quantities_doc.renewed(schema)["$defs"]["bucket"]["properties"]
-    assert "gone_s" not in quantities_doc.renewed(schema)["$defs"]["bucket"]["required"]
+def test_schema__stands_as_make_docs_writes_it() -> None:
+    assert text("docs/mousehole.compare-3.schema.json") == compare_schema.written()
+
+
+def test_schema__has_the_columns_of_an_added_quantity() -> None:
+    added = quantities.about("bucket")[0].changed(stem="response_p42")
+    quantities.add(added)
+    try:
+        bucket = compare_schema.schema()["$defs"]["bucket"]
+    finally:
+        quantities.remove(added)
+    assert {"response_p42_s", "response_p42_low_s", "response_p42_high_s"} <= bucket["properties"].keys()
+    assert "response_p42_s" in bucket["required"]
+    assert "response_p42_s" not in compare_schema.schema()["$defs"]["bucket"]["properties"]

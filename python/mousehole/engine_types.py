@@ -604,8 +604,11 @@ class LinkAccount(TypedDict):
 
     seconds: float
     status: int | None
+    """Of the command; None if it was ended."""
     left_behind: int
+    """Programs that the command left running."""
     server_status: int | None
+    """Of the server's command; None while it ran."""
     is_valid: bool
     faults: list[str]
     lateness: Lateness

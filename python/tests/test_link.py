@@ -372,7 +372,7 @@ def test_command__compares_schemes(tmp_path: Path) -> None:
     assert [run["scheme"] for run in runs if run["counts"]] == ["droptail", "red"] * rounds
     assert all(run["account"]["down"]["delivered"] > 10 for run in runs)
     schema = json.loads(SCHEMA.read_text())
-    assert faults(schema, document, schema) == []
+    assert faults(schema, document) == []
 
 
 def two_schemes(rounds: int) -> Plan:
@@ -416,7 +416,7 @@ def test_compare__an_invalid_run_is_repeated_and_then_its_round_left_out(
     ]  # fmt: skip
     assert [run["counts"] for run in document["link"][3:]] == [False, False, False, True, True]
     schema = json.loads(SCHEMA.read_text())
-    assert faults(schema, document, schema) == []
+    assert faults(schema, document) == []
 
 
 def test_compare__a_valid_run_of_a_round_that_is_left_out_does_not_count(

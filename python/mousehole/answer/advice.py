@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log1p
+from typing import Final
 
 import numpy as np
 
 from mousehole.answer import findings, notes, tables, vetoes
+from mousehole.answer._entries import Outcome
 from mousehole.answer._install import Installation, Link, installation, link_of, why_nothing
 from mousehole.answer.findings import BETTER, MARGIN, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
@@ -16,11 +18,11 @@ from mousehole.inputs import account
 from mousehole.runs import Cell, Finding, Plan, Results
 from mousehole.statistics import LEAST_REPLICATIONS, Design, Estimate, log_ratio, smaller_in
 
-RECOMMENDED = "recommended"
-NOTHING_BETTER = "nothing better"
-NOT_SHOWN = "not shown"
-NO_VERDICT = "no verdict"
-VETOED = "vetoed"
+RECOMMENDED: Final = "recommended"
+NOTHING_BETTER: Final = "nothing better"
+NOT_SHOWN: Final = "not shown"
+NO_VERDICT: Final = "no verdict"
+VETOED: Final = "vetoed"
 
 MOST_LINES = 12
 """The answer for one cell has at most so many lines."""
@@ -40,7 +42,7 @@ class Advice:
 
     buffer: str
     load: float | None
-    outcome: str
+    outcome: Outcome
     """recommended, nothing better (no scheme beats the baseline), not shown (some may), vetoed (those that do
     make a class pay too much), or no verdict."""
     scheme: str | None
@@ -122,7 +124,7 @@ def _is_small_capture(results: Results, cell: Cell) -> bool:
 
 
 def _advice(
-    results: Results, cell: Cell, outcome: str, lines: Sequence[str], found: Sequence[Veto] = ()
+    results: Results, cell: Cell, outcome: Outcome, lines: Sequence[str], found: Sequence[Veto] = ()
 ) -> Advice:
     """Returns an answer that recommends nothing."""
     other = vetoes.reference(results.plan)
@@ -223,7 +225,7 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
             f"{nearest.scheme} comes nearest: {nearest.verdict}.",
             *_packed(_class_lines(results, cell, nearest.scheme), MOST_LINES - len(lines_kept) - 2),
         ]
-    outcome = NOT_SHOWN if open_ones else NOTHING_BETTER
+    outcome: Outcome = NOT_SHOWN if open_ones else NOTHING_BETTER
     return _advice(results, cell, outcome, [*lines, *lines_kept])
 
 

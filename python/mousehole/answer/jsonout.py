@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from mousehole import _engine
 from mousehole.answer import findings, notes, overview, tables
+from mousehole.answer._entries import AdviceEntry, VetoEntry
 from mousehole.answer._kept import facts_entry
 from mousehole.answer._kept import results_of as results_of
 from mousehole.answer.advice import Advice, advice
@@ -54,22 +55,22 @@ def _cell(results: Results, cell: Cell) -> Document:
     }
 
 
-def _advice(one: Advice) -> Document:
+def _advice(one: Advice) -> AdviceEntry:
     way = one.installation
     return {
         "outcome": one.outcome,
         "scheme": one.scheme,
         "is_best": one.is_best,
-        "not_told_apart": one.not_told_apart,
-        "ahead": one.ahead,
+        "not_told_apart": list(one.not_told_apart),
+        "ahead": list(one.ahead),
         "reference": one.reference,
         "vetoes": [_veto(each) for each in one.vetoes],
-        "installation": None if way is None else {"place": way.place, "lines": way.lines},
-        "lines": one.lines,
+        "installation": None if way is None else {"place": way.place, "lines": list(way.lines)},
+        "lines": list(one.lines),
     }
 
 
-def _veto(one: Veto) -> Document:
+def _veto(one: Veto) -> VetoEntry:
     change, figure = one.change, one.margin.figure
     return {
         "scheme": one.scheme,

@@ -36,10 +36,11 @@ class SchemeParameters(TypedDict):
     scheme: str
     parameters: dict[str, str]
     policies: NotRequired[dict[str, str]]
+    """SHA-256 of the header of each of the user's own policies in the scheme, by name."""
 
 
 class Manifest(TypedDict):
-    """Everything that determines the results; docs/json.md explains the fields."""
+    """Everything that determines the results; no times, hosts, jobs or directories."""
 
     mousehole_version: str
     git_revision: str
@@ -51,8 +52,11 @@ class Manifest(TypedDict):
     baseline: str
     schemes: list[SchemeParameters]
     scenario: Scenario
+    """The baseline's scenario in the first cell, replication 0, with every parameter filled in."""
     tcp: dict[str, JsonValue]
+    """Every TCP parameter in force; sizes in bytes or segments, times in ns by their names."""
     statistics: dict[str, str | int | float]
+    """How intervals are made, and what is judged."""
 
 
 @dataclass(frozen=True)
@@ -213,17 +217,21 @@ class Row:
 
 @dataclass(frozen=True)
 class BucketRow(Row):
-    """One scheme and size bucket; `is_bound` says that its means are only lower bounds."""
+    """One scheme and size bucket."""
 
     is_baseline: bool
     bucket: Bucket
     count: int
+    """Transfers, over all replications."""
     censored: int
+    """Of these, unfinished when the run ended; their age counts as their time."""
     censored_share: float
     is_bound: bool
+    """More than 1 % are unfinished, so that means are lower bounds."""
     estimates: dict[str, Estimate]
     response_mean_change: Estimate
-    """Change of the mean response time against the baseline."""
+    """Change of the mean response time against the baseline, by log-ratios paired by replication; −0.3 is
+    30 % less."""
 
 
 @dataclass(frozen=True)
@@ -246,12 +254,13 @@ class ColourRow(Row):
 
 @dataclass(frozen=True)
 class CurveRow(Row):
-    """One bin of the response time curve."""
+    """One bin of the response time curve, of which there are five per decade of size."""
 
     low_bytes: float
     high_bytes: float
     count: int
     response_mean_s: Estimate
+    """Mean response time in this bin (mean over replications)."""
 
 
 @dataclass(frozen=True)
@@ -268,13 +277,16 @@ class GroupRow(Row):
 
     is_baseline: bool
     group: str
+    """A source of a mix, pages, misbehaving or honest senders."""
     kind: str | None
     """The kind of the application, one of `quantities.KINDS`; None for others."""
     what: str
     is_primary: bool
     """Users of this kind of application feel it first."""
     value: Estimate
+    """Mean over replications, in the unit of the quantity."""
     change: Estimate
+    """Relative change against the baseline."""
 
 
 @dataclass(frozen=True)
@@ -282,9 +294,11 @@ class SizeRow(Row):
     """Change of the mean response time of one size bucket against `reference`."""
 
     reference: str
+    """FQ-CoDel if it is among the schemes, else the baseline."""
     bucket: str
     count: int
     response_mean_change: Change
+    """Relative change of the mean response time against the reference (mean over replications)."""
 
 
 @dataclass(frozen=True)
@@ -321,15 +335,25 @@ class EvidenceRow:
     """What of a capture stands behind the verdicts of a cell; see `evidence.Capture`."""
 
     short_transfers: int
+    """Distinct short transfers in the capture."""
     short_clients: int
+    """Clients that they belong to."""
     long_transfers: int
+    """Distinct long transfers in the capture."""
     long_clients: int
+    """Clients that they belong to."""
     copies_least: int
+    """Least number of copies in a replication."""
     copies_most: int
+    """Largest number of copies in a replication."""
     laps: float
+    """How often one copy of the capture is played within a measured window."""
     is_resampled: bool
+    """Whether each replication draws the capture's clients anew."""
     capture_share: float
+    """Share of the variance between replications that is between captures."""
     capture_freedom: float
+    """Degrees of freedom for the variance between captures."""
 
 
 @dataclass(frozen=True)
