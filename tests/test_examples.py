@@ -56,12 +56,12 @@ def test_single_transfer__loses_one_packet() -> None:
     assert dropped["seq"] == 5, "the sixth segment"
     (transfer,) = records.transfers.iter_rows(named=True)
     assert (transfer["retransmits"], transfer["timeouts"], transfer["dropped"]) == (1, 0, 1)
-    assert transfer["end_s"] - transfer["start_s"] > transfer["alone_s"] + 0.08
+    assert transfer["end_s"] - transfer["start_s"] > transfer["ideal_s"] + 0.08
 
 
 def test_single_transfer__takes_as_long_as_alone_without_the_loss() -> None:
     (transfer,) = run("single-transfer.toml", faults=[]).transfers.iter_rows(named=True)
-    assert transfer["end_s"] - transfer["start_s"] == pytest.approx(transfer["alone_s"], abs=1e-8)
+    assert transfer["end_s"] - transfer["start_s"] == pytest.approx(transfer["ideal_s"], abs=1e-8)
 
 
 def test_bulk_red__keeps_the_queue_shorter_than_drop_tail() -> None:

@@ -292,13 +292,13 @@ class TransferColumns(TypedDict):
     object_key: UInts64
     source: list[str]
     upload: Bools
-    cheats: Bools
+    misbehaves: Bools
     start_s: Floats
     first_data_s: Floats
     first_byte_s: Floats
     end_s: Floats
     rtt_s: Floats
-    alone_s: Floats
+    ideal_s: Floats
     retransmits: UInts32
     timeouts: UInts32
     dropped: UInts32
@@ -314,7 +314,7 @@ class FlowColumns(TypedDict):
     client: UInts32
     source: list[str]
     upload: Bools
-    cheats: Bools
+    misbehaves: Bools
     bytes: UInts64
     goodput_bps: Floats
 

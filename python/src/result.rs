@@ -59,13 +59,13 @@ impl RunResult {
         frame.set_item("object_key", column(py, all.iter().map(|t| t.object_key)))?;
         frame.set_item("source", self.named(py, all.iter().map(|t| t.source))?)?;
         frame.set_item("upload", column(py, all.iter().map(|t| t.upload)))?;
-        frame.set_item("cheats", column(py, all.iter().map(|t| t.misbehaves)))?;
+        frame.set_item("misbehaves", column(py, all.iter().map(|t| t.misbehaves)))?;
         frame.set_item("start_s", column(py, all.iter().map(|t| t.start.as_secs())))?;
         frame.set_item("first_data_s", column(py, all.iter().map(|t| seconds(t.first_data))))?;
         frame.set_item("first_byte_s", column(py, all.iter().map(|t| seconds(t.first_byte))))?;
         frame.set_item("end_s", column(py, all.iter().map(|t| seconds(t.end))))?;
         frame.set_item("rtt_s", column(py, all.iter().map(|t| t.rtt_ns as f64 / 1e9)))?;
-        frame.set_item("alone_s", column(py, self.records.ideal_s.iter().copied()))?;
+        frame.set_item("ideal_s", column(py, self.records.ideal_s.iter().copied()))?;
         frame.set_item("retransmits", column(py, all.iter().map(|t| t.retransmits)))?;
         frame.set_item("timeouts", column(py, all.iter().map(|t| t.timeouts)))?;
         frame.set_item("dropped", column(py, all.iter().map(|t| t.dropped)))?;
@@ -84,7 +84,7 @@ impl RunResult {
         frame.set_item("client", column(py, all.iter().map(|flow| flow.client)))?;
         frame.set_item("source", self.named(py, all.iter().map(|flow| flow.source))?)?;
         frame.set_item("upload", column(py, all.iter().map(|flow| flow.upload)))?;
-        frame.set_item("cheats", column(py, all.iter().map(|flow| flow.misbehaves)))?;
+        frame.set_item("misbehaves", column(py, all.iter().map(|flow| flow.misbehaves)))?;
         frame.set_item("bytes", column(py, all.iter().map(|flow| flow.bytes)))?;
         let rate = all.iter().map(|flow| flow.bytes as f64 * 8.0 / window_s);
         frame.set_item("goodput_bps", column(py, rate))?;

@@ -26,7 +26,7 @@ class HandMadeRun:
     size: list[int]
     end_s: list[float]
     first_data_s: list[float] | None = None
-    alone_s: list[float] | None = None
+    ideal_s: list[float] | None = None
     stop_s: float = 100.0
     achieved: float = 0.9
     delay_s: float = 0.02
@@ -43,7 +43,7 @@ class HandMadeRun:
             "object_key": np.arange(count),
             "write": np.zeros(count, np.uint32),
             "source": ["main"] * count,
-            "cheats": np.zeros(count, bool),
+            "misbehaves": np.zeros(count, bool),
             "page": np.zeros(count, np.uint64),
             "page_transfers": np.zeros(count, np.uint32),
             "bytes": np.array(self.size, np.uint64),
@@ -52,7 +52,7 @@ class HandMadeRun:
             "start_s": np.zeros(count),
             "first_data_s": np.array(self.first_data_s or np.zeros(count)),
             "end_s": np.array(self.end_s, float),
-            "alone_s": np.array(self.alone_s or np.ones(count)),
+            "ideal_s": np.array(self.ideal_s or np.ones(count)),
             "retransmits": np.zeros(count, np.uint32),
             "timeouts": np.zeros(count, np.uint32),
             "dropped": np.zeros(count, np.uint32),
@@ -104,8 +104,8 @@ class HandMadeRun:
                     **{name: _plain(rows[name][place]) for name in names},
                     **{name: _known(rows[name][place]) for name in ("first_data_s", "end_s")},
                     "source": sources.index(rows["source"][place]),
-                    "misbehaves": bool(rows["cheats"][place]),
-                    "ideal_s": float(rows["alone_s"][place]),
+                    "misbehaves": bool(rows["misbehaves"][place]),
+                    "ideal_s": float(rows["ideal_s"][place]),
                 }
                 for place in range(len(rows["key"]))
             ],

@@ -258,7 +258,7 @@ def test_run__repeats_a_saved_scenario(tmp_path: Path) -> None:
     short = transfers.filter(pl.col("bytes") <= 15_000)
     mean = (short["end_s"] - short["start_s"]).mean()
     assert mean == pytest.approx(scheme["short_response_mean_per_replication_s"][0])
-    assert json.loads((tmp_path / "r.json").read_text())["schema"] == "mousehole.run/1"
+    assert json.loads((tmp_path / "r.json").read_text())["schema"] == "mousehole.run/2"
 
 
 def test_run__other_scheme_csv_and_trace(tmp_path: Path) -> None:

@@ -89,10 +89,10 @@ def test_figures__pieces_of_a_split_transfer_are_one_object() -> None:
     gaming = {"share": 0.5, "split": 4, "min_bytes": "20kB"}
     scenario = {**MIX, "traffic": {"model": "poisson", "load": 0.7, "gaming": gaming}}
     ran, found = mousehole.run(scenario), figures_of(scenario)
-    cheats = ran.transfers.filter("cheats")
-    objects = cheats.group_by("object_key").agg(pl.col("end_s").max() - pl.col("start_s").min())
-    assert len(objects) * 4 == len(cheats)
-    assert found["cheating", "response_mean_s"] == pytest.approx(objects["end_s"].mean())
+    misbehaving = ran.transfers.filter("misbehaves")
+    objects = misbehaving.group_by("object_key").agg(pl.col("end_s").max() - pl.col("start_s").min())
+    assert len(objects) * 4 == len(misbehaving)
+    assert found["misbehaving", "response_mean_s"] == pytest.approx(objects["end_s"].mean())
     assert found["honest, as large", "response_mean_s"] > 0
 
 
@@ -101,7 +101,7 @@ def test_figures__pages_with_misbehaving_senders_are_complete() -> None:
     params = {"users": 20, "objects_min": 3}
     scenario = {**MIX, "traffic": {"model": "web:http10", "params": params, "gaming": gaming}}
     ran = mousehole.run(scenario)
-    names = pl.struct(pl.when("cheats").then("object_key").otherwise("key")).n_unique()
+    names = pl.struct(pl.when("misbehaves").then("object_key").otherwise("key")).n_unique()
     pages = ran.transfers.group_by("page").agg(
         names.alias("objects"), pl.len().alias("records"), pl.col("page_transfers").first(),
         (pl.col("end_s").max() - pl.col("start_s").min()).alias("page_s"),

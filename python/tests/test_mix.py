@@ -42,7 +42,7 @@ def test_run__names_sources_in_every_table() -> None:
     assert done.flows["upload"].sum() == 2
     assert list(done.datagrams["source"]) == ["calls"] * 4
     assert (done.datagrams["received"] + done.datagrams["lost"] == done.datagrams["sent"]).all()
-    pieces = done.transfers.filter(done.transfers["cheats"])
+    pieces = done.transfers.filter(done.transfers["misbehaves"])
     assert len(pieces) > 0
     assert pieces["bytes"].sum() * 2 == pieces["object_bytes"].sum()
     document = json.loads(done.to_json())

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
 /// Group of the misbehaving senders.
-pub const CHEATING: &str = "cheating";
+pub const MISBEHAVING: &str = "misbehaving";
 /// Group of the honest senders with objects as large as theirs.
 pub const HONEST: &str = "honest, as large";
 const SMALLER: &str = "honest, smaller";
@@ -113,7 +113,7 @@ fn of_misbehaving(objects: &[Object], all: &mut Figures) {
     let least = least.unwrap_or(u64::MAX);
     let honest = || objects.iter().filter(|object| !object.misbehaves);
     let name = "response_mean_s";
-    put(all, CHEATING, name, mean_response_s(objects.iter().filter(|object| object.misbehaves)));
+    put(all, MISBEHAVING, name, mean_response_s(objects.iter().filter(|object| object.misbehaves)));
     put(all, HONEST, name, mean_response_s(honest().filter(|object| object.bytes >= least)));
     put(all, SMALLER, name, mean_response_s(honest().filter(|object| object.bytes < least)));
 }

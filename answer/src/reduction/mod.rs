@@ -6,7 +6,7 @@ mod records;
 mod same_transfers;
 mod times;
 
-pub use applications::{CHEATING, HONEST};
+pub use applications::{HONEST, MISBEHAVING};
 pub use e_model::Codec;
 pub use records::{Colour, Datagrams, Flow, Link, Load, Played, Records, Transfer, View};
 pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, shares};

@@ -174,7 +174,7 @@ fn groups__of_sources_pages_and_misbehaving_senders() {
     assert_eq!(value("web", "response_mean_s"), Some(1.75));
     assert_eq!(value("files", "response_mean_s"), Some(9.0)); // both pieces are one object
     assert_eq!(value("pages", "page_mean_s"), Some(3.0)); // page 8 was not measured whole
-    assert_eq!(value("cheating", "response_mean_s"), Some(9.0));
+    assert_eq!(value("misbehaving", "response_mean_s"), Some(9.0));
     assert!(value("honest, as large", "response_mean_s").unwrap().is_nan());
     assert_eq!(value("honest, smaller", "response_mean_s"), Some(1.75));
 }

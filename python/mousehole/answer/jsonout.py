@@ -15,7 +15,7 @@ from mousehole.base import dumps as dumps
 from mousehole.runs import Cell, Record, Results, Row, as_record
 
 COMPARE_SCHEMA = "mousehole.compare/3"
-RUN_SCHEMA = "mousehole.run/1"
+RUN_SCHEMA = "mousehole.run/2"
 INSPECT_SCHEMA = "mousehole.inspect/1"
 
 Document = Mapping[str, object]

@@ -85,7 +85,7 @@ class Records:
     """One row per figure of an application: group, kind, what (a quantity's name), value, is_primary."""
 
     def to_json(self, link: LinkAccount | None = None) -> str:
-        """Returns the JSON document of schema `mousehole.run/1` (docs/json.md).
+        """Returns the JSON document of schema `mousehole.run/2` (docs/json.md).
 
         `link` is how a run on real packets went.
         """

@@ -45,7 +45,7 @@ const EXAMPLES: [&str; 4] = [
     include_str!("../../../examples/many-applications.toml"),
     include_str!("../../../examples/own-topology.toml"),
     include_str!("../../../examples/tree.toml"),
-    include_str!("../../../examples/cheating.toml"),
+    include_str!("../../../examples/misbehaving.toml"),
 ];
 /// A table of flow sizes.
 pub const SIZES: &str = "4850.0\n# a tenth\n500 0.1\n1000, 0.5 // half\n1 1 0.6\n21000\t1\n";
