@@ -4,14 +4,13 @@ The measure is instructions (callgrind) per data packet that leaves the bottlene
 a case for a short and a long simulated time; the difference leaves set-up out. Instructions are the same on
 every run, so a limit on them does not fail by noise. Clocks are shown beside them: the ratio of CPU times to
 drop-tail's in the same round, with the least and the most of the rounds. Ends with 1 when a scheme takes
-more than twice the instructions of drop-tail and docs/performance.md does not name it.
+more instructions than its bar allows: twice those of drop-tail, or what `BARS` says.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import statistics
 import sys
@@ -27,7 +26,9 @@ CASES = {"bulk": (5, 45), "web": (20, 220)}
 COUNTED = {"bulk": (1, 3), "web": (4, 24)}
 """The same for instructions."""
 MOST = 2.0
-"""A scheme's instructions over drop-tail's that need no word in the docs."""
+"""A scheme's instructions over drop-tail's, at most."""
+BARS: Mapping[tuple[str, str], float] = {("ns2-sfd", "web"): 5.0, ("ns2-rio", "web"): 5.0}
+"""Bars of schemes and cases in place of `MOST`: these walk a list of flows, as the code that they repeat."""
 ROUNDS = 3
 
 Costs = dict[str, list[float]]
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     over_droptail = {case: over(of_case) for case, of_case in counts.items()}
     written = {"instructions_per_packet": counts, "us_per_packet": costs, "over_droptail": over_droptail}
     options.output.write_text(json.dumps(written, indent=2) + "\n")
-    missed = misses(over_droptail, (ROOT / "docs" / "performance.md").read_text(encoding="utf-8"))
+    missed = misses(over_droptail)
     for line in missed:
         print(f"MISSED   {line}")
     return 1 if missed else 0
@@ -132,16 +133,13 @@ def ratios(costs: Mapping[str, Sequence[float]]) -> dict[str, Spread]:
     return {scheme: Spread(statistics.median(of), min(of), max(of)) for scheme, of in found.items()}
 
 
-def misses(rows: Mapping[str, Mapping[str, float]], document: str) -> list[str]:
-    """Returns the schemes above the bar that the document does not name as such."""
-    sentence = re.search(r"costs more than twice drop-tail: ([^.]*)", document)
-    named = re.findall(r"`([^`]+)`", sentence[1]) if sentence else []
+def misses(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Returns a line for each scheme and case above its bar."""
     return [
-        f"{scheme}: {ratio:.2f} times the instructions of drop-tail on {case}, above {MOST:g}; "
-        "not named in docs/performance.md"
+        f"{scheme}: {ratio:.2f} times the instructions of drop-tail on {case}, above {bar:g}"
         for case, of_case in rows.items()
         for scheme, ratio in of_case.items()
-        if ratio > MOST and scheme not in named
+        if ratio > (bar := BARS.get((scheme, case), MOST))
     ]
 
 

@@ -16,12 +16,22 @@ def test_ratios__are_taken_within_a_round() -> None:
     assert str(found["slow"]) == "2.00 (1.00–4.00)"
 
 
-def test_misses__names_what_the_document_does_not() -> None:
-    rows = {"bulk": {"droptail": 1.0, "red": 1.9, "srpt": 2.4}}
-    (line,) = bench_schemes.misses(rows, "")
-    assert line.startswith("srpt: 2.40 times the instructions of drop-tail on bulk")
-    assert bench_schemes.misses(rows, "What costs more than twice drop-tail: `las` and `srpt` on bulk.") == []
-    assert len(bench_schemes.misses(rows, "What costs more than twice drop-tail: `las`. And `srpt`.")) == 1
+def test_misses__are_above_the_bar_of_scheme_and_case() -> None:
+    rows = {
+        "bulk": {"droptail": 1.0, "red": 1.9, "srpt": 2.4, "ns2-rio": 2.1},
+        "web": {"ns2-sfd": 4.9, "ns2-rio": 5.2},
+    }
+    assert bench_schemes.misses(rows) == [
+        "srpt: 2.40 times the instructions of drop-tail on bulk, above 2",
+        "ns2-rio: 2.10 times the instructions of drop-tail on bulk, above 2",
+        "ns2-rio: 5.20 times the instructions of drop-tail on web, above 5",
+    ]
+
+
+def test_bars__are_of_schemes_and_cases_that_there_are() -> None:
+    for scheme, case in bench_schemes.BARS:
+        assert scheme in bench_schemes.every_scheme()
+        assert case in bench_schemes.CASES
 
 
 def test_over__is_a_share_of_droptail() -> None:
