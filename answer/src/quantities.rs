@@ -224,7 +224,7 @@ pub struct Quantity {
     /// Its name without the unit, such as `response_p95`; with the subject it is unique.
     pub stem: Text,
     /// What it describes.
-    pub of: Subject,
+    pub subject: Subject,
     /// What it is measured in.
     pub unit: Unit,
     /// Its words.
@@ -262,8 +262,8 @@ impl Quantity {
             Source::Transfers(Some(class), _, _) => {
                 self.words.long.replace(&format!("{} transfers", class.name()), transfers)
             }
-            _ if self.of == Subject::Count => self.words.long.replace("transfers", transfers),
-            _ if self.of == Subject::Bucket => format!("{} of {transfers}", self.words.long),
+            _ if self.subject == Subject::Count => self.words.long.replace("transfers", transfers),
+            _ if self.subject == Subject::Bucket => format!("{} of {transfers}", self.words.long),
             _ => self.words.long.to_string(),
         }
     }
@@ -286,7 +286,7 @@ pub fn table() -> Vec<Quantity> {
 }
 
 fn quantity(
-    of: Subject,
+    subject: Subject,
     stem: &'static str,
     unit: Unit,
     better: Better,
@@ -296,7 +296,18 @@ fn quantity(
     let words = Words { short, long, axis };
     let (measure, tables, source) = (None, Vec::new(), Source::Elsewhere);
     let primary_of = Vec::new();
-    Quantity { stem: stem.into(), of, unit, words, better, least: 1, source, measure, tables, primary_of }
+    Quantity {
+        stem: stem.into(),
+        subject,
+        unit,
+        words,
+        better,
+        least: 1,
+        source,
+        measure,
+        tables,
+        primary_of,
+    }
 }
 
 impl Quantity {
@@ -646,7 +657,7 @@ mod tests {
     fn table__names_each_quantity_of_a_subject_once() {
         let mut seen = HashSet::new();
         for quantity in table() {
-            assert!(seen.insert((quantity.of, quantity.name())), "{}", quantity.name());
+            assert!(seen.insert((quantity.subject, quantity.name())), "{}", quantity.name());
         }
     }
 
@@ -663,7 +674,7 @@ mod tests {
         for quantity in table() {
             let words = &quantity.words;
             assert!([&words.short, &words.long, &words.axis].iter().all(|word| !word.is_empty()));
-            let is_measured = matches!(quantity.of, Subject::Bucket | Subject::Scheme);
+            let is_measured = matches!(quantity.subject, Subject::Bucket | Subject::Scheme);
             assert_eq!(quantity.source != Source::Elsewhere, is_measured, "{}", quantity.name());
             let is_shown = quantity.tables.iter().any(|table| *table != Table::Application);
             assert!(is_measured || !is_shown, "{}", quantity.name());
@@ -677,10 +688,8 @@ mod tests {
             assert!(table().iter().filter(primary).count() >= 2, "{kind:?}");
         }
         assert!(
-            table()
-                .iter()
-                .all(|one| one.primary_of.is_empty()
-                    || one.of == Subject::Application && one.measure.is_some())
+            table().iter().all(|one| one.primary_of.is_empty()
+                || one.subject == Subject::Application && one.measure.is_some())
         );
     }
 

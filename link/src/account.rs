@@ -169,7 +169,7 @@ pub struct WayStatus {
     pub marked: u64,
 }
 
-/// What is told of a run once a second.
+/// The state of a run, reported once a second.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Status {
     /// Seconds since the run began.

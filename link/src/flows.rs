@@ -61,7 +61,7 @@ pub struct Carried {
 pub struct Entered {
     /// The packet for the link, without a tag.
     pub packet: Packet,
-    /// What the flow is to be told when it arrives or is dropped.
+    /// What the flow learns when it arrives or is dropped.
     pub carried: Carried,
     /// The flow that it begins, if it does.
     pub opened: Option<Flow>,

@@ -74,8 +74,8 @@ pub struct Settings {
 pub struct Monitor {
     /// Ends the run.
     pub cancel: AtomicBool,
-    /// Told once a second, until it is taken.
-    pub told: Mutex<Vec<Status>>,
+    /// One for each second, until they are taken.
+    pub statuses: Mutex<Vec<Status>>,
     /// The processes that hold the namespaces: the client's, the server's.
     pub holders: Mutex<Option<[i32; 2]>>,
 }
@@ -244,7 +244,7 @@ struct Session {
     has_server: bool,
     /// Counts by direction at the last status, and when that was.
     before: [[ColourCounts; 3]; 2],
-    told: Time,
+    last_status: Time,
     /// Time that the thread ran, and that it waited for a processor, when the run began.
     schedule: Option<[u64; 2]>,
 }
@@ -276,7 +276,7 @@ impl Session {
             duration: settings.duration,
             has_server: settings.server.is_some(),
             before: Default::default(),
-            told: Time::ZERO,
+            last_status: Time::ZERO,
             schedule: schedule(),
         }
     }
@@ -304,8 +304,8 @@ impl Session {
                     released = Some(now);
                 }
             }
-            if now.since(self.told) >= Dur(1_000_000_000) {
-                lock(&monitor.told).push(self.status(now));
+            if now.since(self.last_status) >= Dur(1_000_000_000) {
+                lock(&monitor.statuses).push(self.status(now));
             }
             let limit = self.duration.zip(released).map_or(Time::NEVER, |(span, from)| from + span);
             if end == Time::NEVER && self.devices.sides[0].exit.is_some() {
@@ -409,8 +409,8 @@ impl Session {
 
     /// Returns what has happened since the last status.
     fn status(&mut self, now: Time) -> Status {
-        let seconds = now.since(self.told).as_secs();
-        self.told = now;
+        let seconds = now.since(self.last_status).as_secs();
+        self.last_status = now;
         let mut status = Status {
             at_s: now.as_secs(),
             late_most_s: self.devices.recent.most_s(),

@@ -143,8 +143,8 @@ class LinkMonitor:
     def cancel(self) -> None:
         """Ends the run; its records are returned."""
 
-    def told(self) -> list[LinkStatus]:
-        """Returns what was told since the last call, once for each second."""
+    def take_statuses(self) -> list[LinkStatus]:
+        """Returns the states of the run since the last call, one for each second."""
 
     def holders(self) -> tuple[int, int] | None:
         """Returns the processes that hold the namespaces of client and server, once they exist."""
@@ -310,7 +310,7 @@ class Quantity:
     def ends(self) -> tuple[str, str]:
         """The names of the columns with the ends of its interval."""
     @property
-    def of(self) -> Literal["bucket", "scheme", "application", "count", "comparison", "run"]:
+    def subject(self) -> Literal["bucket", "scheme", "application", "count", "comparison", "run"]:
         """What it describes."""
     @property
     def unit(self) -> str:

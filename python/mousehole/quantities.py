@@ -37,7 +37,7 @@ def table() -> list[Quantity]:
 
 def add(quantity: Quantity) -> None:
     """Adds a quantity for this process: it shows wherever quantities of its subject do."""
-    if any((one.of, one.name) == (quantity.of, quantity.name) for one in table()):
+    if any((one.subject, one.name) == (quantity.subject, quantity.name) for one in table()):
         raise ValueError(f"quantity: {quantity.name} is known already; a name is given once")
     _added.append(quantity)
     _forget()
@@ -51,7 +51,7 @@ def remove(quantity: Quantity) -> None:
 
 def about(subject: Subject) -> list[Quantity]:
     """Returns the quantities of a subject."""
-    return [one for one in table() if one.of == subject]
+    return [one for one in table() if one.subject == subject]
 
 
 def shown_in(name: TableName, subject: Subject) -> list[Quantity]:
@@ -167,7 +167,7 @@ def _whole() -> Sequence[Quantity]:
 
 @cache
 def _index() -> dict[tuple[str, str], Quantity]:
-    return {(one.of, one.name): one for one in _whole()}
+    return {(one.subject, one.name): one for one in _whole()}
 
 
 @cache

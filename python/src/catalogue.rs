@@ -34,7 +34,7 @@ fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         let entry = entry(py, part.name(), part.texts(), part.parameters())?;
         entry.set_item("role", if part.role() == Role::Marker { "marker" } else { "queue" })?;
         entry.set_item("order", if part.order() == Order::Fifo { "fifo" } else { "several" })?;
-        entry.set_item("installed_by", scenario::install::words(part))?;
+        entry.set_item("installed_by", scenario::install::describe(part))?;
         let policy = if let Part::Policy(policy) = part { Some(policy) } else { None };
         entry.set_item("is_policy", policy.is_some())?;
         entry.set_item("header", policy.map(header).unwrap_or_default())?;

@@ -29,7 +29,7 @@ fn plan<'py>(
     match install::plan(&parsed, &line) {
         Err(reason) => found.set_item("reason", reason)?,
         Ok(way) => {
-            found.set_item("place", way.place.words())?;
+            found.set_item("place", way.place.name())?;
             found.set_item("lines", way.lines)?;
             found.set_item("live", way.live.map(|command| command.file()))?;
             let profiles = way.wred.into_iter().map(|one| profile(py, one));

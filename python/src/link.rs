@@ -65,11 +65,11 @@ impl LinkMonitor {
         self.0.cancel.store(true, Ordering::Relaxed);
     }
 
-    /// Returns what was told since the last call, once for each second.
-    fn told<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let told =
-            std::mem::take(&mut *self.0.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-        told.iter().map(|status| status_dict(py, status)).collect()
+    /// Returns the states of the run since the last call, one for each second.
+    fn take_statuses<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let taken =
+            std::mem::take(&mut *self.0.statuses.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        taken.iter().map(|status| status_dict(py, status)).collect()
     }
 
     /// Returns the processes that hold the namespaces, the client's and the server's, once they exist.

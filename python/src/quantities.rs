@@ -46,8 +46,8 @@ impl Quantity {
     }
 
     #[getter]
-    fn of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.0.of)
+    fn subject<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.0.subject)
     }
 
     #[getter]
@@ -137,7 +137,7 @@ impl Quantity {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.0.of, &self.0.stem).hash(&mut hasher);
+        (self.0.subject, &self.0.stem).hash(&mut hasher);
         hasher.finish()
     }
 
@@ -146,7 +146,7 @@ impl Quantity {
     }
 
     fn __repr__(&self) -> String {
-        format!("Quantity({} of {:?})", self.0.name(), self.0.of)
+        format!("Quantity({} of {:?})", self.0.name(), self.0.subject)
     }
 }
 

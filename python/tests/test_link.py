@@ -586,7 +586,7 @@ def test_play__knows_names(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_play__tells_once_a_second() -> None:
     told: list[LinkStatus] = []
-    observer = link.Observer(told=told.append)
+    observer = link.Observer(report=told.append)
     programs = Programs(command=program("fetch", 3_000_000), server=program("serve"))
     link.play(scenario("sfd"), programs, observer)
     assert len(told) >= 2

@@ -77,7 +77,7 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
     };
     let short = &of_class(Some(Role::Short)).members;
     let (curve_count, curve_mean_s) = curve(&times);
-    let of_subject = |subject: Subject| table.iter().filter(move |quantity| quantity.of == subject);
+    let of_subject = |subject: Subject| table.iter().filter(move |quantity| quantity.subject == subject);
     Facts {
         count: groups.iter().map(|own| own.members.len() as u64).collect(),
         censored: groups.iter().map(|own| times.unfinished(&own.members) as u64).collect(),

@@ -188,8 +188,8 @@ def _compare(
     def played(run: Run) -> None:
         name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
         status = run.account["status"] or 0
-        told = [f"the command ended with status {status}"] if status else []
-        for warning in (*warnings(run.account), *told, *_invalid(run)):
+        ended = [f"the command ended with status {status}"] if status else []
+        for warning in (*warnings(run.account), *ended, *_invalid(run)):
             errors.print(f"warning: {name}: {warning}", markup=False)
         if not statuses and status in NOT_STARTED:
             errors.print("stopped after the first run, whose program could not be started", markup=False)
@@ -228,11 +228,11 @@ def _observer(
                 markup=False,
             )
 
-    def told(status: LinkStatus) -> None:
+    def report(status: LinkStatus) -> None:
         if not is_quiet:
             errors.print(status_line(status), markup=False)
 
-    return Observer(begun, told)
+    return Observer(begun, report)
 
 
 @contextmanager

@@ -70,11 +70,11 @@ class Programs:
 
 @dataclass(frozen=True)
 class Observer:
-    """Is told what happens while a run lasts."""
+    """Receives what happens while a run lasts."""
 
     begun: Callable[[tuple[int, int]], None] = field(default=lambda _: None)
     """The processes that hold the namespaces of the client and of the server."""
-    told: Callable[[LinkStatus], None] = field(default=lambda _: None)
+    report: Callable[[LinkStatus], None] = field(default=lambda _: None)
     """How the link is, once a second."""
 
 
@@ -116,8 +116,8 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
         if holders is not None and not has_begun:
             has_begun = True
             watcher.begun(holders)
-        for status in monitor.told():
-            watcher.told(status)
+        for status in monitor.take_statuses():
+            watcher.report(status)
 
     over: list[bool] = []
 

@@ -19,7 +19,7 @@ impl World {
         let is_measurable = self.live[slot as usize].open.payload.is_measurable();
         let is_measured = is_measurable && self.register_page(self.page_of(slot, number).key);
         let live = &mut self.live[slot as usize];
-        let params = self.setup.senders.of(live.tcp);
+        let params = self.setup.senders.params_of(live.tcp);
         live.begin(number, bytes, self.now, params);
         live.progress.is_measured = is_measured;
         self.outstanding += u64::from(is_measured);
@@ -74,19 +74,19 @@ impl World {
             return;
         }
         live.timer_at = Time::NEVER;
-        let (now, params) = (self.now, self.setup.senders.of(live.tcp));
+        let (now, params) = (self.now, self.setup.senders.params_of(live.tcp));
         if live.receiver.poll_timeout() <= now {
             let fields = live.receiver.handle_timeout(params);
             self.send_ack(slot, fields);
         }
         let live = &mut self.live[slot as usize];
         if live.sender.poll_timeout() <= now {
-            live.sender.handle_timeout(now, self.setup.senders.of(live.tcp));
+            live.sender.handle_timeout(now, self.setup.senders.params_of(live.tcp));
             self.pump(slot);
         }
         let live = &mut self.live[slot as usize];
         if live.opener.poll_timeout() <= now
-            && let Some((kind, seq)) = live.opener.handle_timeout(now, self.setup.senders.of(live.tcp))
+            && let Some((kind, seq)) = live.opener.handle_timeout(now, self.setup.senders.params_of(live.tcp))
         {
             self.send_from_opener(slot, kind, seq);
         }
@@ -107,7 +107,7 @@ impl World {
     #[inline(always)]
     fn data(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
-        let params = self.setup.senders.of(live.tcp);
+        let params = self.setup.senders.params_of(live.tcp);
         live.answer = packet.colour;
         let before = live.receiver.next();
         let is_new = !live.receiver.has(packet.seq);
@@ -147,7 +147,7 @@ impl World {
         let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: packet.has(flag::ECE) };
         let live = &mut self.live[slot as usize];
         let was_done = live.sender.is_done();
-        let params = self.setup.senders.of(live.tcp);
+        let params = self.setup.senders.params_of(live.tcp);
         live.sender.handle_ack(&fields, self.now, params);
         let pushes = live.opening(params) == Opening::Sender;
         let uploaded = pushes && !was_done && live.sender.is_done();
@@ -163,7 +163,8 @@ impl World {
         let live = &mut self.live[slot as usize];
         let again = if live.answered.0 == Time::ZERO { 0 } else { live.answered.1.saturating_add(1) };
         live.answered = (self.now, again);
-        let mut answer = Packet::new(slot, Kind::SynAck, 0, self.setup.senders.of(live.tcp).ack_bytes as u16);
+        let mut answer =
+            Packet::new(slot, Kind::SynAck, 0, self.setup.senders.params_of(live.tcp).ack_bytes as u16);
         answer.flags = if packet.is_reverse() { 0 } else { flag::REVERSE };
         self.inject(answer);
     }
@@ -172,7 +173,7 @@ impl World {
     #[inline(never)]
     fn syn_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let (now, params) = (self.now, self.setup.senders.of(live.tcp));
+        let (now, params) = (self.now, self.setup.senders.params_of(live.tcp));
         let again = live.opener.repeats();
         let sent = live.opener.sent();
         if !live.opener.handle_syn_ack(now, params) {
@@ -196,7 +197,7 @@ impl World {
         }
         if number == 0 {
             let (sent, again) = live.answered;
-            let params = self.setup.senders.of(live.tcp);
+            let params = self.setup.senders.params_of(live.tcp);
             // After the initial RTO the answering side would have repeated its SYN-ACK itself.
             let again = again.max(u8::from(self.now.since(sent) > params.initial_rto));
             live.sender.handshake_sample(sent, self.now, again, params);
@@ -208,7 +209,7 @@ impl World {
     pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
-        live.sender.write(end - first, self.now, self.setup.senders.of(live.tcp));
+        live.sender.write(end - first, self.now, self.setup.senders.params_of(live.tcp));
         self.pump(slot);
     }
 
@@ -216,7 +217,7 @@ impl World {
     pub(super) fn pump(&mut self, slot: u32) {
         loop {
             let live = &mut self.live[slot as usize];
-            let params = self.setup.senders.of(live.tcp);
+            let params = self.setup.senders.params_of(live.tcp);
             let Some(out) = live.sender.poll_transmit(self.now, params) else { return };
             if out.seq == live.progress.segments.0 && live.progress.first_data == Time::NEVER {
                 live.progress.first_data = self.now;
@@ -238,7 +239,7 @@ impl World {
 
     /// Sends an acknowledgement from the receiver of data.
     fn send_ack(&mut self, slot: u32, fields: AckFields) {
-        let params = self.setup.senders.of(self.live[slot as usize].tcp);
+        let params = self.setup.senders.params_of(self.live[slot as usize].tcp);
         let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
@@ -252,7 +253,7 @@ impl World {
     fn flush_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.receiver.poll_timeout() != Time::NEVER {
-            let fields = live.receiver.flush(self.setup.senders.of(live.tcp));
+            let fields = live.receiver.flush(self.setup.senders.params_of(live.tcp));
             self.send_ack(slot, fields);
         }
     }
@@ -260,7 +261,7 @@ impl World {
     /// Sends a SYN or a request from the side that opens.
     fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
         let live = &self.live[slot as usize];
-        let params = self.setup.senders.of(live.tcp);
+        let params = self.setup.senders.params_of(live.tcp);
         let request = match live.open.request_bytes {
             0 => params.request_bytes,
             own => u32::from(own),
@@ -306,7 +307,7 @@ impl World {
             let gap = self.setup.apps.keystrokes[index as usize].gap(live.open.key, next);
             live.think_until = self.now.max(live.progress.start + gap);
         }
-        let params = self.setup.senders.of(live.tcp);
+        let params = self.setup.senders.params_of(live.tcp);
         if live.think_until != Time::NEVER && live.opening(params) == Opening::Request {
             live.receiver.note_request(live.think_until.since(self.now), params);
         }

@@ -198,7 +198,8 @@ impl World {
             source: live.open.source,
             upload: live.open.upload,
             misbehaves: live.open.misbehaves,
-            bytes: u64::from(live.receiver.next() - then) * u64::from(self.setup.senders.of(live.tcp).mss),
+            bytes: u64::from(live.receiver.next() - then)
+                * u64::from(self.setup.senders.params_of(live.tcp).mss),
         }
     }
 

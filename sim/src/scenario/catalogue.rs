@@ -215,13 +215,13 @@ impl Preset {
     ///
     /// # Panics
     /// When there is none of that name.
-    pub fn found(&self) -> Part {
+    pub fn resolve(&self) -> Part {
         Part::find(self.part).unwrap_or_else(|| panic!("there is no part {}", self.part))
     }
 
     /// Returns the parameters that users may set of this stage: the scheme's own first.
     pub fn visible(&self, stage: usize) -> Vec<Visible> {
-        let all = self.found().parameters();
+        let all = self.resolve().parameters();
         let of_part = |name: &str| {
             let found = all.iter().find(|one| one.name == name);
             *found.unwrap_or_else(|| panic!("{} has no parameter {name}", self.part))

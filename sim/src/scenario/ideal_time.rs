@@ -147,7 +147,7 @@ impl Completions<'_> {
         steady: Option<SteadyState>,
         send_log: &'a SendLog,
     ) -> Completions<'a> {
-        let params = plan.senders.of(path.tcp);
+        let params = plan.senders.params_of(path.tcp);
         let (path, sent) = (IdlePath::of_data(plan, path), send_log.sent.iter());
         Completions { params, path, sent, steady, forwarded: 0, is_steady: false }
     }
@@ -222,8 +222,10 @@ fn simulate_with(plan: &Plan, tcp: u8, cases: &[Case], times: &mut Times, cancel
 /// alone, so that the simulation ends even where TCP makes no progress.
 fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
     let time = |case: &Case| {
-        let segments =
-            case.writes.iter().map(|&(_, bytes)| u64::from(plan.senders.of(case.path.tcp).segments(bytes)));
+        let segments = case
+            .writes
+            .iter()
+            .map(|&(_, bytes)| u64::from(plan.senders.params_of(case.path.tcp).segments(bytes)));
         let pauses = case.writes.iter().fold(Dur::ZERO, |sum, &(pause, _)| sum + Dur(pause));
         let sending = IdlePath::longest_time(plan, case.path, segments.sum());
         sending + pauses + Isolated::PAUSE
@@ -245,7 +247,7 @@ fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> 
     };
     let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
     Setup {
-        senders: Senders::one(plan.senders.of(tcp).clone()),
+        senders: Senders::single(plan.senders.params_of(tcp).clone()),
         layout: plan.layout.clone(),
         markers: (0..links.len()).map(|_| Marker::None).collect(),
         links,
@@ -292,7 +294,7 @@ fn case_of(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Scrip
 
 /// Returns `bytes` rounded up to full segments.
 fn fill_segments(plan: &Plan, path: PathKey, bytes: u64) -> u64 {
-    bytes.next_multiple_of(u64::from(plan.senders.of(path.tcp).mss))
+    bytes.next_multiple_of(u64::from(plan.senders.params_of(path.tcp).mss))
 }
 
 fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {

@@ -151,7 +151,7 @@ impl IdlePath {
     /// access link is the slowest, if acknowledgements are slower than segments, or if a timer might fire between
     /// two of them.
     pub fn steady_state(plan: &Plan, path: PathKey) -> Option<SteadyState> {
-        let (params, data) = (plan.senders.of(path.tcp), IdlePath::of_data(plan, path));
+        let (params, data) = (plan.senders.params_of(path.tcp), IdlePath::of_data(plan, path));
         if params.congestion == Congestion::Bbr {
             // BBR leaves the link idle at times, to measure the round-trip time.
             return None;
@@ -174,7 +174,7 @@ impl IdlePath {
     /// Returns a time by which a connection that has the path to itself has sent `segments` in all of its writes, even
     /// if it never sends more than one per round trip. Pauses are not counted.
     pub fn longest_time(plan: &Plan, path: PathKey, segments: u64) -> Dur {
-        let params = plan.senders.of(path.tcp);
+        let params = plan.senders.params_of(path.tcp);
         let full = (params.mss + params.header).max(params.ack_bytes + params.request_bytes) as u16;
         let directions = [IdlePath::of_data(plan, path), IdlePath::of_acks(plan, path)];
         let once = directions.iter().map(|direction| direction.time_without_burst(full).0);

@@ -290,13 +290,13 @@ impl Item {
 
     /// Returns the parts of a named scheme that are `wanted`, set up as the scheme says.
     fn of_named(scheme: &'static NamedScheme, wanted: impl Fn(Part) -> bool) -> Item {
-        let chosen: Vec<_> = scheme.stages.iter().filter(|preset| wanted(preset.found())).collect();
+        let chosen: Vec<_> = scheme.stages.iter().filter(|preset| wanted(preset.resolve())).collect();
         let visible = chosen.iter().enumerate().flat_map(|(number, preset)| preset.visible(number)).collect();
         let stage = |preset: &&super::catalogue::Preset| {
             let set = preset.settings.iter();
             let values =
                 set.flat_map(|setting| setting.sets.iter().map(|name| (*name, setting.value.to_string())));
-            Stage { part: preset.found(), values: values.collect() }
+            Stage { part: preset.resolve(), values: values.collect() }
         };
         let stages = chosen.iter().map(stage).collect();
         Item { name: scheme.name, visible, given: BTreeMap::new(), stages }
@@ -459,7 +459,7 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
 
 /// Returns the names of the schemes and parts that are `wanted`, each once.
 fn known(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
-    let has = |scheme: &NamedScheme| scheme.stages.iter().any(|preset| wanted(preset.found()));
+    let has = |scheme: &NamedScheme| scheme.stages.iter().any(|preset| wanted(preset.resolve()));
     let mut names: Vec<&str> =
         SCHEMES.iter().filter(|scheme| has(scheme)).map(|scheme| scheme.name).collect();
     let parts = Part::all().into_iter().filter(|part| wanted(*part)).map(|part| part.name());

@@ -72,7 +72,7 @@ enum Held {
 
 impl Writes {
     /// Returns a single write without a pause.
-    pub fn one(bytes: u64) -> Writes {
+    pub fn single(bytes: u64) -> Writes {
         Writes(Held::One(Write { idle: Dur::ZERO, bytes }))
     }
 
@@ -163,7 +163,7 @@ impl Connection {
             class: Class::default(),
             flow_class: None,
             upload: false,
-            writes: Writes::one(bytes),
+            writes: Writes::single(bytes),
         }
     }
 

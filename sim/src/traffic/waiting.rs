@@ -229,7 +229,7 @@ mod tests {
             class: Default::default(),
             flow_class: None,
             upload: false,
-            writes: Writes::one(1000),
+            writes: Writes::single(1000),
         }
     }
 

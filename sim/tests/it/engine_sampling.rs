@@ -105,11 +105,11 @@ fn samples__are_by_the_colours_that_there_are() {
 
 #[test]
 fn samples__follow_the_rate_of_a_trace() {
-    let file = std::env::temp_dir().join(format!("sampling-{}.trace", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("sampling.trace");
     std::fs::write(&file, "0 4mbit\n1 1mbit\n2 4mbit\n").expect("written");
     let link = LinkSpec { rate: None, down: Some(file.display().to_string()), ..scenario("droptail").link };
     let result = play(&Scenario { link, ..loaded("droptail", Some("500ms")) });
-    std::fs::remove_file(&file).expect("removed");
     let rates: Vec<f64> =
         values(&result, "down", "capacity_bps").iter().map(|(_, rate)| rate / 1e6).collect();
     assert_eq!(rates[..4], [4.0, 4.0, 1.0, 1.0]);

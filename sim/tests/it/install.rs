@@ -1,6 +1,6 @@
 //! What installs a scheme: commands and reasons.
 use mousehole_sim::link_layer::{LinkLayer, Wire};
-use mousehole_sim::scenario::install::{Installation, Line, Place, plan, words};
+use mousehole_sim::scenario::install::{Installation, Line, Place, describe, plan};
 use mousehole_sim::scenario::{Part, SCHEMES, Scheme};
 use mousehole_sim::units::Rate;
 
@@ -199,15 +199,15 @@ fn markers__alone_mean_the_same() {
 }
 
 #[test]
-fn words__say_what_installs_every_part() {
+fn describe__says_what_installs_every_part() {
     for part in Part::all() {
-        let text = words(part);
+        let text = describe(part);
         assert!(
             ["`tc qdisc", "`mousehole-live ", "nothing: "].iter().any(|head| text.starts_with(head)),
             "{text}"
         );
     }
-    let of = |name: &str| words(Part::find(name).unwrap());
+    let of = |name: &str| describe(Part::find(name).unwrap());
     assert_eq!(of("sfq"), "`tc qdisc … sfq`, Linux 3.3 or later");
     assert_eq!(of("red"), "`tc qdisc … red`, Linux 2.2 or later; `mousehole-live up`, Linux 6.1 or later");
     assert_eq!(of("window-marker"), "`mousehole-live host`, Linux 6.1 or later");

@@ -35,7 +35,7 @@ pub enum Place {
 
 impl Place {
     /// Returns its name in sentences.
-    pub fn words(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Place::Linux => "Linux",
             Place::Router => "a router with WRED",
@@ -199,7 +199,7 @@ impl Installation {
 }
 
 /// Returns what installs a part, in a few words for its page; a marker's is the verb that runs it.
-pub fn words(part: Part) -> String {
+pub fn describe(part: Part) -> String {
     let own =
         |verb: &str| format!("`mousehole-live {verb}`, {LIVE_NEEDS}").replace(" and mousehole-live", "");
     let qdisc = part.qdisc().map(|(kind, kernel)| format!("`tc qdisc … {kind}`, Linux {kernel} or later"));

@@ -100,7 +100,7 @@ fn draft(
         kind: Kind::Tcp,
         class: Class::Web,
         flow_class,
-        writes: Writes::one(bytes),
+        writes: Writes::single(bytes),
         pages: None,
     }))
 }

@@ -341,7 +341,7 @@ fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
         return;
     }
     let writes = match flow.kind {
-        Kind::Tcp | Kind::Quic => Writes::one(bytes),
+        Kind::Tcp | Kind::Quic => Writes::single(bytes),
         Kind::Datagrams => {
             let service = Service { protocol: flow.protocol, port: flow.ends[server].1, tunnel: None };
             let amounts = sent.map(|amount| Amount::of_sums(amount.packets, amount.bytes));

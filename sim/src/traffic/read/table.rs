@@ -124,7 +124,7 @@ fn row(
         kind,
         class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
         flow_class,
-        writes: Writes::one(bytes),
+        writes: Writes::single(bytes),
         pages: None,
     };
     let request =

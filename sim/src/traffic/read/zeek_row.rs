@@ -129,7 +129,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         kind,
         class: class::classify(row.service, row.server_port),
         flow_class,
-        writes: Writes::one(bytes),
+        writes: Writes::single(bytes),
         pages: None,
     };
     collector.zeek.add_conn(draft, uid_number(row.uid), datagrams);
