@@ -16,7 +16,7 @@ from mousehole.statistics import Estimate, holm, t_interval
 from scipy import stats
 
 from papers import __main__ as json_command
-from papers import command, evaluate, html, paper, parts
+from papers import command, evaluate, paper, parts, report
 from papers.definition import (
     Claim,
     Definition,
@@ -582,7 +582,7 @@ def test_command__prints_claims_with_words(
     assert command.listing() == "x        --table 1; --figure 3; --claim X1 to X3"
     assert command.run("x") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "X3 lost something [Figure 9]" in text
+    assert "X3: something [Figure 9] – lost: what would be compared stands in a figure" in text
     assert "chosen while looking at it: delay" in text
     assert "3 statements:" in text
 
@@ -789,7 +789,7 @@ def test_opens__have_a_reason_and_are_tried_on_claims() -> None:
 
 def test_html__words_have_a_sign_beside_their_colour() -> None:
     for word in Word:
-        assert html._sign(word) in {"✓", "~", "✗", "–"}
+        assert report._sign(word) in {"✓", "~", "✗", "–"}
 
 
 def test_page__fits_every_width_and_asks_for_nothing(

@@ -83,11 +83,12 @@ class Items:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values, perhaps under a title; `tones` are those of the names."""
+    """Names with their values, perhaps under a title; `tones` are those of the names, `name` its anchor."""
 
     pairs: Sequence[tuple[str, str]]
     title: str = ""
     tones: Sequence[Tone] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)

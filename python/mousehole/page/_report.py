@@ -12,7 +12,6 @@ from mousehole.document import (
     Chart,
     Column,
     Document,
-    Grid,
     Items,
     Prose,
     Row,
@@ -49,7 +48,7 @@ def document(
         sections=[
             Section("loads", "Times of the page", [*loads, *remarks], "Times"),
             Section("objects", "The median loads, object by object",
-                    [Grid([*_waterfalls(results)])], "Objects", "page"),
+                    list(_waterfalls(results)), "Objects", "page"),
             made_section(results.manifest, command, seed_note=False),
         ],
         footer=f"Mousehole {engine_text()}",
