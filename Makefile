@@ -32,7 +32,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs readme site deps lock clean distclean live live-test bpf-compile bpf-parity page-test \
+.PHONY: help setup demo test lint fmt docs site deps lock clean distclean live live-test bpf-compile bpf-parity page-test \
 	wheel wheel-test wasm-check msrv golden oracle papers validation bench instructions fuzz fuzz-brief mutants
 
 ## Use it
@@ -83,13 +83,12 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew what docs/ takes from the code: schemes, quantities, the JSON Schema; and sim/README.md's layers
+docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema, layers, manual pages; README=1 its first example too
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
 	@$(BIN)/python -m tools.compare_schema
-
-readme: $(ENGINE) ## renew the first example of README.md, with what the command prints now
-	@$(BIN)/python -m tools.readme_home
+	@$(BIN)/python -m tools.man_pages
+	@if [ -n "$(README)" ]; then $(BIN)/python -m tools.readme_home; fi
 
 site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -1,19 +1,17 @@
 """What `mousehole paper` does: lists papers, runs what is wanted of them, prints it, writes the page."""
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mousehole.base import ConsoleReporter, engine_text
-from mousehole.document import report_console
+from mousehole import html
+from mousehole.base import ConsoleReporter
+from mousehole.document import as_markdown, print_document, report_console
 from mousehole.runs import opened
-from rich.console import Console
-from rich.text import Text
 
-from papers import html, paper
+from papers import paper, report
 from papers.paper import Paper, Wanted
-from papers.parts import Part, show
 from papers.runs import Options, default_cache
 
 
@@ -41,11 +39,13 @@ def run(
     fresh: bool = False,
     dask: str | None = None,
     html_folder: Path | None = None,
+    markdown: bool = False,
 ) -> int:
     """Runs a paper, or one item of it, and prints what comes out; returns 0 whatever that is.
 
     Without a name all papers that state claims are run. With `html_folder` all items are run and written as
-    one page instead. `dask` is the address of a Dask scheduler whose workers do the runs.
+    one page instead; with `markdown` Markdown is printed. `dask` is the address of a Dask scheduler whose
+    workers do the runs.
     """
     papers = [paper.find(name)] if name is not None else with_claims()
     wanted = Wanted(
@@ -67,24 +67,23 @@ def run(
             console.print(f"wrote {path}", highlight=False)
             return 0
         for one in papers:
-            _print(console, one, one.reproduce(wanted, options), titled=len(papers) > 1)
+            found = report.Reported(one.definition, list(one.reproduce(wanted, options)))
+            if markdown:
+                print(as_markdown(report.document(found)))
+            else:
+                print_document(console, report.document(found))
     return 0
 
 
 def write_html(papers: Sequence[Paper], folder: Path, options: Options) -> Path:
-    """Runs all items of the papers and writes the page; returns its path."""
+    """Runs all items of the papers and writes `index.html` into the folder; returns its path."""
     with tempfile.TemporaryDirectory() as place:
         wanted = Wanted(everything=True, pictures=Path(place), form="svg")
         reported = []
         for one in papers:
             options.reporter.say(f"{one.name}: all claims, tables and figures")
             parts = list(one.reproduce(replace(wanted, pictures=Path(place) / one.name), options))
-            reported.append(html.Reported(one.definition, parts))
-        return html.write_page(reported, folder, engine_text())
-
-
-def _print(console: Console, one: Paper, parts: Iterable[Part], titled: bool) -> None:
-    if titled:
-        console.print(Text(f"\n{one.name}", style="bold"))
-    for part in parts:
-        show(console, part)
+            reported.append(report.Reported(one.definition, parts))
+        folder.mkdir(parents=True, exist_ok=True)
+        html.write(report.page(reported), folder / "index.html")
+        return folder / "index.html"

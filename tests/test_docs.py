@@ -15,7 +15,7 @@ import pytest
 from mousehole import _engine, quantities
 from mousehole.engine_types import PartEntry, SchemeEntry
 
-from tools import compare_schema, document, hygiene, quantities_doc, schemes_doc
+from tools import compare_schema, document, hygiene, man_pages, quantities_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -104,6 +104,17 @@ def test_schemes__are_the_engines() -> None:
     assert found == made, "run make docs"
     assert {f"{scheme['name']}.md" for scheme in schemes} | {"parts.md"} == made.keys()
     assert document.written(index, schemes_doc.TARGET) == schemes_doc.listing(schemes, parts), "run make docs"
+
+
+def test_manual__is_the_commands() -> None:
+    made = man_pages.pages()
+    found = {path.name: path.read_text("utf-8") for path in man_pages.FOLDER.glob("*.1")}
+    assert sorted(found) == sorted(made), "run make docs"
+    assert found == made, "run make docs"
+    assert {"mousehole.1", "mousehole-compare.1", "mousehole-sweep-run.1"} <= made.keys()
+    assert ".B \\-\\-save\\-scenario FILE.toml|\\-\n" in made["mousehole-compare.1"]
+    requests = {line.split()[0] for text in made.values() for line in text.splitlines() if line[0] in ".'"}
+    assert requests == {".TH", ".SH", ".TP", ".PP", ".B", ".BR"}
 
 
 def test_schemes__every_parameter_is_on_one_page_at_least() -> None:

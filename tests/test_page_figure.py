@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mousehole.page import Fetch, Load, PageResults, Prediction, Setting, Trial, document
+from mousehole.page import Fetch, Load, PageLoads, PageResults, Prediction, Setting, Trial
 
 from validation import browser
 
@@ -57,5 +57,5 @@ def test_section__has_a_row_per_scheme_and_what_was_left_out() -> None:
 
 def test_read__gives_the_loads_that_were_written(tmp_path: Path) -> None:
     path = tmp_path / "loads.json"
-    path.write_text(document.text(measured(), None))
+    PageLoads(measured()).save(path)
     assert browser.read(path) == measured()

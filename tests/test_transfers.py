@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from validation import transfers, witness
-from validation.transfer_path import Connection, Segment
-from validation.transfer_path import Path as NetworkPath
+from validation.lab.paths import Connection, Segment
+from validation.lab.paths import Path as NetworkPath
 from validation.transfers import Cell, Compared, Overflow, Row
 
 needs_lab = pytest.mark.skipif(witness.obstacle() is not None, reason=str(witness.obstacle()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -260,15 +261,24 @@ def test_summary__counts_our_own_tests_apart() -> None:
     assert said.endswith("2 rules under our own tests: 1 hold, 1 fail, 0 not run")
 
 
-def test_body__lists_problems_first_and_rules_apart_from_agreement() -> None:
+def test_body__counts_verdicts_and_lists_problems() -> None:
     text = page.body(SECTIONS)
-    assert text.index("bad. a|b") < text.index("| good |")
+    assert "| S | 1 | 1 | 0 | 0 | `c` |" in text
+    assert "|  | holds | fails | not run | commands |" in text
+    assert "| T | 1 | 1 | 0 | `c` |" in text
+    assert "- **differs**: bad. a|b" in text
+    assert "- **fails**: broken" in text
+    assert "good" not in text
+
+
+def test_tables__have_every_row_and_rules_apart_from_agreement() -> None:
+    text = page.tables(SECTIONS)
+    assert "| good |" in text
     assert r"a\|b" in text
     own = text.partition("## Our own tests of a rule")[2]
     assert "| holds |" in own
     assert "| **fails** |" in own
     assert AGREES not in own
-    assert "- **fails**: broken" in text
 
 
 def test_output__keeps_and_reuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,13 +298,15 @@ def test_programs__are_there() -> None:
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists()
 
 
-def test_document__has_both_kinds() -> None:
+def test_document__counts_of_sections_add_up_to_the_summary() -> None:
     text = document.written((ROOT / "docs" / "validation.md").read_text(encoding="utf-8"), page.TARGET)
-    outside, _, own = text.partition("\n## Our own tests of a rule\n")
-    assert "comparisons with something outside" in outside
-    assert outside.count(f"| {AGREES} |") > 30
-    assert own.count(f"| {rows.HOLDS} |") > 10
-    assert f"| {AGREES} |" not in own
+    said = [int(number) for number in re.findall(r"\d+", text.partition(".**")[0].replace("\n", " "))]
+    rows_of = re.findall(r"^\| [^|]*[a-z][^|]* ((?:\| \d+ )+)\|", text, re.MULTILINE)
+    counts = [[int(number) for number in re.findall(r"\d+", row)] for row in rows_of]
+    outside = [sum(column) for column in zip(*(row for row in counts if len(row) == 4), strict=True)]
+    own = [sum(column) for column in zip(*(row for row in counts if len(row) == 3), strict=True)]
+    assert said == [sum(outside), *outside, sum(own), *own]
+    assert text.count("\n- **differs**: ") == outside[1]
 
 
 # --- coverage of intervals ---
@@ -332,16 +344,6 @@ def test_coverage__row_has_counts_and_their_interval() -> None:
     assert "intervals of 40 points in the median, 25 without 0" in result
     assert "in 24 of 25 (80–100 %); the verdict's in 24, one without the variance" in result
     assert "between captures in 0. Changes" in result
-
-
-def test_coverage__renews_its_section_only() -> None:
-    page_text = f"head\n\n### A\n\n1\n\n### {coverage.TITLE}\n\nold\n\n### B\n\n2\n"
-    renewed = coverage.with_section(page_text, [coverage.row(covered(24))])
-    assert renewed.startswith("head\n\n### A\n\n1\n")
-    assert renewed.endswith("\n\n### B\n\n2\n")
-    assert "\nold\n" not in renewed
-    assert "24 of 25" in renewed
-    assert coverage.with_section("no such section", []) == "no such section"
 
 
 def test_coverage__a_capture_is_a_piece_of_the_model() -> None:

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from validation import witness, witness_delay
-from validation.witness_lab import Case, Counters, Measured
+from validation import witness
+from validation.lab.bottleneck import Case, Counters
+from validation.lab.delay import DelayLine
+from validation.lab.witness_run import Measured
 
 pytestmark = pytest.mark.alone
 
@@ -131,11 +133,11 @@ def test_main__not_run_is_a_failure_in_ci(
 def test_delay_line__in_order_and_never_early() -> None:
     near, source = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     sink, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    line = witness_delay.DelayLine(source.fileno(), sink.fileno(), 0.03)
+    line = DelayLine(source.fileno(), sink.fileno(), 0.03)
     begin = time.monotonic()
     for index in range(20):
         near.send(bytes([index]))
-    witness_delay.run_until(line, lambda: len(line.lateness_s) == 20)
+    line.run_until(lambda: len(line.lateness_s) == 20)
     assert time.monotonic() - begin >= 0.03
     assert [far.recv(10)[0] for _ in range(20)] == list(range(20))
     assert min(line.lateness_s) >= 0
@@ -145,7 +147,7 @@ def test_delay_line__in_order_and_never_early() -> None:
 
 
 def lab(case: Case) -> list[str]:
-    return [sys.executable, str(FOLDER / "witness_lab.py"), json.dumps(asdict(case))]
+    return [sys.executable, "-m", "validation.lab.witness_run", json.dumps(asdict(case))]
 
 
 def namespaces() -> set[str]:
@@ -194,9 +196,9 @@ def test_lab__killed_leaves_nothing(number: signal.Signals) -> None:
     before = namespaces()
     run = subprocess.Popen(lab(Case("reno", 1, rtt_s=float(marker))), stdout=subprocess.PIPE)
     deadline = time.monotonic() + 10
-    while not processes_with(marker, "witness_delay.py") and time.monotonic() < deadline:
+    while not processes_with(marker, "validation.lab.delay") and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert processes_with(marker, "witness_delay.py")
+    assert processes_with(marker, "validation.lab.delay")
     run.send_signal(number)
     run.communicate()
     time.sleep(0.5)

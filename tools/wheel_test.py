@@ -108,6 +108,8 @@ def installed(wheels: Sequence[Path | str], place: Path) -> str:
     python = str(place / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, *map(str, wheels)], env=clean(os.environ), check=True)
+    if not (place / "share" / "man" / "man1" / "mousehole-compare.1").is_file():
+        sys.exit("wheel-test: the wheel has no manual pages")
     names = ", ".join(Path(path).name for path in wheels)
     size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / 1e6
     print(f"wheel-test: installed {names} in {time.monotonic() - began:.0f} s; {size:.0f} MB", flush=True)

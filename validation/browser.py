@@ -15,25 +15,20 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from math import exp, hypot, log
 from pathlib import Path
 
-from mousehole import charts
 from mousehole.base import ConsoleReporter, MouseholeError, counted, time_text
 from mousehole.page import (
-    Load,
+    PageLoads,
     PageOptions,
     PageResults,
     Prediction,
-    Setting,
-    Trial,
     conduct,
-    document,
     example,
+    loads_of,
     predict,
-    show,
-    waterfall,
 )
 from mousehole.statistics import Estimate
 from rich.console import Console
@@ -115,15 +110,7 @@ def rows_of(results: PageResults, prediction: Prediction) -> list[Row]:
 
 def read(path: Path) -> PageResults:
     """Returns the loads that `--json` wrote."""
-    given = json.loads(path.read_text(encoding="utf-8"))
-    setting = Setting(**{item.name: given["manifest"][item.name] for item in fields(Setting)})
-    setting = replace(setting, notes=tuple(setting.notes))
-    trials = tuple(
-        Trial(one["scheme"], one["round"], Load.of_record(one), one["link"], one["invalid"], one["repeats"])
-        for one in given["loads"]
-    )
-    schemes = tuple(row["scheme"] for row in given["schemes"])
-    return PageResults(setting, schemes, given["manifest"]["baseline"], given["manifest"]["loads"], trials)
+    return loads_of(json.loads(path.read_text(encoding="utf-8"))).results
 
 
 def as_ratio(change: Estimate) -> Estimate:
@@ -188,14 +175,14 @@ def main() -> int:
         return int(bool(os.environ.get("CI")))
     prediction = predict.predicted(results, options, times=SIMULATED)
     rows = rows_of(results, prediction)
-    for text, _ in show.remarks(results, results.rows(), prediction):
-        print(text)
+    found = PageLoads(results, prediction)
+    print(found.markdown())
     print(table(rows))
     if given.json:
-        given.json.write_text(document.text(results, prediction))
+        found.save(given.json)
     if not given.dry:
         documents.renew(DOCUMENT, "page-figure", section(results, rows))
-        charts.written(waterfall.picture_of(results), PICTURE)
+        found.plot(PICTURE)
     far = [row.scheme for row in rows if not row.is_within]
     if far:
         print(f"page-figure: beyond {BOUND:.0%}: {', '.join(far)}")

@@ -2,8 +2,7 @@
 
 `make validation WHAT=coverage` cuts captures of several lengths from runs of a model at load 0.225, compares
 two schemes on each at load 0.9, and asks whether the interval of the primary endpoint holds the change that
-long runs of the model itself have. It writes validation/coverage.json, and from it the table in
-docs/validation.md.
+long runs of the model itself have. It writes validation/coverage.json, which `make validation` counts.
 Captures tell starts only and are replayed open, or tell ends too and are replayed closed: with all users
 behind the model's few addresses, and with an address for each session.
 """
@@ -13,7 +12,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -27,12 +25,10 @@ from mousehole.engine_types import ModelParams, Scenario
 from mousehole.runs import Results, default_jobs
 from mousehole.statistics import Design, Estimate, binomial_interval, log_ratio
 
-from tools import document
-from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, Row
+from validation.rows import AGREES, DIFFERS, NOT_COMPARED, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "validation" / "coverage.json"
-DOCUMENT = ROOT / "docs" / "validation.md"
 TITLE = "Intervals of compare on short captures"
 COMMAND = "make validation WHAT=coverage"
 MODELS, LENGTHS_S, CAPTURES = ("poisson", "web:sfd"), (12, 60, 600), 25
@@ -89,7 +85,7 @@ class Covered:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what was asked for, keeps it in the record, and renews the table."""
+    """Runs what was asked for, prints it, and keeps it in the record."""
     options = parse(arguments)
     kept = {one.key: one for one in read(options.record)}
     for model in options.models:
@@ -103,8 +99,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 kept[found.key] = found
                 print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
             options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
-    text = options.document.read_text(encoding="utf-8")
-    options.document.write_text(with_section(text, rows(options.record)), encoding="utf-8")
     return 0
 
 
@@ -120,7 +114,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--duration", default=WINDOW, help="length of the windows on captures")
     parser.add_argument("--jobs", type=int, default=default_jobs())
     parser.add_argument("--record", type=Path, default=RECORD)
-    parser.add_argument("--document", type=Path, default=DOCUMENT)
     return parser.parse_args(arguments)
 
 
@@ -240,21 +233,6 @@ def command(found: Covered) -> str:
 def read(record: Path) -> list[Covered]:
     """Returns what was recorded."""
     return [Covered(**one) for one in json.loads(record.read_text())] if record.exists() else []
-
-
-def with_section(text: str, found: Sequence[Row]) -> str:
-    """Returns the page with this section renewed; `make validation` adds it where it is missing."""
-    heading = f"### {TITLE}\n\n"
-    before, mark, after = text.partition(heading)
-    if not mark:
-        return text
-    following = re.search(r"^##", after, re.MULTILINE)
-    rest = "\n" + after[following.start() :] if following else ""
-    header = ("claim", "compared with", "result", "verdict", "command")
-    cells = [
-        (one.claim, one.compared, one.result, OF_TESTS[one.verdict], f"`{one.command}`") for one in found
-    ]
-    return before + heading + document.table(header, cells) + rest
 
 
 def means(results: Results, scheme: str) -> tuple[np.ndarray, np.ndarray]:

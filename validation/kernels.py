@@ -25,11 +25,12 @@ from statistics import fmean
 from typing import Any
 
 from tools import document
-from validation import live, live_lab
+from validation import live
 from validation.kernels_guest import DEVICE, MARK, checks
 from validation.kernels_image import Kernel, ObstacleError, fetch, image, obstacle, play
+from validation.lab import live as live_lab
+from validation.lab.scheme_run import Task
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
-from validation.live_run import Task
 
 ATTACHMENT = {"6.1": "clsact", "6.12": "tcx"}
 SIZES = ("mean", "p50", "p99")

@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from validation.kernels_image import REPORT
-from validation.live_lab import BPF_ROOT
-from validation.live_run import Task, TimedHosts, play
+from validation.lab.bottleneck import Case, Lab
+from validation.lab.hosts import CLIENT as RECEIVER
+from validation.lab.hosts import SERVER, Hosts, Transfer
+from validation.lab.namespaces import BPF_ROOT, Namespace
+from validation.lab.scheme_run import Task, play
 from validation.shaping import user_rates
-from validation.transfer_lab import SERVER, Transfer
-from validation.witness_lab import RECEIVER, Case, Lab, Namespace
 
 LIVE = "mousehole-live"
 DEVICE, UPSTREAM = "r1", "r0"
@@ -108,7 +109,7 @@ def settled(net: Namespace, before: dict[str, Any], *devices: str) -> str | None
 
 def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
     """Returns the seconds that one transfer through the router takes."""
-    hosts = TimedHosts(lab.sender, lab.receiver, "cubic")
+    hosts = Hosts(lab.sender, lab.receiver, "cubic")
     one = Transfer(number, [size], 0.0)
     hosts.start(one)
     deadline = time.monotonic() + 30
@@ -116,7 +117,7 @@ def transfer(lab: Lab, number: int, size: int = SIZE) -> float:
         if time.monotonic() > deadline:
             raise RuntimeError(f"a transfer of {size} bytes had {one.received} after 30 s")
         hosts.step(0.05)
-    for end in hosts.left_over:
+    for end in hosts.kept:
         end.close()
     hosts.listener.close()
     return hosts.ended_s[number] - hosts.opened_s[number]
@@ -449,7 +450,7 @@ def run_flows(name: str, seed: int, commands: Sequence[str], task: Task) -> None
         lab = GuestLab(task.rtt_s)
         for line in commands:
             output(lab.router, line)
-        hosts = TimedHosts(lab.sender, lab.receiver, "cubic")
+        hosts = Hosts(lab.sender, lab.receiver, "cubic")
         gc.disable()
         busy, whole = busy_s()
         result = play(hosts, task)

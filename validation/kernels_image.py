@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from validation.witness_lab import die_with_parent
+from validation.lab.namespaces import die_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "kernels"
@@ -250,8 +250,8 @@ def image(kernel: Kernel, program: Path) -> bytes:
         add_program(archive, Path(str(shutil.which(tool))), f"bin/{tool}")
     add_program(archive, program, "bin/mousehole-live")
     python, home = add_python(archive)
-    for path in sorted((ROOT / "validation").glob("*.py")):
-        archive.copy(path, f"repository/validation/{path.name}")
+    for path in sorted((ROOT / "validation").rglob("*.py")):
+        archive.copy(path, f"repository/{path.relative_to(ROOT)}")
     add_modules(archive, kernel)
     archive.file("init", INIT.format(python=python, home=home, guest=GUEST).encode())
     return archive.whole()

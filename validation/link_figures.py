@@ -31,12 +31,13 @@ from mousehole.base import MouseholeError, counted
 from mousehole.engine_types import Scenario
 
 from tools import document
-from validation import live, live_lab, witness
+from validation import live, witness
+from validation.lab import live as live_lab
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "link.md"
 TARGET = "validation WHAT=link_figures"
-PROGRAMS = Path(__file__).with_name("link_programs.py")
+PROGRAMS = Path(__file__).parent / "lab" / "link_programs.py"
 NO_BURST = 0
 SPARE_S = 15.0
 MOST_PLAYS = 3

@@ -29,9 +29,10 @@ from mousehole.statistics import Design
 from numpy.typing import NDArray
 
 from tools import document
-from validation import live_lab, witness
-from validation.live_run import Task
-from validation.witness_lab import BURST_FRAMES, ETHERNET, FULL_FRAME
+from validation import witness
+from validation.lab import live as live_lab
+from validation.lab.bottleneck import BURST_FRAMES, ETHERNET, FULL_FRAME
+from validation.lab.scheme_run import Task
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "live-validation.md"
@@ -185,7 +186,7 @@ def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> 
         path = Path(folder, "task.json")
         path.write_text(json.dumps(asdict(task)), encoding="utf-8")
         report: dict[str, Any] = witness.report_of(
-            "live_run", path, task.seconds + 60, "live-prediction: a run"
+            "scheme_run", path, task.seconds + 60, "live-prediction: a run"
         )
     return report
 

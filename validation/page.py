@@ -1,15 +1,17 @@
 """Runs every check of the simulator and writes docs/validation.md from what they print.
 
-`make validation` calls it. Each check prints JSON or CSV, which is kept in build/validation; with --reuse an
-output that stands there is taken instead of a new run. A check that cannot run gives "not compared", never
-silence. The page counts comparisons with something outside apart from our own tests of a rule. Ends with 0
-when the page was written, whatever stands on it.
+`make validation` calls it. The document has how many rows each section has of each verdict, and those that
+differ; every row is written to build/validation/tables.md. Each check prints JSON or CSV, which is kept in
+build/validation; with --reuse an output that stands there is taken instead of a new run. A check that cannot
+run gives "not compared", never silence. Comparisons with something outside are counted apart from our own
+tests of a rule. Ends with 0 when the page was written, whatever stands on it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +20,18 @@ from pathlib import Path
 
 from tools import document
 from validation import coverage, rows
-from validation.rows import AGREES, DIFFERS, NOT_COMPARED, OF_TESTS, UNDECIDED, Row, Test, in_module, tally
+from validation.rows import (
+    AGREES,
+    DIFFERS,
+    HOLDS,
+    NOT_COMPARED,
+    OF_TESTS,
+    UNDECIDED,
+    Row,
+    Test,
+    in_module,
+    tally,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "validation.md"
@@ -28,6 +41,8 @@ RELEASE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 MOST_S = 1800
 SIM = "cargo test -p mousehole-sim --test it --"
 POLICY = "cargo test -p mousehole-policy --test it --"
+TABLES = "tables.md"
+VERDICTS, OF_RULES = (AGREES, DIFFERS, UNDECIDED, NOT_COMPARED), tuple(OF_TESTS.values())
 GROUPS = (("Comparisons with something outside", True), ("Our own tests of a rule", False))
 
 
@@ -69,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outputs = {name: output(name, command, reuse=options.reuse) for name, command in PROGRAMS.items()}
     sections = list(compared(outputs))
     document.renew(options.document, TARGET, body(sections))
-    print(f"validation: wrote {options.document.name}: {summary(sections)}")
+    (KEPT / TABLES).write_text(tables(sections), encoding="utf-8")
+    print(f"validation: wrote {options.document.name} and {KEPT / TABLES}: {summary(sections)}")
     return 0
 
 
@@ -266,15 +282,41 @@ def summary(sections: Sequence[Section]) -> str:
 
 
 def body(sections: Sequence[Section]) -> str:
-    """Returns the part of the page that is written: what is wrong, then everything."""
-    right = (AGREES, UNDECIDED, "holds")
+    """Returns the part of the document that is written: the counts of each section, then what is wrong."""
+    right = (AGREES, UNDECIDED, HOLDS)
     wrong = [row for section in sections for row in shown(section) if row.verdict not in right]
     parts = ["\n" + document.wrapped(f"**{summary(sections)}.**") + "\n"]
+    for title, is_outside in GROUPS:
+        chosen = [section for section in sections if section.is_outside is is_outside and section.rows]
+        parts.append(f"\n## {title}\n\n{counts(chosen, VERDICTS if is_outside else OF_RULES)}")
     if wrong:
         lines = (
             document.wrapped(f"- {row.verdict}: {row.claim}. {row.result}", "  ") + "\n" for row in wrong
         )
         parts.append("\n## What differs, fails or is not compared\n\n" + "".join(lines))
+    return "".join(parts)
+
+
+def counts(sections: Iterable[Section], verdicts: Sequence[str]) -> str:
+    """Returns a table of how many rows of each section have which verdict, and their commands."""
+    header = ["", *(verdict.strip("*") for verdict in verdicts), "commands"]
+    lines = []
+    for section in sections:
+        words = [row.verdict for row in shown(section)]
+        commands = dict.fromkeys(_start(row.command) for row in section.rows)
+        lines.append([section.title, *(str(words.count(verdict)) for verdict in verdicts),
+                      ", ".join(f"`{command}`" for command in commands if command)])  # fmt: skip
+    return document.table(header, lines)
+
+
+def _start(command: str) -> str:
+    """Returns a row's command without the options that choose the row."""
+    return re.sub(r" (?:--claim|--models|--case|-- ).*", "", command.partition("; ")[0])
+
+
+def tables(sections: Sequence[Section]) -> str:
+    """Returns every row, a table for each section."""
+    parts = []
     for title, is_outside in GROUPS:
         parts.append(f"\n## {title}\n")
         chosen = [section for section in sections if section.is_outside is is_outside and section.rows]

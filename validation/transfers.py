@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from tools import document
 from validation import witness
-from validation.transfer_path import Path as NetworkPath
+from validation.lab.paths import Path as NetworkPath
 
 ROOT = Path(__file__).resolve().parent.parent
 RATE_BPS = 10_000_000
@@ -216,7 +216,7 @@ def linux_times(
         transfers = [{"number": n, "sizes": cell.sizes, "rate_bps": cell.rate_bps} for n, cell in order]
         content = {"paths": str(paths), "transfers": transfers, "congestion": congestion, "seconds": limit_s}
         task.write_text(json.dumps(content), encoding="utf-8")
-        report = witness.report_of("transfer_lab", task, limit_s + 60, "witness: the transfers")
+        report = witness.report_of("transfers_run", task, limit_s + 60, "witness: the transfers")
     times: dict[Cell, list[float | None]] = {cell: [] for cell in cells}
     for number, cell in numbered:
         ends = report["seconds"][number]

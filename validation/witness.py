@@ -1,9 +1,9 @@
 """Real Linux beside the simulator: bulk TCP through a TBF bottleneck, throughput and mean queue within 10 %.
 
 `make validation WHAT=witness` writes the table of docs/witness.md; with `--json` the rows are printed as JSON
-lines instead. Linux runs in namespaces of its own (witness_lab.py); the simulator plays the same link, flows
-and window. Exit code 1 when a case differs by more than the bound. Without root or a tool nothing can be
-measured: the program then says NOT RUN and why, and fails only where CI is set.
+lines instead. Linux runs in namespaces of its own (lab/witness_run.py); the simulator plays the same link,
+flows and window. Exit code 1 when a case differs by more than the bound. Without root or a tool nothing can
+be measured: the program then says NOT RUN and why, and fails only where CI is set.
 """
 
 from __future__ import annotations
@@ -26,15 +26,9 @@ from typing import Any
 from mousehole.statistics import Design
 
 from tools import document
-from validation.witness_lab import (
-    BURST_FRAMES,
-    ETHERNET,
-    FULL_FRAME,
-    SPARE_S,
-    Case,
-    Measured,
-    die_with_parent,
-)
+from validation.lab.bottleneck import BURST_FRAMES, ETHERNET, FULL_FRAME, Case
+from validation.lab.namespaces import die_with_parent
+from validation.lab.witness_run import SPARE_S, Measured
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "witness.md"
@@ -194,12 +188,12 @@ def linux_runs(case: Case, reps: int, jobs: int) -> list[Measured]:
 
 
 def report_of(module: str, task: Path, seconds: float, what: str) -> Any:
-    """Runs a module of this folder on a file, in a process that dies with this one; returns its JSON.
+    """Runs a module of `validation.lab` on a file, in a process that dies with this one; returns its JSON.
 
     Ends the program with `what` and the process's last words if it fails.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", f"validation.{module}", str(task)],
+        [sys.executable, "-m", f"validation.lab.{module}", str(task)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -219,9 +213,9 @@ def report_of(module: str, task: Path, seconds: float, what: str) -> Any:
 @contextlib.contextmanager
 def linux_run(case: Case) -> Iterator[Callable[[], Measured]]:
     """Starts a run. Yields a function that waits for its result. The run never outlives the context."""
-    program = Path(__file__).with_name("witness_lab.py")
     process = subprocess.Popen(
-        [sys.executable, str(program), json.dumps(asdict(case))],
+        [sys.executable, "-m", "validation.lab.witness_run", json.dumps(asdict(case))],
+        cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from live.tests.support import DEVICE, FAR, FAR_ADDRESS, NEAR, NEAR_ADDRESS
-from validation import live_lab
-from validation.live_lab import Echo, Lab
+from validation.lab import live as live_lab
+from validation.lab.live import Echo, Lab
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from validation.live_lab import Lab
+from validation.lab.live import Lab
 
 NEAR, FAR, DEVICE = "near", "far", "wan"
 NEAR_ADDRESS, FAR_ADDRESS = "10.7.0.1", "10.7.0.2"

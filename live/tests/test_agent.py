@@ -27,7 +27,8 @@ from live.tests.support import (
     table,
     wait_until,
 )
-from validation.live_lab import BPF_ROOT, Echo, Lab, found
+from validation.lab.live import Echo, Lab, found
+from validation.lab.namespaces import BPF_ROOT
 
 PORT = 7200
 INITIAL = 20

@@ -24,7 +24,7 @@ from live.tests.support import (
     flow_of,
     status,
 )
-from validation.live_lab import Lab
+from validation.lab.live import Lab
 
 HTTP_PORT, IPERF_PORT = 7400, 7401
 FILES = {"short": bytes(range(256)) * 16, "long": bytes(range(256)) * 8_192}

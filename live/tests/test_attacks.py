@@ -21,7 +21,8 @@ from pathlib import Path
 import pytest
 
 from live.tests.support import CAPABILITIES, DEVICE, NEAR, assert_refused, status, wait_until
-from validation.live_lab import BPF_ROOT, ROOT, Lab, found
+from validation.lab.live import Lab, found
+from validation.lab.namespaces import BPF_ROOT, ROOT
 
 NOBODY = 65534
 PIDS = 1000

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from live.tests.support import DEVICE, FAR, FAR_ADDRESS, NEAR, NEAR_ADDRESS, wait_until
-from validation.live_lab import Lab
+from validation.lab.live import Lab
 
 FLOWS = 20_011
 MILLION = 1_000_000

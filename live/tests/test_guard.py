@@ -25,7 +25,8 @@ from live.tests.support import (
     replace_tc,
     wait_until,
 )
-from validation.live_lab import BPF_ROOT, Lab, found
+from validation.lab.live import Lab, found
+from validation.lab.namespaces import BPF_ROOT
 
 FOLDER = "/etc/mousehole"
 MARK = f"mode = 'mark'\nvia = 'dscp'\nflows = {FLOWS}\n"

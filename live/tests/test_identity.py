@@ -16,7 +16,8 @@ from live.tests.support import (
     status,
     wait_until,
 )
-from validation.live_lab import BPF_ROOT, Lab, found
+from validation.lab.live import Lab, found
+from validation.lab.namespaces import BPF_ROOT
 
 OLD, NEW = "old", "new"
 SHADOW = ("mark", DEVICE, "--shadow", "--flows", str(FLOWS))

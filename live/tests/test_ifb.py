@@ -21,7 +21,7 @@ from live.tests.support import (
     assert_restored,
     status,
 )
-from validation.live_lab import Lab, found, transfer
+from validation.lab.live import Lab, found, transfer
 
 HOME, HOME_ADDRESS, ROUTER_ADDRESS = "home", "10.8.0.2", "10.8.0.1"
 IFB = "ifb0"

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from validation.live_lab import ROOT, Echo, Lab, transfer, without_counters
+from validation.lab.live import Echo, Lab, transfer, without_counters
+from validation.lab.namespaces import ROOT
 
 
 def test_lab__carries_datagrams_and_transfers(lab: Lab, echo: Echo) -> None:
@@ -26,7 +27,7 @@ def test_lab__is_seen_by_nobody_else(lab: Lab) -> None:
 
 def test_lab__vanishes_when_its_maker_is_killed() -> None:
     maker = (
-        "from validation.live_lab import Lab\n"
+        "from validation.lab.live import Lab\n"
         "import time\n"
         "lab = Lab()\n"
         "lab.add('near')\n"

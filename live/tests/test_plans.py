@@ -18,8 +18,8 @@ from mousehole import _engine
 from mousehole.answer import Link, settings, why_nothing
 
 from live.tests.support import DEVICE, FAR, FAR_ADDRESS, NEAR, NEAR_ADDRESS, assert_refused, replace_tc
-from validation import live_lab
-from validation.live_lab import Lab
+from validation.lab import live as live_lab
+from validation.lab.live import Lab
 
 LINK = Link(rate_bps=5_000_000, buffer_packets=50, overhead=0)
 KERNEL_SAYS = (

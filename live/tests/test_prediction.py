@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from validation import live, live_lab, witness
+from validation import live, witness
+from validation.lab import live as live_lab
 from validation.live import Compared, Figures, FlowList, Run, compare
 
 FIGURES = Figures(mean=100, p50=80, p90=150, p99=300, bulk_mbps=7, unfinished=0)

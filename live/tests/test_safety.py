@@ -23,7 +23,8 @@ from live.tests.support import (
     up,
     wait_until,
 )
-from validation.live_lab import BPF_ROOT, Echo, Lab, found
+from validation.lab.live import Echo, Lab, found
+from validation.lab.namespaces import BPF_ROOT
 
 ATTACHMENTS = ("tcx", "clsact")
 TUNE = ("tune", DEVICE, "--rate", "8mbit")

@@ -17,7 +17,7 @@ from live.tests.support import (
     assert_restored,
     status,
 )
-from validation.live_lab import Lab
+from validation.lab.live import Lab
 from validation.shaping import user_rates
 
 SECOND_ADDRESS = "10.7.0.11"

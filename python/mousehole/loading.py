@@ -1,7 +1,7 @@
 """Results from the files that `save` and `--json` write, without any run."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,49 +10,61 @@ from mousehole.answer import jsonout
 from mousehole.base import MouseholeError
 from mousehole.comparison import Comparison
 from mousehole.days import DAYS_SCHEMA, Day, DaysComparison
+from mousehole.link import ProgramsComparison
+from mousehole.page import PAGE_SCHEMA, PageLoads, loads_of
 from mousehole.runs import Results, load_policies
+from mousehole.sweeps import Sweep
 from mousehole.tuning import SCHEMA as TUNE_SCHEMA
 from mousehole.tuning import Tuned, results_of
 
-SCHEMAS = (jsonout.COMPARE_SCHEMA, DAYS_SCHEMA, TUNE_SCHEMA)
+Result = Comparison | DaysComparison | Tuned | PageLoads | Sweep
 
 
-def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Comparison | DaysComparison | Tuned:
-    """Returns the result that a file holds: a comparison, one over days, or a search of settings.
+def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
+    """Returns the result that a file holds: of `compare`, `compare_days`, `tune`, `page` or `link`.
 
-    The file is what `save` or the option `--json` of `mousehole compare` or `tune` wrote. Frames, charts,
-    pages and sentences are those of the result itself; single transfers are gone, and so is the time that a
-    search took. `policy` names the headers of own policies that schemes of it use.
+    The file is what `save` or the option `--json` wrote. The folder of a sweep gives its `Sweep`. Frames,
+    charts, pages and sentences are those of the result itself; single transfers are gone, and so is the time
+    that a search took. `policy` names the headers of own policies that schemes of it use.
 
     Raises `MouseholeError` for a file that cannot be read, is no such document, was written in the form of
-    an earlier version or is not whole, and where a header is missing or has changed.
+    an earlier version or is not whole, for a folder without a sweep, and where a header is missing or has
+    changed.
 
     Examples:
         >>> load("nothing.json")
         Traceback (most recent call last):
         mousehole.base._errors.MouseholeError: nothing.json: cannot be read; No such file or directory
     """
+    if Path(path).is_dir():
+        return Sweep(path)
     document = _document(path)
     load_policies(policy)
     try:
-        if document["schema"] == DAYS_SCHEMA:
-            days = [Day(entry["day"], _results(entry["comparison"])) for entry in document["days"]]
-            over_days = DaysComparison(tuple(days))
-            over_days.to_json()  # computes all rows, which are kept: a fault shows here
-            return over_days
-        if document["schema"] == TUNE_SCHEMA:
-            judged = Comparison(_results(document["comparison"]), None)
-            tuned = Tuned(results_of(document, judged), judged, None)
-            tuned.to_json()
-            return tuned
-        comparison = Comparison(_results(document), None)
-        comparison.to_json()
-        return comparison
+        result = _READERS[document["schema"]](document)
+        result.to_json()  # computes all rows, which are kept: a fault shows here
     except _NotAtHandError as error:
         raise _fault(path, str(error)) from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         what = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
         raise _fault(path, f"is no whole document of {document['schema']}; {what}") from None
+    return result
+
+
+def _days_of(document: dict[str, Any]) -> DaysComparison:
+    return DaysComparison(
+        tuple(Day(entry["day"], _results(entry["comparison"])) for entry in document["days"])
+    )
+
+
+def _tuned_of(document: dict[str, Any]) -> Tuned:
+    judged = Comparison(_results(document["comparison"]), None)
+    return Tuned(results_of(document, judged), judged, None)
+
+
+def _comparison_of(document: dict[str, Any]) -> Comparison:
+    results = _results(document)
+    return ProgramsComparison(results, document["link"]) if "link" in document else Comparison(results, None)
 
 
 class _NotAtHandError(Exception):
@@ -70,19 +82,16 @@ def _document(path: str | Path) -> dict[str, Any]:
     except ValueError as error:
         raise _fault(path, f"is not JSON, or is cut off ({error}); {_ALLOWED}") from None
     schema = document.get("schema") if isinstance(document, dict) else None
-    if schema in SCHEMAS:
+    if schema in _READERS:
         return dict(document)
     if not isinstance(schema, str):
         raise _fault(path, f"names no schema; {_ALLOWED}")
     family = schema.rpartition("/")[0]
-    same = next((one for one in SCHEMAS if one.rpartition("/")[0] == family), None)
+    same = next((one for one in _READERS if one.rpartition("/")[0] == family), None)
     if same is None:
         raise _fault(path, f'has the schema "{schema}"; {_ALLOWED}')
     raise _fault(path, f'has the schema "{schema}", of another version of Mousehole than this one, which '
                        f'writes "{same}"; compare again')  # fmt: skip
-
-
-_ALLOWED = f"allowed is what --json of mousehole compare or tune wrote ({', '.join(SCHEMAS)})"
 
 
 def _results(document: dict[str, Any]) -> Results:
@@ -110,3 +119,12 @@ def _digests(scheme: str) -> dict[str, str]:
 
 def _fault(path: str | Path, sentence: str) -> MouseholeError:
     return MouseholeError(sentence, kind="file", file=str(path))
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Comparison | DaysComparison | Tuned | PageLoads]] = {
+    jsonout.COMPARE_SCHEMA: _comparison_of,
+    DAYS_SCHEMA: _days_of,
+    TUNE_SCHEMA: _tuned_of,
+    PAGE_SCHEMA: loads_of,
+}
+_ALLOWED = f"allowed is what --json of mousehole compare, tune, page or link wrote ({', '.join(_READERS)})"

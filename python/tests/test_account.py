@@ -8,6 +8,7 @@ from typing import get_type_hints
 import mousehole
 import pytest
 from mousehole import engine_types
+from mousehole.document import print_document
 from mousehole.engine_types import TrafficSummary
 from mousehole.inputs import account, show
 from rich.console import Console
@@ -120,7 +121,8 @@ def test_summary__types_of_its_parts(tmp_path: Path) -> None:
 def test_inspect__prints_the_account(tmp_path: Path) -> None:
     esp = (1000.5, tcp(False, 0, 1, 1400, protocol=50))
     console = Console(width=120, record=True, file=(tmp_path / "out").open("w", encoding="utf-8"))
-    show.print_summary(console, read(tmp_path, a=pcap([*connection(1000, 1000), esp])))
+    summary = read(tmp_path, a=pcap([*connection(1000, 1000), esp]))
+    print_document(console, show.summary_document(summary))
     printed = console.export_text()
     assert "pcap, 5 rows, 5 used: 100 % of 2.6 kB" in printed
     assert "1 flow, 1 packet, 1.44 kB with the data, 0 B against it, replayed as recorded" in printed

@@ -56,7 +56,7 @@ def printed(details: bool = False, width: int = 120) -> str:
 
 def test_terminal__shows_what_is_not_folded() -> None:
     text = printed()
-    for shown in ("Title", "Best is a.", "tc qdisc", "Para two.", "item <1>", "name: value", "run again",
+    for shown in ("Title", "Best is a.", "tc qdisc", "Para two.", "item <1>", "name  value", "run again",
                   "−30 % (−40…−20)", "better, better", "A note.", "Fourth", "--details prints"):  # fmt: skip
         assert shown in text, shown
     for hidden in ("Folded.", "In the details.", "On pages.", "A chart", "First"):

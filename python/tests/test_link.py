@@ -25,6 +25,7 @@ from mousehole.document import print_document
 from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
 from mousehole.link import Played, Programs, congestion_line, status_line
 from mousehole.link import _link as link
+from mousehole.link import _rounds as link_rounds
 from mousehole.runs import Plan
 from support import MODULE
 from test_json import SCHEMA, faults
@@ -377,10 +378,10 @@ def test_command__compares_schemes(tmp_path: Path) -> None:
 
 def two_schemes(rounds: int) -> Plan:
     options = Options(rate="10mbit", rtt="20ms", schemes="droptail,red", seeds=rounds)
-    return link.plan_rounds(link.base_scenario(scenarios.default(), options), options, None)
+    return link_rounds.plan_rounds(link.base_scenario(scenarios.default(), options), options, None)
 
 
-def compared_with(monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[bool]) -> link.Trial:
+def compared_with(monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[bool]) -> link_rounds.Trial:
     """Compares two schemes by one real run that is shown again and again, valid or not as `verdicts` say."""
     one, left = fetched("droptail", 10_000), iter(verdicts)
 
@@ -389,14 +390,14 @@ def compared_with(monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[b
         account = {**one.account, "is_valid": is_valid, "faults": [] if is_valid else ["it was late"]}
         return dataclasses.replace(one, account=account)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(link, "play", play)
-    trial = link.compare(two_schemes(rounds), Programs(command=["true"]), "fetch")
+    monkeypatch.setattr(link_rounds, "play", play)
+    trial = link_rounds.compare(two_schemes(rounds), Programs(command=["true"]), "fetch")
     assert next(left, None) is None  # every run was asked for
     return trial
 
 
 def test_compare__an_invalid_run_is_repeated_and_then_its_round_left_out(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     first = [True, False, True]  # red is repeated once
     second = [False, False, False]  # droptail stays invalid, and red is not run
@@ -407,7 +408,7 @@ def test_compare__an_invalid_run_is_repeated_and_then_its_round_left_out(
     assert trial.faults == [
         "round 2 is left out: under droptail 3 runs were invalid, the last because it was late"
     ]
-    document = json.loads(trial.to_json())
+    document = json.loads(trial.comparison.to_json())
     assert document["manifest"]["replications"] == 2
     told = [(run["scheme"], run["round"], run["is_valid"], run["counts"]) for run in document["link"]]
     assert told[:4] == [
@@ -417,6 +418,10 @@ def test_compare__an_invalid_run_is_repeated_and_then_its_round_left_out(
     assert [run["counts"] for run in document["link"][3:]] == [False, False, False, True, True]
     schema = json.loads(SCHEMA.read_text())
     assert faults(schema, document) == []
+    trial.comparison.save(tmp_path / "found.json")
+    loaded = mousehole.load(tmp_path / "found.json")
+    assert loaded.markdown() == trial.comparison.markdown()
+    assert trial.faults[0] in loaded.markdown()
 
 
 def test_compare__a_valid_run_of_a_round_that_is_left_out_does_not_count(
@@ -424,7 +429,9 @@ def test_compare__a_valid_run_of_a_round_that_is_left_out_does_not_count(
 ) -> None:
     trial = compared_with(monkeypatch, 2, [True, False, False, False, True, True])
     assert trial.comparison is not None
-    assert [run["counts"] for run in json.loads(trial.to_json())["link"]] == [False] * 4 + [True] * 2
+    assert [run["counts"] for run in json.loads(trial.comparison.to_json())["link"]] == [False] * 4 + [
+        True
+    ] * 2
 
 
 @pytest.mark.parametrize("rounds", [1, 5])
@@ -441,22 +448,23 @@ def test_compare__the_report_has_words_of_its_own(monkeypatch: pytest.MonkeyPatc
     assert "Let the programs do more, or give a lower rate." in text
     assert "The intervals cover what rounds of the same programs on this machine differ by." in text
     assert "rounds would hardly decide" in text or "(--rounds)" in text or "equal within 5 %" in text
-    notes = json.loads(trial.to_json())["notes"]
+    notes = json.loads(trial.comparison.to_json())["notes"]
     assert not any("replication" in note for note in notes)
 
 
 def test_compare__no_round_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = compared_with(monkeypatch, 1, [False, False, False])
     assert trial.comparison is None
-    with pytest.raises(MouseholeError, match="no round is left"):
-        trial.to_json()
+    assert trial.faults == [
+        "round 1 is left out: under droptail 3 runs were invalid, the last because it was late"
+    ]
 
 
 def test_command__no_round_is_left_is_status_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     trial = compared_with(monkeypatch, 1, [False, False, False])
-    monkeypatch.setattr(link, "compare", lambda *_: trial)
+    monkeypatch.setattr(link_rounds, "compare", lambda *_: trial)
     place = tmp_path / "found.json"
     words = ["link", "--rate", "10mbit", "--schemes", "red", "--json", str(place), "--", "true"]
     monkeypatch.setattr(sys, "argv", ["mousehole", *words])

@@ -18,16 +18,19 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+import mousehole
 import pytest
 from mousehole import charts
 from mousehole.base import EXTRAS, MouseholeError, OutputConsole, Silent, require_extra
 from mousehole.commands.cli import main
+from mousehole.document import print_document
 from mousehole.page import (
     Behind,
     Errand,
     Fetch,
     Listener,
     Load,
+    PageLoads,
     PageOptions,
     PageResults,
     Setting,
@@ -35,10 +38,8 @@ from mousehole.page import (
     Trial,
     application,
     conduct,
-    document,
     example,
     predict,
-    show,
     times_of_request,
 )
 from mousehole.page import _bulk as bulk
@@ -46,7 +47,7 @@ from mousehole.page import _content as content
 from mousehole.page import _filling as filling
 from mousehole.page import _har as har
 from mousehole.page import _recording as recording
-from mousehole.page import waterfall as waterfalls
+from mousehole.page import _waterfall as waterfalls
 from support import MODULE
 
 pytestmark = pytest.mark.alone
@@ -425,19 +426,32 @@ class TestResults:
     def test_report__names_loads_that_did_not_end(self) -> None:
         console = OutputConsole(width=110, highlight=False)
         with console.capture() as captured:
-            show.print_page(console, results(), None)
+            print_document(console, PageLoads(results()).document())
         text = captured.get()
         assert "red: 1 load of 6 not compared: the load event did not come within 9 s." in text
-        assert "−20 (−20…−20)" in text
+        assert "−20 % (−20…−20)" in text
         assert "9 objects arrived per load" in text
 
     def test_json__has_every_load_and_object(self) -> None:
-        found = json.loads(document.text(results(), None))
+        found = json.loads(PageLoads(results()).to_json())
         assert found["schema"] == "mousehole.page/1"
         assert len(found["loads"]) == 12
         assert found["loads"][-1]["outcome"] == "timeout"
         assert len(found["loads"][0]["fetches"]) == 9
         assert found["schemes"][1]["changes"]["load"]["mean"] == pytest.approx(-0.2)
+
+    @pytest.mark.parametrize("is_predicted", [False, True])
+    def test_load__gives_the_same_document(self, tmp_path: Path, is_predicted: bool) -> None:
+        times = {"droptail": [1.0] * 5 + [float("nan")], "red": [0.9] * 6}
+        prediction = predict.Prediction("droptail", times, "Simulated.") if is_predicted else None
+        found = PageLoads(results(), prediction)
+        found.save(tmp_path / "page.json")
+        loaded = mousehole.load(tmp_path / "page.json")
+        assert loaded.markdown() == found.markdown()
+        assert isinstance(loaded, PageLoads)
+        assert loaded.to_json() == found.to_json()
+        loaded.html(tmp_path / "page.html")
+        assert "object by object" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
     def test_load__survives_its_record(self) -> None:
         one = load(1.5)

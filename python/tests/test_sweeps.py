@@ -110,11 +110,14 @@ def test_show__effects_and_pictures(small: mousehole.Sweep, tmp_path: Path) -> N
         "--value",
         "long_response_p95_s",
     ]
+    again = mousehole.load(small.folder)
+    assert isinstance(again, mousehole.Sweep)
+    assert "**Mean over cells, and change against droptail**" in again.markdown()
     small.html(tmp_path / "page.html")
     assert "Along sfd.th" in (tmp_path / "page.html").read_text(encoding="utf-8")
     done = command("show", str(small.folder), *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "24 of 24 rows, 8 cells" in done.stdout
+    assert "8 cells × 2 seeds\nNothing is compared with droptail: no cell has" in done.stdout
     assert "sfd.th  5kB" in done.stdout
     assert len(pl.read_csv(tmp_path / "c.csv")) == 12
 

@@ -235,5 +235,7 @@ class LinkRunEntry(TypedDict):
     """Whether its figures can be relied on."""
     counts: bool
     """Whether the figures have it in them."""
+    congestion: str | None
+    """Congestion control of programs that chose none, by the kernel's name; null if unknown."""
     account: LinkAccount
     """How the run went; docs/json.md explains the fields."""

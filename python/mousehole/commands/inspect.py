@@ -28,7 +28,7 @@ def inspect_command(
 ) -> None:
     """Answers `mousehole inspect`."""
     from mousehole.answer import jsonout
-    from mousehole.document import report_console
+    from mousehole.document import print_document, report_console
     from mousehole.inputs import show
     from mousehole.inputs import traffic as traffics
 
@@ -39,6 +39,6 @@ def inspect_command(
         traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter()
     )
     if json != "-":
-        show.print_summary(report_console(), summary)
+        print_document(report_console(), show.summary_document(summary))
     if json is not None:
         output.write_text(json, jsonout.dumps({"schema": jsonout.INSPECT_SCHEMA, **summary}))

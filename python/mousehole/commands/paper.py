@@ -35,6 +35,7 @@ def paper_command(
     html: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write all claims, tables and figures as a page.")
     ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print what comes out as Markdown.")] = False,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
     jobs: Jobs = None,
     dask: DaskAddress = None,
@@ -60,12 +61,14 @@ def paper_command(
             "mousehole paper list lists them",
             field=part,
         )
-    others = {"all": every, "html": html, **numbers, "dask": dask, "full": full, "fresh": fresh}
+    others = {"all": every, "html": html, **numbers, "dask": dask, "full": full, "fresh": fresh,
+              "markdown": markdown}  # fmt: skip
     if name == "list" or (name is None and not every):
         _refuse_beside_list({**wanted, **others})
         print(listing())
         return
-    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask))
+    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask,
+                               markdown=markdown))  # fmt: skip
 
 
 def _refuse_beside_list(given: dict[str, Any]) -> None:

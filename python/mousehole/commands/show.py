@@ -26,7 +26,13 @@ class ShowOutputs:
 @app.command("show", cls=CliCommand)
 @with_options(outputs=ShowOutputs)
 def show_command(
-    file: Annotated[str, typer.Argument(metavar="FILE.json", help="What compare or tune wrote with --json.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE.json|DIR",
+            help="What --json of compare, tune, page or link wrote, or the folder of a sweep.",
+        ),
+    ],
     outputs: ShowOutputs,
     policy: OwnPolicy = None,
 ) -> None:

@@ -21,14 +21,13 @@ from mousehole.base import (
     Reporter,
     Silent,
     accepts_options,
-    as_html,
     available_bytes,
     field_error,
     interruptible,
     least,
-    output,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSummary
+from mousehole.html import Kept
 from mousehole.inputs import Frame, shipment_of, with_names
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import (
@@ -159,7 +158,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         return compared(prepared, backend)
 
 
-class Comparison:
+class Comparison(Kept):
     """What a comparison found, as polars frames, plots and JSON.
 
     Frames are computed when they are first asked for. Times are in seconds, rates in bits per second, sizes
@@ -292,35 +291,12 @@ class Comparison:
 
         return reports.document(self.results, command)
 
-    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
-        """Writes the comparison as one self-contained page with charts and tables (docs/report.md).
-
-        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
-        a file that cannot be written.
-        """
-        from mousehole import html
-
-        html.write(self.document(command), path)
-
-    def markdown(self, command: Sequence[str] | None = None) -> str:
-        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
-        from mousehole.document import as_markdown
-
-        return as_markdown(self.document(command))
-
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.compare/3` (docs/json.md).
 
         The same inputs, options and seed give the same bytes.
         """
         return jsonout.dumps(jsonout.comparison_document(self.results))
-
-    def save(self, path: str | Path) -> None:
-        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
-
-        Raises `MouseholeError` for a file that cannot be written.
-        """
-        output.write_text(str(path), self.to_json())
 
     def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
         """Returns the scenario of one run, filled in; by default that of the baseline's first run."""
@@ -338,11 +314,6 @@ class Comparison:
     def __getstate__(self) -> dict[str, object]:
         # The engine's traffic stays with its process.
         return {**self.__dict__, "_engine_traffic": None}
-
-    def _repr_html_(self) -> str:
-        from mousehole.document import print_document
-
-        return as_html(lambda console: print_document(console, self.document()))
 
 
 def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:

@@ -9,13 +9,14 @@ from pathlib import Path
 import polars as pl
 
 from mousehole.answer import jsonout
-from mousehole.base import Options, Silent, accepts_options, as_html, conflict_error, field_error, output
+from mousehole.base import Options, Silent, accepts_options, conflict_error, field_error
 from mousehole.comparison import Comparison, compared, prepare
 from mousehole.days import _days as over_days
 from mousehole.days._days import Day, DaysFinding, days_findings, effect_rows
 from mousehole.days._document import days_document
-from mousehole.document import Document, as_markdown, print_document
+from mousehole.document import Document
 from mousehole.engine_types import InputEntry
+from mousehole.html import Kept
 from mousehole.inputs import Frame
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import Cell, Plan, opened
@@ -54,7 +55,7 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
     return DaysComparison(tuple(found))
 
 
-class DaysComparison:
+class DaysComparison(Kept):
     """What a comparison over days found, as polars frames, sentences, JSON and a page."""
 
     def __init__(self, days: tuple[Day, ...]) -> None:
@@ -101,26 +102,9 @@ class DaysComparison:
 
         return _report.document(self.days, command)
 
-    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
-        """Writes the comparison as one self-contained page, as `Comparison.html` does."""
-        from mousehole import html
-
-        html.write(self.document(command), path)
-
-    def markdown(self, command: Sequence[str] | None = None) -> str:
-        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
-        return as_markdown(self.document(command))
-
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.days/2` (docs/json.md)."""
         return jsonout.dumps(days_document(self.days))
-
-    def save(self, path: str | Path) -> None:
-        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
-
-        Raises `MouseholeError` for a file that cannot be written.
-        """
-        output.write_text(str(path), self.to_json())
 
     def __repr__(self) -> str:
         lines = [
@@ -131,9 +115,6 @@ class DaysComparison:
         return "\n".join(
             [f"Comparison of {len(self.plan.schemes)} schemes over {len(self.days)} days", *lines]
         )
-
-    def _repr_html_(self) -> str:
-        return as_html(lambda console: print_document(console, self.document()))
 
 
 def _checked_names(days: Sequence[str | Path]) -> list[str]:

@@ -23,9 +23,10 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.document import Cell as TableCell
-from mousehole.html.common import made_section, traffic_section
+from mousehole.html.common import made_section
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
 from mousehole.html.pictures import choices
+from mousehole.inputs.show import traffic_section
 from mousehole.reports import capital, conditions, overview_blocks, size_words
 from mousehole.runs import Cell
 from mousehole.scenario import bottleneck

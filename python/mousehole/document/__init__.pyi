@@ -13,6 +13,7 @@ from .blocks import Prose as Prose
 from .blocks import Raw as Raw
 from .blocks import Row as Row
 from .blocks import Section as Section
+from .blocks import Shown as Shown
 from .blocks import Table as Table
 from .blocks import Tone as Tone
 from .blocks import Verdict as Verdict

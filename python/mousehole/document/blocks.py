@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol
 
 Tone = Literal["", "good", "open", "bad", "dim"]
 """How a text is coloured: for the better, open, for the worse. The words must say it too."""
+Shown = Literal["always", "details", "page"]
+"""Whether a terminal shows a section: always, with the details only, or never."""
 
 
 class Block(Protocol):
@@ -81,11 +83,12 @@ class Items:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values, perhaps under a title; `tones` are those of the names."""
+    """Names with their values, perhaps under a title; `tones` are those of the names, `name` its anchor."""
 
     pairs: Sequence[tuple[str, str]]
     title: str = ""
     tones: Sequence[Tone] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,8 +157,7 @@ class Section:
     title: str
     blocks: Sequence[Block]
     label: str = ""
-    shown: Literal["always", "details", "page"] = "always"
-    """Whether a terminal shows it: always, with the details only, or never."""
+    shown: Shown = "always"
     is_ruled: bool = False
     """Whether a terminal shows its title."""
 

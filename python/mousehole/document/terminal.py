@@ -103,6 +103,8 @@ def _print_blocks(console: Console, blocks: Sequence[Block]) -> None:
     for block in blocks:
         if isinstance(before, Prose | Items) and isinstance(block, Table | Facts):
             console.print()
+        if isinstance(before, Facts) and not before.title:
+            console.print()
         for kind, show in _PRINTERS.items():
             if isinstance(block, kind):
                 show(console, block)
@@ -120,14 +122,18 @@ def _print_items(console: Console, block: Items) -> None:
 
 
 def _print_facts(console: Console, block: Facts) -> None:
-    if block.title:
-        console.print(Text(block.title, style="bold"))
+    """Prints names with their values: in two columns, or under a title, which is followed by sentences."""
+    if not block.title:
+        columns = TextTable.grid(padding=(0, 2, 0, 0))
+        for name, value in block.pairs:
+            columns.add_row(Text(name), Text(value))
+        console.print(columns)
+        return
+    console.print(Text(block.title, style="bold"))
     tones: Sequence[Tone] = block.tones or [""] * len(block.pairs)
     for (name, value), tone in zip(block.pairs, tones, strict=True):
-        text = Text(f"{name}: ", style=STYLES[tone]) + Text(value, style="none")
-        say(console, text, indent=2 if block.title else 0)
-    if block.title:
-        console.print()
+        say(console, Text(f"{name}: ", style=STYLES[tone]) + Text(value, style="none"), indent=2)
+    console.print()
 
 
 def _print_code(console: Console, block: Code) -> None:

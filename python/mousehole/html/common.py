@@ -1,25 +1,10 @@
-"""Sections that several reports have: the traffic as understood, how it was made, the manifest."""
+"""The section that all reports have: how the result was made."""
 
 import shlex
 from collections.abc import Mapping, Sequence
 
 from mousehole.base import jsontext
-from mousehole.document.blocks import Block, Code, Details, Facts, Items, Prose, Section
-from mousehole.engine_types import TrafficSummary
-from mousehole.inputs import account, show
-
-
-def traffic_section(summary: TrafficSummary | None, note: str | None = None) -> Section:
-    """Returns what was understood of the traffic, with all that was left out; `note` is said besides."""
-    blocks: list[Block] = []
-    if summary is None:
-        blocks.append(Prose("The scenario generates all traffic; the manifest has its parameters."))
-    else:
-        blocks.append(Facts(show.summary_facts(summary)))
-        remarks = [str(remark) for remark in account.remarks(summary)]
-        blocks += [Items(remarks)] if remarks else []
-    blocks += [Prose(note)] if note else []
-    return Section("traffic", "The traffic as it was understood", blocks, "Traffic")
+from mousehole.document.blocks import Block, Code, Details, Prose, Section
 
 
 def made_section(

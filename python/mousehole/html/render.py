@@ -136,7 +136,8 @@ def _facts(part: Facts) -> str:
         f"<dt{_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
         for (name, value), tone in zip(part.pairs, tones, strict=True)
     )
-    title = f"<p><strong>{words(part.title)}</strong></p>" if part.title else ""
+    place = _attribute("id", part.name)
+    title = f"<p{place} class=facts><strong>{words(part.title)}</strong></p>" if part.title else ""
     return f"{title}<dl>{pairs}</dl>\n"
 
 

@@ -9,7 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from mousehole import _engine
-from mousehole.base import counted, rate_text, say, scheme_name, share_text, size_text, span_text, time_text
+from mousehole.base import (
+    counted,
+    engine_text,
+    rate_text,
+    scheme_name,
+    share_text,
+    size_text,
+    span_text,
+    time_text,
+)
+from mousehole.document import Block, Document, Facts, Items, Prose, Section, Shown, Tone
 from mousehole.engine_types import (
     CatalogueEntry,
     FlowClassCount,
@@ -22,7 +32,7 @@ from mousehole.engine_types import (
 from mousehole.inputs import account
 from mousehole.inputs._replay import shared_words
 
-_REMARK_STYLES = {"skipped": "", "faulty": "red", "note": "yellow"}
+_REMARK_TONES: dict[str, Tone] = {"skipped": "", "faulty": "bad", "note": "open"}
 
 
 def print_schemes(console: Console, schemes: list[SchemeEntry], parts: list[PartEntry]) -> None:
@@ -115,21 +125,32 @@ def _parameters(params: list[ParameterEntry]) -> Table:
     return table
 
 
-def two_columns(rows: list[tuple[str, str]]) -> Table:
-    """Returns a table of names and values, one row each."""
-    table = Table(box=box.SIMPLE, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column()
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(Text(name), Text(value))
-    return table
+def traffic_section(
+    summary: TrafficSummary | None, note: str | None = None, shown: Shown = "always"
+) -> Section:
+    """Returns what was understood of the traffic, with all that was left out; `note` is said besides."""
+    blocks: list[Block] = []
+    if summary is None:
+        blocks.append(Prose("The scenario generates all traffic; the manifest has its parameters."))
+    else:
+        blocks += [Facts(summary_facts(summary)), *_remarks(summary)]
+    blocks += [Prose(note)] if note else []
+    return Section("traffic", "The traffic as it was understood", blocks, "Traffic", shown)
 
 
-def print_summary(console: Console, summary: TrafficSummary) -> None:
-    """Prints what was understood of the traffic, one fact per line."""
-    console.print(two_columns(summary_facts(summary)))
+def summary_document(summary: TrafficSummary) -> Document:
+    """Returns the document of traffic: what was understood of it, and what was left out."""
+    names = ", ".join(source["name"] for source in summary["sources"]) or "A model of traffic"
+    amount = f"{counted(summary['connections'], 'connection')}, {size_text(summary['payload_bytes'])}"
+    return Document(f"{names}: {amount}", "", [traffic_section(summary)], footer=f"Mousehole {engine_text()}")
+
+
+def _remarks(summary: TrafficSummary) -> list[Block]:
+    """Returns the account in sentences, those of a kind in the colour of the kind."""
+    kinds: dict[str, list[str]] = {}
     for remark in account.remarks(summary):
-        say(console, Text(str(remark), style=_REMARK_STYLES[remark.kind]))
+        kinds.setdefault(remark.kind, []).append(str(remark))
+    return [Items(texts, _REMARK_TONES[kind]) for kind, texts in kinds.items()]
 
 
 def summary_facts(summary: TrafficSummary) -> list[tuple[str, str]]:

@@ -33,6 +33,7 @@ from mousehole.base import (
     suggesting,
     with_unit,
 )
+from mousehole.document import Document, print_document
 from mousehole.engine_types import (
     ConnectionSpec,
     Floats,
@@ -282,9 +283,12 @@ def transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
 class _Summary(dict[str, object]):
     """The summary of traffic, which notebooks show as `mousehole inspect` prints it."""
 
+    def document(self) -> Document:
+        """Returns the summary as a document, which terminal, page and Markdown show."""
+        return show.summary_document(cast("TrafficSummary", self))
+
     def _repr_html_(self) -> str:
-        summary = cast("TrafficSummary", self)
-        return as_html(lambda console: show.print_summary(console, summary))
+        return as_html(lambda console: print_document(console, self.document()))
 
 
 def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,

@@ -3,7 +3,8 @@ from ._link import Played as Played
 from ._link import Programs as Programs
 from ._link import base_scenario as base_scenario
 from ._link import check as check
-from ._link import plan_rounds as plan_rounds
 from ._link import play as play
 from ._report import congestion_line as congestion_line
 from ._report import status_line as status_line
+from ._rounds import ProgramsComparison as ProgramsComparison
+from ._rounds import plan_rounds as plan_rounds

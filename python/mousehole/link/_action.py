@@ -18,9 +18,11 @@ from mousehole.base import MouseholeError, Options, conflict_error, field_error,
 from mousehole.document import print_document, report_console
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.link import _link as link
-from mousehole.link._link import Observer, Played, Programs, Run
+from mousehole.link import _rounds as rounds
+from mousehole.link._link import Observer, Played, Programs
 from mousehole.link._options import LinkOptions
-from mousehole.link._report import rounds_document, run_document, status_line, warnings
+from mousehole.link._report import run_document, status_line, warnings
+from mousehole.link._rounds import Run
 from mousehole.runs import Task, load_policies
 
 INVALID_STATUS = 1
@@ -172,7 +174,7 @@ def _compare(
             "--schemes", options.schemes or "", "given with a command, which is run for each scheme"
         )
     try:
-        plan = link.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
+        plan = rounds.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
     except MouseholeError as error:
         raise error.renamed({"seeds": "--rounds" if options.seeds is None else "--seeds"}) from None
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -196,14 +198,14 @@ def _compare(
             raise typer.Exit(status)
         statuses.append(status)
 
-    trial = link.compare(plan, programs, shlex.join(command), observer, played)
+    trial = rounds.compare(plan, programs, shlex.join(command), observer, played)
     console = report_console(stderr=options.json == "-")
     if trial.comparison is None:
         errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
         return next(filter(None, statuses), INVALID_STATUS)
     if options.json is not None:
-        output.write_text(options.json, trial.to_json())
-    print_document(console, rounds_document(trial.comparison, trial.faults), options.details)
+        output.write_text(options.json, trial.comparison.to_json())
+    print_document(console, trial.comparison.document(), options.details)
     return next(filter(None, statuses), 0)
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
@@ -10,9 +10,7 @@ import polars as pl
 
 from mousehole import _engine
 from mousehole import scenario as scenarios
-from mousehole.answer import jsonout, manifest
-from mousehole.base import MouseholeError, Options, interruptible
-from mousehole.comparison import Comparison
+from mousehole.base import Options, interruptible
 from mousehole.engine_types import (
     ConnectionSpec,
     LinkAccount,
@@ -22,10 +20,9 @@ from mousehole.engine_types import (
     TrafficSection,
     WriteSpec,
 )
-from mousehole.inputs import Frame, of_section
+from mousehole.inputs import Frame
 from mousehole.records import Records, applications
 from mousehole.records import run as simulate
-from mousehole.runs import Facts, Plan, Results, Task, checked, planned, reduce_run
 from mousehole.scenario import try_scenarios
 
 MTU = 1500
@@ -37,8 +34,6 @@ CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 """What the kernel gives to connections of new namespaces, too."""
 SIMULATED_CONGESTION = "cubic"
 """The kernel's name of what the simulator's profile plays."""
-REPEATS = 2
-"""How often a run of a comparison is repeated because it was invalid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,126 +214,3 @@ def base_scenario(
     if loss is not None:
         start = {**start, "faults": [*start.get("faults", []), {"link": "down", "bernoulli": loss}]}
     return scenarios.shared(start, NOTHING, options)
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a comparison."""
-
-    task: Task
-    account: LinkAccount
-    repeats: int
-    """How many runs of the same task were invalid before."""
-    is_last: bool
-    """Whether the task is run no more: the run is valid, or was repeated often enough."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A comparison on real packets, and every run of it in order."""
-
-    comparison: Comparison | None
-    """Of the rounds in which a run under every scheme was valid; None if there is no such round."""
-    runs: tuple[Run, ...]
-    plan: Plan
-
-    @property
-    def left_out(self) -> tuple[int, ...]:
-        """The rounds that are not in the comparison, from 0 on."""
-        return tuple(run.task.replication for run in self.runs if run.is_last and not run.account["is_valid"])
-
-    @property
-    def faults(self) -> list[str]:
-        """One line for each round that is left out."""
-        return [
-            f"round {run.task.replication + 1} is left out: under {self.plan.schemes[run.task.scheme]} "
-            f"{run.repeats + 1} runs were invalid, the last because {'; '.join(run.account['faults'])}"
-            for run in self.runs
-            if run.is_last and not run.account["is_valid"]
-        ]
-
-    def to_json(self) -> str:
-        """Returns the document of the comparison, with every run as `link`.
-
-        Raises `MouseholeError` if no round is left.
-        """
-        if self.comparison is None:
-            raise MouseholeError("rounds: no round is left to compare")
-        left_out = self.left_out
-        runs = [
-            {
-                "scheme": self.plan.schemes[run.task.scheme],
-                "buffer": self.plan.cells[run.task.cell].buffer,
-                "round": run.task.replication + 1,
-                "is_valid": run.account["is_valid"],
-                "counts": run.account["is_valid"] and run.task.replication not in left_out,
-                "account": run.account,
-            }
-            for run in self.runs
-        ]
-        return jsonout.dumps({**jsonout.comparison_document(self.comparison.results), "link": runs})
-
-
-def plan_rounds(shared: scenarios.SharedScenario, options: Options, own_scheme: str | None) -> Plan:
-    """Returns the plan of a comparison: each scheme once in each round.
-
-    Raises `MouseholeError` for a fault in the input.
-    """
-    return replace(checked(planned(shared, options, own_scheme)), in_rounds=True)
-
-
-def compare(
-    plan: Plan, programs: Programs, label: str, observer: Callable[[Task], Observer] | None = None,
-    played: Callable[[Run], None] | None = None,
-) -> Trial:  # fmt: skip
-    """Runs the same programs once per scheme in each round, and compares the schemes.
-
-    A run that is invalid is repeated, `REPEATS` times at most; then its round is left out, and what is left
-    of that round is not run. `observer` returns the observer of a run, and `played` is called after each.
-    Raises as `play` does, and `MouseholeError` if some scheme cannot be run on real packets, before anything
-    is run.
-    """
-    for cell in plan.cells:
-        for scheme in plan.schemes:
-            check(plan.scenario(cell, scheme), programs)
-    found: dict[Task, Played] = {}
-    runs: list[Run] = []
-    left_out: set[int] = set()
-    for task in plan.tasks:
-        for repeats in range(1 + REPEATS):
-            if task.replication in left_out:
-                break
-            one = play(plan.task_scenario(task), programs, observer(task) if observer else None)
-            is_valid = one.account["is_valid"]
-            runs.append(Run(task, one.account, repeats, is_valid or repeats == REPEATS))
-            if played is not None:
-                played(runs[-1])
-            if is_valid:
-                found[task] = one
-                break
-            if repeats == REPEATS:
-                left_out.add(task.replication)
-    rounds = [number for number in range(plan.replications) if number not in left_out]
-    if not rounds:
-        return Trial(None, tuple(runs), plan)
-    return Trial(_compared(plan, found, rounds, label), tuple(runs), plan)
-
-
-def _compared(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Comparison:
-    """Returns the comparison of these rounds, which are its replications."""
-    own = {
-        replace(task, replication=rounds.index(task.replication)): one
-        for task, one in found.items()
-        if task.replication in rounds
-    }
-    facts: Facts = {
-        task: replace(reduce_run(one.result, plan.buckets), short_times=None) for task, one in own.items()
-    }
-    # What the first run recorded stands for the traffic, which differs a little from run to run.
-    first = next(iter(own.values()))
-    seconds = sum(one.account["seconds"] for one in own.values()) / len(own)
-    base: Scenario = {**plan.base, "traffic": first.scenario["traffic"]}
-    base = {**base, "warmup": "0s", "duration": f"{seconds:.3g}s"}
-    whole = replace(plan, base=base, replications=len(rounds))
-    given = replace(of_section(whole.base["traffic"], label), label=label)
-    return Comparison(Results(whole, facts, label, manifest(whole, given, None), None), None)

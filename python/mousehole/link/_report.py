@@ -1,17 +1,17 @@
 """What `mousehole link` shows beside the documents of `run` and `compare`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from mousehole.base import counted, rate_text, share_text, time_text
-from mousehole.comparison import Comparison
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus
 from mousehole.link._link import Played, default_congestion, unlike
 from mousehole.records import Records
+from mousehole.records import run_document as document_of_run
 
 
 def status_line(status: LinkStatus) -> str:
@@ -66,21 +66,13 @@ def warnings(account: LinkAccount) -> Iterator[str]:
 
 def run_document(played: Played, simulated: Records | None = None) -> Document:
     """Returns the document of a run on real packets; `simulated` has the same flows in the simulator."""
-    own = played.records.document("in real time")
+    own = document_of_run(played.records, how="in real time")
     went = Items([*account_lines(played.account), congestion_line(default_congestion())])
     sections = [*own.sections, Section("account", "How the run went", [went])]
     if simulated is not None:
         blocks = [_prediction_table(played, simulated), Prose(prediction_line(played))]
         sections.append(Section("prediction", "The same flows simulated", blocks))
     return replace(own, sections=sections)
-
-
-def rounds_document(found: Comparison, faults: Sequence[str]) -> Document:
-    """Returns the document of a comparison on real packets; `faults` are what its rounds had."""
-    own = found.document()
-    warned = [Items([f"warning: {fault}" for fault in faults], "open")] if faults else []
-    blocks = [Items([congestion_line(default_congestion())]), *warned]
-    return replace(own, sections=[*own.sections, Section("programs", "The programs", blocks)])
 
 
 def _prediction_table(played: Played, simulated: Records) -> Table:

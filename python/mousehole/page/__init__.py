@@ -2,7 +2,7 @@
 
 Two programs run in the link's namespaces: `serve` answers the browser, `visit` drives it. `conduct` calls the
 link once per scheme and round. The others read the page (`content`, `har`, `example`), or compute and show
-what was measured (`results`, `show`, `waterfall`, `document`), and `predict` simulates the same page.
+what was measured (`_results`, `_found`, `_report`, `_waterfall`), and `predict` simulates the same page.
 """
 
 import lazy_loader

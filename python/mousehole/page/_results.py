@@ -1,12 +1,14 @@
 """What loads of a page under several schemes found: the loads as they were, and the rows of the table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import nan
 from statistics import median_low
 
 import numpy as np
 
+from mousehole import _engine
+from mousehole.base import REVISION
 from mousehole.page._trial import Fetch, Load
 from mousehole.statistics import (
     Design,
@@ -107,6 +109,17 @@ class PageResults:
     baseline: str
     rounds: int
     trials: tuple[Trial, ...]
+
+    @property
+    def manifest(self) -> dict[str, object]:
+        """What was loaded, behind which link, how often and by which version."""
+        return {
+            "mousehole_version": _engine.__version__,
+            "git_revision": REVISION,
+            **asdict(self.setting),
+            "baseline": self.baseline,
+            "loads": self.rounds,
+        }
 
     def of(self, scheme: str) -> list[Trial]:
         """Returns the loads under a scheme in order of their rounds."""

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from mousehole.base import MouseholeError, console_reporter, option, output
-from mousehole.base.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, command_app, with_options
+from mousehole.base.cli_options import (
+    OUTPUT,
+    PICTURE,
+    WHERE,
+    CliCommand,
+    command_app,
+    typed_command,
+    with_options,
+)
 from mousehole.page._options import PageOptions
 
 app = command_app()
@@ -22,6 +30,7 @@ class PageOutputs:
     json: str | None = option(
         None, "All loads with every object as JSON; - is standard output.", WHERE, OUTPUT
     )
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
     plot: str | None = option(None, "Waterfalls of the schemes side by side.", PICTURE, OUTPUT)
 
 
@@ -39,23 +48,26 @@ def page_command(
     For example: mousehole page example --schemes droptail,red,s-sfd --loads 10 --plot page.png
     """
     output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
-    output.check_outputs({"--json": outputs.json, "--plot": outputs.plot})
-    from mousehole.document import report_console
-    from mousehole.page import conduct, document, predict, show
+    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
+    output.check_outputs({"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html})
+    from mousehole.document import print_document, report_console
+    from mousehole.page import PageLoads, conduct, predict
 
     reporter = console_reporter()
     try:
         results = conduct.measure(page, options, reporter)
     except MouseholeError as error:
         raise error.renamed({item.name: f"--{item.name}" for item in fields(PageOptions)}) from None
-    prediction = predict.predicted(results, options, reporter) if options.predict else None
-    if outputs.json is not None:
-        output.write_text(outputs.json, document.text(results, prediction))
-    if outputs.plot is not None:
-        from mousehole import charts
-        from mousehole.page import waterfall
-
-        charts.written(waterfall.picture_of(results), outputs.plot)
-    show.print_page(report_console(stderr=outputs.json == "-"), results, prediction)
+    found = PageLoads(results, predict.predicted(results, options, reporter) if options.predict else None)
+    try:  # files first: the reader of the report may close the pipe early
+        output.write_all(
+            [
+                (outputs.json, lambda place: output.write_text(place, found.to_json())),
+                (outputs.plot, found.plot),
+                (outputs.html, lambda place: found.html(place, typed_command())),
+            ]
+        )
+    finally:  # print the report even if a disk is full
+        print_document(report_console(stderr=outputs.json == "-"), found.document())
     if any(row.loads == 0 for row in results.rows()):
         raise typer.Exit(NO_LOAD_STATUS)

@@ -1,7 +1,7 @@
 """`mousehole.run`: one scenario, all its records."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -17,7 +17,6 @@ from mousehole.base import (
     Replay,
     Reporter,
     Silent,
-    as_html,
     available_bytes,
     conflict_error,
     interruptible,
@@ -25,7 +24,7 @@ from mousehole.base import (
     refuse_unknown,
     with_units,
 )
-from mousehole.document import Document, as_markdown, print_document
+from mousehole.document import Document
 from mousehole.engine_types import (
     InputEntry,
     LinkAccount,
@@ -34,6 +33,7 @@ from mousehole.engine_types import (
     Scenario,
     TrafficSection,
 )
+from mousehole.html import Shown
 from mousehole.inputs import Frame, described, is_of_users, of_section, refuse_users
 from mousehole.records import _report
 from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
@@ -51,7 +51,7 @@ LONG_S = 3600.0
 
 
 @dataclass(frozen=True, repr=False)
-class Records:
+class Records(Shown):
     """The records of one run."""
 
     scenario: Scenario
@@ -84,21 +84,25 @@ class Records:
     applications: pl.DataFrame
     """One row per figure of an application: group, kind, what (a quantity's name), value, is_primary."""
 
-    def to_json(self, link: LinkAccount | None = None) -> str:
-        """Returns the JSON document of schema `mousehole.run/2` (docs/json.md).
-
-        `link` is how a run on real packets went.
-        """
-        manifest = {
+    @property
+    def manifest(self) -> dict[str, object]:
+        """Everything that determines the run."""
+        return {
             "mousehole_version": _engine.__version__,
             "git_revision": REVISION,
             "inputs": [input_entry(file, self.sources) for file in self.inputs],
             "scenario": without_directories(self.scenario),
             "tcp": tcp_parameters(self.scenario),
         }
+
+    def to_json(self, link: LinkAccount | None = None) -> str:
+        """Returns the JSON document of schema `mousehole.run/2` (docs/json.md).
+
+        `link` is how a run on real packets went.
+        """
         document = {
             "schema": jsonout.RUN_SCHEMA,
-            "manifest": manifest,
+            "manifest": self.manifest,
             "summary": self.summary,
             "queues": self.queues,
             "flows": self.flows.to_dicts(),
@@ -109,9 +113,9 @@ class Records:
         }
         return jsonout.dumps(document)
 
-    def document(self, how: str = "simulated") -> Document:
-        """Returns the run as a document; `how` says what its seconds are."""
-        return _report.document(self, how)
+    def document(self, command: Sequence[str] | None = None) -> Document:
+        """Returns the run as a document, which terminal, page and Markdown show."""
+        return _report.run_document(self, command)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the run over time as a chart: queues, rates, drops, congestion windows.
@@ -126,15 +130,8 @@ class Records:
             raise missing_error("series", "the interval of the samples that are drawn, such as 100ms")
         return written(_charts.series_picture(self.series, self.scenario, self.summary), path)
 
-    def markdown(self) -> str:
-        """Returns the document as Markdown."""
-        return as_markdown(self.document())
-
     def __repr__(self) -> str:
         return _report.run_text(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(lambda console: print_document(console, self.document()))
 
 
 def run(

@@ -1,6 +1,6 @@
 """One run as a document: what was measured, every link, and the flows beside the transfers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Protocol
 
@@ -11,7 +11,9 @@ from mousehole._engine import DROP_REASONS
 from mousehole.base import counted, engine_text, rate_text, share_text, time_text, unit_text
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import Counter, QueueCounters, RunSummary, Scenario
+from mousehole.html.common import made_section
 
+SIMULATED = "simulated"
 MOST_LINES = 10
 """Lines of a run as text."""
 
@@ -22,6 +24,10 @@ class OneRun(Protocol):
     @property
     def scenario(self) -> Scenario:
         """The scenario, filled in."""
+
+    @property
+    def manifest(self) -> dict[str, object]:
+        """Everything that determines the run."""
 
     @property
     def transfers(self) -> pl.DataFrame:
@@ -48,13 +54,13 @@ class OneRun(Protocol):
         """One row per figure of an application."""
 
 
-def document(done: OneRun, how: str = "simulated") -> Document:
-    """Returns the document of a run; `how` says what its seconds are."""
+def run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
+    """Returns the document of a run; `command` is what was typed, `how` says what its seconds are."""
     beside = list(_beside_transfers(done))
     blocks = [_queue_table(done.queues), Prose(_simulated(done, how)), *([Items(beside)] if beside else [])]
-    return Document(
-        _measured(done), "", [Section("links", "The links", blocks)], footer=f"Mousehole {engine_text()}"
-    )
+    made = made_section(done.manifest, command, seed_note=how == SIMULATED)
+    sections = [Section("links", "The links", blocks), made]
+    return Document(_measured(done), "", sections, footer=f"Mousehole {engine_text()}")
 
 
 def run_text(done: OneRun) -> str:
@@ -70,7 +76,7 @@ def _measured(done: OneRun) -> str:
     return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
 
 
-def _simulated(done: OneRun, how: str = "simulated") -> str:
+def _simulated(done: OneRun, how: str = SIMULATED) -> str:
     summary = done.summary
     return (
         f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "

@@ -1,7 +1,6 @@
 """A comparison as a document: the answer, then charts, tables, the traffic, and how all was made."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from math import isfinite, nan
 
@@ -52,10 +51,11 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.document import Cell as TableCell
-from mousehole.html.common import made_section, traffic_section
+from mousehole.html.common import made_section
 from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
 from mousehole.inputs import account, replay_words
+from mousehole.inputs.show import traffic_section
 from mousehole.quantities import TableName
 from mousehole.reports import _charts, _times
 from mousehole.reports._conditions import conditions
@@ -102,7 +102,7 @@ def document(results: Results, command: Sequence[str] | None = None) -> Document
         sections=[
             *(_grid_sections(results, series) if is_grid else _cell_sections(results, plan.cells[0], series)),
             _conditions_section(results),
-            replace(traffic_section(results.traffic), shown="details"),
+            traffic_section(results.traffic, shown="details"),
             made_section(results.manifest, command),
         ],
         footer=f"Mousehole {engine_text()}",

@@ -2,7 +2,7 @@
 
 `description` reads what is wanted, `design` enumerates the cells, `cells` makes scenarios of them, `store`
 keeps the rows, `running` runs what is missing, `found` computes frames, `drawing` draws them, `report`
-makes a page of them, `commands` is the command line.
+makes a document of them, `commands` is the command line.
 """
 
 import lazy_loader

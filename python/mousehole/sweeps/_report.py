@@ -1,4 +1,4 @@
-"""A sweep as a page: what each scheme changes over all cells, along each axis, and over two axes."""
+"""A sweep as a document: what each scheme changes over all cells, along each axis, and over two axes."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 
 from mousehole import quantities
-from mousehole.base import counted, engine_text, signed, unit_text
+from mousehole.base import change_text, counted, engine_text, signed, unit_text
 from mousehole.charts import of_schemes
 from mousehole.charts.marks import Datum
 from mousehole.document import (
+    INTERVALS,
     Block,
     Chart,
     Column,
@@ -30,7 +31,7 @@ from mousehole.html.pictures import choices
 from mousehole.statistics import Estimate
 from mousehole.sweeps._drawing import Drawing, field_chart, trend_chart
 from mousehole.sweeps._found import MOST_LEVELS, VALUE, Found
-from mousehole.sweeps._views import What
+from mousehole.sweeps._views import What, title_of
 
 MOST_DOTS = 4000
 """So many cells are drawn in all charts together; of more, every second, third, … is."""
@@ -42,10 +43,10 @@ NOTE = (
 )
 
 
-def page(
+def document(
     found: Found, value: str = VALUE, against: str | None = None, command: Sequence[str] | None = None
 ) -> Document:
-    """Returns the page of a sweep, whole or growing, for one measure and its change against a scheme.
+    """Returns the document of a sweep, whole or growing, for one measure and its change against a scheme.
 
     `command` is what was typed, None where Python was the caller. Raises `MouseholeError` for a measure or
     scheme that the rows do not have.
@@ -53,27 +54,24 @@ def page(
     reference = against or found.schemes[0]
     cells = found.cells(value, against)
     drawing = Drawing(found, cells, What(value, reference))
-    total, number = found.manifest["rows"], found.manifest["cells"]
     others = [scheme for scheme in found.schemes if scheme != reference]
+    every = _cells(found, cells, value, reference, drawing.what.sides.less_is_better)
     return Document(
-        title=f"A sweep of {number:,} cells",
-        subtitle=f"{found.finished:,} of {total:,} rows; axes: {', '.join(found.axes)}.",
+        title=title_of(found),
+        subtitle=f"{found.finished:,} of {found.manifest['rows']:,} rows; axes: {', '.join(found.axes)}; "
+        f"measure: {value}.",
         verdict=Verdict(_over_all(cells, value, reference, others), "open", "What was found"),
         choices=choices(of_schemes(found.schemes)),
         sections=[
-            Section("axes", "Along each axis", _along(drawing, reference), "Axes"),
+            Section("axes", "Along each axis", _along(drawing, reference), "Axes", "page"),
             *_surfaces(drawing, reference),
-            Section("effects", "What each value changes", [_effects(found, value, against)], "Effects"),
-            Section(
-                "cells",
-                "The cells",
-                [_cells(found, cells, value, reference, drawing.what.sides.less_is_better)],
-                "Cells",
-            ),
+            Section("effects", "What each value changes",
+                    [_effects(found, value, reference, others), Prose(NOTE, "dim")], "Effects"),
+            Section("cells", "The cells", [every], "Cells", "details"),
             made_section(found.manifest, command),
         ],
         footer=f"Mousehole {engine_text()}",
-    )
+    )  # fmt: skip
 
 
 def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[str]) -> list[str]:
@@ -85,11 +83,12 @@ def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[
             continue
         less = int(np.sum(changes < 0))
         lines.append(
-            f"{scheme} changes {value} by {signed(_mean(changes))} % against {reference} in the mean over "
-            f"{counted(len(changes), 'cell')}, from {signed(changes.min())} to {signed(changes.max())} %; it "
-            f"is less in {less} of them."
+            f"{scheme} changes the {_words(value)} by {signed(_mean(changes))} % against {reference} "
+            f"in the mean over {counted(len(changes), 'cell')}, from {signed(changes.min())} to "
+            f"{signed(changes.max())} %; it is less in {less} of them."
         )
-    return lines or [f"{value} of {reference} only: there is nothing to compare with."]
+    nothing = "no cell has this measure of two schemes" if others else "there is no other scheme"
+    return lines or [f"Nothing is compared with {reference}: {nothing}."]
 
 
 def _along(drawing: Drawing, reference: str) -> list[Block]:
@@ -99,7 +98,7 @@ def _along(drawing: Drawing, reference: str) -> list[Block]:
     found = drawing.sweep
     charts = [_axis_chart(drawing, axis, place, reference) for place, axis in enumerate(found.axes)
               if known[axis].null_count() < len(known)]  # fmt: skip
-    return [Grid(charts), Prose(NOTE, "dim")]
+    return [Grid(charts)]
 
 
 def _axis_chart(drawing: Drawing, axis: str, place: int, reference: str) -> Chart:
@@ -116,7 +115,8 @@ def _axis_chart(drawing: Drawing, axis: str, place: int, reference: str) -> Char
     return Chart(
         f"axis-{place}",
         f"Along {axis}",
-        f"Change of {value} against {reference}: each dot is a cell, lines are geometric means.{few}",
+        f"Change of the {_words(value)} against {reference}: each dot is a cell, "
+        f"lines are geometric means.{few}",
         picture,
         Table(f"Mean change along {axis}", columns, rows, [datum["scheme"] for datum in lines]),
         height=300,
@@ -134,7 +134,7 @@ def _surfaces(drawing: Drawing, reference: str) -> list[Section]:
             for place, scheme in enumerate(drawing.schemes()))  # fmt: skip
     charts = [chart for chart in made if chart is not None]
     blocks: list[Block] = [Grid(charts)]
-    return [Section("surface", f"Over {across} and {down}", blocks, "Surfaces")] if charts else []
+    return [Section("surface", f"Over {across} and {down}", blocks, "Surfaces", "page")] if charts else []
 
 
 def _surface(
@@ -155,8 +155,8 @@ def _surface(
     return Chart(
         f"surface-{place}",
         scheme,
-        f"Mean change of {drawing.what.value} against {reference} in percent over all other axes: violet is "
-        "less, orange more. The colours end at a factor of four.",
+        f"Mean change of the {_words(drawing.what.value)} against {reference} in percent over all other "
+        "axes: violet is less, orange more. The colours end at a factor of four.",
         field_chart(drawing, data, (across, names[across]), (down, names[down])),
         Table(f"{scheme}: mean change by {down} and {across}",
               [Column(down, False), *map(Column, names[across])], rows),
@@ -168,21 +168,29 @@ def _surface_cell(datum: Datum | None) -> TableCell:
     return TableCell("–", None) if datum is None else TableCell(datum["text"], datum["value"])
 
 
-def _effects(found: Found, value: str, against: str | None) -> Table:
+def _effects(found: Found, value: str, reference: str, others: Sequence[str]) -> Table:
+    """Returns a row for each value of each axis: the mean of the reference, and what others change there."""
     rows: list[Row] = []
-    keys = []
-    for row in found.effects(value, against).iter_rows(named=True):
-        rows.append([
-            row["axis"], row["value"], row["scheme"], TableCell(str(row["cells"]), row["cells"]),
-            _measure(row["mean"], value),
-            *(_share(row[name]) for name in ("change", "change_least", "change_most")),
-        ])  # fmt: skip
-        keys.append(row["scheme"])
+    for (axis, label), part in found.effects(value, reference).group_by("axis", "value", maintain_order=True):
+        entries = {row["scheme"]: row for row in part.iter_rows(named=True)}
+        mean = _measure(entries[reference]["mean"] if reference in entries else None, value)
+        changes = [_spread(entries.get(scheme), value) for scheme in others]
+        rows.append([str(axis), str(label), mean, *changes])
     columns = [
-        Column("axis", False), Column("value", False), Column("scheme", False), Column("cells"),
-        Column("mean"), Column("change"), Column("least of a cell"), Column("most of a cell"),
+        Column("axis", False), Column("value", False), Column(reference),
+        *map(Column, others),
     ]  # fmt: skip
-    return Table(f"{value} by the values of each axis", columns, rows, keys)
+    return Table(
+        f"Mean over cells, and change against {reference}", columns, rows,
+        ends="In parentheses: the least and the most of a cell.", gives_way=[INTERVALS],
+    )  # fmt: skip
+
+
+def _spread(row: dict[str, Any] | None, value: str) -> TableCell:
+    """Returns a scheme's change in the mean over cells with those of single cells, else its mean."""
+    if row is None or row["change"] is None:
+        return _measure(None if row is None else row["mean"], value)
+    return TableCell(change_text(row["change"], row["change_least"], row["change_most"]), row["change"])
 
 
 def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_is_better: bool) -> Table:
@@ -203,17 +211,17 @@ def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_i
         Column("mean"), Column(f"change to {reference} (95 %)"),
     ]  # fmt: skip
     note = "" if len(shown) == len(cells) else f"The first {len(shown)} of {len(cells)}; --cells writes all."
-    return Table(f"{value} of every cell", columns, rows, shown["scheme"].to_list(), note)
+    return Table("The cells", columns, rows, shown["scheme"].to_list(), note)
+
+
+def _words(value: str) -> str:
+    return quantities.find_measure(value).words
 
 
 def _measure(number: float | None, value: str) -> TableCell:
     if number is None:
         return TableCell("–", None)
     return TableCell(unit_text(quantities.find_measure(value).quantity.unit, number), number)
-
-
-def _share(change: float | None) -> TableCell:
-    return TableCell("–", None) if change is None else TableCell(f"{signed(change)} %", change)
 
 
 def _changes(cells: pl.DataFrame, scheme: str) -> Any:

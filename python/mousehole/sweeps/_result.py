@@ -1,21 +1,19 @@
 """What a call of `mousehole.sweep` returns: the rows and frames of a sweep, and its pictures."""
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mousehole import html
+from mousehole.document import Document, as_markdown
 from mousehole.sweeps._found import VALUE, Found
 
 if TYPE_CHECKING:
     import altair as alt
 
 
-class Sweep(Found):
+class Sweep(Found, html.Shown):
     """The rows of a sweep's folder, also while it grows, with frames and pictures of them."""
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{self.effects()._repr_html_()}"
 
     def plot(self, path: str | Path | None = None, **options: Any) -> "alt.VConcatChart":
         """Returns small multiples, and writes them into a file if `path` is given.
@@ -38,16 +36,27 @@ class Sweep(Found):
 
         return charts.written(drawing.surfaces(self, **options), path)
 
-    def html(
-        self, path: str | Path, value: str = VALUE, against: str | None = None,
-        command: Sequence[str] | None = None,
-    ) -> None:  # fmt: skip
-        """Writes the sweep as one self-contained page with charts and tables (docs/report.md).
+    def document(
+        self, command: Sequence[str] | None = None, value: str = VALUE, against: str | None = None
+    ) -> Document:
+        """Returns the sweep as a document: a measure, and its change against a scheme (the first one).
 
-        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html`, for a
-        measure or scheme that the rows do not have, and for a file that cannot be written.
+        `command` is what was typed, None where Python was the caller. Raises `MouseholeError` for a measure
+        or scheme that the rows do not have.
         """
-        from mousehole import html
-        from mousehole.sweeps import _report as report  # loads Altair
+        from mousehole.sweeps import _report  # loads Altair
 
-        html.write(report.page(self, value, against, command), path)
+        return _report.document(self, value, against, command)
+
+    def html(
+        self, path: str | Path, command: Sequence[str] | None = None, value: str = VALUE,
+        against: str | None = None,
+    ) -> None:  # fmt: skip
+        """Writes the sweep as one self-contained page, as `Comparison.html` does; raises as `document`."""
+        html.write(self.document(command, value, against), path)
+
+    def markdown(
+        self, command: Sequence[str] | None = None, value: str = VALUE, against: str | None = None
+    ) -> str:
+        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        return as_markdown(self.document(command, value, against))

@@ -101,13 +101,14 @@ def show_command(
     cells: Annotated[
         str | None, typer.Option(metavar="FILE.parquet|.csv", help="Mean, interval and change of every cell.")
     ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Print all cells.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the report as Markdown.")] = False,
 ) -> None:
     """Shows a sweep: how far it is, what each axis changes, and pictures."""
-    from mousehole.document import report_console
+    from mousehole.document import print_document, report_console
     from mousehole.records import write_frame
     from mousehole.sweeps import Sweep
     from mousehole.sweeps._found import VALUE
-    from mousehole.sweeps._printing import print_sweep
 
     value = VALUE if value is None else value
     for option, given, suffixes in (("--plot", plot, output.PLOT_SUFFIXES),
@@ -126,5 +127,8 @@ def show_command(
     if surface is not None:
         found.plot_surface(surface, y=y, **same)
     if html is not None:
-        found.html(html, value, against, typed_command())
-    print_sweep(report_console(), found, value, against)
+        found.html(html, typed_command(), value, against)
+    if markdown:
+        output.write_text("-", found.markdown(None, value, against))
+    else:
+        print_document(report_console(), found.document(None, value, against), details)

@@ -1,7 +1,6 @@
 """A search of settings as a document: the answer, what was judged, what it depends on, how to install it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isfinite
 
 from mousehole.answer import Settings, wred_table
@@ -22,9 +21,10 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.document import Cell as TableCell
-from mousehole.html.common import made_section, traffic_section
+from mousehole.html.common import made_section
 from mousehole.html.figures import change_cell, interval_chart
 from mousehole.html.pictures import choices
+from mousehole.inputs.show import traffic_section
 from mousehole.runs import Results
 from mousehole.tuning import _pareto as pareto
 from mousehole.tuning._results import DEFAULT, FINALIST, Spent, TuneResults
@@ -65,7 +65,7 @@ def document(
             *_install(ways),
             Section("account", "What was run", [_account(found, spent), Prose(NOTE, "dim")], "Account"),
             Section("trials", "What was tried", [_trials(found)], "Trials", "details"),
-            replace(traffic_section(judged.traffic), shown="details"),
+            traffic_section(judged.traffic, shown="details"),
             made_section(judged.manifest, command, seed_note=False),
         ],
         footer=f"Mousehole {engine_text()}",

@@ -23,7 +23,6 @@ from mousehole.base import (
     Options,
     RunOptions,
     accepts_options,
-    as_html,
     conflict_error,
     counted,
     field_error,
@@ -36,6 +35,7 @@ from mousehole.base import (
     with_unit,
 )
 from mousehole.comparison import Comparison, Prepared, compared_with, forecast, prepare
+from mousehole.html import Kept
 from mousehole.inputs import Frame, Source
 from mousehole.runs import (
     REPLICATIONS,
@@ -178,7 +178,7 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
     return Tuned(found, judged, spent)
 
 
-class Tuned:
+class Tuned(Kept):
     """What a search found: rows as data, a picture, a document, and files that install a setting."""
 
     def __init__(self, results: TuneResults, judged: Comparison, spent: Spent | None) -> None:
@@ -221,32 +221,9 @@ class Tuned:
 
         return _report.document(self.results, self.judged.results, self.spent, command)
 
-    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
-        """Writes the search as one self-contained page with charts and tables (docs/report.md).
-
-        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
-        a file that cannot be written.
-        """
-        from mousehole import html
-
-        html.write(self.document(command), path)
-
-    def markdown(self, command: Sequence[str] | None = None) -> str:
-        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
-        from mousehole.document import as_markdown
-
-        return as_markdown(self.document(command))
-
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/2` (docs/json.md); equal trials give equal bytes."""
         return jsonout.dumps(tune_document(self.results, self.judged.results))
-
-    def save(self, path: str | Path) -> None:
-        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
-
-        Raises `MouseholeError` for a file that cannot be written.
-        """
-        output.write_text(str(path), self.to_json())
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
@@ -273,11 +250,6 @@ class Tuned:
 
     def __repr__(self) -> str:
         return "\n".join([f"Search of settings on {self.results.label}", *self.results.lines])
-
-    def _repr_html_(self) -> str:
-        from mousehole.document import print_document
-
-        return as_html(lambda console: print_document(console, self.document()))
 
 
 def _wanted(options: TuneOptions) -> _Wanted:

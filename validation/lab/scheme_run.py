@@ -1,10 +1,10 @@
 """One run of the prediction in the kernel: real TCP through `mousehole-live up`, in namespaces of its own.
 
-The network is that of `witness_lab`, with `mousehole-live up` on the router's device in the place of a bare
-TBF. Transfers are those of `transfer_lab`: handshake, a request, the answer, then a reset. The mounts are
-private too, so that what is pinned in the BPF file system vanishes with this process.
+The network is that of `bottleneck`, with `mousehole-live up` on the router's device in the place of a bare
+TBF, and the transfers are those of `hosts`. The mounts are private too, so that what is pinned in the BPF
+file system vanishes with this process.
 
-Run as `python -m validation.live_run FILE`, which holds a task as JSON; prints one line of JSON.
+Run as `python -m validation.lab.scheme_run FILE`, which holds a task as JSON; prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from validation.live_lab import private_mounts
-from validation.transfer_lab import Hosts, Transfer
-from validation.transfer_path import hurry
-from validation.witness_lab import Case, Lab, Namespace, die_with_parent
+from validation.lab.bottleneck import Case, Lab
+from validation.lab.hosts import ENDLESS, Hosts, Transfer
+from validation.lab.namespaces import die_with_parent, hurry, private_mounts
 
 DEVICE = "r1"
-ENDLESS = 10**12
 LAST_S = 15.0
 
 
@@ -51,32 +49,7 @@ class Task:
         return self.warmup_s + self.window_s + LAST_S
 
 
-class TimedHosts(Hosts):
-    """Hosts that note when each transfer was opened and when its last byte was received."""
-
-    def __init__(self, server: Namespace, client: Namespace, congestion: str) -> None:
-        super().__init__(server, client, congestion)
-        self.opened_s: dict[int, float] = {}
-        self.ended_s: dict[int, float] = {}
-        self.left_over: list[socket.socket] = []
-
-    def start(self, transfer: Transfer) -> None:
-        """Opens the connection of a transfer."""
-        self.opened_s[transfer.number] = time.monotonic()
-        super().start(transfer)
-
-    def end(self, transfer: Transfer) -> None:
-        """Takes note of the end. The client resets; the server's end stays until that has arrived.
-
-        A reset by the server would cross the queue, where the simulator has no packet.
-        """
-        self.ended_s[transfer.number] = time.monotonic()
-        self.left_over += transfer.sockets[1:]
-        del transfer.sockets[1:]
-        super().end(transfer)
-
-
-def play(hosts: TimedHosts, task: Task) -> dict[str, Any]:
+def play(hosts: Hosts, task: Task) -> dict[str, Any]:
     """Starts the transfers at their times. Returns seconds of each short one, and what the long ones got."""
     begin = time.monotonic() + 0.5
     bulk = [Transfer(number, [ENDLESS], 0.0) for number in range(task.bulk)]
@@ -123,9 +96,9 @@ def measure(task: Task) -> dict[str, Any]:
     for end in (lab.sender, lab.router, lab.receiver):
         end.settings({"ipv4/tcp_max_syn_backlog": "4096"})
     lab.router.command(" ".join([task.program, "up", DEVICE, *task.words]))
-    delay: dict[str, float] = {}
+    delay: dict[str, object] = {}
     with lab.delay_line(case, delay):
-        hosts = TimedHosts(lab.sender, lab.receiver, "cubic")
+        hosts = Hosts(lab.sender, lab.receiver, "cubic")
         time.sleep(0.5)
         hurry()
         gc.disable()

@@ -6,26 +6,24 @@
 Packets of the client's port n take path n. The path is arithmetic on the clock: a departure is never later
 because an earlier one was handled late, and the FIFO counts as the simulator's does. It also measures: a
 transfer lasts from the client's first SYN to the arrival of its last byte.
+
+Run as `python -m validation.lab.paths SERVER_FD CLIENT_FD FILE`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import heapq
 import json
-import os
 import random
-import select
-import signal
 import struct
 import sys
-import time
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path as File
 
-LARGEST_PACKET = 65_536
-FIRST_PORT = 20_000
+from validation.lab.delay import Delay
+from validation.lab.hosts import FIRST_PORT
+
 SYN = 0x02
 
 
@@ -134,94 +132,55 @@ class Segment:
         return Segment((source, target), number, flags, payload, acknowledges)
 
 
-class Network:
+class Network(Delay):
     """All paths, between two descriptors: that of the server's device and that of the client's."""
 
     def __init__(self, server: int, client: int, connections: list[Connection]) -> None:
+        super().__init__([server, client])
         self.server, self.client, self.connections = server, client, connections
-        self.waiting: list[tuple[float, int, int, bytes, Connection, Segment]] = []
-        self.count = 0
-        self.lateness_s: list[float] = []
-        for descriptor in (server, client):
-            os.set_blocking(descriptor, False)
 
-    def step(self, most_s: float) -> None:
-        """Wait for a packet or for the next arrival, at most `most_s`; then do what is due."""
-        if self.waiting:
-            most_s = min(most_s, max(0.0, self.waiting[0][0] - time.monotonic()))
-        for descriptor in select.select([self.server, self.client], [], [], most_s)[0]:
-            self._take(descriptor)
-        self._release()
-
-    def _take(self, descriptor: int) -> None:
-        is_data = descriptor == self.server
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                packet = os.read(descriptor, LARGEST_PACKET)
-                now = time.monotonic()
-                segment = Segment.parse(packet)
-                if segment is None:
-                    continue
-                index = segment.ports[int(is_data)] - FIRST_PORT
-                if not 0 <= index < len(self.connections):
-                    continue
-                connection = self.connections[index]
-                if not is_data and segment.flags & SYN and not connection.opened:
-                    connection.opened = now
-                if not is_data:
-                    connection.on_ack(segment)
-                left = connection.departure(now, len(packet)) if is_data else now
-                if left is not None:
-                    due = left + connection.path.rtt_s / 2
-                    self.count += 1
-                    target = self.client if is_data else self.server
-                    heapq.heappush(self.waiting, (due, self.count, target, packet, connection, segment))
-
-    def _release(self) -> None:
-        while self.waiting and self.waiting[0][0] <= time.monotonic():
-            due, _, target, packet, connection, segment = heapq.heappop(self.waiting)
-            with contextlib.suppress(OSError):
-                os.write(target, packet)
-            now = time.monotonic()
-            self.lateness_s.append(now - due)
-            if target == self.client:
-                connection.on_data(segment, now)
+    def take(self, source: int, packet: bytes, now: float) -> None:
+        """Takes a packet that has come; only those of a path go on."""
+        segment, is_data = Segment.parse(packet), source == self.server
+        if segment is None:
+            return
+        index = segment.ports[int(is_data)] - FIRST_PORT
+        if not 0 <= index < len(self.connections):
+            return
+        connection = self.connections[index]
+        if not is_data:
+            if segment.flags & SYN and not connection.opened:
+                connection.opened = now
+            connection.on_ack(segment)
+            self.put(now + connection.path.rtt_s / 2, self.server, packet)
+            return
+        left = connection.departure(now, len(packet))
+        if left is not None:
+            due = left + connection.path.rtt_s / 2
+            self.put(due, self.client, packet, partial(connection.on_data, segment))
 
     def report(self) -> dict[str, object]:
         """Seconds from the SYN to the end of each answer that ended, by transfer; its losses, the number of
         segments that were acknowledged one by one at its start, and the lateness of packets in µs.
         """
-        late = sorted(self.lateness_s) or [0.0]
         return {
             "seconds": [[end - c.opened for end in c.completed] for c in self.connections],
             "lost": [c.lost for c in self.connections],
             "overflowed": [c.overflowed for c in self.connections],
             "single_acks": [c.single_acks for c in self.connections],
-            "late_p50_us": late[len(late) // 2] * 1e6,
-            "late_p99_us": late[int(0.99 * (len(late) - 1))] * 1e6,
-            "late_max_us": late[-1] * 1e6,
+            **self.lateness(),
         }
 
 
-def hurry() -> None:
-    """Go ahead of other work, so that a busy machine delays little."""
-    with contextlib.suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-
-
 def main() -> int:
-    """`transfer_path.py SERVER_FD CLIENT_FD FILE`: the file lists the paths, sizes and seeds as JSON."""
+    """Runs the paths, sizes and seeds that a file lists as JSON."""
     listed = json.loads(File(sys.argv[3]).read_text(encoding="utf-8"))
     connections = [
         Connection(Path(**one["path"]), one["sizes"], random.Random(one["seed"]))  # noqa: S311, losses
         for one in listed
     ]
     network = Network(int(sys.argv[1]), int(sys.argv[2]), connections)
-    stop: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _: stop.append(number))
-    hurry()
-    while not stop:
-        network.step(0.2)
+    network.run()
     print(json.dumps(network.report()))
     return 0
 

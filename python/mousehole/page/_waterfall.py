@@ -1,20 +1,20 @@
 """The picture: a waterfall per scheme side by side, of the load nearest to the scheme's median."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 from urllib.parse import urlsplit
 
 import altair as alt
 
-from mousehole.base import time_text
+from mousehole.base import counted, size_text, time_text
 from mousehole.charts import Panel, picture
 from mousehole.charts.axes import label_list
 from mousehole.charts.marks import Datum, data_of, empty
 from mousehole.charts.style import COLOURS, FORE, QUIET, WORSE
 from mousehole.page._results import PageResults, Trial, order
 from mousehole.page._trial import Fetch
-from mousehole.page.show import title
 
 KINDS = dict(zip(("Document", "Stylesheet", "Script", "Image", "Font", "other"),
                  (COLOURS[place] for place in (2, 6, 1, 4, 5, 7)), strict=True))  # fmt: skip
@@ -38,20 +38,52 @@ HIGHEST = 1300
 """Pixels of the frame of axes at most."""
 
 
+def title_of(results: PageResults) -> str:
+    """Returns page, protocol, downloads and link in words."""
+    own = results.setting
+    beside = f" beside {counted(own.bulk, 'download')}" if own.bulk else ""
+    page = f"{own.page} ({size_text(own.size)}) over HTTP/{own.version}{beside}"
+    return f"{page}; {own.rate}, {own.rtt}, buffer {own.buffer}"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The load nearest to each scheme's median, all with the same objects on the same axes."""
+
+    shown: Mapping[str, Trial | None]
+    rows: Sequence[str]
+    """Addresses of all objects."""
+    last_s: float
+
+    @staticmethod
+    def of(results: PageResults) -> "Drawing":
+        """Returns what is drawn of the results."""
+        shown = {scheme: results.middle(scheme) for scheme in results.schemes}
+        known = [trial for trial in shown.values() if trial is not None]
+        return Drawing(shown, _rows(known), _last_s(known))
+
+    @property
+    def height(self) -> int:
+        """Returns the height of the frame of axes, in pixels."""
+        return min(max(13 * len(self.rows), 120), HIGHEST)
+
+    def panel(self, trial: Trial | None, is_first: bool) -> Any:
+        """Returns the chart of a load; the first of several names the objects."""
+        scale = alt.Scale(domain=[0, 1.02 * self.last_s], nice=False)
+        x = alt.X("begin:Q", title="seconds", axis=alt.Axis(tickCount=6), scale=scale)
+        return _panel(trial, list(self.rows), x, is_first=is_first)
+
+
 def picture_of(results: PageResults) -> alt.VConcatChart:
     """Returns a panel per scheme."""
-    shown = {scheme: results.middle(scheme) for scheme in results.schemes}
-    rows = _rows([trial for trial in shown.values() if trial is not None])
-    height = min(max(13 * len(rows), 120), HIGHEST)
-    width = WIDTH if len(shown) <= MANY_PANELS else NARROW_WIDTH
-    x = alt.X("begin:Q", title="seconds", axis=alt.Axis(tickCount=6),
-              scale=alt.Scale(domain=[0, 1.02 * _last_s(shown.values())], nice=False))  # fmt: skip
+    drawn = Drawing.of(results)
+    width = WIDTH if len(drawn.shown) <= MANY_PANELS else NARROW_WIDTH
     panels = [
-        Panel("\n".join(wrap(scheme, LONGEST_NAME)), _panel(trial, rows, x, is_first=not place),
-              width, height, [_words(results, scheme, trial)])
-        for place, (scheme, trial) in enumerate(shown.items())
+        Panel("\n".join(wrap(scheme, LONGEST_NAME)), drawn.panel(trial, is_first=not place),
+              width, drawn.height, [words(results, scheme, trial)])
+        for place, (scheme, trial) in enumerate(drawn.shown.items())
     ]  # fmt: skip
-    return picture(title(results), [panels])
+    return picture(title_of(results), [panels])
 
 
 def _rows(trials: list[Trial]) -> list[str]:
@@ -59,14 +91,15 @@ def _rows(trials: list[Trial]) -> list[str]:
     return list(dict.fromkeys(fetch.url for trial in trials for fetch in order(trial.load.fetches)))
 
 
-def _last_s(trials: Iterable[Trial | None]) -> float:
+def _last_s(trials: Iterable[Trial]) -> float:
     """Returns the last moment of all loads, at least a little."""
-    known = [trial.load for trial in trials if trial is not None]
+    known = [trial.load for trial in trials]
     ends = [fetch.end_s or 0.0 for load in known for fetch in load.fetches]
     return max([0.1, *ends, *(load.load_s or 0.0 for load in known)])
 
 
-def _words(results: PageResults, scheme: str, trial: Trial | None) -> str:
+def words(results: PageResults, scheme: str, trial: Trial | None) -> str:
+    """Returns how long a load took, and of how many it is the median."""
     if trial is None:
         return ""
     number = sum(one.counts for one in results.of(scheme))

@@ -25,19 +25,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from validation.witness_lab import CLONE_NEWNET, LIBC, checked, die_with_parent
+from validation.lab.namespaces import (
+    BPF_ROOT,
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    LIBC,
+    NAMES,
+    ROOT,
+    checked,
+    die_with_parent,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
-CLONE_NEWNS = 0x0002_0000
 CLONE_NEWPID = 0x2000_0000
-MS_PRIVATE = 0x4_0000
-MS_REC = 0x4000
-MNT_DETACH = 2
 BPF_CALL = {"x86_64": 321, "aarch64": 280}
 BPF_PROG_QUERY = 16
 BPF_TCX_EGRESS = 47
-BPF_ROOT = Path("/sys/fs/bpf")
-NAMES = Path("/run/netns")
 OWN_FOLDERS = (Path("/run/mousehole"), Path("/etc/mousehole"))
 """Where `mousehole-live` keeps its lock, and what `persist` keeps; each lab has its own."""
 TOOLS = {"ip": "iproute2", "tc": "iproute2", "bpftool": "bpftool", "unshare": "util-linux"}
@@ -67,24 +69,6 @@ def obstacle() -> str | None:
     if found is None or not found.exists():
         return "mousehole-live is not built; 'cargo build -p mousehole-live' builds it"
     return None
-
-
-def mount(source: str, target: Path, kind: str, flags: int = 0) -> None:
-    """Mounts a file system; an error ends the run with its message."""
-    done = LIBC.mount(source.encode(), str(target).encode(), kind.encode(), ctypes.c_ulong(flags), None)
-    checked(done, f"mount {kind} at {target}")
-
-
-def private_mounts() -> None:
-    """Gives this process mounts of its own: names of network namespaces, and a BPF file system."""
-    checked(LIBC.unshare(CLONE_NEWNS), "unshare(CLONE_NEWNS)")
-    mount("none", Path("/"), "none", MS_REC | MS_PRIVATE)
-    # The machine's own BPF file system must not come to light when the private one is unmounted.
-    while LIBC.umount2(str(BPF_ROOT).encode(), MNT_DETACH) == 0:
-        pass
-    NAMES.mkdir(exist_ok=True)
-    mount("lab", NAMES, "tmpfs")
-    mount("bpf", BPF_ROOT, "bpf")
 
 
 class Lab:

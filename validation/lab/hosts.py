@@ -1,35 +1,23 @@
-"""Transfers by the kernel's TCP over paths of their own, in two network namespaces that nobody else sees.
-
-As in `witness_lab`, the namespaces have no name and vanish with this process, which can reach no other
-interface, dies with its parent and is bounded by an alarm. The network between the two hosts is
-`transfer_path`, a process of its own.
-
-Run as `transfer_lab.py FILE`, which holds the transfers as JSON; prints one line of JSON.
-"""
+"""Transfers by the kernel's TCP between the hosts of a lab: handshake, request, answer, then a reset."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import selectors
-import signal
 import socket
 import struct
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from validation.transfer_path import FIRST_PORT, hurry
-from validation.witness_lab import Namespace, die_with_parent
+from validation.lab.namespaces import Namespace
 
 SERVER, CLIENT, PORT = "10.9.1.1", "10.9.2.2", 5201
+FIRST_PORT = 20_000
+"""Port of the client for transfer 0; transfer n has the n-th after it."""
 REQUEST_BYTES = 400
 BLOCK = bytes(1 << 20)
-# What all transfers under way may send together, so that the user-space network keeps up.
-BUDGET_BPS = 40e6
-MOST_AT_ONCE = 120
+ENDLESS = 10**12
+"""Size of an answer that lasts longer than any run."""
 
 
 @dataclass
@@ -52,10 +40,21 @@ class Transfer:
 class Hosts:
     """Clients and servers, all in this process, their sockets in two namespaces."""
 
-    def __init__(self, server: Namespace, client: Namespace, congestion: str) -> None:
-        self.client = client
+    def __init__(
+        self, server: Namespace, client: Namespace, congestion: str, *, resets_both: bool = False
+    ) -> None:
+        """Listens; `resets_both` says whether the server's end is reset with the client's.
+
+        A reset by the server crosses the queue, where the simulator has no packet.
+        """
+        self.client, self.resets_both = client, resets_both
         self.selector = selectors.DefaultSelector()
         self.left: dict[int, Transfer] = {}
+        self.received = 0
+        """Bytes of all transfers."""
+        self.opened_s: dict[int, float] = {}
+        self.ended_s: dict[int, float] = {}
+        self.kept: list[socket.socket] = []
         with server:
             self.listener = socket.create_server((SERVER, PORT), backlog=4096)
         self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
@@ -63,7 +62,8 @@ class Hosts:
         self.selector.register(self.listener, selectors.EVENT_READ, ("accept", None))
 
     def start(self, transfer: Transfer) -> None:
-        """Open the connection of a transfer."""
+        """Opens the connection of a transfer."""
+        self.opened_s[transfer.number] = time.monotonic()
         with self.client:
             end = socket.socket()
             end.setblocking(False)
@@ -74,7 +74,7 @@ class Hosts:
         self.selector.register(end, selectors.EVENT_WRITE, ("ask", transfer))
 
     def step(self, most_s: float) -> None:
-        """Do what is possible, after waiting at most `most_s`."""
+        """Does what is possible, after waiting at most `most_s`."""
         for key, _ in self.selector.select(most_s):
             what, transfer = key.data
             end = key.fileobj
@@ -117,7 +117,9 @@ class Hosts:
 
     def _receive(self, end: socket.socket, transfer: Transfer) -> None:
         while True:
-            transfer.received += len(end.recv(1 << 20))
+            count = len(end.recv(1 << 20))
+            transfer.received += count
+            self.received += count
             if transfer.received >= sum(transfer.sizes):
                 return self.end(transfer)
             if transfer.received >= sum(transfer.sizes[: transfer.asked]):
@@ -125,7 +127,11 @@ class Hosts:
                 return self._ask(end, transfer)
 
     def end(self, transfer: Transfer) -> None:
-        """Reset both ends: no packets after a transfer."""
+        """Takes note of the end and resets: no packets after a transfer."""
+        self.ended_s[transfer.number] = time.monotonic()
+        if not self.resets_both:
+            self.kept += transfer.sockets[1:]  # the server's end stays until the reset has arrived
+            del transfer.sockets[1:]
         for end in transfer.sockets:
             with contextlib.suppress(KeyError, ValueError):
                 self.selector.unregister(end)
@@ -133,58 +139,3 @@ class Hosts:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             end.close()
         del self.left[transfer.number]
-
-
-def play(hosts: Hosts, transfers: list[Transfer], seconds: float) -> None:
-    """Start the transfers as the budget allows, and serve them until all have ended or time is up."""
-    deadline = time.monotonic() + seconds
-    # The network's process has to be there before the first packet.
-    time.sleep(1)
-    waiting = list(transfers)
-    while (waiting or hosts.left) and time.monotonic() < deadline:
-        # One at a time, so that those under way are served in between.
-        used = sum(one.rate_bps for one in hosts.left.values())
-        fits = (one for one in waiting if used == 0 or used + one.rate_bps <= BUDGET_BPS)
-        chosen = next(fits, None) if len(hosts.left) < MOST_AT_ONCE else None
-        if chosen:
-            waiting.remove(chosen)
-            hosts.start(chosen)
-        hosts.step(0.0 if chosen else 0.05)
-
-
-def main() -> int:
-    """Build the laboratory, play the transfers, print the report of the network."""
-    die_with_parent()
-    task = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    signal.alarm(int(task["seconds"]) + 20)
-    server, client = Namespace(), Namespace()
-    server_fd, client_fd = server.tun("t0"), client.tun("t1")
-    for end, device, own, far in ((server, "t0", SERVER, CLIENT), (client, "t1", CLIENT, SERVER)):
-        end.ip(f"link set {device} gso_max_segs 1 txqueuelen 10000")
-        end.ip(f"addr add {own}/32 dev {device}")
-        end.ip(f"route add {far}/32 dev {device}")
-    # All paths lead to one address. What a transfer leaves behind about it must not change the next one.
-    for end in (server, client):
-        with end:
-            Path("/proc/sys/net/ipv4/tcp_no_metrics_save").write_text("1")
-    program = str(Path(__file__).with_name("transfer_path.py"))
-    network = subprocess.Popen(
-        [sys.executable, program, str(server_fd), str(client_fd), task["paths"]],
-        pass_fds=(server_fd, client_fd),
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=die_with_parent,
-    )
-    try:
-        hosts = Hosts(server, client, task["congestion"])
-        hurry()
-        play(hosts, [Transfer(**one) for one in task["transfers"]], task["seconds"])
-    finally:
-        network.terminate()
-        report = network.communicate(timeout=20)[0]
-    print(report, end="")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,213 @@
+"""A paper as a document: its claims, tables and figures beside ours; and the page of all papers."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isfinite
+from pathlib import Path
+
+from mousehole.base import engine_text
+from mousehole.charts.style import BACK
+from mousehole.document import (
+    Block,
+    Column,
+    Details,
+    Document,
+    Facts,
+    Prose,
+    Raw,
+    Section,
+    Tone,
+)
+from mousehole.document import Table as DocumentTable
+from mousehole.html.pictures import in_colours_of_page
+
+from papers.definition import Definition
+from papers.judge import MEANING, Word, worst
+from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart, word_text
+from papers.text import tally
+
+TONES: Mapping[Word, Tone] = {
+    Word.AGREES: "good",
+    Word.EQUIVALENT: "good",
+    Word.COMPATIBLE: "open",
+    Word.NOT_TOLD_APART: "open",
+    Word.DIFFERS: "bad",
+}
+"""How a word is coloured; the others are grey. The word itself always stands beside the colour."""
+SIGNS: Mapping[Tone, str] = {"good": "✓", "open": "~", "bad": "✗", "dim": "–"}
+FITTED = (
+    "a parameter that the paper does not print was chosen while looking at this number: it is no evidence"
+)
+Pair = tuple[str, str, Tone]
+"""A name, its value and the name's tone."""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A paper with the parts that its items yielded."""
+
+    definition: Definition
+    parts: Sequence[Part]
+
+    @property
+    def claims(self) -> list[ClaimPart]:
+        """Returns the claims."""
+        return [part for part in self.parts if isinstance(part, ClaimPart)]
+
+
+def document(paper: Reported) -> Document:
+    """Returns the document of what was run of a paper."""
+    own = paper.definition
+    section = Section(own.name, own.title, list(_blocks(paper)))
+    return Document(f"{own.name}: {own.title}", "", [section], footer=f"Mousehole {engine_text()}")
+
+
+def page(papers: Sequence[Reported]) -> Document:
+    """Returns the document of several papers with everything that is known of them."""
+    engine = engine_text()
+    meanings = [(f"{_sign(word)} {word.value}", MEANING[word], _tone(word)) for word in reversed(Word)]
+    summary: list[Block] = [
+        Prose(
+            f"Published numbers beside those of Mousehole {engine}. Intervals hold 95 %, over replications "
+            "with common random numbers.",
+            "dim",
+        ),
+        Details("What the words mean", [_facts([*meanings, ("fitted", FITTED, "open")])]),
+        *(Raw(_matrix(paper)) for paper in papers),
+    ]
+    return Document(
+        title="The papers, claim by claim",
+        subtitle="",
+        sections=[Section("claims", "All claims", summary, "All claims"), *map(_section, papers)],
+        footer=f"Mousehole {engine}",
+    )
+
+
+def _matrix(paper: Reported) -> str:
+    """Returns a row of cells, one per claim id, that lead to the claims."""
+    cells = []
+    for name, parts in _by_id(paper.claims).items():
+        words = [part.word for part in parts]
+        word = worst(words)
+        text = f"{len(parts)} statements: {tally(words)}" if len(parts) > 1 else word_text(word)
+        cells.append(
+            f'<a class="{_tone(word)}" href="#{escape(_anchor(paper.definition.name, name))}" '
+            f'title="{escape(text)}" aria-label="{escape(f"{name}: {text}")}">'
+            f"{escape(name)} {_sign(word)}</a>"
+        )
+    definition, words_of = paper.definition, tally([part.word for part in paper.claims])
+    return (
+        f'<p><a href="#{escape(definition.name)}"><strong>{escape(definition.name)}</strong></a> '
+        f'<span class="dim">{escape(definition.authors)}: {escape(words_of)}</span></p>'
+        f'<div class="matrix">{"".join(cells)}</div>'
+    )
+
+
+def _section(paper: Reported) -> Section:
+    """Returns a paper's section of the page, with what the paper leaves open."""
+    own = paper.definition
+    blocks = [
+        Prose(f"mousehole paper {own.name} prints the claims; --claim, --table or --figure one of them."),
+        *_blocks(paper),
+    ]
+    if own.opens:
+        rows = [[one.name, one.taken, one.why, ", ".join(one.fitted) or "–"] for one in own.opens]
+        columns = [Column(heading, is_number=False) for heading in ("open", "taken", "why", "fitted to")]
+        blocks.append(DocumentTable("What the paper leaves open", columns, rows))
+    return Section(own.name, f"{own.authors}, {own.title}", blocks, own.name)
+
+
+def _blocks(paper: Reported) -> Iterator[Block]:
+    named = set[str]()
+    for part in paper.parts:
+        match part:
+            case Heading(text) | Summary(text):
+                yield Prose(text, "dim")
+            case Table():
+                columns = [
+                    Column(name, is_number=place >= part.labels) for place, name in enumerate(part.columns)
+                ]
+                yield DocumentTable(part.title, columns, part.rows, note=part.note)
+            case ClaimPart():
+                yield _claim(part, "" if part.id in named else _anchor(part.paper, part.id))
+                named.add(part.id)
+            case TrialPart():
+                pairs = [(word_text(line.word), _numbers(line), _tone(line.word)) for line in part.lines]
+                yield _facts(pairs, f"{part.id} with {part.open}: {part.trial}")
+            case Picture():
+                yield _picture(part)
+
+
+def _claim(part: ClaimPart, name: str) -> Facts:
+    """Returns a claim: its word with the numbers behind it, and what must be known of it."""
+    pairs: list[Pair] = [
+        (f"{_sign(line.word)} {word_text(line.word)}", _numbers(line), _tone(line.word))
+        for line in part.lines
+    ]
+    if len(pairs) != 1:
+        nothing = MEANING[part.word] if part.word is not None else "too few replications"
+        text = f"all {len(pairs)} together" if pairs else nothing
+        pairs.insert(0, (f"{_sign(part.word)} {word_text(part.word)}", text, _tone(part.word)))
+    fitted = f"chosen while looking at it: {', '.join(part.fitted)}" if part.fitted else ""
+    cause = "why" if part.word == Word.DIFFERS else "because"
+    remarks: list[Pair] = [
+        ("fitted", fitted, "open"), ("note", part.note, "dim"), (cause, part.cause, "dim"),
+    ]  # fmt: skip
+    title = f"{part.id}: {part.says} [{part.place}]"
+    return _facts([*pairs, *(pair for pair in remarks if pair[1])], title, name)
+
+
+def _numbers(line: Line) -> str:
+    """Returns what was published beside what was measured."""
+    texts = [
+        line.label,
+        f"published {line.published}" if line.published else "",
+        f"ours {line.ours}",
+        f"{line.p_name} {line.p_value:.2g}" if isfinite(line.p_value) else "",
+    ]
+    return " · ".join(filter(None, texts))
+
+
+def _picture(part: Picture) -> Block:
+    """Returns a figure: itself if it was drawn for a page, else which file it was written to."""
+    if part.path is None:
+        return Prose(f"figure {part.number}: {Word.NOT_RUN}: {part.reason}")
+    if part.path.suffix != ".svg":
+        return Prose(f"wrote {part.path}")
+    title = escape(part.title)
+    return Raw(
+        f"<h3>Figure {escape(part.number)}: {title}</h3>"
+        f'<figure class="drawing" role="img" aria-label="{title}">'
+        f'<div class="scroll">{inline_svg(part.path)}</div></figure>'
+    )
+
+
+def inline_svg(path: Path) -> str:
+    """Returns an SVG file as an element in the colours of the page around it."""
+    text = path.read_text(encoding="utf-8")
+    svg = text[text.index("<svg") :].replace(f'fill="{BACK}"', 'fill="none"')
+    return in_colours_of_page(svg, path.stem)
+
+
+def _facts(pairs: Sequence[Pair], title: str = "", name: str = "") -> Facts:
+    return Facts([(left, right) for left, right, _ in pairs], title, [tone for *_, tone in pairs], name)
+
+
+def _by_id(claims: Iterable[ClaimPart]) -> Mapping[str, list[ClaimPart]]:
+    found: dict[str, list[ClaimPart]] = {}
+    for part in claims:
+        found.setdefault(part.id, []).append(part)
+    return found
+
+
+def _anchor(paper: str, claim: str) -> str:
+    return f"{paper}-{claim}"
+
+
+def _tone(word: Word | None) -> Tone:
+    return TONES.get(word, "dim") if word is not None else "dim"
+
+
+def _sign(word: Word | None) -> str:
+    return SIGNS[_tone(word)]

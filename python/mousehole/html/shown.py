@@ -1,0 +1,46 @@
+"""What all results have in common: each is one document, for terminal, page, Markdown and notebook."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mousehole.base import as_html, output
+from mousehole.document import Document, as_markdown, print_document
+from mousehole.html.page import write
+
+
+class Shown:
+    """A result that is shown as a document."""
+
+    def document(self, command: Sequence[str] | None = None) -> Document:
+        """Returns the result as a document; `command` is what was typed, None where Python was the caller."""
+        raise NotImplementedError
+
+    def html(self, path: str | Path, command: Sequence[str] | None = None) -> None:
+        """Writes the result as one self-contained page with charts and tables (docs/report.md).
+
+        `command` is shown as what was typed. Raises `MouseholeError` for a suffix other than `.html` and for
+        a file that cannot be written.
+        """
+        write(self.document(command), path)
+
+    def markdown(self, command: Sequence[str] | None = None) -> str:
+        """Returns what `html` writes as Markdown, with the charts' numbers in the place of the charts."""
+        return as_markdown(self.document(command))
+
+    def _repr_html_(self) -> str:
+        return as_html(lambda console: print_document(console, self.document()))
+
+
+class Kept(Shown):
+    """A result that a file can hold."""
+
+    def to_json(self) -> str:
+        """Returns the result as a JSON document (docs/json.md); equal results give equal bytes."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Writes what `to_json` returns; `mousehole.load` and `mousehole show` give it again without a run.
+
+        Raises `MouseholeError` for a file that cannot be written.
+        """
+        output.write_text(str(path), self.to_json())

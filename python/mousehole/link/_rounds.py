@@ -1,0 +1,180 @@
+"""Real programs under several schemes: the same command in rounds, and the comparison of its transfers."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict
+
+from mousehole.answer import jsonout, manifest
+from mousehole.base import Options
+from mousehole.comparison import Comparison
+from mousehole.document import Document, Items, Section
+from mousehole.engine_types import LinkAccount, Scenario
+from mousehole.inputs import of_section
+from mousehole.link._link import Observer, Played, Programs, check, default_congestion, play
+from mousehole.link._report import congestion_line
+from mousehole.runs import Facts, Plan, Results, Task, checked, planned, reduce_run
+from mousehole.scenario import SharedScenario
+
+REPEATS = 2
+"""How often a run of a comparison is repeated because it was invalid."""
+
+
+class RunEntry(TypedDict):
+    """A run as the document of a comparison has it; docs/json.md explains the fields."""
+
+    scheme: str
+    buffer: str
+    round: int
+    is_valid: bool
+    counts: bool
+    congestion: str | None
+    account: LinkAccount
+
+
+class ProgramsComparison(Comparison):
+    """A comparison on real packets, with the account of every run."""
+
+    def __init__(self, results: Results, link_runs: Sequence[RunEntry]) -> None:
+        super().__init__(results, None)
+        self.link_runs = list(link_runs)
+
+    def document(self, command: Sequence[str] | None = None) -> Document:
+        """Returns the comparison as a document, with what is to be known of its programs."""
+        own, faults = super().document(command), faults_of(self.link_runs)
+        warned = [Items([f"warning: {fault}" for fault in faults], "open")] if faults else []
+        controls = dict.fromkeys(entry["congestion"] for entry in self.link_runs)
+        blocks = [Items([congestion_line(one) for one in controls]), *warned]
+        return replace(own, sections=[*own.sections, Section("programs", "The programs", blocks)])
+
+    def to_json(self) -> str:
+        """Returns the document of the comparison, with every run as `link`."""
+        return jsonout.dumps({**jsonout.comparison_document(self.results), "link": self.link_runs})
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a comparison."""
+
+    task: Task
+    account: LinkAccount
+    repeats: int
+    """How many runs of the same task were invalid before."""
+    is_last: bool
+    """Whether the task is run no more: the run is valid, or was repeated often enough."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A comparison on real packets, and every run of it in order."""
+
+    comparison: ProgramsComparison | None
+    """Of the rounds in which a run under every scheme was valid; None if there is no such round."""
+    runs: tuple[Run, ...]
+    plan: Plan
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """The rounds that are not in the comparison, from 0 on."""
+        return tuple(run.task.replication for run in self.runs if run.is_last and not run.account["is_valid"])
+
+    @property
+    def faults(self) -> list[str]:
+        """One line for each round that is left out."""
+        return faults_of(self.entries())
+
+    def entries(self) -> list[RunEntry]:
+        """Returns every run as the document of the comparison has it."""
+        left_out, congestion = self.left_out, default_congestion()
+        return [
+            {
+                "scheme": self.plan.schemes[run.task.scheme],
+                "buffer": self.plan.cells[run.task.cell].buffer,
+                "round": run.task.replication + 1,
+                "is_valid": run.account["is_valid"],
+                "counts": run.account["is_valid"] and run.task.replication not in left_out,
+                "congestion": congestion,
+                "account": run.account,
+            }
+            for run in self.runs
+        ]
+
+
+def faults_of(entries: Iterable[RunEntry]) -> list[str]:
+    """Returns a line for each round that is left out, because all runs under some scheme were invalid."""
+    own: dict[tuple[int, str], list[RunEntry]] = {}
+    for entry in entries:
+        own.setdefault((entry["round"], entry["scheme"]), []).append(entry)
+    return [
+        f"round {number} is left out: under {scheme} {len(runs)} runs were invalid, the last because "
+        f"{'; '.join(runs[-1]['account']['faults'])}"
+        for (number, scheme), runs in own.items()
+        if not runs[-1]["is_valid"]
+    ]
+
+
+def plan_rounds(shared: SharedScenario, options: Options, own_scheme: str | None) -> Plan:
+    """Returns the plan of a comparison: each scheme once in each round.
+
+    Raises `MouseholeError` for a fault in the input.
+    """
+    return replace(checked(planned(shared, options, own_scheme)), in_rounds=True)
+
+
+def compare(
+    plan: Plan, programs: Programs, label: str, observer: Callable[[Task], Observer] | None = None,
+    played: Callable[[Run], None] | None = None,
+) -> Trial:  # fmt: skip
+    """Runs the same programs once per scheme in each round, and compares the schemes.
+
+    A run that is invalid is repeated, `REPEATS` times at most; then its round is left out, and what is left
+    of that round is not run. `observer` returns the observer of a run, and `played` is called after each.
+    Raises as `play` does, and `MouseholeError` if some scheme cannot be run on real packets, before anything
+    is run.
+    """
+    for cell in plan.cells:
+        for scheme in plan.schemes:
+            check(plan.scenario(cell, scheme), programs)
+    found: dict[Task, Played] = {}
+    runs: list[Run] = []
+    left_out: set[int] = set()
+    for task in plan.tasks:
+        for repeats in range(1 + REPEATS):
+            if task.replication in left_out:
+                break
+            one = play(plan.task_scenario(task), programs, observer(task) if observer else None)
+            is_valid = one.account["is_valid"]
+            runs.append(Run(task, one.account, repeats, is_valid or repeats == REPEATS))
+            if played is not None:
+                played(runs[-1])
+            if is_valid:
+                found[task] = one
+                break
+            if repeats == REPEATS:
+                left_out.add(task.replication)
+    rounds = [number for number in range(plan.replications) if number not in left_out]
+    trial = Trial(None, tuple(runs), plan)
+    if not rounds:
+        return trial
+    return replace(
+        trial, comparison=ProgramsComparison(_compared(plan, found, rounds, label), trial.entries())
+    )
+
+
+def _compared(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Results:
+    """Returns the results of these rounds, which are their replications."""
+    own = {
+        replace(task, replication=rounds.index(task.replication)): one
+        for task, one in found.items()
+        if task.replication in rounds
+    }
+    facts: Facts = {
+        task: replace(reduce_run(one.result, plan.buckets), short_times=None) for task, one in own.items()
+    }
+    # What the first run recorded stands for the traffic, which differs a little from run to run.
+    first = next(iter(own.values()))
+    seconds = sum(one.account["seconds"] for one in own.values()) / len(own)
+    base: Scenario = {**plan.base, "traffic": first.scenario["traffic"]}
+    base = {**base, "warmup": "0s", "duration": f"{seconds:.3g}s"}
+    whole = replace(plan, base=base, replications=len(rounds))
+    given = replace(of_section(whole.base["traffic"], label), label=label)
+    return Results(whole, facts, label, manifest(whole, given, None), None)

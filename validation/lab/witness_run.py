@@ -1,0 +1,90 @@
+"""One run of bulk TCP through a TBF: goodput, queue and drops, and how good the delay was.
+
+Its first act is to leave the namespace it was started in, which it has no descriptor of: no command here can
+reach another interface. The parent's death kills it, an alarm bounds it.
+
+Run as `python -m validation.lab.witness_run CASE_JSON`; prints the measurement as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from validation.lab.bottleneck import Case, Lab, QueueSampler
+from validation.lab.hosts import ENDLESS, Hosts, Transfer
+from validation.lab.namespaces import die_with_parent
+
+SAMPLE_S = 0.005
+SPARE_S = 8
+
+
+@dataclass
+class Measured:
+    """One run: payload at the receiver, TBF's backlog sampled, its drops, and how good the delay was."""
+
+    goodput_bps: float = 0.0
+    queue_packets: float = 0.0
+    drops: int = 0
+    samples: int = 0
+    frame_bytes: float = 0.0
+    delay: dict[str, float] = field(default_factory=dict)
+
+
+def measure(case: Case) -> Measured:
+    """Builds the laboratory, runs the case and removes the laboratory."""
+    lab = Lab(case)
+    delay: dict[str, Any] = {}
+    with lab.delay_line(case, delay):
+        hosts, sampler = Hosts(lab.sender, lab.receiver, case.congestion), QueueSampler(lab.router)
+        try:
+            result = play(case, hosts, sampler)
+        finally:
+            sampler.close()
+    result.delay = delay
+    return result
+
+
+def play(case: Case, hosts: Hosts, sampler: QueueSampler) -> Measured:
+    """Starts the flows, waits until they are established, and measures."""
+    begin = time.monotonic()
+    for index in range(case.flows):
+        pump(hosts, begin + case.spread_s * index / case.flows)
+        hosts.start(Transfer(index, [ENDLESS], 0.0))
+    pump(hosts, begin + case.warmup_s)
+    opened, first, received = time.monotonic(), sampler.read(), hosts.received
+    backlogs: list[int] = []
+    while time.monotonic() < opened + case.window_s:
+        pump(hosts, opened + SAMPLE_S * (len(backlogs) + 1))
+        backlogs.append(sampler.read().backlog_packets)
+    last, closed = sampler.read(), time.monotonic()
+    return Measured(
+        goodput_bps=(hosts.received - received) * 8 / (closed - opened),
+        queue_packets=sum(backlogs) / len(backlogs),
+        drops=last.dropped - first.dropped,
+        samples=len(backlogs),
+        frame_bytes=(last.sent_bytes - first.sent_bytes) / (last.sent_packets - first.sent_packets),
+    )
+
+
+def pump(hosts: Hosts, until: float) -> None:
+    """Serves the sockets until a moment of the monotonic clock."""
+    while (left := until - time.monotonic()) > 0:
+        hosts.step(left)
+
+
+def main() -> int:
+    """Runs one case, given as JSON."""
+    die_with_parent()
+    case = Case(**json.loads(sys.argv[1]))
+    signal.alarm(int(case.seconds) + SPARE_S)
+    print(json.dumps(asdict(measure(case))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
