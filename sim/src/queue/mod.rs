@@ -7,6 +7,7 @@
 //! A FIFO whose policy decides only at the arrival can tell its link the departure at once ([`Queue::as_fifo`]). A
 //! property test holds this fast path equal to the slow one.
 
+pub mod ack_filter;
 pub mod adaptive_red;
 pub mod cake;
 mod classify;
