@@ -75,6 +75,7 @@ class TrafficSection(TypedDict, total=False):
     classes: list[str]
     load: float
     resample: bool
+    server_think: str
     replay: str
     model: str
     params: ModelParams

@@ -6,24 +6,26 @@
 pub use mousehole_policy::Colour;
 use mousehole_policy::View;
 
-/// The kind of a packet.
+/// The kind of a packet. Of packets of one connection with the same number and time the first kind goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
+    /// A server's acknowledgement of request number `seq`, without data.
+    RequestAck = 0,
     /// A data segment; `seq` is its number.
-    Data = 0,
+    Data = 1,
     /// A pure acknowledgement; `seq` is the next segment expected.
-    Ack = 1,
+    Ack = 2,
     /// Connection request (SYN) of the side that opens.
-    Syn = 2,
+    Syn = 3,
     /// Answer to a SYN.
-    SynAck = 3,
+    SynAck = 4,
     /// Completes the handshake and asks for write number `seq`.
-    Request = 4,
+    Request = 5,
     /// A datagram, which no transport answers; `seq` counts the flow's packets, the tag is the time of sending.
-    Datagram = 5,
+    Datagram = 6,
     /// A packet of QUIC, which slows down when packets are lost but hides its numbers; of real programs alone.
-    Quic = 6,
+    Quic = 7,
 }
 
 /// Bits of [`Packet::flags`].
@@ -175,7 +177,7 @@ impl Packet {
     pub fn view(&self) -> View {
         let kind = match self.kind {
             Kind::Syn | Kind::SynAck => View::SYN,
-            Kind::Ack => View::ACK,
+            Kind::Ack | Kind::RequestAck => View::ACK,
             Kind::Datagram => View::DATAGRAM,
             Kind::Data | Kind::Request | Kind::Quic => 0,
         };
@@ -192,7 +194,7 @@ impl Packet {
         match self.kind {
             Kind::Data => self.seq.wrapping_add(1),
             Kind::Ack => self.seq,
-            Kind::Syn | Kind::SynAck | Kind::Request | Kind::Datagram | Kind::Quic => 0,
+            Kind::Syn | Kind::SynAck | Kind::Request | Kind::Datagram | Kind::Quic | Kind::RequestAck => 0,
         }
     }
 }
@@ -220,7 +222,8 @@ mod tests {
     fn view__says_what_a_packet_is() {
         let flags = |kind| Packet::new(0, kind, 0, 40).view().flags;
         assert_eq!([Kind::Syn, Kind::SynAck].map(flags), [View::SYN; 2]);
-        assert_eq!([Kind::Ack, Kind::Datagram].map(flags), [View::ACK, View::DATAGRAM]);
+        assert_eq!([Kind::Ack, Kind::RequestAck].map(flags), [View::ACK; 2]);
+        assert_eq!(flags(Kind::Datagram), View::DATAGRAM);
         assert_eq!([Kind::Data, Kind::Request, Kind::Quic].map(flags), [0; 3]);
     }
 }

@@ -39,6 +39,7 @@ UNITS: dict[str, Unit] = {
             "min_rto",
             "tick",
             "delayed_ack",
+            "server_think",
         ),
         SECONDS,
     ),

@@ -107,7 +107,7 @@ OPTION_OF_FIELD = {
     "mtu": "--mtu", "down": "--down", "up": "--up", "at": "--at", "payload": "--payload",
     "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
     "topology.up": "--up", "traffic.load": "--load", "traffic.payload": "--payload",
-    "traffic.replay": "--replay", "tcp.profile": "--tcp",
+    "traffic.replay": "--replay", "traffic.server_think": "--server-think", "tcp.profile": "--tcp",
     "duration": "--duration", "warmup": "--warmup", "seed": "--seed", "seeds": "--seeds", "jobs": "--jobs",
     "rounds": "--rounds",
     "scheme": "--schemes", "schemes": "--schemes", "short": "--short", "long": "--long", "buffer": "--buffer",

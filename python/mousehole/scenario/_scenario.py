@@ -147,7 +147,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "warmup": _given("warmup", options.warmup, SECONDS) or start["warmup"],
         "duration": _given("duration", options.duration, SECONDS) or start["duration"],
         "tcp": hosts,
-        "traffic": traffic,
+        "traffic": _with_server_think(traffic, options.server_think),
         "trace": False,
     }
     base.pop("series", None)
@@ -176,6 +176,11 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     try_scenarios([first])
     topology = filled(first)["topology"]
     return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
+
+
+def _with_server_think(traffic: TrafficSection, think: object) -> TrafficSection:
+    given = _given("server_think", think, SECONDS)
+    return traffic if given is None else {**traffic, "server_think": given}
 
 
 def _given(field: str, value: object, unit: Unit) -> str | None:

@@ -51,7 +51,7 @@ impl ConnectionSource for Arrivals {
                 class: Class::Web,
                 page: page.key,
                 page_transfers: page.transfers,
-                delay: planned.delay,
+                server_think: planned.server_think,
                 ..Open::default()
             };
             commands.open.push(open);

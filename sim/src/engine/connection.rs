@@ -2,7 +2,10 @@
 
 use crate::flow::{Class, Flow};
 use crate::packet::Colour;
-use crate::tcp::{Params, Receiver, Sender, handshake::Handshake, profile::Opening};
+use crate::tcp::handshake::Handshake;
+use crate::tcp::profile::Opening;
+use crate::tcp::request_acks::RequestAcks;
+use crate::tcp::{Params, Receiver, Sender};
 use crate::traffic::class::FlowClass;
 use crate::units::{Dur, Time};
 
@@ -33,8 +36,9 @@ pub struct Open {
     pub object_bytes: u64,
     /// Key of its page, 0 for none. For a replayed connection of several writes, the copy of the trace.
     pub page: u64,
-    /// Delay before the server answers a request, in addition to the time of its CPU ([`super::server`]).
-    pub delay: Dur,
+    /// Time from a request to its answer in addition to that of the server's CPU ([`super::server`]); `None` for the
+    /// profile's ([`Params::server_think`]).
+    pub server_think: Option<Dur>,
     /// Key of the connection that carries the object's first piece, if `object_bytes` is given.
     pub object_key: u64,
     /// Number of the source of traffic it belongs to.
@@ -65,7 +69,7 @@ impl Default for Open {
             page_transfers: 0,
             object_bytes: 0,
             page: 0,
-            delay: Dur::ZERO,
+            server_think: None,
             object_key: 0,
             source: 0,
             upload: false,
@@ -149,6 +153,7 @@ pub(super) struct Live {
     pub sender: Sender,
     pub receiver: Receiver,
     pub opener: Handshake,
+    pub request_acks: RequestAcks,
     pub progress: Progress,
     pub rtt: Dur,
     /// Last segment of the previous write, and its payload: it may have to be retransmitted.
@@ -178,6 +183,7 @@ impl Live {
             sender: Sender::with_salt(params, phase, open.key),
             receiver: Receiver::default(),
             opener: Handshake::default(),
+            request_acks: RequestAcks::default(),
             progress: Progress::default(),
             rtt,
             last_before: (u32::MAX, 0),

@@ -43,6 +43,8 @@ pub(super) enum What {
     Wake(u32),
     /// The server's delay before its answer on the connection in this slot is over.
     Ready(u32),
+    /// The server's delayed acknowledgement of a request on the connection in this slot is due.
+    AckDue(u32),
     /// The CPU of this server has finished a job.
     Served(u32),
     /// Links and senders are sampled.

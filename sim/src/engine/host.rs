@@ -54,6 +54,7 @@ impl World {
             Kind::Syn => self.syn(slot, &packet),
             Kind::SynAck => self.syn_ack(slot),
             Kind::Request => self.request(slot, packet.seq),
+            Kind::RequestAck => self.live[slot as usize].opener.handle_answer_to(packet.seq),
             Kind::Datagram | Kind::Quic => self.receive_datagram(&packet),
         }
         self.arm(slot);
@@ -116,7 +117,7 @@ impl World {
         }
         let reply = live.receiver.handle(packet, self.now, params);
         if packet.seq >= live.progress.segments.0 {
-            live.opener.handle_data_of(live.progress.number);
+            live.opener.handle_answer_to(live.progress.number);
             if packet.seq == live.progress.segments.0 && is_new {
                 live.progress.first_byte = self.now;
             }
@@ -193,7 +194,7 @@ impl World {
     fn request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
         if number != live.progress.number || live.progress.is_asked {
-            return;
+            return self.acknowledge_repeated(slot);
         }
         if number == 0 {
             let (sent, again) = live.answered;

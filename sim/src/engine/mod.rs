@@ -177,6 +177,7 @@ impl World {
                 self.apply_commands();
             }
             What::Ready(slot) => self.ready(slot),
+            What::AckDue(slot) => self.send_due_ack(slot),
             What::Served(server) => self.served(server),
             What::WindowBegins => self.open_window(),
             What::WindowEnds => self.close_window(),

@@ -1,23 +1,37 @@
-//! How requests pass the CPUs of servers.
+//! How servers answer requests: their kernel's acknowledgement, the time that they think, and their CPUs.
 
+use super::connection::Payload;
 use super::event::{What, class};
 use super::world::World;
+use crate::packet::{Kind, Packet};
+use crate::tcp::request_acks::RequestAck;
 use crate::units::Dur;
 
 impl World {
-    /// Handles a request that has reached its server, which answers after its delay.
+    /// Handles a request that has reached its server, which answers when it has thought.
     pub(super) fn handle_request(&mut self, slot: u32) {
+        let think = self.server_think(slot);
         let live = &mut self.live[slot as usize];
         live.progress.is_asked = true;
-        let delay = live.open.delay;
-        if delay == Dur::ZERO {
+        let params = self.setup.senders.params_of(live.tcp);
+        let acks_requests = params.acks_requests;
+        match live.request_acks.handle_request(self.now, params) {
+            RequestAck::Now => self.send_request_ack(slot),
+            RequestAck::At(due) => {
+                self.schedule(due, class::WAKE, 1 << 42 | u64::from(slot), What::AckDue(slot));
+            }
+            RequestAck::Carried => {}
+        }
+        if think == Dur::ZERO {
             return self.start_job(slot);
         }
-        self.acknowledge_request(slot);
-        self.schedule(self.now + delay, class::WAKE, 1 << 40 | u64::from(slot), What::Ready(slot));
+        if !acks_requests {
+            self.satisfy_client(slot);
+        }
+        self.schedule(self.now + think, class::WAKE, 1 << 40 | u64::from(slot), What::Ready(slot));
     }
 
-    /// Continues when the delay before an answer is over.
+    /// Continues when the server has thought.
     pub(super) fn ready(&mut self, slot: u32) {
         self.start_job(slot);
         self.arm(slot);
@@ -27,9 +41,11 @@ impl World {
     fn start_job(&mut self, slot: u32) {
         let (server, bytes) = (self.live[slot as usize].open.server, self.live[slot as usize].progress.bytes);
         if !self.needs_cpu(slot) {
-            return self.start_sending(slot);
+            return self.answer(slot);
         }
-        self.acknowledge_request(slot);
+        if !self.setup.senders.params_of(self.live[slot as usize].tcp).acks_requests {
+            self.satisfy_client(slot);
+        }
         let begun = self.setup.servers.as_mut().and_then(|servers| servers.arrive(server, slot, bytes));
         self.schedule_job_end(server, begun);
     }
@@ -40,9 +56,16 @@ impl World {
         let (slot, next) = servers.done(server);
         self.schedule_job_end(server, next);
         if let Some(slot) = slot {
-            self.start_sending(slot);
+            self.answer(slot);
             self.arm(slot);
         }
+    }
+
+    /// Sends the answer.
+    fn answer(&mut self, slot: u32) {
+        let live = &mut self.live[slot as usize];
+        live.request_acks.note_answer(self.now, self.setup.senders.params_of(live.tcp));
+        self.start_sending(slot);
     }
 
     /// Returns whether the present write needs its server's CPU. Uploads and long-lived flows do not.
@@ -51,12 +74,23 @@ impl World {
         self.setup.servers.is_some() && !live.open.upload && live.progress.bytes != u64::MAX
     }
 
-    /// Returns the service time of the present write at an idle server, including the server's delay.
+    /// Returns how long the server thinks before it answers the present write's request. Uploads and long-lived flows
+    /// need no thought. In a recorded connection the pause before a later write holds it already.
+    fn server_think(&self, slot: u32) -> Dur {
+        let live = &self.live[slot as usize];
+        let is_recorded_pause = matches!(live.open.payload, Payload::Replayed(_)) && live.progress.number > 0;
+        if live.open.upload || live.progress.bytes == u64::MAX || is_recorded_pause {
+            return Dur::ZERO;
+        }
+        live.open.server_think.unwrap_or_else(|| self.setup.senders.params_of(live.tcp).server_think)
+    }
+
+    /// Returns the service time of the present write at an idle server, including the time that it thinks.
     pub(super) fn service(&self, slot: u32) -> Dur {
         let live = &self.live[slot as usize];
         let servers = self.setup.servers.as_ref().filter(|_| self.needs_cpu(slot));
         let job = servers.map_or(Dur::ZERO, |servers| servers.service(live.progress.bytes));
-        Dur(live.open.delay.0 + job.0)
+        self.server_think(slot) + job
     }
 
     /// Schedules the end of a job that has begun.
@@ -67,9 +101,33 @@ impl World {
         }
     }
 
-    /// Acknowledges a request that has to wait, so that the client does not repeat it. No packet is sent for this.
-    fn acknowledge_request(&mut self, slot: u32) {
+    /// Has the client wait for an answer without repeating its request, where no packet acknowledges requests.
+    fn satisfy_client(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        live.opener.handle_data_of(live.progress.number);
+        live.opener.handle_answer_to(live.progress.number);
+    }
+
+    /// Sends a delayed acknowledgement of a request, if the answer has not carried it. The connection may be over, and
+    /// another may have its slot.
+    pub(super) fn send_due_ack(&mut self, slot: u32) {
+        let live = &mut self.live[slot as usize];
+        if live.is_open && live.request_acks.handle_timeout(self.now) {
+            self.send_request_ack(slot);
+        }
+    }
+
+    /// Acknowledges a request that has arrived before.
+    pub(super) fn acknowledge_repeated(&mut self, slot: u32) {
+        let live = &mut self.live[slot as usize];
+        if live.request_acks.handle_repeated(self.setup.senders.params_of(live.tcp)) {
+            self.send_request_ack(slot);
+        }
+    }
+
+    /// Sends the server's acknowledgement of the present write's request.
+    fn send_request_ack(&mut self, slot: u32) {
+        let live = &self.live[slot as usize];
+        let bytes = self.setup.senders.params_of(live.tcp).ack_bytes as u16;
+        self.inject(Packet::new(slot, Kind::RequestAck, live.progress.number, bytes));
     }
 }

@@ -11,17 +11,21 @@
 //! - Hosts: a flow's quantum, its first too, is divided by the number of bulk flows of its source or destination
 //!   host. A flow is bulk once it has had its quantum and something waits; one that waits empty is not.
 //! - Overflow: the head of the longest queue is dropped, and its BLUE grows.
+//! - A flow that is found empty keeps its queue while COBALT has a state to forget, but is sparse again with its next
+//!   packet (`CAKE_SET_DECAYING` of `cake_dequeue` in Linux's `sch_cake.c`).
+//! - ACK filter: `ack_filter.rs`; its drops are early ones.
 //!
-//! Deviations from Linux: a sparse flow that empties waits a round before it is sparse again, as in FQ-CoDel,
-//! where Linux forgets it once its queue has nothing more to learn; quanta are divided exactly, not by chance;
-//! of overheads only link layers by name count; ACK filter, autorate and ingress mode are left out; where nothing is shaped, the link's
+//! Deviations from Linux: quanta are divided exactly, not by chance; of overheads only link layers by name count; autorate
+//! and ingress mode are left out, and so is `split-gso`, for all packets are segments here; where nothing is shaped, the link's
 //! rate replaces the shaper's in thresholds, quantum and target (Linux: tins by deficit round robin, 1514 bytes,
 //! 5 ms). Work per packet grows with the bulk flows of one host, as there; an overflow looks over all queues for
 //! the longest.
 
+pub use super::ack_filter::AckFilter;
 use super::classify::{Classifier, ClassifyBy};
 use super::cobalt::CobaltParams;
 use super::codel::CodelParams;
+use super::flow_names::FlowNames;
 use super::packet_fifo::Occupancy;
 pub use super::tin::Isolation;
 use super::tin::{Hosts, Tin};
@@ -52,6 +56,8 @@ pub struct Params {
     pub limit: Buffer,
     /// Mark ECT packets instead of dropping them.
     pub ecn: bool,
+    /// Drops ACKs that a newer one makes superfluous.
+    pub ack_filter: Option<AckFilter>,
 }
 
 impl Params {
@@ -66,6 +72,7 @@ impl Params {
             isolation: Isolation::default(),
             limit: Buffer::Bytes(4 << 20),
             ecn: true,
+            ack_filter: None,
         }
     }
 
@@ -97,8 +104,7 @@ pub struct Cake {
     rng: Stream,
     classifier: Option<Classifier>,
     hosts: Hosts,
-    /// Names of the connections by slot; a slot's next connection is another flow.
-    keys: Vec<u64>,
+    names: FlowNames,
     tins: Vec<Tin>,
     occupancy: Occupancy,
     /// No packet may leave before this time (shaper).
@@ -120,7 +126,7 @@ impl Cake {
             rng: Stream::new(perturbation, Purpose::Queue, u64::MAX),
             classifier: params.tins.map(Classifier::new),
             hosts: Hosts::new(params.isolation),
-            keys: Vec::new(),
+            names: FlowNames::default(),
             tins: shifts.iter().map(tin).collect(),
             occupancy: Occupancy::default(),
             next: Time::ZERO,
@@ -130,18 +136,10 @@ impl Cake {
     /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.hosts.open(slot, flow);
-        if self.keys.len() <= slot as usize {
-            self.keys.resize(slot as usize + 1, 0);
-        }
-        self.keys[slot as usize] = flow.key;
+        self.names.open(slot, flow);
         if let Some(classifier) = &mut self.classifier {
             classifier.open(slot, flow);
         }
-    }
-
-    /// Returns true: its hash is of the connection, so that `open` must be called for every new one.
-    pub fn is_flow_aware(&self) -> bool {
-        true
     }
 
     /// Returns the packets and bytes waiting.
@@ -155,11 +153,13 @@ impl Cake {
             self.next = self.next.max(now);
         }
         let tin = self.classifier.as_ref().map_or(0, |classifier| classifier.index(&packet));
-        let key = self.keys.get(packet.flow as usize).copied().unwrap_or_default();
-        let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
-        let hash = mix(self.perturbation ^ mix(key) ^ name);
+        let hash = mix(self.perturbation ^ self.names.name(&packet));
         self.occupancy.add(&packet);
-        self.tins[tin].enqueue(packet, hash, &self.hosts, now);
+        let superfluous = self.tins[tin].enqueue(packet, hash, &self.hosts, self.params.ack_filter, now);
+        if let Some(packet) = superfluous {
+            self.occupancy.remove(&packet);
+            drops.push(Dropped { packet, reason: DropReason::Early });
+        }
         while self.occupancy.exceeds(self.params.limit) {
             self.drop_from_longest(now, drops);
         }

@@ -127,7 +127,7 @@ impl Cobalt {
     }
 
     /// Takes notice that the queue has nothing to send: BLUE's probability and the count fall.
-    fn found_empty(&mut self, params: &CobaltParams, now: Time) {
+    pub fn found_empty(&mut self, params: &CobaltParams, now: Time) {
         if self.blue > 0.0 {
             self.change_blue(params, now, -STEP_DOWN);
         }
@@ -136,6 +136,11 @@ impl Cobalt {
             self.change_count(self.count - 1);
             self.drop_next += self.step(params);
         }
+    }
+
+    /// Returns whether there is nothing left that a queue without packets forgets with time.
+    pub fn is_at_rest(&self, now: Time) -> bool {
+        self.blue == 0.0 && self.count == 0 && now >= self.drop_next
     }
 
     fn change_count(&mut self, count: u32) {

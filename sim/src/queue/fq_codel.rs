@@ -3,16 +3,18 @@
 //! RFC 8290 (the scheduler, sections 4.1 and 4.2) and RFC 8289 (CoDel, section 5). Defaults are those
 //! of RFC 8290 section 5.2. This is a comparator, not a policy of ours, hence Rust.
 //!
-//! Flows are hashed by connection and direction. Deviations: the hash is a seeded mix, not Jenkins'; there is no CE
+//! Flows are hashed by connection and direction ([`FlowNames`]). Deviations: the hash is a seeded mix, not Jenkins'; there is no CE
 //! threshold (section 5.2.7, off by default). A flow has had its quantum when no credit is left: section 4.2 says
 //! both "negative" and "at least a quantum", Linux has the latter. Sizes are IP lengths, so the default
 //! quantum is 1500 bytes, not 1514 with Ethernet's header (section 5.2.4): with the 14 bytes left over a new flow's
 //! second full packet would go with its first.
 
 use super::codel::{CodelParams, QueueContext, State};
+use super::flow_names::FlowNames;
 use super::packet_fifo::{Occupancy, PacketFifo};
 use super::{Dequeued, Dropped};
 use crate::drop_reason::DropReason;
+use crate::flow::Flow as Connection;
 use crate::packet::Packet;
 use crate::rng::mix;
 use crate::units::{Buffer, Dur, Time};
@@ -56,6 +58,7 @@ struct Flow {
 pub struct FqCodel {
     params: Params,
     perturbation: u64,
+    names: FlowNames,
     flows: Vec<Flow>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -70,11 +73,17 @@ impl FqCodel {
         FqCodel {
             params,
             perturbation,
+            names: FlowNames::default(),
             flows: (0..params.flows).map(|_| flow()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             occupancy: Occupancy::default(),
         }
+    }
+
+    /// Notifies the queue that a new connection has `slot`.
+    pub fn open(&mut self, slot: u32, flow: &Connection) {
+        self.names.open(slot, flow);
     }
 
     /// Returns the packets and bytes waiting.
@@ -120,8 +129,7 @@ impl FqCodel {
     }
 
     fn classify(&self, packet: &Packet) -> u32 {
-        let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
-        let hash = mix(self.perturbation ^ name) >> 32;
+        let hash = mix(self.perturbation ^ self.names.name(packet)) >> 32;
         ((hash * u64::from(self.params.flows)) >> 32) as u32
     }
 

@@ -7,6 +7,7 @@
 //! A FIFO whose policy decides only at the arrival can tell its link the departure at once ([`Queue::as_fifo`]). A
 //! property test holds this fast path equal to the slow one.
 
+pub mod ack_filter;
 pub mod adaptive_red;
 pub mod cake;
 mod classify;
@@ -14,6 +15,7 @@ mod cobalt;
 pub mod codel;
 mod dropper;
 pub mod fifo;
+mod flow_names;
 pub mod fq_codel;
 pub mod host_scheduler;
 mod lists;
@@ -86,33 +88,28 @@ impl Queue {
     /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
+            Queue::FqCodel(fair) => fair.open(slot, flow),
+            Queue::Sfq(fair) => fair.open(slot, flow),
             Queue::Cake(cake) => cake.open(slot, flow),
             Queue::Wrr(wrr) => wrr.open(slot, flow),
             Queue::Srpt(srpt) => srpt.open(slot, flow),
             Queue::HostScheduler(host) => host.open(slot, flow),
             Queue::Unshared(links) => links.open(slot),
-            Queue::Fifo(_)
-            | Queue::FqCodel(_)
-            | Queue::Sfq(_)
-            | Queue::Codel(_)
-            | Queue::Pie(_)
-            | Queue::Priority(_) => {}
+            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {}
         }
     }
 
     /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
         match self {
-            Queue::Cake(cake) => cake.is_flow_aware(),
             Queue::Wrr(wrr) => wrr.is_flow_aware(),
             Queue::Srpt(srpt) => srpt.is_flow_aware(),
-            Queue::HostScheduler(_) | Queue::Unshared(_) => true,
-            Queue::Fifo(_)
-            | Queue::FqCodel(_)
+            Queue::FqCodel(_)
             | Queue::Sfq(_)
-            | Queue::Codel(_)
-            | Queue::Pie(_)
-            | Queue::Priority(_) => false,
+            | Queue::Cake(_)
+            | Queue::HostScheduler(_)
+            | Queue::Unshared(_) => true,
+            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => false,
         }
     }
 

@@ -39,6 +39,18 @@ impl PacketFifo {
         Some((packet, at))
     }
 
+    /// Removes the packet at this place, 0 for the first; returns it, or `None` if there are fewer.
+    pub fn remove(&mut self, place: usize) -> Option<Packet> {
+        let (packet, _) = self.packets.remove(place)?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    /// Returns the packets, the first to go first.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter().map(|(packet, _)| packet)
+    }
+
     pub fn head(&self) -> Option<&Packet> {
         self.packets.front().map(|(packet, _)| packet)
     }

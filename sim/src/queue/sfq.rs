@@ -5,15 +5,17 @@
 //! passed the longest queue loses its newest packet; the hash changes every few seconds if asked for, so that flows
 //! that share a queue do not share it for ever. This is a comparator, not a policy of ours, hence Rust.
 //!
-//! Flows are hashed by connection and direction, as in `fq_codel.rs`, by a seeded mix and not Jenkins' hash. Sizes are IP
+//! Flows are hashed by connection and direction ([`FlowNames`]), by a seeded mix and not Jenkins' hash. Sizes are IP
 //! lengths, so the default quantum is 1500 bytes, not 1514 with Ethernet's header. `headdrop` and the RED inside each
 //! queue, both off by default in Linux, are left out. A changed hash takes effect at the next arrival or departure, which
 //! nobody can tell from a timer. Where it finds no queue or room for a waiting packet, the packet is dropped, as there.
 
+use super::flow_names::FlowNames;
 use super::lists::Lists;
 use super::packet_fifo::{Occupancy, PacketFifo};
 use super::{Dequeued, Dropped};
 use crate::drop_reason::DropReason;
+use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::mix;
 use crate::units::{Buffer, Dur, Time};
@@ -50,6 +52,7 @@ pub struct Sfq {
     seed: u64,
     /// How often the hash has changed.
     epoch: u64,
+    names: FlowNames,
     /// The queue of each bucket.
     buckets: Vec<u32>,
     queues: Vec<FlowQueue>,
@@ -72,6 +75,7 @@ impl Sfq {
             params,
             seed,
             epoch: 0,
+            names: FlowNames::default(),
             buckets: vec![NO_QUEUE; params.divisor as usize],
             queues: (0..params.flows).map(|_| queue()).collect(),
             by_length,
@@ -79,6 +83,11 @@ impl Sfq {
             round: VecDeque::new(),
             occupancy: Occupancy::default(),
         }
+    }
+
+    /// Notifies the queue that a new connection has `slot`.
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
+        self.names.open(slot, flow);
     }
 
     /// Returns the packets and bytes waiting.
@@ -194,8 +203,7 @@ impl Sfq {
     }
 
     fn bucket_of(&self, packet: &Packet) -> u32 {
-        let name = u64::from(packet.flow) * 2 + u64::from(packet.is_reverse());
-        let hash = mix(mix(self.seed ^ self.epoch) ^ name) >> 32;
+        let hash = mix(mix(self.seed ^ self.epoch) ^ self.names.name(packet)) >> 32;
         ((hash * u64::from(self.params.divisor)) >> 32) as u32
     }
 }

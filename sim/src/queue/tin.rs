@@ -1,6 +1,7 @@
 //! One tin of CAKE: set-associative flow queues under DRR++, with quanta divided among the flows of a host.
 
 use super::Dropped;
+use super::ack_filter::AckFilter;
 use super::cobalt::{Cobalt, CobaltParams};
 use super::lists::Lists;
 use super::packet_fifo::{Occupancy, PacketFifo};
@@ -13,9 +14,10 @@ use std::collections::BTreeMap;
 const QUEUES: usize = 1024;
 const WAYS: usize = 8;
 
-/// Lists a queue may be in: sparse ones go first.
+/// Lists a queue may be in: sparse ones go first. What was found empty decays until COBALT has no state left.
 const SPARSE: usize = 0;
 const BULK: usize = 1;
+const DECAYING: usize = 2;
 
 /// Deficits count 2^-16 of a byte, so that quanta divide exactly enough.
 const BYTE: i64 = 1 << 16;
@@ -103,7 +105,7 @@ pub(super) struct Tin {
 
 impl Tin {
     pub fn new(rate: Rate, cobalt: CobaltParams, quantum: u32) -> Tin {
-        let mut lists = Lists::new(2);
+        let mut lists = Lists::new(3);
         lists.reserve(QUEUES);
         Tin {
             rate,
@@ -128,23 +130,36 @@ impl Tin {
         self.clock.max(now)
     }
 
-    /// Queues an arrival; `hash` identifies its flow.
-    pub fn enqueue(&mut self, packet: Packet, hash: u64, hosts: &Hosts, now: Time) {
+    /// Queues an arrival; `hash` identifies its flow. Returns the ACK that the filter drops for it.
+    pub fn enqueue(
+        &mut self,
+        packet: Packet,
+        hash: u64,
+        hosts: &Hosts,
+        filter: Option<AckFilter>,
+        now: Time,
+    ) -> Option<Packet> {
         if self.occupancy.packets == 0 {
             self.clock = self.clock.max(now);
         }
         let index = self.find(hash);
         match self.lists.list_of(index as u32) {
-            None => self.admit(index, hosts, &packet),
+            None | Some(DECAYING) => self.admit(index, hosts, &packet),
             Some(BULK) => self.make_bulk(index),
             Some(_) => {}
         }
         self.occupancy.add(&packet);
         self.bytes[index] += u64::from(packet.bytes);
-        self.queues[index].fifo.push(packet, now);
+        let fifo = &mut self.queues[index].fifo;
+        fifo.push(packet, now);
+        let superfluous = fifo.remove(filter?.superfluous(fifo)?)?;
+        self.occupancy.remove(&superfluous);
+        self.bytes[index] -= u64::from(superfluous.bytes);
+        Some(superfluous)
     }
 
-    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn.
+    /// Returns the next packet by DRR++: sparse flows first, then bulk flows in turn. Before them, as in Linux's
+    /// `cake_dequeue`, it looks at one decaying queue.
     pub fn dequeue(
         &mut self,
         hosts: &Hosts,
@@ -152,10 +167,12 @@ impl Tin {
         rng: &mut Stream,
         drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
+        if let Some(index) = self.lists.first(DECAYING) {
+            self.queues[index as usize].cobalt.found_empty(&self.cobalt, now);
+            self.retire(index, now);
+        }
         loop {
-            let sparse = self.lists.first(SPARSE);
-            let index = sparse.or_else(|| self.lists.first(BULK))?;
-            let is_sparse = sparse.is_some();
+            let index = self.lists.first(SPARSE).or_else(|| self.lists.first(BULK))?;
             if self.queues[index as usize].deficit <= 0 {
                 self.lists.push(BULK, index);
                 if !self.queues[index as usize].fifo.is_empty() {
@@ -168,12 +185,7 @@ impl Tin {
                 self.queues[index as usize].deficit -= i64::from(packet.bytes) * BYTE;
                 return Some((packet, at));
             }
-            // As in FQ-CoDel, a sparse flow that empties waits a round before it may be sparse again.
-            if is_sparse {
-                self.lists.push(BULK, index);
-            } else {
-                self.retire(index);
-            }
+            self.retire(index, now);
         }
     }
 
@@ -247,9 +259,14 @@ impl Tin {
         }
     }
 
-    /// Takes a flow without packets off its list, and no longer counts it at its hosts.
-    fn retire(&mut self, index: u32) {
-        self.lists.remove(index);
+    /// Takes a flow without packets out of the rounds, and no longer counts it at its hosts. Its queue is free for others
+    /// once COBALT's state is at rest.
+    fn retire(&mut self, index: u32, now: Time) {
+        if self.queues[index as usize].cobalt.is_at_rest(now) {
+            self.lists.remove(index);
+        } else {
+            self.lists.push(DECAYING, index);
+        }
         if std::mem::take(&mut self.queues[index as usize].is_bulk) {
             self.count(index as usize, -1);
         }

@@ -17,7 +17,7 @@ use crate::traffic::model::datagrams::Senders;
 use crate::traffic::model::ftp;
 use crate::traffic::model::stream::{Viewing, ViewingDraws};
 use crate::traffic::model::telnet::{Keystrokes, Telnet};
-use crate::units::Time;
+use crate::units::{Dur, Time};
 use std::sync::Arc;
 
 /// Returns the seed of source `number` of a run; source 0 has the run's own.
@@ -77,6 +77,7 @@ pub fn telnet_sessions(plan: &Plan, model: &Telnet, seed: u64, apps: &mut Apps) 
             payload: rules,
             class: Class::Interactive,
             request_bytes,
+            server_think: Some(Dur::ZERO),
             ..Open::default()
         };
         (Time::ZERO + model.start(seed, user), open)

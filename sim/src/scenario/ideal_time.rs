@@ -9,8 +9,8 @@
 //! simulated once, with its longest transfer, until that transfer has saturated the path's slowest link
 //! ([`crate::engine::World::until_saturated`]). The simulation records when each segment is sent. The arrival of the last
 //! segment of a shorter transfer is then arithmetic (`idle_path.rs`), whether that segment is full or not.
-//! Connections with several writes are simulated one by one. Where servers have a CPU, the service time of an idle
-//! server is added to each.
+//! Connections with several writes are simulated one by one. The time that servers think is added to each, and where
+//! servers have a CPU, the service time of an idle one.
 
 use super::idle_path::{IdlePath, PathKey};
 use super::topology::PlannedLink;
@@ -246,8 +246,15 @@ fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> 
         link
     };
     let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
+    // The time that servers think is added to the times, and holds what their acknowledgements of requests take.
+    let own = plan.senders.params_of(tcp);
+    let params = Params {
+        server_think: Dur::ZERO,
+        acks_requests: own.acks_requests && own.server_think == Dur::ZERO,
+        ..own.clone()
+    };
     Setup {
-        senders: Senders::single(plan.senders.params_of(tcp).clone()),
+        senders: Senders::single(params),
         layout: plan.layout.clone(),
         markers: (0..links.len()).map(|_| Marker::None).collect(),
         links,

@@ -83,7 +83,7 @@ impl Plan {
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
-        let senders = tcp::senders(&scenario.tcp)?;
+        let senders = tcp::senders(&scenario.tcp, scenario.traffic.server_think.as_deref())?;
         Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
             senders,

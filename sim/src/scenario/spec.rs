@@ -246,6 +246,9 @@ pub struct TrafficSpec {
     /// How files are replayed: `open` or `closed`; closed if absent and the files tell when connections ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+    /// Time from a request to its answer at servers of which the traffic says nothing; the TCP profile's if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_think: Option<String>,
     /// Name of a traffic model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

@@ -11,11 +11,12 @@ use crate::units::{Dur, parse_dur};
 const SHARES_TOLERANCE: f64 = 1e-6;
 
 /// Returns the TCPs in force: one profile, or several with the share of connections that
-/// have each, as in `linux:0.6,bbr:0.3,rfc:0.1`. The other fields of `spec` hold for all of them.
+/// have each, as in `linux:0.6,bbr:0.3,rfc:0.1`. The other fields of `spec` and the time that servers think hold for all of
+/// them.
 ///
 /// # Errors
 /// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
-pub(super) fn senders(spec: &TcpSpec) -> Result<Senders> {
+pub(super) fn senders(spec: &TcpSpec, server_think: Option<&str>) -> Result<Senders> {
     let mut all = Vec::new();
     for part in spec.profile.split(',').map(str::trim) {
         let (profile, share) = match part.split_once(':') {
@@ -27,10 +28,31 @@ pub(super) fn senders(spec: &TcpSpec) -> Result<Senders> {
             None => (part, 1.0),
         };
         let own = TcpSpec { profile: profile.into(), ..spec.clone() };
-        all.push(Share { profile: profile.into(), share, params: params(&own)? });
+        let mut params = params(&own)?;
+        if let Some(text) = server_think {
+            params.server_think = parse_server_think(text, profile, params.opening)?;
+        }
+        all.push(Share { profile: profile.into(), share, params });
     }
     check_shares(&spec.profile, &all)?;
     Ok(Senders::new(all))
+}
+
+/// The field with the time that servers think.
+const SERVER_THINK: &str = "traffic.server_think";
+/// The longest time that servers may think.
+const LONGEST_THINK: Dur = Dur::from_millis(60_000);
+
+fn parse_server_think(text: &str, profile: &str, opening: Opening) -> Result<Dur> {
+    if opening != Opening::Request {
+        let with = format!("tcp.profile \"{profile}\", whose clients send no requests");
+        return Err(Error::conflict(SERVER_THINK, quote(text), with, "leave it out"));
+    }
+    let think = parse_dur(SERVER_THINK, text)?;
+    if think > LONGEST_THINK {
+        return Err(Error::field(SERVER_THINK, quote(text), "a time up to 60s"));
+    }
+    Ok(think)
 }
 
 fn share_of(part: &str, share: &str) -> Result<f64> {

@@ -1,7 +1,7 @@
 //! The side that opens a connection: its SYN, its request for each write, and their retransmissions.
 //!
-//! SYN and requests are single packets with a retransmission timeout of their own. The answer (a SYN-ACK,
-//! or any data of the requested write) acknowledges them. The answering side needs no timer: it
+//! SYN and requests are single packets with a retransmission timeout of their own. The answer (a SYN-ACK, any data of
+//! the requested write, or an ACK of the request) acknowledges them. The answering side needs no timer: it
 //! answers a repeated SYN again, and its own timer would fire at the same instant.
 
 use super::profile::Params;
@@ -83,8 +83,8 @@ impl Handshake {
         self.transmit(now, params)
     }
 
-    /// Takes data of write `number`, which shows that its request has arrived.
-    pub fn handle_data_of(&mut self, number: u32) {
+    /// Takes data of write `number` or an acknowledgement of its request, which show that the request has arrived.
+    pub fn handle_answer_to(&mut self, number: u32) {
         if matches!(self.waiting, Waiting::Write(requested) if number >= requested) {
             self.rto.end_backoff();
             self.finish();

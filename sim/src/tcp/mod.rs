@@ -13,6 +13,7 @@ pub mod profile;
 pub mod ranges;
 pub mod receiver;
 mod recovery;
+pub mod request_acks;
 pub mod rtt;
 pub mod sender;
 pub mod senders;

@@ -126,6 +126,10 @@ pub struct Params {
     /// Segments at the start of a connection that are acknowledged at once. Linux acknowledges each while its
     /// receive window grows (`tcp_grow_window`): with the default buffers of 6.18, 362 at every round-trip time.
     pub quick_acks: u32,
+    /// The answering side acknowledges requests by itself (Linux, see [`super::request_acks`]), not only by its answer.
+    pub acks_requests: bool,
+    /// Time from a request to its answer at a server whose traffic says nothing of it.
+    pub server_think: Dur,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// How connections open.
@@ -221,10 +225,16 @@ fn rfc() -> Params {
         idle_restart: IdleRestart::InitialWindow,
         delayed_ack: Some(Dur::from_millis(100)),
         quick_acks: 1,
+        acks_requests: false,
+        server_think: Dur::ZERO,
         ecn: false,
         opening: Opening::Request,
     }
 }
+
+/// The median of the delays of web servers in packet traces of 2001 and before (Cao, Cleveland, Gao, Jeffay, Smith &
+/// Weigle, "Stochastic Models for Generating Synthetic HTTP Source Traffic", INFOCOM 2004).
+const SERVER_THINK: Dur = Dur::from_millis(6);
 
 /// Linux's defaults, as far as they are modelled (`docs/engine.md` lists what is not): segments of 1500
 /// bytes with time stamps.
@@ -247,6 +257,8 @@ fn linux() -> Params {
         idle_restart: IdleRestart::Halving,
         delayed_ack: Some(Dur::from_millis(40)),
         quick_acks: 362,
+        acks_requests: true,
+        server_think: SERVER_THINK,
         ..rfc()
     }
 }

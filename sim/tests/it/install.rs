@@ -24,6 +24,11 @@ fn qdisc__is_written_as_tc_reads_it() {
         ("cake", "root cake bandwidth 5mbit rtt 100ms besteffort triple-isolate"),
         ("cake(hosts=flows,rtt=50ms)", "root cake bandwidth 5mbit rtt 50ms besteffort flows"),
         ("cake(shape=95)", "root cake bandwidth 4750kbit rtt 100ms besteffort triple-isolate"),
+        ("cake(ack_filter=ack-filter)", "besteffort triple-isolate ack-filter"),
+        (
+            "cake(ack_filter=ack-filter-aggressive,limit=1MB)",
+            "triple-isolate ack-filter-aggressive memlimit 1000000",
+        ),
         ("cake(limit=1MB)", "besteffort triple-isolate memlimit 1000000"),
         ("droptail", "pfifo limit 50"),
         (

@@ -38,6 +38,7 @@ mod queue_virtual_fifo;
 mod queue_wrr;
 mod replay_closed;
 mod replay_datagrams;
+mod request_acks;
 mod scenario_validation;
 mod scheme_parameters;
 mod tcp_bbr;

@@ -2,8 +2,8 @@
 use crate::common::hop::{Hop, coloured, packet};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::{Class, Flow};
-use mousehole_sim::packet::{Colour, Packet, flag};
-use mousehole_sim::queue::cake::{Isolation, Params};
+use mousehole_sim::packet::{Colour, Kind, Packet, flag};
+use mousehole_sim::queue::cake::{AckFilter, Isolation, Params};
 use mousehole_sim::queue::{Cake, ClassifyBy, Dequeued, Dropped, Queue};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
@@ -127,7 +127,6 @@ fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
         let flags = flag::when(reverse, flag::REVERSE);
         (0..1000).for_each(|seq| driven.put(Packet { flags, ..packet(slot, seq, 1500) }, ms(0)));
     }
-    assert!(driven.cake.is_flow_aware());
     driven.shares(10, 1500)[0]
 }
 
@@ -354,4 +353,52 @@ fn codel__spares_the_last_packet_of_a_flow() {
         }
         assert_eq!((marks > 0, driven.drops.len()), (is_marked, 0));
     }
+}
+
+/// A sparse flow that has sent its one packet is found empty, and sparse again with its next packet; in FQ-CoDel it would
+/// wait for a round (`cake_dequeue`, `CAKE_SET_DECAYING`).
+#[test]
+fn flows__that_emptied_are_sparse_again() {
+    let mut driven = Driven::new(flows());
+    (0..4).for_each(|flow| (0..50).for_each(|seq| driven.put(packet(flow, seq, 1500), ms(0))));
+    (0..8).for_each(|_| assert!(driven.take(ms(0)).is_some()));
+    for seq in 0..10 {
+        driven.put(packet(9, seq, 100), ms(1));
+        assert_eq!(driven.take(ms(1)).map(|packet| packet.flow), Some(9), "packet {seq} goes first");
+        assert!(driven.take(ms(1)).is_some_and(|packet| packet.flow < 4));
+    }
+}
+
+/// One that has had its quantum before it was found empty waits for a round (`CAKE_SET_SPARSE_WAIT`).
+#[test]
+fn flows__that_used_their_quantum_wait() {
+    let mut driven = Driven::new(flows());
+    (0..4).for_each(|flow| (0..50).for_each(|seq| driven.put(packet(flow, seq, 1500), ms(0))));
+    (0..8).for_each(|_| assert!(driven.take(ms(0)).is_some()));
+    driven.put(packet(9, 0, 1500), ms(1));
+    assert_eq!(driven.take(ms(1)).map(|packet| packet.flow), Some(9));
+    assert!(driven.take(ms(1)).is_some_and(|packet| packet.flow < 4));
+    driven.put(packet(9, 1, 100), ms(1));
+    let next: Vec<u32> = (0..8).filter_map(|_| driven.take(ms(1))).map(|packet| packet.flow).collect();
+    let place = next.iter().position(|flow| *flow == 9);
+    assert!(place.is_some_and(|place| place >= 2), "{next:?}");
+}
+
+/// The filter leaves the first and the last ACKs of a row in order, and accounts for those that it drops.
+#[test]
+fn ack_filter__drops_what_newer_acks_repeat() {
+    let ack = |seq: u32| Packet { flags: flag::REVERSE, ..Packet::new(1, Kind::Ack, seq, 52) };
+    let sent = |ack_filter| {
+        let mut driven = Driven::new(Params { ack_filter, ..flows() });
+        (1..=20).for_each(|seq| driven.put(ack(seq), ms(0)));
+        let dropped = driven.drops.len();
+        assert!(driven.drops.iter().all(|drop| drop.reason == DropReason::Early));
+        let backlog = driven.cake.backlog();
+        let sent: Vec<u32> = std::iter::from_fn(|| driven.take(ms(0))).map(|packet| packet.seq).collect();
+        assert_eq!(backlog, (sent.len() as u32, 52 * sent.len() as u64));
+        (sent, dropped)
+    };
+    assert_eq!(sent(None), ((1..=20).collect(), 0));
+    assert_eq!(sent(Some(AckFilter::Conservative)), (vec![19, 20], 18));
+    assert_eq!(sent(Some(AckFilter::Aggressive)), (vec![20], 19));
 }

@@ -1,6 +1,7 @@
 //! FQ-CoDel against RFC 8290 (scheduler) and RFC 8289 (CoDel).
 use crate::common::hop::packet;
 use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::flow::Flow;
 use mousehole_sim::packet::{Packet, flag};
 use mousehole_sim::queue::fq_codel::Params;
 use mousehole_sim::queue::{Dequeued, Dropped, FqCodel};
@@ -252,4 +253,22 @@ fn codel__counts_the_backlog_of_all_flows() {
     }
     assert!(!fair.drops.is_empty(), "each waits for 40 ms");
     assert!(fair.drops.iter().all(|drop| drop.reason == DropReason::Early));
+}
+
+/// Two connections that have the same slot one after the other have queues of their own: while the first one's packets
+/// wait, the second is a new flow.
+#[test]
+fn queues__are_of_connections_and_not_of_slots() {
+    let mut fair = Fair::new(params());
+    for key in 0..50 {
+        fair.queue.open(1, &Flow { key: 2 * key, ..Flow::default() });
+        fair.fill(1, 10, 1500, ms(0));
+        assert_eq!(fair.flows(4, ms(0)), [1; 4], "has had its quantum");
+        fair.queue.open(1, &Flow { key: 2 * key + 1, ..Flow::default() });
+        fair.put(Packet { seq: 99, ..packet(1, 0, 100) }, ms(0));
+        assert_eq!(fair.take(ms(0)).map(|packet| packet.seq), Some(99), "the new connection goes first");
+        assert_eq!(fair.flows(6, ms(0)).len(), 6);
+        assert!(fair.take(ms(0)).is_none());
+    }
+    assert!(fair.drops.is_empty());
 }

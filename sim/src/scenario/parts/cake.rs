@@ -1,7 +1,7 @@
 //! A CAKE-like, what people with a router of their own install.
 
 use crate::error::Result;
-use crate::queue::cake::{Isolation, Params};
+use crate::queue::cake::{AckFilter, Isolation, Params};
 use crate::queue::{Cake, ClassifyBy, Queue};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, rate_of_tc};
@@ -16,8 +16,8 @@ pub static CAKE: NativePart = NativePart {
     summary: "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
     source: "Høiland-Jørgensen et al. 2018; tc-cake(8)",
     detail: "Like fq-codel every flow has a queue and flows that send little go first; in addition hosts share before \
-             flows do, so that nobody gains by many connections. Hosts are known by the connections' ends. The ACK \
-             filter is left out, and of overheads only link layers by name count.",
+             flows do, so that nobody gains by many connections. Hosts are known by the connections' ends. Of \
+             overheads only link layers by name count. split-gso has nothing to divide, as every packet is a segment.",
     parameters: || [PARAMETERS.to_vec()].concat(),
     build: Build::Queue(queue, |values| ["colour", "bulk"].contains(&values.text("tins"))),
     order: Order::Several,
@@ -47,14 +47,21 @@ fn lines(values: &Values, line: &Line) -> Written {
         (None, 0) => String::new(),
         (None, bytes) => format!(" overhead {bytes}"),
     };
+    let filter = match values.text("ack_filter") {
+        NO_FILTER => String::new(),
+        word => format!(" {word}"),
+    };
     let limit = if memory == MEMORY { String::new() } else { format!(" memlimit {memory}") };
     Ok(vec![format!(
-        "tc qdisc replace dev DEV root cake bandwidth {} rtt {} {tins} {}{overhead}{limit}",
+        "tc qdisc replace dev DEV root cake bandwidth {} rtt {} {tins} {}{filter}{overhead}{limit}",
         rate_of_tc(Rate((share * line.rate.0 as f64).round_ties_even() as u64)),
         values.text("rtt"),
         values.text("hosts")
     )])
 }
+
+/// The word of tc for no ACK filter, its default.
+const NO_FILTER: &str = "no-ack-filter";
 
 const MAN: &str = "tc-cake(8)";
 
@@ -85,6 +92,13 @@ const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::new("limit", Kind::Buffer, "4MiB", "limit over all queues; not --buffer", "Linux' default"),
     Parameter::new("ecn", Kind::Flag, "true", "mark ECN-capable packets instead of dropping them", MAN),
+    Parameter::new(
+        "ack_filter",
+        Kind::Choice(&[NO_FILTER, "ack-filter", "ack-filter-aggressive"]),
+        NO_FILTER,
+        "drop ACKs that a newer one in the same queue makes superfluous: none, all but one, or all where it is safe",
+        MAN,
+    ),
 ];
 
 fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
@@ -112,6 +126,11 @@ fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
         },
         limit: values.buffer("limit"),
         ecn: values.flag("ecn"),
+        ack_filter: match values.text("ack_filter") {
+            "ack-filter" => Some(AckFilter::Conservative),
+            "ack-filter-aggressive" => Some(AckFilter::Aggressive),
+            _ => None,
+        },
     };
     let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
     Ok(Queue::Cake(Box::new(Cake::new(params, hash))))

@@ -14,8 +14,8 @@ pub struct Planned {
     pub server: u32,
     /// What it carries.
     pub script: Script,
-    /// How long the server takes to answer a request.
-    pub delay: Dur,
+    /// How long the server takes to answer a request, if the model says so.
+    pub server_think: Option<Dur>,
 }
 
 impl Planned {
@@ -28,6 +28,6 @@ impl Planned {
 
     /// Returns a connection with several writes.
     pub fn scripted(key: u64, client: u32, server: u32, script: Script) -> Planned {
-        Planned { key, client, server, script, delay: Dur::ZERO }
+        Planned { key, client, server, script, server_think: None }
     }
 }

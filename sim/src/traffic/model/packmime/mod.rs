@@ -276,8 +276,11 @@ impl PackMimeDraws {
         let client = hosts.below(u64::from(self.model.clients)) as u32;
         let server = hosts.below(u64::from(self.model.servers)) as u32;
         let bytes = self.response(number);
-        let delay = self.delay(number);
-        planned.push(Planned { delay, ..Planned::single(number, client, server, bytes, PageOf::default()) });
+        let server_think = Some(self.delay(number));
+        planned.push(Planned {
+            server_think,
+            ..Planned::single(number, client, server, bytes, PageOf::default())
+        });
         self.gap(number)
     }
 

@@ -1,0 +1,26 @@
+//! The names of flows, for hashes: a connection and a direction.
+
+use crate::flow::Flow;
+use crate::packet::Packet;
+use crate::rng::mix;
+
+/// The keys of connections by slot. A slot's next connection is another flow, as slots are used again at once.
+#[derive(Default)]
+pub(super) struct FlowNames {
+    keys: Vec<u64>,
+}
+
+impl FlowNames {
+    /// Notes that a new connection has `slot`.
+    pub fn open(&mut self, slot: u32, flow: &Flow) {
+        let slot = slot as usize;
+        self.keys.resize(self.keys.len().max(slot + 1), 0);
+        self.keys[slot] = flow.key;
+    }
+
+    /// Returns the name of a packet's flow; a slot that was not opened counts as one connection.
+    pub fn name(&self, packet: &Packet) -> u64 {
+        let key = self.keys.get(packet.flow as usize).copied().unwrap_or_default();
+        mix(key) ^ (u64::from(packet.flow) * 2 + u64::from(packet.is_reverse()))
+    }
+}
