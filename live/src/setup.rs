@@ -106,7 +106,7 @@ pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -
             Ok(more) => lines.extend(more),
             Err(failure) => {
                 for (other, _) in &requests[..at] {
-                    stop::stop(other)?;
+                    stop::stop_one(other)?;
                 }
                 return Err(explain(failure, &requests));
             }

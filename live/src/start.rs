@@ -54,7 +54,7 @@ fn with_redirect(
         home::find(name)?.and_then(|place| place.record().ok().map(|one| (place, one)))
     {
         refuse_running(&place, &record, name)?;
-        stop::stop(name)?;
+        stop::stop_one(name)?;
     }
     download::remove_leftovers(of)?;
     if request.brings_cake() {

@@ -1,8 +1,8 @@
 """`setup`: both directions of a line by one command, and all of it back by another.
 
 This kernel may lack CAKE. Then a `tc` that stands in for the real one gives CAKE's place, handle and rate to
-a token bucket, so that everything but CAKE's own scheduling is real. What CAKE does with a mark is tested where
-CAKE is (`make validation WHAT=kernels`).
+a token bucket, so that all but CAKE's own scheduling is real. What CAKE does with a mark is tested where CAKE
+is (`make validation WHAT=kernels`).
 """
 
 from __future__ import annotations
