@@ -38,7 +38,7 @@ pub fn spawn(name: &str) -> Result<u32> {
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
     let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
-    let _alone = home::serve_alone(&lock_name(&place))?;
+    let alone = home::serve_alone(&place.agent_lock())?;
     // A link says itself when its device is gone; a filter has to be looked for at the device.
     if place.record()?.attachment == Some(Attachment::Tcx) {
         namespace::leave();
@@ -46,7 +46,8 @@ pub fn run(name: &str) -> Result<()> {
     let mut sweeper: Option<Sweeper> = None;
     loop {
         let Ok(record) = place.record() else { return Ok(()) };
-        if !stop::is_running(&place, &record) {
+        // What was started meanwhile at the same place has an agent of its own.
+        if !stop::is_running(&place, &record) || !home::is_in_force(&alone) {
             return Ok(());
         }
         // A changed request is a change by `tune`: other parameters, the same state.
@@ -58,11 +59,6 @@ pub fn run(name: &str) -> Result<()> {
         let wait = one.step(kernel::monotonic_ns())?;
         thread::sleep(wait.min(MOST_SLEEP));
     }
-}
-
-/// Returns the name of the lock of a place's one agent.
-pub(crate) fn lock_name(place: &Place) -> String {
-    format!("agent-{}", place.name())
 }
 
 /// Sweeps one table.

@@ -5,7 +5,7 @@
 use crate::error::{Failure, Result};
 use crate::home::{self, Home};
 use crate::kernel::{boot_s, monotonic_ns};
-use crate::stop;
+use crate::{download, stop};
 use std::thread;
 use std::time::Duration;
 
@@ -51,15 +51,17 @@ pub fn expire(name: &str, since: u64, seconds: u64) -> Result<()> {
 /// A sentence when nothing waits for it.
 pub fn confirm(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
-    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
-    let mut record = place.record()?;
-    let Some(by) = record.confirm_by else {
-        return Err(Failure::new(format!("{name} waits for no confirmation")));
-    };
-    record.confirm_by = None;
-    place.write_record(&record)?;
-    Ok(vec![format!(
-        "{name}: confirmed, {} s before it would have been taken back",
-        by.saturating_sub(boot_s())
-    )])
+    let mut lines = Vec::new();
+    for side in download::sides(name) {
+        let place = home::find(&side)?.ok_or_else(|| stop::nothing(&side))?;
+        let mut record = place.record()?;
+        let Some(by) = record.confirm_by.take() else { continue };
+        place.write_record(&record)?;
+        let left = by.saturating_sub(boot_s());
+        lines.push(format!("{side}: confirmed, {left} s before it would have been taken back"));
+    }
+    match lines.is_empty() {
+        true => Err(Failure::new(format!("{name} waits for no confirmation"))),
+        false => Ok(lines),
+    }
 }

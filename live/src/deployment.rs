@@ -7,13 +7,13 @@ use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
-use mousehole_sim::link_layer::Wire;
-use mousehole_sim::scenario::install::line::FULL_PACKET;
+use mousehole_sim::link_layer::{LinkLayer, Wire};
+use mousehole_sim::scenario::install::line::{FULL_PACKET, rate_of_tc};
 use mousehole_sim::scenario::install::{self, Line, LiveQueue};
 use mousehole_sim::scenario::{LinkContext, Part, Scheme};
 use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a policy's native code decided for a deployment, in plain data: with it and the program's object a request is
 /// put in place without that code.
@@ -56,6 +56,8 @@ pub enum Shaper {
     None,
     /// `fq`, which holds packets back until their departure times.
     Departures,
+    /// CAKE, which the marker before it tells what is Bulk.
+    Cake(Cake),
     /// A token bucket filter: the FIFO whose drops the program decides.
     Fifo(Fifo),
     /// HTB with a class for each colour, under strict priority.
@@ -71,9 +73,65 @@ impl Shaper {
     /// Returns the rate and buffer; `None` where no queue is brought.
     pub fn fifo(&self) -> Option<&Fifo> {
         match self {
-            Shaper::None | Shaper::Departures => None,
+            Shaper::None | Shaper::Departures | Shaper::Cake(_) => None,
             Shaper::Fifo(fifo) | Shaper::Classes { fifo, .. } => Some(fifo),
         }
+    }
+
+    /// Returns whether it has a rate that can change while packets wait.
+    pub fn has_rate(&self) -> bool {
+        !matches!(self, Shaper::None | Shaper::Departures)
+    }
+}
+
+/// A CAKE of our own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cake {
+    /// What it lets pass.
+    pub rate: Rate,
+    /// Words of tc-cake(8) for what packets cost on the wire; empty where they cost what Linux sees.
+    cost: String,
+    /// Whether packets have passed the bottleneck before it, so that those that it drops count as well.
+    is_download: bool,
+}
+
+impl Cake {
+    /// Returns the CAKE that a request asks for.
+    ///
+    /// # Errors
+    /// A sentence without a rate, or with a value that CAKE does not take.
+    pub fn new(request: &Request) -> Result<Cake> {
+        let where_ = match &request.download {
+            Some(_) => "downloads wait in a CAKE at the IFB",
+            None => "the marker is for a CAKE of its own",
+        };
+        let Some(rate) = &request.rate else {
+            return Err(Failure::new(format!(
+                "--rate is missing; {where_}, which needs the rate of the line, a little less than it carries, such as --rate 19mbit"
+            )));
+        };
+        let cost = match (&request.link_layer, request.overhead) {
+            (Some(_), Some(_)) => {
+                return Err(Failure::new(
+                    "--link-layer and --overhead both say what a packet costs on the wire; give one of them",
+                ));
+            }
+            (Some(name), None) => LinkLayer::named("--link-layer", name)?.keyword.to_string(),
+            (None, Some(bytes @ 0..=255)) => format!("overhead {bytes}"),
+            (None, Some(bytes)) => {
+                return Err(Failure::new(format!("--overhead is {bytes}; it must be from 0 to 255")));
+            }
+            (None, None) => String::new(),
+        };
+        Ok(Cake { rate: parse_rate("--rate", rate)?, cost, is_download: request.download.is_some() })
+    }
+
+    /// Returns its words in tc(8). Hosts share before flows do, those behind NAT too where the kernel keeps addresses.
+    pub fn words(&self) -> String {
+        let nat = if Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists() { " nat" } else { "" };
+        let ingress = if self.is_download { " ingress" } else { "" };
+        let cost = if self.cost.is_empty() { String::new() } else { format!(" {}", self.cost) };
+        format!("cake bandwidth {} diffserv4{nat}{ingress}{cost}", rate_of_tc(self.rate))
     }
 }
 
@@ -104,6 +162,8 @@ impl Fifo {
 /// Handle of our queue disciplines.
 pub const HANDLE: &str = "6d48:";
 const MAJOR: u32 = 0x6d48 << 16;
+/// CAKE's Bulk tin, the first of diffserv3, diffserv4 and diffserv8.
+const BULK: u32 = 1;
 /// The horizon of `fq`: packets that are to leave later are dropped there.
 const LONGEST_WAIT_S: f64 = 10.0;
 
@@ -165,6 +225,7 @@ impl Deployment {
                     return Err(Failure::new("--marker names no marker"));
                 }
                 deployment.action = action(request, root, &device.name)?;
+                deployment.shaper = cake(request)?;
             }
             Mode::Up => {
                 let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.line());
@@ -218,7 +279,7 @@ impl Deployment {
             has_queue: self.combination.queue != Queue::None,
             colours: match self.shaper {
                 Shaper::Classes { colours, .. } => Some(colours),
-                Shaper::None | Shaper::Departures | Shaper::Fifo(_) => None,
+                Shaper::None | Shaper::Departures | Shaper::Cake(_) | Shaper::Fifo(_) => None,
             },
         }
     }
@@ -250,7 +311,7 @@ impl Deployment {
     /// As [`Scheme::parse`], for a scheme that did not.
     pub fn parameters(&self) -> Result<Vec<String>> {
         let text = match &self.shaper {
-            Shaper::None | Shaper::Departures => format!("{}|droptail", self.scheme),
+            Shaper::None | Shaper::Departures | Shaper::Cake(_) => format!("{}|droptail", self.scheme),
             Shaper::Fifo(_) | Shaper::Classes { .. } => self.scheme.clone(),
         };
         let (parts, mut running) = (Scheme::parse(&text)?.parts(), self.params());
@@ -309,7 +370,10 @@ impl Plan {
         let mut plan =
             Plan { action: Action::NONE, shaper: Shaper::None, longest_wait, needs_agent: false, decided };
         match (request.mode, plan.decided.colours) {
-            (Mode::Mark, _) => plan.action = action(request, root, &device.name)?,
+            (Mode::Mark, _) => {
+                plan.action = action(request, root, &device.name)?;
+                plan.shaper = cake(request)?;
+            }
             (Mode::Up, None) => plan.shaper = Shaper::Fifo(fifo),
             (Mode::Up, Some(colours)) => {
                 plan.shaper = Shaper::Classes { fifo, colours };
@@ -329,7 +393,9 @@ impl Plan {
                 (layout::PACKETS, u64::from(packets))
             }
             Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (layout::BYTES, bytes),
-            Shaper::None | Shaper::Departures | Shaper::Classes { .. } => (layout::PACKETS, 0),
+            Shaper::None | Shaper::Departures | Shaper::Cake(_) | Shaper::Classes { .. } => {
+                (layout::PACKETS, 0)
+            }
         };
         let first = layout::Settings {
             shadow: u32::from(request.shadow),
@@ -352,6 +418,14 @@ impl Plan {
         }
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         bytes
+    }
+}
+
+/// Returns the CAKE that a marker brings, or nothing.
+fn cake(request: &Request) -> Result<Shaper> {
+    match request.brings_cake() {
+        true => Cake::new(request).map(Shaper::Cake),
+        false => Ok(Shaper::None),
     }
 }
 
@@ -420,7 +494,8 @@ fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
         )));
     }
     let overhead = request.overhead.unwrap_or(device.link_header_bytes);
-    if overhead < device.link_header_bytes || overhead > 255 {
+    // CAKE knows what Linux counts of a frame, and corrects it.
+    if !request.is_for_own_cake() && (overhead < device.link_header_bytes || overhead > 255) {
         return Err(Failure::new(format!(
             "--overhead is {overhead}; it must be from {} (the link header of {}) to 255",
             device.link_header_bytes, device.name
@@ -451,6 +526,7 @@ fn scale_windows(params: &mut Params, segments: u32) -> Result<()> {
 /// Returns the way in which a marker tells the queue behind it, chosen by that queue if not given.
 pub(crate) fn via(request: &Request, root: Option<&Qdisc>) -> Via {
     request.via.unwrap_or(match root.map_or("", |qdisc| qdisc.kind.as_str()) {
+        _ if request.brings_cake() => Via::Priority,
         "cake" => Via::Priority,
         _ if !request.classes.is_empty() => Via::Class,
         _ => Via::Dscp,
@@ -463,6 +539,7 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
     let via = via(request, root);
     let mut action = Action { overrides: u8::from(request.overrides), ..Action::NONE };
     match via {
+        Via::Priority if request.brings_cake() => action.priority = [0, MAJOR | BULK, MAJOR | BULK],
         Via::Priority => {
             let cake = root.filter(|qdisc| qdisc.kind == "cake").ok_or_else(|| {
                 Failure::new(format!(
@@ -477,8 +554,7 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
                      Bulk tin"
                 )));
             }
-            // The first tin by CAKE's order of service classes is Bulk, in diffserv3, diffserv4 and diffserv8.
-            action.priority = [0, cake.major() | 1, cake.major() | 1];
+            action.priority = [0, cake.major() | BULK, cake.major() | BULK];
         }
         Via::Dscp => {
             let all: Vec<u8> =

@@ -6,7 +6,7 @@
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::record::Redirect;
-use crate::{kernel, tc};
+use crate::{home, kernel, tc};
 
 /// Preference of our filter, of which others use lower ones.
 const PREFERENCE: &str = "28008";
@@ -20,6 +20,14 @@ pub fn ifb_of(device: &str) -> String {
     // The last letters tell devices such as enp3s0f0np0 and enp3s0f1np1 from each other.
     let from = device.char_indices().rev().nth(10).map_or(0, |(at, _)| at);
     format!("ifb-{}", &device[from..])
+}
+
+/// Returns the devices at which something of ours is, of a device and the IFB of its downloads; the device alone where
+/// nothing is.
+pub fn sides(device: &str) -> Vec<String> {
+    let mut all = vec![device.to_string(), ifb_of(device)];
+    all.retain(|one| home::find(one).is_ok_and(|place| place.is_some()));
+    if all.is_empty() { vec![device.to_string()] } else { all }
 }
 
 /// Makes the IFB of a device and redirects to it what comes in there.
@@ -98,7 +106,10 @@ fn filters(of: &str, ifb: &str) -> [Vec<String>; 2] {
 }
 
 /// Refuses a device whose incoming packets go elsewhere already.
-fn refuse_others(of: &str) -> Result<()> {
+///
+/// # Errors
+/// A sentence that names where they go.
+pub fn refuse_others(of: &str) -> Result<()> {
     let shown = tc::run(&["filter", "show", "dev", of, "ingress"]).unwrap_or_default();
     let mut words = shown.split_whitespace();
     while let Some(word) = words.next() {
@@ -107,7 +118,7 @@ fn refuse_others(of: &str) -> Result<()> {
             let to = words.next().unwrap_or_default().trim_end_matches(')');
             if to != ifb_of(of) {
                 return Err(Failure::new(format!(
-                    "what comes in at {of} goes to {to} already; leave --download out and name {to} as the device"
+                    "what comes in at {of} goes to {to} already; `mousehole-live mark {to}` or `up {to}` stands there"
                 )));
             }
         }

@@ -12,14 +12,14 @@
 //!
 //! A guard that ends leaves everything as it is, and the next one goes on with it.
 
-use crate::agent::{self, Sweeper};
+use crate::agent::Sweeper;
 use crate::check::queue;
 use crate::deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
 use crate::kernel::{boot_s, monotonic_ns};
-use crate::netlink::Changes;
+use crate::netlink::{self, Changes, Told};
 use crate::observe::Observed;
 use crate::record::{Record, Redirect};
 use crate::request::{Mode, Request};
@@ -36,6 +36,9 @@ use std::time::Duration;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// What is said of a device that is not here.
 const WAITS: &str = "waits for the device";
+/// How long a start that failed is put off at first, and at most.
+const FIRST_WAIT_NS: u64 = 250_000_000;
+const MOST_WAIT_NS: u64 = 60_000_000_000;
 /// How often metrics are written.
 const METRICS_EVERY_NS: u64 = 10_000_000_000;
 
@@ -46,10 +49,33 @@ struct Ward {
     wanted: Option<(String, Request)>,
     /// The number of the device and the digest of the file for which it was started or adopted.
     served: Option<(u32, String)>,
+    /// What was seen of its queue, until that changes.
+    seen: Option<Seen>,
+    /// A start that failed, until it is tried again.
+    failed: Option<Failed>,
     /// What does the slow steps of a request, with the lock that nobody else does them.
     sweeper: Option<(Sweeper, Request, File)>,
     /// What was said last, so that nothing is said twice.
     said: String,
+}
+
+/// What `tc` said of a device. It is asked again where the kernel tells of a change, or shows one: to start a program
+/// once a second would be a burden on a small router.
+#[derive(Debug)]
+struct Seen {
+    print: Vec<u8>,
+    qdiscs: Vec<tc::Qdisc>,
+    /// Whether what comes in is redirected as it should be.
+    is_redirected: bool,
+}
+
+/// A start that failed, and what was there then: the device, its file, its queues.
+#[derive(Debug)]
+struct Failed {
+    at: (u32, String, Vec<u8>),
+    said: String,
+    wait_ns: u64,
+    until_ns: u64,
 }
 
 /// Keeps what the files of a folder ask for, until the process is ended. `say` gets a line for each thing done or
@@ -63,6 +89,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
         .map_err(|error| Failure::system("the kernel does not tell of changes of the network", &error))?;
     let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
     let mut written_ns = 0;
+    let mut told = Told::everything();
     loop {
         match names(folder) {
             Ok(names) => {
@@ -75,7 +102,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
         }
         let mut wait = LOOK_EVERY;
         for (name, ward) in &mut wards {
-            let what = ward.tend(name, folder).unwrap_or_else(|failure| failure.to_string());
+            let what = ward.tend(name, folder, &told).unwrap_or_else(|failure| failure.to_string());
             if ward.said != what {
                 say(&format!("{name}: {what}"));
                 ward.said = what;
@@ -91,7 +118,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
             let done = status::status(None).and_then(|all| metrics::write(path, &all));
             done.unwrap_or_else(|failure| say(&failure.to_string()));
         }
-        changes.wait(wait);
+        told = changes.wait(wait);
     }
 }
 
@@ -140,32 +167,34 @@ fn end_unconfirmed() -> Result<Vec<String>> {
 
 impl Ward {
     /// Looks at the device and does what is missing. Returns how it stands.
-    fn tend(&mut self, name: &str, folder: &Path) -> Result<String> {
+    fn tend(&mut self, name: &str, folder: &Path, told: &Told) -> Result<String> {
         self.read(name, folder)?;
         let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
         // Of downloads, the device that they come in at; the IFB is ours to make.
         let line = request.download.as_deref().unwrap_or(name);
         let Ok(device) = Device::find(line) else {
-            (self.served, self.sweeper) = (None, None);
+            (self.served, self.sweeper, self.failed) = (None, None, None);
             if self.said != WAITS {
                 stop::sweep(&Home::lock()?)?;
             }
             return Ok(WAITS.into());
         };
-        let now = Some((device.index, digest));
+        let now = Some((device.index, digest.clone()));
         let kept = home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record)));
+        match &kept {
+            Some((place, record)) if stop::is_running(place, record) => self.look(name, record, told)?,
+            _ => self.seen = None,
+        }
         match kept {
-            Some((place, record))
-                if stop::is_running(&place, &record)
-                    && record.redirect.as_ref().is_none_or(Redirect::stands) =>
-            {
+            Some((place, record)) if self.seen.as_ref().is_some_and(|seen| seen.is_redirected) => {
                 if self.served != now {
                     follow(name, &record, &request)?;
                     self.served = now;
                     return Ok(format!("{} runs as its file says", request.scheme));
                 }
                 self.attend(&place, &Device::find(name)?, &record);
-                keep_aim(name, &place, &record)
+                let qdiscs = self.seen.as_ref().map_or(&[][..], |seen| &seen.qdiscs);
+                keep_aim(name, &place, &record, qdiscs)
             }
             None if self.served == now => {
                 self.sweeper = None;
@@ -173,15 +202,48 @@ impl Ward {
                     .into())
             }
             kept => {
-                self.sweeper = None;
-                if kept.is_some_and(|(_, record)| record.redirect.is_some()) {
-                    stop::stop(name)?;
+                // What is not there now was not taken down by hand, also where a start fails.
+                (self.sweeper, self.served) = (None, None);
+                let at = (device.index, digest, netlink::print_of(device.index));
+                if let Some(failed) = self.failed.as_ref().filter(|failed| failed.at == at)
+                    && monotonic_ns() < failed.until_ns
+                {
+                    return Ok(failed.said.clone());
                 }
-                begin(name, &request, true)?;
-                self.served = now;
+                let done = match kept.is_some_and(|(_, record)| record.redirect.is_some()) {
+                    true => stop::stop_one(name).map(drop),
+                    false => Ok(()),
+                };
+                if let Err(failure) = done.and_then(|()| begin(name, &request, true)) {
+                    return Ok(self.put_off(at, &failure));
+                }
+                (self.served, self.failed) = (now, None);
                 Ok(format!("{} was started", request.scheme))
             }
         }
+    }
+
+    /// Keeps what is to be known of the device's queue.
+    fn look(&mut self, name: &str, record: &Record, told: &Told) -> Result<()> {
+        let line = record.redirect.as_ref().map(|redirect| redirect.index);
+        let devices = [Some(record.index), line].into_iter().flatten();
+        let is_told = devices.clone().any(|index| told.of(index));
+        let print: Vec<u8> = devices.flat_map(netlink::print_of).collect();
+        if is_told || self.seen.as_ref().is_none_or(|seen| seen.print != print) {
+            let is_redirected = record.redirect.as_ref().is_none_or(Redirect::stands);
+            self.seen = Some(Seen { print, qdiscs: tc::qdiscs(name)?, is_redirected });
+        }
+        Ok(())
+    }
+
+    /// Notes a start that failed: it is tried again after a while that doubles, or when something has changed there. Its
+    /// own steps are changes that the kernel tells of. Returns what is to be said.
+    fn put_off(&mut self, at: (u32, String, Vec<u8>), failure: &Failure) -> String {
+        let former = self.failed.take().filter(|failed| failed.at == at);
+        let wait_ns = former.map_or(FIRST_WAIT_NS, |failed| (2 * failed.wait_ns).min(MOST_WAIT_NS));
+        let said = failure.to_string();
+        self.failed = Some(Failed { at, said: said.clone(), wait_ns, until_ns: monotonic_ns() + wait_ns });
+        said
     }
 
     /// Reads the file of the device, if it changed.
@@ -209,13 +271,14 @@ impl Ward {
     fn attend(&mut self, place: &Place, device: &Device, record: &Record) {
         // A policy without slow steps publishes nothing.
         let has_steps = record.request.policy.is_empty() && place.map("ml_published").exists();
-        let is_same = |one: &(Sweeper, Request, File)| one.1 == record.request;
+        let is_same = |one: &(Sweeper, Request, File)| one.1 == record.request && home::is_in_force(&one.2);
         if !has_steps || self.sweeper.as_ref().is_some_and(is_same) {
             return;
         }
-        let former = self.sweeper.take().map(|(sweeper, _, lock)| (sweeper.into_state(), lock));
+        let former = self.sweeper.take().filter(|one| home::is_in_force(&one.2));
+        let former = former.map(|(sweeper, _, lock)| (sweeper.into_state(), lock));
         let (state, lock) = former.unzip();
-        let Some(lock) = lock.or_else(|| home::serve_alone(&agent::lock_name(place)).ok()) else { return };
+        let Some(lock) = lock.or_else(|| home::serve_alone(&place.agent_lock()).ok()) else { return };
         if let Ok(sweeper) = Sweeper::new(place, device, record, state) {
             self.sweeper = Some((sweeper, record.request.clone(), lock));
         }
@@ -248,7 +311,16 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
     }
     // What `tune` cannot change.
     let fixed = |one: &Request| {
-        (one.mode, one.policy.clone(), one.flows, one.user, one.attach, one.no_gso, one.initial_window)
+        (
+            one.mode,
+            one.policy.clone(),
+            one.flows,
+            one.user,
+            one.attach,
+            one.no_gso,
+            one.initial_window,
+            one.cake,
+        )
     };
     let is_same = request.policy.is_empty()
         && fixed(&record.request) == fixed(request)
@@ -257,14 +329,13 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
     if is_same && tune::follow(name, request).is_ok() {
         return Ok(());
     }
-    stop::stop(name)?;
+    stop::stop_one(name)?;
     begin(name, request, true).map(drop)
 }
 
 /// Has marks name the queue that is there, and pauses what has lost its queue. Returns how it stands.
-fn keep_aim(name: &str, place: &Place, record: &Record) -> Result<String> {
-    let all = tc::qdiscs(name)?;
-    let root = tc::root_of(&all);
+fn keep_aim(name: &str, place: &Place, record: &Record, all: &[tc::Qdisc]) -> Result<String> {
+    let root = tc::root_of(all);
     let there = root.map_or("nothing".to_string(), |root| format!("{} {}", root.kind, root.handle));
     let request = &record.request;
     let lost = match (request.mode, &record.added_handle) {
@@ -272,7 +343,7 @@ fn keep_aim(name: &str, place: &Place, record: &Record) -> Result<String> {
             Some(format!("its qdisc {handle} is gone, and at the root is {there}"))
         }
         (Mode::Mark, None)
-            if request.leaves_way_to_queue() && !request.shadow && !queue::reads_marks(&all) =>
+            if request.leaves_way_to_queue() && !request.shadow && !queue::reads_marks(all) =>
         {
             Some(format!("nothing reads its marks, since at the root is {there}"))
         }

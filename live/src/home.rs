@@ -15,7 +15,7 @@ use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -144,6 +144,11 @@ impl Place {
         self.path.join("maps").join(name)
     }
 
+    /// Returns the name of the lock of its one agent.
+    pub fn agent_lock(&self) -> String {
+        format!("agent-{}", self.name())
+    }
+
     /// Opens a map.
     ///
     /// # Errors
@@ -219,6 +224,10 @@ impl Place {
     pub fn remove(&self) -> Result<()> {
         remove(&self.path.join("record"), |path| fs::remove_file(path))?;
         remove(&self.path.join("maps"), |path| fs::remove_dir(path))?;
+        // An agent that still holds it sees that, and ends.
+        if let Ok(folder) = files::lock_folder() {
+            remove(&folder.join(self.agent_lock()), |path| fs::remove_file(path))?;
+        }
         remove(&self.path, |path| fs::remove_dir(path))
     }
 }
@@ -262,6 +271,11 @@ pub fn serve_alone(what: &str) -> Result<File> {
     }
     note_holder(&file).map_err(|error| locking(&path, &error))?;
     Ok(file)
+}
+
+/// Returns whether a lock of [`serve_alone`] is still there: it goes with the place that it is of.
+pub fn is_in_force(lock: &File) -> bool {
+    lock.metadata().is_ok_and(|data| data.nlink() > 0)
 }
 
 fn open_lock(path: &Path) -> io::Result<File> {

@@ -26,6 +26,7 @@ pub mod observe;
 pub mod persist;
 pub mod record;
 pub mod request;
+pub mod setup;
 pub mod start;
 pub mod status;
 pub mod stop;

@@ -7,6 +7,7 @@ use mousehole_live::request::{
     self, Attach, DEFAULT_BUFFER, DEFAULT_FLOWS, DEFAULT_HOST_DSCP, DEFAULT_HOST_SCHEME,
     DEFAULT_INITIAL_WINDOW, DEFAULT_MARKER, DEFAULT_SCHEME, DEFAULT_SHAPE, Mode, Request, User, Via,
 };
+use mousehole_live::setup::{self, DOWN_SHARE, Line, UP_SHARE};
 use mousehole_live::start::{Manner, rehearse, start, upgrade};
 use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
@@ -37,6 +38,8 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Both directions of a line: a CAKE at each end, and the marker before it
+    Setup(SetupOptions),
     /// Mark long flows for the queue that is there, such as CAKE
     Mark(MarkOptions),
     /// Put a scheme's marker and queue at the device
@@ -152,6 +155,44 @@ struct MarkOptions {
     /// Replace marks that others have set
     #[arg(long = "override")]
     overrides: bool,
+}
+
+#[derive(Debug, Args)]
+struct SetupOptions {
+    /// The device towards the Internet
+    device: String,
+    /// What the line carries downwards, such as 20mbit
+    #[arg(long, value_name = "RATE", required_unless_present = "up")]
+    down: Option<String>,
+    /// What the line carries upwards, such as 1mbit
+    #[arg(long, value_name = "RATE", required_unless_present = "down")]
+    up: Option<String>,
+    #[arg(long, help = format!("Give the queues these rates; by default they get {:.0} % of --down and {:.0} % of --up, so that \
+                                packets wait in them and not in the modem", DOWN_SHARE * 100.0, UP_SHARE * 100.0))]
+    exact: bool,
+    #[arg(
+        long,
+        value_name = "LAYER",
+        conflicts_with = "overhead",
+        help = "What packets cost on the line: ethernet, docsis, vdsl, adsl, conservative, or another keyword of CAKE's"
+    )]
+    link_layer: Option<String>,
+    /// Bytes of each packet on the line beyond its IP length
+    #[arg(long, value_name = "BYTES")]
+    overhead: Option<u32>,
+    #[arg(long, value_name = "MARKER", help = format!("The marker, as `mousehole compare` writes it (default {DEFAULT_MARKER})"))]
+    marker: Option<String>,
+    #[arg(long, value_name = "N", help = format!("Flows in each table (default {DEFAULT_FLOWS})"))]
+    flows: Option<u32>,
+    /// Decide and count only: no CAKE is put there; downloads do pass an IFB, where they are counted
+    #[arg(long)]
+    shadow: bool,
+    /// Say what would be done, and do nothing; needs no rights
+    #[arg(long)]
+    dry_run: bool,
+    /// Take everything back after this time unless `confirm` comes first, such as 120s
+    #[arg(long, value_name = "TIME")]
+    confirm: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -415,6 +456,35 @@ fn set<T: Clone>(value: &mut T, given: &Option<T>) {
     }
 }
 
+impl SetupOptions {
+    fn begin(&self) -> Result<Vec<String>> {
+        let common = Common {
+            device: self.device.clone(),
+            config: None,
+            policy: Vec::new(),
+            download: false,
+            shadow: self.shadow,
+            dry_run: self.dry_run,
+            confirm: self.confirm.clone(),
+            flows: self.flows,
+            user: None,
+            attach: None,
+            no_gso: false,
+            no_agent: false,
+        };
+        let mut like = common.request(Mode::Mark)?;
+        set(&mut like.scheme, &self.marker);
+        (like.link_layer, like.overhead) = (self.link_layer.clone(), self.overhead);
+        let line = Line {
+            device: self.device.clone(),
+            down: self.down.clone(),
+            up: self.up.clone(),
+            is_exact: self.exact,
+        };
+        setup::setup(&line, &like, &common.manner()?, self.dry_run)
+    }
+}
+
 impl MarkOptions {
     fn request(&self) -> Result<Request> {
         let mut request = self.common.request(Mode::Mark)?;
@@ -509,6 +579,7 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
     match verb {
         Verb::Check { device, json } => check::check(device, *json),
         Verb::Mark(options) => options.common.begin(&options.request()?),
+        Verb::Setup(options) => options.begin(),
         Verb::Up(options) => options.common.begin(&options.request()?),
         Verb::Host(HostOptions { common: Common { download: true, .. }, .. }) => {
             Err(Failure::new("--download is no option of `host`, which is for what this machine sends"))

@@ -1,16 +1,20 @@
-//! A queue discipline as the kernel describes it, kept and made again.
+//! Queue disciplines as the kernel describes them: kept and made again, and watched.
 //!
 //! `tc` can show a qdisc but not save it. The kernel's answer to RTM_GETQDISC holds the same attributes that
 //! RTM_NEWQDISC takes (rtnetlink(7)), so the answer is sent back as it came.
 
 use crate::error::{Failure, Result};
+use std::collections::BTreeSet;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::time::Duration;
 use std::{io, mem};
 
 const RTM_NEWQDISC: u16 = 36;
 const RTM_GETQDISC: u16 = 38;
+const RTM_GETTFILTER: u16 = 46;
 const TC_H_ROOT: u32 = 0xffff_ffff;
+/// Filters of what comes in, under `clsact` or `ingress`.
+const TC_H_INGRESS: u32 = 0xffff_fff2;
 /// Attributes that describe rather than configure: statistics, hardware offload, blocks.
 const KEPT: [u16; 2] = [TCA_KIND, TCA_OPTIONS];
 const TCA_KIND: u16 = 1;
@@ -37,7 +41,31 @@ pub fn save_root(index: u32) -> Result<Vec<u8>> {
 /// The kernel's.
 pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
     let mut body = tcmsg(index, word(message, 8), TC_H_ROOT);
-    let mut at = TCMSG;
+    body.extend(kept(message));
+    let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+    exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
+}
+
+/// Returns bytes that differ where a device's queue disciplines do, or the filters of what comes in there; counters do
+/// not count. Where the kernel does not tell, they are those of none.
+pub fn print_of(index: u32) -> Vec<u8> {
+    let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
+    let list = |kind, parent| exchange(kind, dump, &tcmsg(index, 0, parent), true).unwrap_or_default();
+    let mut print = Vec::new();
+    for message in list(RTM_GETQDISC, 0).iter().filter(|message| word(message, 4) == index) {
+        print.extend(message.get(8..16).unwrap_or_default());
+        print.extend(kept(message));
+    }
+    for message in list(RTM_GETTFILTER, TC_H_INGRESS).iter().filter(|message| word(message, 4) == index) {
+        // Of a filter's options, its actions count packets.
+        print.extend(message.get(8..TCMSG).unwrap_or_default());
+    }
+    print
+}
+
+/// Returns the attributes of a message that configure.
+fn kept(message: &[u8]) -> Vec<u8> {
+    let (mut all, mut at) = (Vec::new(), TCMSG);
     while at + 4 <= message.len() {
         let bytes = u16::from_ne_bytes([message[at], message[at + 1]]) as usize;
         let kind = u16::from_ne_bytes([message[at + 2], message[at + 3]]) & 0x3fff;
@@ -45,13 +73,43 @@ pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
             break;
         }
         if KEPT.contains(&kind) {
-            body.extend(&message[at..at + bytes]);
-            body.resize(body.len().next_multiple_of(4), 0);
+            all.extend(&message[at..at + bytes]);
+            all.resize(all.len().next_multiple_of(4), 0);
         }
         at += bytes.next_multiple_of(4);
     }
-    let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
-    exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
+    all
+}
+
+/// What the kernel told of since it was last asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Numbers of the devices that changed, or their queues did.
+    devices: BTreeSet<u32>,
+    /// Whether more was told than could be kept.
+    is_lossy: bool,
+}
+
+impl Told {
+    /// Returns what is to be assumed before anything was told: that everything changed.
+    pub fn everything() -> Told {
+        Told { is_lossy: true, ..Told::default() }
+    }
+
+    /// Returns whether a device may have changed.
+    pub fn of(&self, index: u32) -> bool {
+        self.is_lossy || self.devices.contains(&index)
+    }
+
+    /// Takes the messages of one datagram.
+    fn take(&mut self, mut datagram: &[u8]) {
+        while datagram.len() >= HEADER + 8 {
+            // The device's number stands at the same place of ifinfomsg and tcmsg.
+            self.devices.insert(word(datagram, HEADER + 4));
+            let bytes = (word(datagram, 0) as usize).max(HEADER).next_multiple_of(4);
+            datagram = datagram.get(bytes..).unwrap_or_default();
+        }
+    }
 }
 
 /// Changes of devices and of queue disciplines in this namespace, as the kernel tells of them (rtnetlink(7)).
@@ -84,15 +142,26 @@ impl Changes {
     }
 
     /// Waits for changes, at most so long, and takes all that are there.
-    pub fn wait(&self, most: Duration) {
+    pub fn wait(&self, most: Duration) -> Told {
+        let mut told = Told::default();
         let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let mut buffer = [0_u8; 8192];
+        let mut buffer = [0_u8; 16_384];
         let milliseconds = most.as_millis().clamp(1, 60_000) as libc::c_int;
-        // SAFETY: struct and buffer are valid for the calls. What was lost or is read here tells only that there is
-        // something to look at.
-        unsafe {
-            libc::poll(&raw mut poll, 1, milliseconds);
-            while libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) > 0 {}
+        // SAFETY: the struct is valid for the call.
+        unsafe { libc::poll(&raw mut poll, 1, milliseconds) };
+        loop {
+            // SAFETY: the buffer is valid for the call.
+            let got = unsafe {
+                libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_TRUNC)
+            };
+            match usize::try_from(got) {
+                Ok(bytes) if bytes <= buffer.len() => told.take(&buffer[..bytes]),
+                Ok(_) => told.is_lossy = true,
+                Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) => {
+                    told.is_lossy = true;
+                }
+                Err(_) => return told,
+            }
         }
     }
 }
@@ -165,6 +234,48 @@ fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec
             if !is_dump && !answers.is_empty() {
                 return Ok(answers);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn message(index: u32, bytes: usize) -> Vec<u8> {
+        let mut whole = vec![0; bytes];
+        whole[..4].copy_from_slice(&(bytes as u32).to_ne_bytes());
+        whole[HEADER + 4..HEADER + 8].copy_from_slice(&index.to_ne_bytes());
+        whole
+    }
+
+    #[test]
+    fn told__of_the_devices_of_all_messages_in_a_datagram() {
+        let mut told = Told::default();
+        told.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
+        assert_eq!([3, 70_000, 9, 4].map(|index| told.of(index)), [true, true, true, false]);
+        assert!(Told::everything().of(4));
+    }
+
+    #[test]
+    fn told__of_what_is_no_message_ends() {
+        let mut told = Told::default();
+        for length in 0..64 {
+            told.take(&vec![0; length]);
+            told.take(&vec![0xff; length]);
+        }
+        assert!(!told.of(3));
+    }
+
+    #[test]
+    fn kept__of_what_is_cut_short() {
+        let mut whole = vec![0; TCMSG];
+        whole.extend([8, 0, TCA_KIND as u8, 0, b't', b'b', b'f', 0]);
+        whole.extend([12, 0, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8]); // counters
+        assert_eq!(kept(&whole), whole[TCMSG..TCMSG + 8]);
+        for length in 0..whole.len() {
+            assert!(kept(&whole[..length]).len() <= 8);
         }
     }
 }

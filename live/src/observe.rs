@@ -8,7 +8,7 @@ use crate::home::{Place, places};
 use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings};
 use crate::namespace;
 use crate::record::Record;
-use crate::{stop, tc};
+use crate::{download, stop, tc};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _};
@@ -216,7 +216,7 @@ pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
         })
         .collect();
     if let Some(only) = only {
-        all.retain(|one| one.title() == only);
+        all.retain(|one| one.title() == only || one.title() == download::ifb_of(only));
         if all.is_empty() {
             // Says that there is no such device, where that is so.
             Device::find(only)?;

@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Home;
 use crate::request::Request;
-use crate::{guard, kept, stop, tc};
+use crate::{download, guard, kept, stop, tc};
 use mousehole_policy::files;
 use std::fs;
 use std::io;
@@ -49,37 +49,31 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     if manner.remove {
         return remove(name, folder, unit.as_deref(), manner.now);
     }
-    let home = Home::lock()?;
-    let place = crate::home::find(name)?.ok_or_else(|| stop::nothing(name))?;
-    let record = place.record()?;
-    drop(home);
-    let device = Device::find(name)?;
-    let root = tc::root(name)?;
-    let (deployment, mut request) = (record.deployment(&device, root.as_ref())?, record.request);
     let program = std::env::current_exe()
         .map_err(|error| Failure::system("this program's path cannot be read", &error))?;
-    let (path, service) = (guard::path(folder, name), service(&program));
-    if manner.print {
-        let mut lines = vec![format!("# {}", path.display()), text(&request)?];
-        if let Some(unit) = unit {
-            lines.extend([format!("# {}", unit.display()), service]);
-        }
-        return Ok(lines);
-    }
-    [Some(&path), unit.as_ref()].into_iter().flatten().try_for_each(|path| refuse_foreign(path))?;
+    let mut all: Vec<Keep> = download::sides(name).into_iter().map(Keep::of).collect::<Result<_>>()?;
+    let mut texts: Vec<(PathBuf, String)> = Vec::new();
     let mut lines = Vec::new();
-    if !deployment.is_shipped {
-        kept::write(&request, &device, root.as_ref())?;
-        request = kept::read(name)?.0.request;
-        lines.push(format!(
-            "{} has copies of the headers and their program; the guard compiles nothing and runs no native code of theirs",
-            kept::folder(name).display()
-        ));
+    if !manner.print {
+        let paths = all.iter().map(|one| guard::path(folder, &one.name)).chain(unit.clone());
+        paths.collect::<Vec<_>>().iter().try_for_each(|path| refuse_foreign(path))?;
+        for one in &mut all {
+            lines.extend(one.keep_policies()?);
+        }
+        files::private_folder(folder).map_err(|error| Failure::system(folder.display(), &error))?;
     }
-    files::private_folder(folder).map_err(|error| Failure::system(folder.display(), &error))?;
-    let files = [Some((&path, text(&request)?)), unit.as_ref().map(|unit| (unit, service))];
-    for (path, text) in files.into_iter().flatten() {
-        files::replace(path, text.as_bytes())
+    for one in &all {
+        texts.push((guard::path(folder, &one.name), text(&one.request)?));
+    }
+    texts.extend(unit.clone().map(|unit| (unit, service(&program))));
+    if manner.print {
+        return Ok(texts
+            .into_iter()
+            .flat_map(|(path, text)| [format!("# {}", path.display()), text])
+            .collect());
+    }
+    for (path, text) in texts {
+        files::replace(&path, text.as_bytes())
             .map_err(|error| Failure::system(format!("{} cannot be written", path.display()), &error))?;
         lines.push(format!("{} is written", path.display()));
     }
@@ -100,6 +94,40 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     Ok(lines)
 }
 
+/// What is to be kept of one device.
+struct Keep {
+    name: String,
+    device: Device,
+    root: Option<tc::Qdisc>,
+    is_shipped: bool,
+    request: Request,
+}
+
+impl Keep {
+    fn of(name: String) -> Result<Keep> {
+        let home = Home::lock()?;
+        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
+        let record = place.record()?;
+        drop(home);
+        let (device, root) = (Device::find(&name)?, tc::root(&name)?);
+        let is_shipped = record.deployment(&device, root.as_ref())?.is_shipped;
+        Ok(Keep { name, device, root, is_shipped, request: record.request })
+    }
+
+    /// Keeps own policies with their program. Returns a line for the user, if there are any.
+    fn keep_policies(&mut self) -> Result<Option<String>> {
+        if self.is_shipped {
+            return Ok(None);
+        }
+        kept::write(&self.request, &self.device, self.root.as_ref())?;
+        self.request = kept::read(&self.name)?.0.request;
+        Ok(Some(format!(
+            "{} has copies of the headers and their program; the guard compiles nothing and runs no native code of theirs",
+            kept::folder(&self.name).display()
+        )))
+    }
+}
+
 /// Returns the file of a device: a request with the keys of `--config`.
 fn text(request: &Request) -> Result<String> {
     let keys = toml::to_string(request)
@@ -108,11 +136,13 @@ fn text(request: &Request) -> Result<String> {
 }
 
 fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<Vec<String>> {
-    let path = guard::path(folder, name);
-    if !path.exists() {
+    // Of a device, what stands at its downloads too.
+    let mut devices = vec![name.to_string(), download::ifb_of(name)];
+    devices.retain(|one| guard::path(folder, one).exists());
+    if devices.is_empty() {
         return Err(Failure::new(format!("{} has no file for {name}", folder.display())));
     }
-    refuse_foreign(&path)?;
+    devices.iter().try_for_each(|one| refuse_foreign(&guard::path(folder, one)))?;
     let mut lines = Vec::new();
     let mut take = |path: &Path| -> Result<()> {
         fs::remove_file(path)
@@ -120,7 +150,7 @@ fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<V
         lines.push(format!("{} is removed", path.display()));
         Ok(())
     };
-    take(&path)?;
+    devices.iter().try_for_each(|one| take(&guard::path(folder, one)))?;
     let is_last = guard::names(folder).is_ok_and(|names| names.is_empty());
     if let Some(unit) = unit.filter(|unit| is_last && unit.exists()) {
         refuse_foreign(unit)?;
@@ -132,8 +162,10 @@ fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<V
             systemctl(&["daemon-reload"])?;
         }
     }
-    if kept::remove(name)? {
-        lines.push(format!("{} is removed", kept::folder(name).display()));
+    for one in &devices {
+        if kept::remove(one)? {
+            lines.push(format!("{} is removed", kept::folder(one).display()));
+        }
     }
     lines.push(format!("what runs at {name} goes on; `mousehole-live down {name}` ends it"));
     Ok(lines)

@@ -65,6 +65,13 @@ pub struct Request {
     /// The device whose downloads it is for, through an IFB of ours; `None` for the egress of the device itself.
     #[serde(default)]
     pub download: Option<String>,
+    /// Whether a marker brings the CAKE that it tells, at the rate of the link. Downloads always get one where the way to
+    /// the queue is left open.
+    #[serde(default)]
+    pub cake: bool,
+    /// The link layer that CAKE counts, by its name in `mousehole compare`.
+    #[serde(default)]
+    pub link_layer: Option<String>,
     /// Classes of HTB for green, yellow and red, such as `1:10`.
     #[serde(default)]
     pub classes: Vec<String>,
@@ -159,6 +166,8 @@ impl Request {
             policy: Vec::new(),
             via: None,
             download: None,
+            cake: false,
+            link_layer: None,
             classes: Vec::new(),
             dscp: default_dscp(),
             overrides: false,
@@ -175,6 +184,16 @@ impl Request {
             initial_window: None,
             shape: None,
         }
+    }
+
+    /// Returns whether a marker is for a CAKE of our own.
+    pub fn is_for_own_cake(&self) -> bool {
+        self.mode == Mode::Mark && (self.cake || (self.download.is_some() && self.leaves_way_to_queue()))
+    }
+
+    /// Returns whether a CAKE of our own is put at the device: none by a shadow.
+    pub fn brings_cake(&self) -> bool {
+        self.is_for_own_cake() && !self.shadow
     }
 
     /// Returns whether a marker was given no way of telling the queue behind it: neither a way, a class nor a DSCP.

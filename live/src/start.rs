@@ -5,8 +5,8 @@
 //! back those before it, by the same way as `down`.
 
 use crate::check::queue;
-use crate::deployment::{self, Deployment, Fifo, HANDLE, Plan, Shaper};
-use crate::device::{self, Device};
+use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, Plan, Shaper};
+use crate::device::Device;
 use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
@@ -16,7 +16,7 @@ use crate::object;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
 use crate::{agent, confirm, kept, netlink, stop, tc};
-use mousehole_sim::units::{Buffer, Dur, parse_rate};
+use mousehole_sim::units::{Buffer, Dur};
 
 /// What a command that starts something was given beside the request.
 #[derive(Debug, Clone, Default)]
@@ -54,30 +54,20 @@ fn with_redirect(
         home::find(name)?.and_then(|place| place.record().ok().map(|one| (place, one)))
     {
         refuse_running(&place, &record, name)?;
+        stop::stop_one(name)?;
+    }
+    download::remove_leftovers(of)?;
+    if request.brings_cake() {
+        // Before anything is made.
+        Cake::new(request)?;
     }
     let redirect = download::put(of)?;
-    let done = put_cake(name, request).and_then(|()| start(Some(redirect.clone())));
+    let done = start(Some(redirect.clone()));
     if done.is_err() {
         // Where the start was refused for another's sake, that one's record has its own redirection.
         let _ = download::take_back(&redirect);
     }
     done
-}
-
-/// Puts CAKE at an IFB of ours, for a marker that is to tell it.
-fn put_cake(ifb: &str, request: &Request) -> Result<()> {
-    if !request.leaves_way_to_queue() || request.shadow {
-        return Ok(());
-    }
-    let Some(rate) = &request.rate else {
-        return Err(Failure::new(
-            "--rate is missing; downloads wait in a CAKE at the IFB, which needs the rate of the line, a little less than it \
-             carries, such as --rate 19mbit",
-        ));
-    };
-    let bits = format!("{}bit", parse_rate("--rate", rate)?.0);
-    let words = ["qdisc", "replace", "dev", ifb, "root", "cake", "bandwidth", &bits, "diffserv4", "ingress"];
-    tc::put("cake", &words)
 }
 
 /// Puts in place what `persist` kept of a request with own policies: no compiler runs, and no native code of theirs.
@@ -176,11 +166,12 @@ fn start_plan(
 /// As [`start`], in the same sentences.
 pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     let (device, root) = match &request.download {
-        // The IFB is not there yet.
-        Some(of) if !device::names().iter().any(|one| one == name) => {
+        // The IFB is made anew.
+        Some(of) => {
+            download::refuse_others(of)?;
             (Device { name: name.into(), ..Device::find(of)? }, None)
         }
-        _ => (Device::find(name)?, tc::root(name)?),
+        None => (Device::find(name)?, tc::root(name)?),
     };
     let deployment = Deployment::new(request, &device, root.as_ref())?;
     let plan = deployment.plan();
@@ -233,7 +224,7 @@ fn needs_root(name: &str, request: &Request, plan: &Plan) -> Result<bool> {
         && match &plan.shaper {
             Shaper::None => false,
             Shaper::Departures => !has_departures(name, plan.longest_wait)?,
-            Shaper::Fifo(_) | Shaper::Classes { .. } => true,
+            Shaper::Cake(_) | Shaper::Fifo(_) | Shaper::Classes { .. } => true,
         })
 }
 
@@ -242,6 +233,7 @@ fn saved_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Op
     match root.is_default() {
         true => Ok(None),
         false if request.replace => save(device, root).map(Some),
+        false if request.is_for_own_cake() => Err(foreign_root(&device.name, root)),
         false => Err(Failure::new(format!(
             "{} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
              `mark` leaves it where it is",
@@ -250,12 +242,32 @@ fn saved_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Op
     }
 }
 
+/// Returns the failure of a CAKE of our own where somebody else's queue is.
+fn foreign_root(name: &str, root: &tc::Qdisc) -> Failure {
+    let (there, handle) = (&root.kind, &root.handle);
+    let instead = match there.as_str() {
+        "cake" => format!("`mousehole-live mark {name}` marks before it"),
+        _ => format!(
+            "`mousehole-live mark {name} --via dscp` marks before it, and `tc qdisc del dev {name} root` makes room if nothing \
+             of yours needs it"
+        ),
+    };
+    Failure::new(format!(
+        "{name} has a qdisc of somebody's at its root, {there} {handle}, and a CAKE of ours replaces none; {instead}"
+    ))
+}
+
 /// Puts the program of this version in the place of the running one, with the same request; states stay where the maps
 /// fit.
 ///
 /// # Errors
 /// A sentence when nothing is there or the kernel refuses; the former program stays.
 pub fn upgrade(name: &str) -> Result<Vec<String>> {
+    let sides: Vec<_> = download::sides(name).iter().map(|side| upgrade_one(side)).collect::<Result<_>>()?;
+    Ok(sides.concat())
+}
+
+fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let device = Device::find(name)?;
     let root = tc::root(name)?;
     let home = Home::lock()?;
@@ -404,7 +416,7 @@ pub(crate) fn refuse_missing_classes(
 /// # Errors
 /// A sentence with what helps.
 pub(crate) fn refuse_unread_marks(name: &str, request: &Request) -> Result<()> {
-    if !request.leaves_way_to_queue() || request.shadow {
+    if !request.leaves_way_to_queue() || request.shadow || request.brings_cake() {
         return Ok(());
     }
     let all = tc::qdiscs(name)?;
@@ -484,6 +496,9 @@ fn qdisc_commands(
             vec![("fq", words(format!("qdisc {verb} dev {name} root handle {HANDLE} fq flow_limit 1000")))]
         }
         Shaper::Departures => Vec::new(),
+        Shaper::Cake(cake) => {
+            vec![("cake", words(format!("qdisc {verb} dev {name} root handle {HANDLE} {}", cake.words())))]
+        }
         Shaper::Fifo(fifo) => {
             let (rate, burst, limit) = (fifo.rate.0, fifo.burst, limit(fifo, device));
             let bucket = format!("tbf rate {rate} burst {burst} limit {limit}{}", overhead(fifo, device));
@@ -573,14 +588,18 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
             (false, false) => format!("{what}, in the fq that is there"),
         });
     }
+    if let Shaper::Cake(cake) = &plan.shaper {
+        lines.push(format!("the qdisc of ours at its root: {}", cake.words()));
+    }
     if request.mode == Mode::Mark && !request.shadow {
         let action = plan.action;
         lines.push(match action.priority[1] {
             0 => format!("long flows get DSCP {}; ECN bits are never touched", action.dscp[1]),
             priority => format!(
-                "long flows go to {:x}:{:x}; no byte of a packet changes",
+                "long flows go to {:x}:{:x}{}; no byte of a packet changes",
                 priority >> 16,
-                priority & 0xffff
+                priority & 0xffff,
+                if matches!(plan.shaper, Shaper::Cake(_)) { ", CAKE's Bulk tin" } else { "" }
             ),
         });
     }

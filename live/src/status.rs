@@ -8,7 +8,7 @@ use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
 use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
-use crate::{kernel, stop, tc};
+use crate::{download, kernel, stop, tc};
 use mousehole_policy::Colour;
 use serde::{Serialize, Serializer};
 
@@ -230,7 +230,8 @@ pub fn health(only: Option<&str>) -> (Health, Vec<String>) {
         Ok(all) => all,
         Err(failure) => return (Health::Unknown, vec![say(Health::Unknown, &failure.to_string())]),
     };
-    let wanted = all.iter().filter(|one| only.is_none_or(|name| one.title() == name));
+    let is_of = |one: &&Observed, name: &str| one.title() == name || one.title() == download::ifb_of(name);
+    let wanted = all.iter().filter(|one| only.is_none_or(|name| is_of(one, name)));
     let judged: Vec<(Health, String)> = wanted.map(look).map(|one| judge(&one)).collect();
     if judged.is_empty() {
         let place = only.map_or("in this network namespace".into(), |name| format!("at {name}"));
@@ -451,6 +452,7 @@ fn problems(
     }
     if record.request.mode == Mode::Mark
         && record.request.classes.is_empty()
+        && record.added_handle.is_none()
         && tin_of != 0
         && one.name.is_some()
         && root.is_none_or(|qdisc| qdisc.major() != tin_of)

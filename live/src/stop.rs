@@ -16,18 +16,31 @@ pub fn stop(name: &str) -> Result<Vec<String>> {
     let _home = Home::lock()?;
     let mut lines = Vec::new();
     // Of a device, what stands at its downloads too.
-    for one in [name.to_string(), download::ifb_of(name)] {
-        if let Some(place) = home::find(&one)? {
-            lines.extend(match place.record() {
-                Ok(record) => take_back(&place, &record)?,
-                Err(_) => remove_leftovers(&place, &one)?,
-            });
-        }
+    for one in [name, &download::ifb_of(name)] {
+        lines.extend(take_back_of(one)?);
     }
     if download::remove_leftovers(name)? {
         lines.push(format!("{name}: the redirection of a command that was killed is removed"));
     }
     if lines.is_empty() { Err(nothing(name)) } else { Ok(lines) }
+}
+
+/// Ends what runs at a device, and not what runs at its downloads, which others ask for. Returns lines for the user, none
+/// if nothing of ours is there.
+///
+/// # Errors
+/// As [`stop`].
+pub fn stop_one(name: &str) -> Result<Vec<String>> {
+    let _home = Home::lock()?;
+    take_back_of(name)
+}
+
+fn take_back_of(name: &str) -> Result<Vec<String>> {
+    match home::find(name)?.map(|place| (place.record(), place)) {
+        None => Ok(Vec::new()),
+        Some((Ok(record), place)) => take_back(&place, &record),
+        Some((Err(_), place)) => remove_leftovers(&place, name),
+    }
 }
 
 /// Removes what a command left that was killed before it wrote what it would do.

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Home, Place};
 use crate::layout::{Action, Control, Plain as _, Settings};
+use crate::record::Record;
 use crate::request::{Mode, Request, Via};
 use crate::{kernel, start, stop, tc};
 use libbpf_rs::{MapCore as _, MapFlags};
@@ -55,7 +56,7 @@ impl Changes {
                     ("--scheme", self.scheme.is_some() && !self.named_marker),
                     ("--buffer", self.buffer.is_some()),
                     ("--burst", self.burst.is_some()),
-                    ("--overhead", self.overhead.is_some()),
+                    ("--overhead", self.overhead.is_some() && !former.is_for_own_cake()),
                 ]
                 .into_iter()
                 .filter_map(|(name, given)| given.then_some(name))
@@ -170,7 +171,8 @@ fn change(
     if record.request.shadow && !request.shadow {
         start::refuse_unread_marks(name, &request)?;
     }
-    let has_queue = record.added_handle.is_some() && new.shaper.fifo().is_some();
+    let has_queue = record.added_handle.is_some() && new.shaper.has_rate();
+    refuse_absent_cake(&record, &request, name)?;
     if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
         start::has_departures(name, new.longest_wait)?;
     }
@@ -221,10 +223,20 @@ pub(crate) fn amend(name: &str, action: Action, paused: Option<String>) -> Resul
     place.write_record(&record)
 }
 
+/// Refuses to have a marker tell a CAKE of its own that was not put there: a shadow brings none.
+fn refuse_absent_cake(record: &Record, request: &Request, name: &str) -> Result<()> {
+    match request.brings_cake() && record.added_handle.is_none() {
+        false => Ok(()),
+        true => Err(Failure::new(format!(
+            "{name} was started without its CAKE; `mousehole-live down {name}` and the same command without --shadow put it there"
+        ))),
+    }
+}
+
 /// Refuses what needs another program or other tables.
 fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, request: &Request) -> Result<()> {
     let colours = |shaper: &Shaper| match shaper {
-        Shaper::None | Shaper::Departures => 0,
+        Shaper::None | Shaper::Departures | Shaper::Cake(_) => 0,
         Shaper::Fifo(_) => 1,
         Shaper::Classes { colours, .. } => 1 + colours,
     };

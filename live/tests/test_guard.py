@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shlex
 import subprocess
 import time
@@ -25,6 +24,7 @@ from live.tests.support import (
     replace_tc,
     wait_until,
 )
+from validation import live_events
 from validation.lab.live import Lab, found
 from validation.lab.namespaces import BPF_ROOT
 
@@ -115,8 +115,11 @@ def test_shaper_that_is_gone__pauses_the_queue_until_it_is_back(lab: Lab, guard:
     assert "rate 3Mbit" in lab.run(NEAR, "tc", "qdisc", "show", "dev", DEVICE), "it is somebody's"
 
 
-def fake_cake(folder: Path) -> Callable[[str], None]:
-    """Has `tc` show a CAKE of a handle, for kernels that have none; returns what sets the handle."""
+def fake_cake(lab: Lab, folder: Path) -> Callable[[str], None]:
+    """Has `tc` show a CAKE of a handle, for kernels that have none; returns what sets the handle.
+
+    The kernel tells of a change of the device then, as it does of one of its qdiscs.
+    """
     handle = folder / "handle"
     cake = '{"kind":"cake","handle":"HANDLE","root":true,"options":{"diffserv":"diffserv4"}}'
     listed = f"echo '[{cake}]' | sed \"s/HANDLE/$h/\""
@@ -125,13 +128,14 @@ def fake_cake(folder: Path) -> Callable[[str], None]:
     def put(text: str) -> None:
         (folder / "next").write_text(text)
         (folder / "next").replace(handle)
+        lab.run(NEAR, "ip", "link", "set", "dev", DEVICE, "alias", text)
 
     return put
 
 
 def test_cake_that_is_made_again__is_aimed_at_again(lab: Lab, guard: Guard, tmp_path: Path) -> None:
     """SQM makes CAKE anew, under another handle, whenever an interface is brought up."""
-    put = fake_cake(tmp_path)
+    put = fake_cake(lab, tmp_path)
     put("8001:")
     guard.write(f"mode = 'mark'\nflows = {FLOWS}\n")
     path = lab.run(NEAR, "printenv", "PATH").strip()
@@ -208,36 +212,60 @@ def test_what_is_not_confirmed__is_taken_back_though_its_timer_was_killed(lab: L
     wait_until(lambda: guard.state() == {}, 8)
 
 
-def test_random_events__leave_the_right_state_and_no_tables(lab: Lab, guard: Guard) -> None:
-    draws = random.Random(20261126)  # noqa: S311
+def test_random_events__leave_the_right_state_and_no_tables(lab: Lab, tmp_path: Path) -> None:
+    """`make validation WHAT=live_events` plays a thousand."""
+    outcome = live_events.play(lab, EVENTS, 20261126, tmp_path / "guard.log")
+    assert outcome.events.total() == EVENTS
+    assert outcome.is_sound, (outcome, (tmp_path / "guard.log").read_text()[-4000:])
+
+
+def test_guard_at_rest__starts_no_program(lab: Lab, guard: Guard, tmp_path: Path) -> None:
+    """It looks once a second and asks the kernel; `tc` is run where that tells of a change."""
     guard.write(QUEUE)
-    guard.start()
+    ifb = f"ifb-{DEVICE}"
+    text = shlex.quote(QUEUE + f"download = '{DEVICE}'\n")
+    lab.run(NEAR, "bash", "-c", f"printf %s {text} > {FOLDER}/{ifb}.toml")
+    trace = tmp_path / "trace"
+    trace.touch()
+    guard.start("strace", "-D", "-f", "-o", str(trace), "-e", "trace=execve,recvfrom")
+    wait_until(lambda: ifb in lab.live(NEAR, "status").stdout, 20)
+    time.sleep(3)
+
+    def count(call: str) -> int:
+        return sum(
+            f"{call}(" in line and "<unfinished" not in line for line in trace.read_text().splitlines()
+        )
+
+    before, asked = count("execve"), count("recvfrom")
+    assert before > 5, "it starts tc to put the queues there"
+    time.sleep(6)
+    assert count("execve") == before, trace.read_text()[-3000:]
+    assert count("recvfrom") > asked + 8, "it looks all the same"
+    lab.run(NEAR, "tc", "qdisc", "del", "dev", DEVICE, "root")
+    wait_until(lambda: count("execve") > before, 5)
+
+
+def test_start_that_fails__is_put_off_longer_each_time(lab: Lab, guard: Guard, tmp_path: Path) -> None:
+    """Its own steps are changes of the network, and must not have it try again at once."""
+    if lab.call(NEAR, *["tc", "qdisc", "add", "dev", "lo", "root", "cake"]).returncode == 0:
+        pytest.skip("this kernel has CAKE, so that nothing fails")
+    text = shlex.quote(f"mode = 'mark'\ndownload = '{DEVICE}'\nrate = '9mbit'\n")
+    lab.run(NEAR, "bash", "-c", f"printf %s {text} > {FOLDER}/ifb-{DEVICE}.toml")
+    trace = tmp_path / "trace"
+    trace.touch()
+    guard.start("strace", "-D", "-f", "-o", str(trace), "-e", "trace=execve")
+
+    def tries() -> int:
+        return sum('"cake"' in line and " = 0" in line for line in trace.read_text().splitlines())
+
+    wait_until(lambda: tries() >= 2, 10)
+    time.sleep(8)
+    assert 3 <= tries() <= 8
+    assert guard.log.read_text().count("the kernel has no cake") == 1, "said once"
+    # Another thing to try is tried at once.
+    guard.write(MARK)
     guard.comes(runs)
-
-    def lose_queue() -> Callable[[dict[str, Any]], bool]:
-        lab.call(NEAR, "tc", "qdisc", "del", "dev", DEVICE, "root")
-        return is_paused
-
-    def come_again() -> Callable[[dict[str, Any]], bool]:
-        replug(lab)
-        return runs
-
-    def kill() -> Callable[[dict[str, Any]], bool]:
-        guard.kill()
-        come = come_again() if draws.random() < 0.5 else None
-        guard.start()
-        return come or (lambda state: runs(state) or is_paused(state))
-
-    def change() -> Callable[[dict[str, Any]], bool]:
-        guard.write(QUEUE.replace("10mbit", f"{draws.randint(5, 50)}mbit").replace("rio-ps", "s-sfd"))
-        come_again()
-        return lambda state: runs(state) and state["scheme"] == "s-sfd"
-
-    for _ in range(EVENTS):
-        event = draws.choice([lose_queue, come_again, kill, change])
-        guard.comes(event(), 10)
-        assert len(lab.run(NEAR, "ls", f"{BPF_ROOT}/mousehole").split()) == 1
-    wait_until(lambda: str(lab.owned(FLOWS)).count("ml_flows") <= 1, 5)
+    lab.run(NEAR, "bash", "-c", f"printf %s {shlex.quote(QUEUE)} > {FOLDER}/ifb-{DEVICE}.toml")
 
 
 def test_downloads__are_redirected_again_after_anything(lab: Lab, guard: Guard) -> None:

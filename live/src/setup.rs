@@ -1,0 +1,175 @@
+//! `setup`: both directions of a line by one command. At each end stands a CAKE of our own, with the marker before it:
+//! uploads at the device, downloads at an IFB.
+
+use crate::deployment::Cake;
+use crate::download;
+use crate::error::{Failure, Result};
+use crate::request::{Request, User};
+use crate::start::{Manner, rehearse, start};
+use crate::stop;
+use mousehole_sim::scenario::install::line::rate_of_tc;
+use mousehole_sim::units::{Rate, parse_rate};
+
+/// The parts of a line's rates at which packets wait here and not in the modem or at the provider: readings, of what
+/// tc-cake(8) and the wikis of OpenWrt advise. Downloads have passed the provider's queue before they come here, so that
+/// ours stays the longer one only with more to spare.
+pub const UP_SHARE: f64 = 0.95;
+/// The same of downloads.
+pub const DOWN_SHARE: f64 = 0.90;
+
+/// A line to the Internet.
+#[derive(Debug, Clone, Default)]
+pub struct Line {
+    /// The device towards it.
+    pub device: String,
+    /// Rate of downloads; `None` leaves them alone.
+    pub down: Option<String>,
+    /// Rate of uploads; `None` leaves them alone.
+    pub up: Option<String>,
+    /// Whether the queues get these rates, and not a little less.
+    pub is_exact: bool,
+}
+
+impl Line {
+    /// Returns the devices where something is put, each with what; downloads first, since they have more to be refused for.
+    ///
+    /// # Errors
+    /// A sentence when a rate is none.
+    pub fn requests(&self, like: &Request) -> Result<Vec<(String, Request)>> {
+        let mut all = Vec::new();
+        if let Some(text) = &self.down {
+            let rate = Some(rate_of_tc(self.part("--down", text, DOWN_SHARE)?));
+            let (download, user) = (Some(self.device.clone()), User::Destination);
+            let request = Request { cake: true, rate, download, user, ..like.clone() };
+            all.push((download::ifb_of(&self.device), request));
+        }
+        if let Some(text) = &self.up {
+            let rate = Some(rate_of_tc(self.part("--up", text, UP_SHARE)?));
+            all.push((self.device.clone(), Request { cake: true, rate, user: User::Source, ..like.clone() }));
+        }
+        Ok(all)
+    }
+
+    fn part(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
+        let rate = parse_rate(option, text)?;
+        match self.is_exact {
+            true => Ok(rate),
+            false => Ok(Rate(((rate.0 as f64 * share).round() as u64).max(1))),
+        }
+    }
+
+    /// Returns the line that says which rates the queues get and why.
+    fn describe(&self, requests: &[(String, Request)]) -> String {
+        let given = [(&self.down, "--down", DOWN_SHARE), (&self.up, "--up", UP_SHARE)];
+        let given =
+            given.into_iter().filter_map(|(text, option, share)| Some((text.as_ref()?, option, share)));
+        let parts = requests.iter().zip(given).map(|((name, request), (text, option, share))| {
+            let rate = request.rate.as_deref().unwrap_or_default();
+            match self.is_exact {
+                true => format!("{rate} at {name}"),
+                false => format!("{rate} at {name} ({:.0} % of {option} {text})", share * 100.0),
+            }
+        });
+        let rates = parts.collect::<Vec<_>>().join(", ");
+        match self.is_exact {
+            true => format!("{}: {rates}, as told", self.device),
+            false => format!(
+                "{}: {rates}, so that packets wait here and not in the modem or at the provider; --exact takes the rates as told",
+                self.device
+            ),
+        }
+    }
+}
+
+/// Puts both ends in place, or says what that would be (`is_rehearsal`). `like` has what both have in common. Returns
+/// lines for the user.
+///
+/// # Errors
+/// A sentence when one of them is not possible; nothing has changed then.
+pub fn setup(line: &Line, like: &Request, manner: &Manner, is_rehearsal: bool) -> Result<Vec<String>> {
+    let requests = line.requests(like)?;
+    let mut lines = vec![line.describe(&requests)];
+    // What is refused is refused before anything is made.
+    for (name, request) in &requests {
+        // A shadow's too.
+        Cake::new(request)?;
+        let plan = rehearse(name, request)?;
+        if is_rehearsal {
+            lines.extend(plan);
+        }
+    }
+    if is_rehearsal {
+        return Ok(lines);
+    }
+    for (at, (name, request)) in requests.iter().enumerate() {
+        match start(name, request, manner) {
+            Ok(more) => lines.extend(more),
+            Err(failure) => {
+                for (other, _) in &requests[..at] {
+                    stop::stop_one(other)?;
+                }
+                return Err(explain(failure, &requests));
+            }
+        }
+    }
+    Ok(lines)
+}
+
+/// Adds what shapes on a kernel without CAKE.
+fn explain(failure: Failure, requests: &[(String, Request)]) -> Failure {
+    let text = failure.to_string();
+    if !text.contains("the kernel has no cake") {
+        return failure;
+    }
+    let command = |(name, request): &(String, Request)| {
+        let rate = request.rate.as_deref().unwrap_or_default();
+        match &request.download {
+            Some(of) => format!("`mousehole-live up {of} --download --rate {rate}`"),
+            None => format!("`mousehole-live up {name} --rate {rate}`"),
+        }
+    };
+    let commands: Vec<String> = requests.iter().map(command).collect();
+    Failure::new(format!("{text}; {} needs none, with a queue of its own", commands.join(" and ")))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::request::Mode;
+
+    fn line(is_exact: bool) -> Line {
+        let text = |text: &str| Some(text.to_string());
+        Line { device: "wan0".into(), down: text("20mbit"), up: text("1mbit"), is_exact }
+    }
+
+    #[test]
+    fn requests__are_a_little_below_the_line() {
+        let rates = |is_exact| {
+            let all = line(is_exact).requests(&Request::new(Mode::Mark)).unwrap();
+            all.into_iter().map(|(name, request)| (name, request.rate.unwrap())).collect::<Vec<_>>()
+        };
+        let pair = |name: &str, rate: &str| (name.to_string(), rate.to_string());
+        assert_eq!(rates(false), [pair("ifb-wan0", "18mbit"), pair("wan0", "950kbit")]);
+        assert_eq!(rates(true), [pair("ifb-wan0", "20mbit"), pair("wan0", "1mbit")]);
+    }
+
+    #[test]
+    fn requests__of_one_direction_leave_the_other_alone() {
+        let up = Line { down: None, ..line(false) };
+        let all = up.requests(&Request::new(Mode::Mark)).unwrap();
+        assert_eq!(all.len(), 1);
+        assert!(all[0].1.brings_cake() && all[0].1.download.is_none());
+        assert_eq!(
+            up.describe(&all),
+            "wan0: 950kbit at wan0 (95 % of --up 1mbit), so that packets wait here and not in the modem or at the provider; \
+             --exact takes the rates as told"
+        );
+    }
+
+    #[test]
+    fn rate__that_is_none_is_refused() {
+        let fault = Line { up: Some("fast".into()), ..line(false) }.requests(&Request::new(Mode::Mark));
+        assert!(fault.unwrap_err().to_string().contains("--up"), "names the option");
+    }
+}
