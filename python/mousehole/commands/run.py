@@ -1,6 +1,6 @@
 """The command `mousehole run`."""
 
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -74,10 +74,19 @@ def run_command(
         up=up,
         **changes,
     )
-    for frame, given in ((done.transfers, records_file), (done.trace, trace)):
-        if given is not None and frame is not None:
-            output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
-    if json != "-":
-        print_document(report_console(), done.document())
-    if json is not None:
-        output.write_text(json, done.to_json())
+    try:
+        output.write_all(
+            [
+                (records_file, lambda place: records.write_frame(done.transfers, place)),
+                (
+                    None if done.trace is None else trace,
+                    lambda place: records.write_frame(cast("Any", done.trace), place),
+                ),
+                (None if json == "-" else json, lambda place: output.write_text(place, done.to_json())),
+            ]
+        )
+    finally:  # print the report even if a disk is full
+        if json == "-":
+            output.write_text(json, done.to_json())
+        else:
+            print_document(report_console(), done.document())

@@ -1,12 +1,18 @@
 """Sections that several reports have: the traffic as understood, how it was made, the manifest."""
 
+import html
 import shlex
 from collections.abc import Mapping, Sequence
 
-from mousehole.base import jsontext
+from mousehole.base import jsontext, written_out
 from mousehole.document.blocks import Block, Code, Details, Facts, Items, Prose, Section
 from mousehole.engine_types import TrafficSummary
 from mousehole.inputs import account, show
+
+
+def escape(text: str) -> str:
+    """Returns a text as HTML has it; what would turn or hide the text around it is written out."""
+    return html.escape(written_out(text))
 
 
 def traffic_section(summary: TrafficSummary | None, note: str | None = None) -> Section:

@@ -1,13 +1,16 @@
 """The command `mousehole page`."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mousehole.base import MouseholeError, console_reporter, option, output
 from mousehole.base.cli_options import OUTPUT, PICTURE, WHERE, CliCommand, command_app, with_options
 from mousehole.page._options import PageOptions
+
+if TYPE_CHECKING:
+    from mousehole.page._results import PageResults
 
 app = command_app()
 
@@ -49,13 +52,19 @@ def page_command(
     except MouseholeError as error:
         raise error.renamed({item.name: f"--{item.name}" for item in fields(PageOptions)}) from None
     prediction = predict.predicted(results, options, reporter) if options.predict else None
-    if outputs.json is not None:
-        output.write_text(outputs.json, document.text(results, prediction))
-    if outputs.plot is not None:
-        from mousehole import charts
-        from mousehole.page import waterfall
-
-        charts.written(waterfall.picture_of(results), outputs.plot)
+    output.write_all(
+        [
+            (outputs.json, lambda place: output.write_text(place, document.text(results, prediction))),
+            (outputs.plot, lambda place: _draw(results, place)),
+        ]
+    )
     show.print_page(report_console(stderr=outputs.json == "-"), results, prediction)
     if any(row.loads == 0 for row in results.rows()):
         raise typer.Exit(NO_LOAD_STATUS)
+
+
+def _draw(results: "PageResults", place: str) -> None:
+    from mousehole import charts
+    from mousehole.page import waterfall
+
+    charts.written(waterfall.picture_of(results), place)

@@ -21,6 +21,7 @@ from mousehole.base import (
     available_bytes,
     conflict_error,
     interruptible,
+    output,
     refuse_unknown,
     with_units,
 )
@@ -236,9 +237,7 @@ class _Clock:
         self._reporter.start(100, "percent")
 
 
-def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Writes CSV if the name ends in .csv, else Parquet."""
-    if path.suffix.lower() == ".csv":
-        frame.write_csv(path)
-    else:
-        frame.write_parquet(path)
+def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
+    """Writes the whole file or none: CSV if the name ends in .csv, else Parquet."""
+    is_csv = Path(path).suffix.lower() == ".csv"
+    output.write_with(path, frame.write_csv if is_csv else frame.write_parquet)

@@ -5,20 +5,19 @@ The outcome of a run depends on its scenario and traffic only, so that all backe
 
 import importlib
 import logging
-import tempfile
 import time
 import warnings
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from mousehole.base import MouseholeError, Reporter, Silent, conflict_error, require_extra
+from mousehole.base import MouseholeError, Reporter, Silent, conflict_error, output, require_extra
 from mousehole.runs._pool import Apart, Backend, Job, Shipment, default_jobs
 from mousehole.runs._worker import DONE, REFUSED, Answers, execute, execute_all, identity, parcel_of, refusal
 
@@ -69,7 +68,8 @@ class Futures:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._spool = tempfile.TemporaryDirectory(prefix="mousehole-")
+        self._scratch = ExitStack()
+        self._spool = self._scratch.enter_context(output.scratch("traffic"))
         self._waiting: dict[Future[Any], tuple[Hashable, bytes, Shipment | None]] = {}
 
     @property
@@ -86,7 +86,7 @@ class Futures:
         """Takes a job over."""
         parcel, content = parcel_of(job), None
         if job.shipment is not None:
-            place = Path(self._spool.name) / job.shipment.digest
+            place = self._spool / job.shipment.digest
             if not place.exists():
                 place.write_bytes(job.shipment.packed())
             content = str(place)
@@ -122,7 +122,7 @@ class Futures:
     def close(self) -> None:
         """Deletes the temporary files."""
         self.abandon()
-        self._spool.cleanup()
+        self._scratch.close()
 
     def _submit(
         self, key: Hashable, parcel: bytes, shipment: Shipment | None, content: bytes | str | None

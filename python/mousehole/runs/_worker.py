@@ -4,12 +4,11 @@ import atexit
 import hashlib
 import os
 import pickle
-import shutil
 import socket
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +16,7 @@ from threading import Lock
 from typing import Any
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, engine_text
+from mousehole.base import MouseholeError, engine_text, output
 from mousehole.engine_types import PartEntry
 from mousehole.inputs import Received, unpacked
 from mousehole.paper import make_importable
@@ -176,9 +175,9 @@ _traffics: OrderedDict[str, Received] = OrderedDict()
 @cache
 def _folder() -> Path:
     """Returns a folder of this process, which is deleted when it ends."""
-    folder = Path(tempfile.mkdtemp(prefix="mousehole-worker-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(output.scratch("worker"))
 
 
 def _received(digest: str, content: bytes | str | None) -> Received | None:

@@ -144,8 +144,10 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     base: Scenario = {
         **start,
         "seed": start["seed"] if options.seed is None else options.seed,
-        "warmup": _given("warmup", options.warmup, SECONDS) or start["warmup"],
-        "duration": _given("duration", options.duration, SECONDS) or start["duration"],
+        "warmup": start["warmup"] if options.warmup is None else with_unit("warmup", options.warmup, SECONDS),
+        "duration": start["duration"]
+        if options.duration is None
+        else with_unit("duration", options.duration, SECONDS),
         "tcp": hosts,
         "traffic": traffic,
         "trace": False,

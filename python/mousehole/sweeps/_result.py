@@ -1,10 +1,10 @@
 """What a call of `mousehole.sweep` returns: the rows and frames of a sweep, and its pictures."""
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mousehole.html.common import escape
 from mousehole.sweeps._found import VALUE, Found
 
 if TYPE_CHECKING:
