@@ -23,6 +23,7 @@ from ._interrupts import POLL_S as POLL_S
 from ._interrupts import interruptible as interruptible
 from ._memory import address_space_bytes as address_space_bytes
 from ._memory import available_bytes as available_bytes
+from ._memory import for_reading as for_reading
 from ._notebook import as_html as as_html
 from ._options import BITS as BITS
 from ._options import BUFFER as BUFFER

@@ -20,6 +20,7 @@ from mousehole.base import (
     as_html,
     available_bytes,
     conflict_error,
+    field_error,
     interruptible,
     output,
     refuse_unknown,
@@ -139,7 +140,10 @@ def run(
     refuse_unknown("run", changes, [*Scenario.__annotations__, *known])
     loaded = _loaded(scenario, Options(users=users, apps=apps, down=down, up=up))
     given = with_units({**loaded, **{name: value for name, value in changes.items() if value is not None}})
-    traffic = cast("TrafficSection", {**given.get("traffic", {})})
+    section = given.get("traffic", {})
+    if not isinstance(section, Mapping):
+        raise field_error("traffic", str(section), 'a table, such as {model = "web:sfd"}')
+    traffic = cast("TrafficSection", {**section})
     if params:
         traffic = with_params(traffic, params)
     if replay is not None:

@@ -103,7 +103,10 @@ class Futures:
             try:
                 kind, outcome = future.result()
             except BrokenExecutor as error:
-                reason = f"a worker of the executor ended while it ran ({error or type(error).__name__})"
+                reason = (
+                    f"a worker of the executor ended while it ran ({error or type(error).__name__}); a "
+                    'script that starts processes needs if __name__ == "__main__":'
+                )
                 raise MouseholeError(reason, field="executor") from None
             if kind == DONE:
                 found.append((key, outcome))

@@ -140,7 +140,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
         raise MouseholeError(
             f"cannot read the sweep; {error.strerror}", kind="file", file=str(path)
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MouseholeError(f"is not valid TOML; {error}", kind="file", file=str(path)) from None
     try:
         return _described(given, path.parent)
