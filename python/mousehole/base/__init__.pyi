@@ -54,6 +54,7 @@ from ._progress import ConsoleReporter as ConsoleReporter
 from ._progress import Reporter as Reporter
 from ._progress import Silent as Silent
 from ._progress import console_reporter as console_reporter
+from ._reading import text_of as text_of
 from ._settings import COMPARED as COMPARED
 from ._settings import LINK as LINK
 from ._settings import RUN as RUN

@@ -120,11 +120,20 @@ def execute_all(
     """
     begin = time.monotonic()
     each: list[Answer] = []
-    for parcel in parcels:
-        each.append(execute(made_by, parcel, content))
-        if each[-1][0] != DONE or time.monotonic() - begin > limit_s:
-            break
+    _running.append(1)
+    try:
+        for parcel in parcels:
+            each.append(execute(made_by, parcel, content))
+            if each[-1][0] != DONE or time.monotonic() - begin > limit_s:
+                break
+    finally:
+        _running.pop()
     return Answers(each, time.monotonic() - begin)
+
+
+def busy() -> int:
+    """Returns how many tasks this process runs, those that were taken back among them."""
+    return len(_running)
 
 
 def refusal(made_by: tuple[str, str]) -> str | None:
@@ -169,6 +178,8 @@ def _header(name: str, path: str, sha256: str) -> PolicyHeader:
 
 
 _lock = Lock()
+_running: list[int] = []
+"""One entry for each task that runs; threads add and take away."""
 _traffics: OrderedDict[str, Received] = OrderedDict()
 
 
