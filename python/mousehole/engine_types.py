@@ -231,6 +231,7 @@ FlowClassCount = TypedDict("FlowClassCount", {"class": str, "flows": int, "bytes
 class TrafficSummary(TypedDict):
     """What was understood of traffic files or of a sample of a model."""
 
+    share: float
     connections: int
     transfers: int
     clients: int

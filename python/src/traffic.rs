@@ -131,9 +131,10 @@ impl Read for Chunks {
 }
 
 /// Reads traffic files, recognised by content; `classes` are corrections of the classes of flows, and `parquet` has SHA-256 and a function for the next bytes of CSV of those
-/// that are Parquet, by their place.
+/// that are Parquet, by their place. `most_rows` and `most_bytes` are those of [`ReadOptions`].
 #[pyfunction]
-#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![]))]
+#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], most_rows=None, most_bytes=None))]
+#[allow(clippy::too_many_arguments)]
 fn read_traffic(
     py: Python<'_>,
     paths: Vec<String>,
@@ -142,6 +143,8 @@ fn read_traffic(
     seed: u64,
     parquet: Option<BTreeMap<usize, (String, Py<PyAny>)>>,
     classes: Vec<String>,
+    most_rows: Option<u64>,
+    most_bytes: Option<u64>,
 ) -> PyResult<Traffic> {
     let rows = |(sha256, next): (String, Py<PyAny>)| Rows {
         kind: "parquet",
@@ -153,7 +156,8 @@ fn read_traffic(
         let direction = Direction::by_name("payload", payload)?;
         let texts = classes.iter().map(String::as_str);
         let classes = Arc::new(Corrections::parse(read::CLASSES, texts)?);
-        let traffic = read::files_and_rows(&paths, given, &ReadOptions { direction, strict, seed, classes })?;
+        let options = ReadOptions { direction, strict, seed, classes, most_rows, most_bytes };
+        let traffic = read::files_and_rows(&paths, given, &options)?;
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;

@@ -11,6 +11,7 @@ import mousehole
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from mousehole.inputs import Frame
 
@@ -197,3 +198,41 @@ def test_read__takes_any_iterable_of_files(tmp_path: Path) -> None:
     of_one = mousehole.read(table)
     for several in (iter([table]), {table}, (str(table),)):
         assert mousehole.read(several).equals(of_one)  # type: ignore[arg-type]
+
+
+ROWS = {"start_s": [0.0, 1.0], "client": ["a", "b"], "bytes": [1500, 3000]}
+
+
+def test_frames__of_other_kinds_are_taken() -> None:
+    expected = mousehole.read(ROWS).to_dicts()
+    table = pa.table(ROWS)
+    wide = pl.DataFrame(ROWS).with_columns(pl.col("bytes").cast(pl.Int128))
+    assert mousehole.read(wide).to_dicts() == expected
+    assert mousehole.read(table.to_reader()).to_dicts() == expected
+    assert mousehole.read(pl.DataFrame(ROWS).lazy()).to_dicts() == expected
+
+
+def test_frames__of_duckdb_are_taken() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    made = pa.table(ROWS)
+    relation = duckdb.from_arrow(made)
+    assert mousehole.read(relation).to_dicts() == mousehole.read(ROWS).to_dicts()
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pl.DataFrame({**ROWS, "bytes": [[1], [2, 3]]}), "column bytes: \"[1]\" is not allowed"),
+        (pl.DataFrame({**ROWS, "client": [["a"], ["b"]]}), "column client: "),
+        (pl.DataFrame({**ROWS, "rtt_s": [{"a": 1.0}, {"a": 2.0}]}), "column rtt_s: "),
+        (pd.DataFrame({**ROWS, "bytes": [np.array([1, 2]), np.array([3, 4])]}), "column bytes: "),
+        (pd.DataFrame({**ROWS, "start_s": [[1], [2]]}), "column start_s: "),
+        (pd.concat([pd.DataFrame(ROWS), pd.DataFrame(ROWS)], axis=1), '"start_s" is the name of two columns'),
+        (pa.table([[0.0], ["a"], [1], [2]], names=["ts", "client", "bytes", "bytes"]), '"bytes" is the name'),
+        (pl.LazyFrame(ROWS).select("nothing"), "data frame: cannot be read"),
+    ],
+)  # fmt: skip
+def test_frames__that_cannot_be_used_are_refused_in_a_sentence(frame: Any, words: str) -> None:
+    with pytest.raises(mousehole.MouseholeError) as refused:
+        mousehole.read(frame)
+    assert words in str(refused.value)

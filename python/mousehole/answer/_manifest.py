@@ -1,5 +1,6 @@
 """Everything that determines a result, and nothing that does not (no times, hosts, jobs or directories)."""
 
+import errno
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from typing import cast
 
 from mousehole import _engine, quantities
 from mousehole.answer.findings import MARGIN
-from mousehole.base import CDF_TIMES_S, REVISION
+from mousehole.base import CDF_TIMES_S, REVISION, MouseholeError
 from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
 from mousehole.inputs import TrafficInput
 from mousehole.runs import CENSORED_SHARE, Manifest, Plan, SchemeParameters
@@ -70,8 +71,18 @@ def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
     """Returns name and SHA-256 of an input file; `read` has that of standard input, which is read once."""
     if str(file) == sizefiles.STANDARD_INPUT:
         return next(entry for entry in read if entry["name"] == "standard input")
-    with file.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        if file.exists() and not file.is_file():
+            for entry in read:
+                if entry["name"] == file.name:  # a pipe, which is read once
+                    return entry
+            what = "is a directory" if file.is_dir() else "is no regular file"
+            raise MouseholeError(f"{what}; give a file", kind="file", file=str(file))
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        reason = "no such file" if error.errno == errno.ENOENT else error.strerror
+        raise MouseholeError(str(reason), kind="file", file=str(file)) from None
     return {"name": file.name, "sha256": digest}
 
 

@@ -11,6 +11,7 @@ from ._errors import field_error as field_error
 from ._errors import missing_error as missing_error
 from ._errors import unknown_error as unknown_error
 from ._exits import BROKEN_PIPE_STATUS as BROKEN_PIPE_STATUS
+from ._exits import FAULT_STATUS as FAULT_STATUS
 from ._exits import INTERRUPTED_STATUS as INTERRUPTED_STATUS
 from ._exits import TERMINATED_STATUS as TERMINATED_STATUS
 from ._exits import USAGE_STATUS as USAGE_STATUS
@@ -22,6 +23,7 @@ from ._interrupts import POLL_S as POLL_S
 from ._interrupts import interruptible as interruptible
 from ._memory import address_space_bytes as address_space_bytes
 from ._memory import available_bytes as available_bytes
+from ._memory import for_reading as for_reading
 from ._notebook import as_html as as_html
 from ._options import BITS as BITS
 from ._options import BUFFER as BUFFER
@@ -47,10 +49,12 @@ from ._places import with_load as with_load
 from ._plain_text import for_output as for_output
 from ._plain_text import install as install
 from ._plain_text import plain as plain
+from ._plain_text import written_out as written_out
 from ._progress import ConsoleReporter as ConsoleReporter
 from ._progress import Reporter as Reporter
 from ._progress import Silent as Silent
 from ._progress import console_reporter as console_reporter
+from ._reading import text_of as text_of
 from ._settings import COMPARED as COMPARED
 from ._settings import LINK as LINK
 from ._settings import RUN as RUN
@@ -72,6 +76,8 @@ from ._sizes import Role as Role
 from ._sizes import Summary as Summary
 from ._sizes import buckets as buckets
 from ._sizes import size_text as size_text
+from ._standard_output import OutputLostError as OutputLostError
+from ._standard_output import guard_standard_output as guard_standard_output
 from ._tabling import OutputConsole as OutputConsole
 from ._tabling import dense as dense
 from ._tabling import natural_width as natural_width

@@ -1,10 +1,15 @@
 """The one error a user can cause, and the one a user can ask for."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
 
 from mousehole import _engine
+from mousehole.base._plain_text import written_out
+
+LONGEST = 1200
+"""Characters of a sentence that are shown; what a longer one has between its ends is counted."""
+LONGEST_VALUE = 300
+"""Characters that are shown of a value without a space, such as a name or a number."""
 
 
 class MouseholeError(ValueError):
@@ -26,7 +31,7 @@ class MouseholeError(ValueError):
         self.file, self.line = file, line
         place = field if file is None else file if line is None else f"{file}:{line}"
         message = sentence if place is None else f"{place}: {sentence}"
-        super().__init__("".join(map(_written_out, message)))
+        super().__init__(_cut(written_out(message, lines=True)))
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
         """Returns the error with its field, or the part of a path that it begins with, renamed by `names`.
@@ -47,10 +52,19 @@ class MouseholeError(ValueError):
         )  # fmt: skip
 
 
-def _written_out(char: str) -> str:
-    if unicodedata.category(char) not in {"Cc", "Zl", "Zp"}:
-        return char
-    return {"\n": r"\n", "\r": r"\r", "\t": r"\t"}.get(char, f"\\u{{{ord(char):x}}}")
+def _cut(message: str) -> str:
+    """Returns the message with a note in place of the middle of what is too long to be read."""
+    message = re.sub(
+        rf"\S{{{LONGEST_VALUE + 1},}}", lambda found: _shortened(found[0], LONGEST_VALUE), message
+    )
+    return _shortened(message, LONGEST)
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    begin, end = 2 * most // 3, most // 3
+    return f"{text[:begin]}… ({len(text) - begin - end:,} characters left out) …{text[-end:]}"
 
 
 class Stopped(KeyboardInterrupt):

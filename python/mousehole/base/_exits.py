@@ -11,6 +11,8 @@ WRITE_STATUS = 1
 """Standard output cannot be written."""
 USAGE_STATUS = 2
 """A fault in the input, or too little memory."""
+FAULT_STATUS = 70
+"""A fault of Mousehole itself."""
 INTERRUPTED_STATUS = 130
 BROKEN_PIPE_STATUS = 141
 """Nobody reads standard output any more."""

@@ -7,6 +7,11 @@ from pathlib import Path
 MEMINFO = Path("/proc/meminfo")
 GROUP_OF_PROCESS = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
+ROW_BYTES = 300
+"""Bytes of free memory for each row that reading may hold while half of them are kept; one takes some 110."""
+LEAST_ROWS = 1 << 12
+SHARE = 0.7
+"""Share of the free memory that reading may take; what takes more is refused."""
 
 
 def available_bytes() -> int | None:
@@ -17,6 +22,18 @@ def available_bytes() -> int | None:
     """
     known = [limit for limit in (_of_machine(), *_of_groups(), address_space_bytes()) if limit is not None]
     return max(min(known), 0) if known else None
+
+
+def for_reading() -> tuple[int | None, int | None]:
+    """Returns how many rows of traffic may be held at once, and how many bytes reading may take.
+
+    The rows are a power of two, so that a machine whose memory is used a little differently reads the same.
+    """
+    left = available_bytes()
+    if left is None:
+        return None, None
+    rows = max(left // ROW_BYTES, LEAST_ROWS)
+    return 1 << (rows.bit_length() - 1), int(left * SHARE)
 
 
 def _of_machine() -> int | None:

@@ -102,6 +102,8 @@ def text_list(field: str, given: str | Iterable[str]) -> tuple[str, ...]:
 
     Raises `MouseholeError` for an empty item and for one that is given twice.
     """
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        raise field_error(field, str(given), "a text, or a list of texts")
     items = split_list(given) if isinstance(given, str) else [str(item).strip() for item in given]
     if not items or not all(items):
         shown = given if isinstance(given, str) else ",".join(items)

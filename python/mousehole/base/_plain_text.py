@@ -1,6 +1,7 @@
 """Text on outputs that cannot take every character, such as those of the POSIX locale."""
 
 import codecs
+import re
 import sys
 import unicodedata
 from io import TextIOWrapper
@@ -18,6 +19,27 @@ REPLACEMENTS = {
     "θ": "theta", "Δ": "Delta", "ℓ": "l", "Σ": "sum", "↓": "v", "↑": "^",
 }  # fmt: skip
 """ASCII for characters that this program writes."""
+
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What steers a terminal, reorders text around it, ends a line, or is no character; not tab and newline."""
+
+
+def written_out(text: str, lines: bool = False) -> str:
+    """Returns a text with escapes for what steers a terminal or turns text around; with `lines` also for line
+    breaks and tabs.
+    """
+    if lines:
+        text = text.translate({10: r"\n", 13: r"\r", 9: r"\t"})
+    return STEERING.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    if 0xDC80 <= number <= 0xDCFF:  # a byte of a file's name that is no text
+        return f"\\x{number - 0xDC00:02x}"
+    return f"\\u{{{number:x}}}"
 
 
 def install(stream: TextIO) -> None:

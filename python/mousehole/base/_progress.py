@@ -92,6 +92,6 @@ class ConsoleReporter:
 
 def console_reporter() -> ConsoleReporter:
     """Returns the reporter of the commands, which prints on standard error."""
-    from rich.console import Console
+    from mousehole.base._tabling import OutputConsole
 
-    return ConsoleReporter(Console(stderr=True, highlight=False))
+    return ConsoleReporter(OutputConsole(stderr=True, highlight=False))

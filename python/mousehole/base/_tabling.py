@@ -1,5 +1,7 @@
 """Prints tables that fit the terminal, and sentences: wrapped there, one line each in a file."""
 
+import errno
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mousehole.base._plain_text import plain
+from mousehole.base._plain_text import STEERING, plain, written_out
+from mousehole.base._standard_output import OutputLostError
 
 UNBOUNDED = 1000
 
@@ -26,18 +29,24 @@ class OutputConsole(Console):
         super().print(*(fitting(self, item) for item in objects), **options)
 
     def on_broken_pipe(self) -> None:
-        """Raises `BrokenPipeError`; rich would end the process."""
-        raise BrokenPipeError
+        """Raises `OutputLostError`; rich would end the process."""
+        raise OutputLostError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def fitting(console: Console, item: Any) -> Any:
-    """Returns a text, or changes the texts of a table, to what the console's encoding can show."""
-    if console.encoding.startswith("utf"):
-        return item
+    """Returns a text, or changes the texts of a table, to what the console's encoding can show.
+
+    Names of files and scenarios are in it: what would steer the terminal is written out.
+    """
     if isinstance(item, str):
-        return plain(item)
+        shown = written_out(item)
+        return shown if console.encoding.startswith("utf") else plain(shown)
     if isinstance(item, Text):
-        return Text(plain(item.plain), style=item.style)
+        if console.encoding.startswith("utf") and not STEERING.search(item.plain):
+            return item
+        return Text(fitting(console, item.plain), style=item.style)
+    if isinstance(item, Padding):
+        item.renderable = fitting(console, item.renderable)
     if isinstance(item, Table):
         item.title = fitting(console, item.title)
         for column in item.columns:

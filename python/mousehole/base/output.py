@@ -1,18 +1,31 @@
 """Output files: checked before the long work, and replaced as a whole so that none is half-written."""
 
+import errno
+import fcntl
 import os
+import re
 import secrets
+import shutil
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mousehole.base._errors import MouseholeError, conflict_error, field_error
 from mousehole.base._extras import require_extra
+from mousehole.base._standard_output import OutputLostError
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 PAGE_SUFFIXES = (".html", ".htm")
 TABLE_SUFFIXES = (".parquet", ".csv")
+LOCK = ".lock"
+"""The file of a folder of temporary files that its process has locked."""
+JUST_MADE_S = 60.0
+"""Seconds in which a temporary file is taken for one that is just being made."""
+MOST_STEM = 200
+"""Characters of a file's name that its draft has as well, so that the draft's name is not too long."""
 
 
 def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] = ()) -> None:
@@ -51,6 +64,13 @@ def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> No
 
 def _check_writable(option: str, path: Path) -> None:
     folder = path.parent
+    if "\0" in str(path):
+        raise _unwritable(option, path, "a name has no NUL character")
+    try:
+        path.lstat()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+            raise _unwritable(option, path, str(error.strerror).lower()) from None
     if not folder.is_dir():
         raise _unwritable(option, path, f"the directory {folder} does not exist")
     if path.is_dir():
@@ -63,29 +83,79 @@ def _unwritable(option: str, path: Path, reason: str) -> MouseholeError:
     return MouseholeError(f"cannot write {path}; {reason}", kind="file", field=option, value=str(path))
 
 
+def faults_of_writing() -> tuple[type[Exception], ...]:
+    """Returns what is raised where a file cannot be written: `OSError`, and that of polars once loaded."""
+    polars = sys.modules.get("polars")
+    return (OSError,) if polars is None else (OSError, polars.exceptions.PolarsError)
+
+
+def reason_of(error: Exception) -> str:
+    """Returns in one line why a file could not be written."""
+    lines = str(error).strip().splitlines()
+    return getattr(error, "strerror", None) or (lines[0] if lines else type(error).__name__)
+
+
+@contextmanager
+def naming(target: str | Path) -> Iterator[None]:
+    """Turns what a library raises for a file that cannot be written into a `MouseholeError` that names it."""
+    try:
+        yield
+    except OutputLostError:
+        raise
+    except faults_of_writing() as error:
+        raise MouseholeError(f"cannot write {target}; {reason_of(error)}", kind="file") from error
+
+
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Gives a temporary file that replaces `path` if the block succeeds and is deleted if it fails.
+    """Gives a temporary file, a draft, that replaces `path` if the block succeeds and is deleted if it fails.
 
-    Raises `MouseholeError` if the file cannot be written. A device or a pipe is written directly.
+    Drafts that a killed process left of the same file are deleted. Raises `MouseholeError` if the file cannot
+    be written. A device or a pipe is written directly.
     """
     target = Path(path)
     if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
-        try:
+        with naming(target):
             yield target
-        except OSError as error:
-            raise MouseholeError(f"cannot write {target}; {error.strerror}") from error
         return
-    part = target.with_name(f".{target.stem}.{secrets.token_hex(6)}.part{target.suffix}")
-    try:
+    with naming(target):
+        real = Path(os.path.realpath(target))
+        _sweep_drafts(target)
+        part = target.with_name(f".{target.stem[:MOST_STEM]}.{secrets.token_hex(6)}.part{target.suffix}")
         # Made anew under a name that nobody can guess, so that no link of somebody else's is followed.
-        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        yield part
-        part.replace(os.path.realpath(target))
-    except OSError as error:
-        raise MouseholeError(f"cannot write {target}; {error.strerror}") from error
-    finally:
-        part.unlink(missing_ok=True)
+        draft = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            fcntl.flock(draft, fcntl.LOCK_EX)
+            yield part
+            part.replace(real)
+        finally:
+            os.close(draft)
+            part.unlink(missing_ok=True)
+
+
+def _sweep_drafts(target: Path) -> None:
+    """Deletes the drafts of this file that nobody writes any more: their locks ended with their processes."""
+    name = re.compile(
+        rf"\.{re.escape(target.stem[:MOST_STEM])}\.[0-9a-f]{{12}}\.part{re.escape(target.suffix)}\Z"
+    )
+    with suppress(OSError):
+        for path in [path for path in target.parent.iterdir() if name.match(path.name)]:
+            if is_abandoned(path):
+                path.unlink(missing_ok=True)
+
+
+def is_abandoned(path: Path) -> bool:
+    """Returns whether a file that its process locked while it lived has lost that process."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            if time.time() - os.fstat(handle).st_mtime < JUST_MADE_S:
+                return False  # it may not be locked yet
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        finally:
+            os.close(handle)
+    return False
 
 
 def write_text(path: str, text: str) -> None:
@@ -107,16 +177,45 @@ def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
 def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> None:
     """Calls each function with its place, if that is not None; one that fails does not prevent the others.
 
-    Raises the first `MouseholeError` after all of them were tried.
+    Raises `MouseholeError` that names all that failed, after all of them were tried.
     """
     faults: list[MouseholeError] = []
     for place, write in writers:
         try:
             if place is not None:
                 write(place)
+        except OutputLostError:
+            raise
         except MouseholeError as error:
             faults.append(error)
         except Exception as error:
-            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {error}"))
-    if faults:
+            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {reason_of(error)}"))
+    if len(faults) == 1:
         raise faults[0]
+    if faults:
+        raise MouseholeError("; ".join(map(str, faults)), kind="file")
+
+
+@contextmanager
+def scratch(purpose: str) -> Iterator[Path]:
+    """Gives a folder of one's own for temporary files, which is deleted at the end.
+
+    Folders for the same purpose that a killed process of this user has left are deleted as well.
+    """
+    prefix = f"mousehole-{purpose}-"
+    sweep_scratch(prefix)
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+        handle = os.open(Path(name) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield Path(name)
+        finally:
+            os.close(handle)
+
+
+def sweep_scratch(prefix: str) -> None:
+    """Deletes the folders of this user that `scratch` made under this prefix and nobody uses any more."""
+    with suppress(OSError):
+        for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+            if folder.lstat().st_uid == os.getuid() and folder.is_dir() and is_abandoned(folder / LOCK):
+                shutil.rmtree(folder, ignore_errors=True)

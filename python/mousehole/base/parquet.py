@@ -1,6 +1,7 @@
 """Parquet tables as text: what the engine reads as a table with a header of named columns."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,15 @@ from mousehole.base._errors import MouseholeError
 MAGIC = b"PAR1"
 ROWS = 500_000
 """Rows that are held in memory at once."""
+_forked = False
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = True
+
+
+os.register_at_fork(after_in_child=_note_fork)  # polars' threads do not survive a fork, and it waits for them
 
 
 def tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
@@ -32,6 +42,12 @@ def _is_parquet(file: Path) -> bool:
 
 
 def _table(file: Path) -> tuple[str, Callable[[], bytes]]:
+    if _forked:
+        raise MouseholeError(
+            "Parquet cannot be read in a process that was forked after mousehole was imported; start it "
+            'by the context "spawn" of multiprocessing, or give the file as CSV',
+            kind="file", file=str(file),
+        )  # fmt: skip
     try:
         frame = pl.scan_parquet(file)
         columns = [

@@ -1,9 +1,12 @@
 """The command line: errors, signals and statuses of all commands, which `_registry` lists."""
 
+import errno
 import os
 import signal
 import sys
+import tempfile
 import threading
+import traceback
 from contextlib import suppress
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -14,12 +17,14 @@ from typer.core import TyperGroup
 from mousehole import _engine
 from mousehole.base import (
     BROKEN_PIPE_STATUS,
+    FAULT_STATUS,
     INTERRUPTED_STATUS,
     REVISION,
     TERMINATED_STATUS,
     USAGE_STATUS,
     WRITE_STATUS,
     MouseholeError,
+    OutputLostError,
     Terminated,
     for_output,
     stop_at_once,
@@ -54,18 +59,19 @@ class CliGroup(TyperGroup):
     def main(self, *given: Any, **named: Any) -> Any:
         """Runs the command line and exits."""
         try:
+            _require_text(sys.argv[1:])
             status = super().main(*given, **{**named, "standalone_mode": False})
             sys.stdout.flush()
-        except OSError as error:  # of standard output; errors of files have been converted already
+        except OutputLostError as error:
             _output_failed(error)
         except Exception as error:
-            fault = usage_error_text(error)
+            fault = error if isinstance(error, MouseholeError) else usage_error_text(error)
             if fault is None and hasattr(error, "show"):  # the help, where no command is named
                 error.show()
                 sys.exit(USAGE_STATUS)
             if fault is None:
-                raise
-            _die(f"mousehole: error: {MouseholeError(fault)}", USAGE_STATUS)
+                _die(*_unforeseen(error))
+            _die(f"mousehole: error: {MouseholeError(str(fault))}", USAGE_STATUS)
         sys.exit(status if isinstance(status, int) else 0)
 
     def get_help(self, ctx: Any) -> str:
@@ -88,10 +94,16 @@ class CliGroup(TyperGroup):
             _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except RuntimeError as error:
             if str(error) != NO_THREAD:
-                raise
+                _die(*_unforeseen(error))
             _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
-        except OSError as error:  # as in `main`, but before click takes it for its own
+        except OutputLostError as error:  # as in `main`, but before click takes it for its own
             _output_failed(error)
+        except OSError as error:
+            _die(*_unforeseen(error))
+        except BaseException as error:
+            if type(error).__name__ != PANIC:
+                raise
+            _die(*_unforeseen(error))
 
 
 app = typer.Typer(
@@ -119,6 +131,8 @@ OPTION_OF_FIELD = {
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 
+PANIC = "PanicException"
+"""The name of the exception, no `Exception`, of Rust code that has given up."""
 NO_THREAD = "can't start new thread"
 """What Python says where there is no memory for a thread."""
 OUT_OF_MEMORY = "out of memory; give fewer --jobs, a shorter --duration, a lower --rate or a lower --load"
@@ -153,12 +167,36 @@ def root(
         raise typer.Exit
 
 
-def _output_failed(error: OSError) -> NoReturn:
+def _output_failed(error: OutputLostError) -> NoReturn:
     """Ends the command because standard output cannot be written; silently if nobody reads it any more."""
     _discard_output()
-    if isinstance(error, BrokenPipeError):
+    if error.errno == errno.EPIPE:
         _leave(BROKEN_PIPE_STATUS)
     _die(f"mousehole: error: cannot write standard output; {error.strerror}", WRITE_STATUS)
+
+
+def _require_text(words: list[str]) -> None:
+    """Raises `MouseholeError` for an argument that is no text, such as a file's name from an old disk."""
+    for word in words:
+        if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
+            allowed = "rename the file, or read it from standard input: - < FILE"
+            raise MouseholeError(f'the argument "{word}" is not UTF-8 text; {allowed}')
+
+
+def _unforeseen(error: BaseException) -> tuple[str, int]:
+    """Returns the sentence and the status for what no part of the program has seen to."""
+    if isinstance(error, OSError) and error.errno is not None:
+        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        advice = "; raise the limit (ulimit -n)" if error.errno in (errno.EMFILE, errno.ENFILE) else ""
+        return f"mousehole: error: {MouseholeError(f'{place}{error.strerror}{advice}')}", USAGE_STATUS
+    kept = ""
+    with suppress(OSError):
+        handle, name = tempfile.mkstemp(prefix="mousehole-fault-", suffix=".txt")
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as report:  # noqa: PTH123 (a handle)
+            report.writelines(traceback.format_exception(error))
+        kept = f"; please report it with the file {name}"
+    said = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+    return f"mousehole: error: {MouseholeError(f'a fault of mousehole itself ({said})')}{kept}", FAULT_STATUS
 
 
 def _discard_output() -> None:

@@ -31,8 +31,9 @@ def _prepare_output() -> None:
     if sys.stdout is None:
         print("mousehole: error: cannot write standard output; it is closed", file=sys.stderr)
         sys.exit(WRITE_STATUS)
-    from mousehole.base import install
+    from mousehole.base import guard_standard_output, install
 
+    guard_standard_output()
     for stream in (sys.stdout, sys.stderr):
         install(stream)
 

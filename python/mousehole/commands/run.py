@@ -95,12 +95,18 @@ def run_command(
         up=up,
         **changes,
     )
-    for frame, given in ((done.transfers, records_file), (done.trace, trace), (done.series, samples)):
-        if given is not None and frame is not None:
-            output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
-    if plot is not None:
-        done.plot(plot)
-    if json != "-":
-        print_document(report_console(), done.document())
-    if json is not None:
-        output.write_text(json, done.to_json())
+    tables = ((done.transfers, records_file), (done.trace, trace), (done.series, samples))
+    try:
+        output.write_all(
+            [
+                *((given, lambda place, frame=frame: records.write_frame(frame, place))
+                  for frame, given in tables if frame is not None),
+                (plot, done.plot),
+                (None if json == "-" else json, lambda place: output.write_text(place, done.to_json())),
+            ]
+        )  # fmt: skip
+    finally:  # print the report even if a disk is full
+        if json == "-":
+            output.write_text(json, done.to_json())
+        else:
+            print_document(report_console(), done.document())

@@ -53,6 +53,7 @@ from mousehole.runs import (
     opened,
     planned,
     reduce_run,
+    require_load,
     run_one,
     run_plan,
 )
@@ -372,6 +373,7 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.load_rate(plan.base)
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
+    require_load(plan, summary)
     sizes = traffics.transfer_sizes(traffic)
     plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
     check_resamples(plan, traffic, None if summary is None else summary["native_load"])
@@ -444,7 +446,7 @@ def _frame(rows: Sequence[Row]) -> pl.DataFrame:
 def _warn_of_low_load(prepared: Prepared) -> None:
     """Reports if the traffic by itself cannot load the link."""
     summary = prepared.summary
-    native = None if summary is None else summary["native_load"]
+    native = summary["native_load"] if summary else None
     if prepared.plan.loads == (None,) and native is not None and native < notes.UNLOADED:
         prepared.reporter.say(
             f"warning: {prepared.given.label} loads this link only to {native:.2g}, so no scheme can make "

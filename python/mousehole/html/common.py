@@ -1,10 +1,16 @@
 """The section that all reports have: how the result was made."""
 
+import html
 import shlex
 from collections.abc import Mapping, Sequence
 
-from mousehole.base import jsontext
+from mousehole.base import jsontext, written_out
 from mousehole.document.blocks import Block, Code, Details, Prose, Section
+
+
+def escape(text: str) -> str:
+    """Returns a text as HTML has it; what would turn or hide the text around it is written out."""
+    return html.escape(written_out(text))
 
 
 def made_section(

@@ -1,12 +1,12 @@
 """Makes one self-contained HTML file of a page: nothing in it asks for anything from a network."""
 
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from mousehole.base import output
 from mousehole.document.blocks import Block, Chart, Choice, Details, Document, Grid
 from mousehole.html import render as rendering
+from mousehole.html.common import escape
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from html import escape
 from math import isfinite
 from typing import Any
 
@@ -23,6 +22,7 @@ from mousehole.document.blocks import (
     Table,
     Verdict,
 )
+from mousehole.html.common import escape
 
 LONG = 40
 """Longer texts in tables need a wide column."""

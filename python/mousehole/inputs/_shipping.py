@@ -56,7 +56,12 @@ class TrafficShipment:
         return hashlib.sha256(text.encode() + b"".join(digests)).hexdigest()
 
     def _settings(self) -> dict[str, Any]:
-        return {"section": self.given.section, "strict": self.strict, "seed": self.seed}
+        return {
+            "section": self.given.section,
+            "strict": self.strict,
+            "seed": self.seed,
+            "most_rows": self.given.budget[0],
+        }
 
     def _files(self) -> list[Path]:
         return list(dict.fromkeys(self.given.files))
@@ -119,7 +124,7 @@ def unpacked(content: bytes, folder: Path) -> Received:
     if held["connections"] is None:
         section = sizefiles.moved(section, lambda name: local.get(name, name))
     files = tuple(Path(name) for name in local.values())
-    here = TrafficInput(section, "", files, held["connections"])
+    here = TrafficInput(section, "", files, held["connections"], budget=(held["most_rows"], None))
     received = here.read(held["strict"], held["seed"])
     traces = _traces(held["section"])
     for name in traces & local.keys():

@@ -23,6 +23,7 @@ HOSTS = 1 << 32
 """Numbers of hosts are below this; anything else is a name."""
 LONGEST_S = 1e9
 """Spans of time are shorter than this."""
+_SEVERAL = (list, tuple, set, dict, np.ndarray, pl.Series)
 _SUMS = ("packets", "reverse_packets", "reverse_bytes")
 """Columns of flows of datagrams beside `bytes`, which are those in the direction of the data."""
 A_HOST = "a name, an address or a whole number"
@@ -76,6 +77,35 @@ class Given:
     """The user's names of clients by the engine's number; None if the numbers are the user's own."""
 
 
+def is_stream(source: object) -> bool:
+    """Returns whether the source hands over a table by Arrow's C stream: readers, relations of DuckDB."""
+    return hasattr(source, "__arrow_c_stream__") or hasattr(source, "fetch_arrow_table")
+
+
+def collected(source: Any) -> FrameLike | Mapping[str, Any]:
+    """Returns a frame whose columns are at hand: lazy frames are computed, streams read to their end.
+
+    Raises `MouseholeError` where the source's library cannot.
+    """
+    if isinstance(source, Mapping | pl.DataFrame) or hasattr(source, "column_names"):
+        return cast("FrameLike | Mapping[str, Any]", source)
+    try:
+        if isinstance(source, pl.LazyFrame):
+            return source.collect()
+        if hasattr(source, "fetch_arrow_table"):  # a relation, whose columns are expressions
+            return cast("FrameLike", source.fetch_arrow_table())
+        if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc"):
+            return pl.DataFrame(source)
+    except Exception as error:
+        raise MouseholeError(f"data frame: cannot be read ({_first_line(error)})") from None
+    return cast("FrameLike", source)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0]
+
+
 def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """Returns the connections of a frame, in the order of their starts, which count from the first one.
 
@@ -86,7 +116,7 @@ def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """
     keys = _keys(frame)
     known = {
-        meaning: _Column(str(keys[place]), _values(frame[keys[place]]), unit_ns)
+        meaning: _Column(str(keys[place]), _read(frame, keys[place]), unit_ns)
         for meaning, place, unit_ns in _engine.table_columns([str(key) for key in keys], payload)
     }
     if "client" not in known:
@@ -103,7 +133,7 @@ def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
         "bytes": known["bytes"].sizes(flows)[order].tolist(),
     }
     for name in _SUMS if np.any(flows) else ():
-        columns[name] = _Column(name, _values(frame[name]), 1).sizes(flows)[order].tolist()
+        columns[name] = _Column(name, _read(frame, name), 1).sizes(flows)[order].tolist()
     if "rtt" in known:
         columns["rtt_s"] = known["rtt"].spans()[order].tolist()
     if "duration" in known:
@@ -187,8 +217,8 @@ class _Column:
         """
         if self.values.dtype.kind in "iu" and np.all((self.values >= 0) & (self.values < HOSTS)):
             return self.values.astype(np.int64), None
-        missing = np.array([_is_missing(value) for value in self.values], bool)
-        self.require(~missing, A_HOST)
+        bad = [_is_missing(value) or isinstance(value, _SEVERAL) for value in self.values]
+        self.require(~np.array(bad, bool), A_HOST)
         numbers, names = _numbered([self.values[row] for row in order])
         found = np.empty(len(order), np.int64)
         found[order] = numbers
@@ -229,7 +259,22 @@ def _keys(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
     """Returns the names of the columns; those of pyarrow's tables are not in `columns`."""
     if isinstance(frame, Mapping):
         return list(frame)
-    return list(getattr(frame, "column_names", frame.columns))
+    names = list(getattr(frame, "column_names", None) or frame.columns)
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise field_error("data frame", str(name), "the name of one column", "is the name of two columns")
+    return names
+
+
+def _read(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]:
+    """Returns a column as an array of one dimension; raises `MouseholeError` for one that is none."""
+    try:
+        found = _values(frame[key])
+    except Exception as error:
+        raise MouseholeError(f"data frame, column {key}: cannot be read ({_first_line(error)})") from None
+    if found.ndim != 1:
+        raise MouseholeError(f"data frame, column {key}: has lists, not one value in each row")
+    return found
 
 
 def _values(column: Any) -> NDArray[Any]:
@@ -237,7 +282,8 @@ def _values(column: Any) -> NDArray[Any]:
     if getattr(getattr(column, "dtype", None), "kind", None) == "M" and hasattr(column, "to_numpy"):
         return np.asarray(column.to_numpy(dtype="datetime64[ns]"))  # of pandas
     if isinstance(column, pl.Series):
-        return column.to_numpy()
+        is_wide = str(column.dtype) in ("Int128", "UInt128")  # numpy has no such numbers
+        return _array_of(column.to_list()) if is_wide or column.dtype.is_nested() else column.to_numpy()
     return np.asarray(column) if hasattr(column, "__array__") else _array_of(list(column))
 
 
@@ -296,6 +342,8 @@ def _is_missing(value: Any) -> bool:
         return bool(value != value)
     except TypeError:
         return True  # NA has no truth value
+    except ValueError:
+        return False  # several values have none either
 
 
 def _numbered(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
@@ -322,8 +370,8 @@ def _flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.
     """Returns which rows are flows of datagrams; the columns with their sums must be there then."""
     start = next(iter(keys))
     if "is_datagrams" not in keys:
-        return np.zeros(len(_values(frame[start])), np.bool_)
-    flows = np.array([value is True or value == 1 for value in _values(frame["is_datagrams"])], np.bool_)
+        return np.zeros(len(_read(frame, start)), np.bool_)
+    flows = np.array([value is True or value == 1 for value in _read(frame, "is_datagrams")], np.bool_)
     missing = [name for name in _SUMS if name not in keys]
     if np.any(flows) and missing:
         raise missing_error("data frame", f"a column {missing[0]}, for the rows whose is_datagrams is true")

@@ -4,10 +4,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,7 @@ from mousehole.base import (
     conflict_error,
     counted,
     field_error,
+    for_reading,
     interruptible,
     is_place,
     missing_error,
@@ -78,6 +79,8 @@ class TrafficInput:
     """Connections that were given as data instead of files."""
     clients: tuple[str, ...] | None = None
     """The user's names of clients by number; None if clients have no names."""
+    budget: tuple[int | None, int | None] = field(default_factory=for_reading, compare=False)
+    """Rows that may be held, of which other processes keep the same, and bytes that reading may take."""
 
     def read(
         self, strict: bool = False, seed: int = 1, reporter: Reporter | None = None
@@ -91,7 +94,7 @@ class TrafficInput:
         show = reporter or Silent()
         main = self._read_main(strict, seed, show)
         parts = [
-            (number, _read_files(entry, strict, seed, show))
+            (number, _read_files(entry, strict, seed, show, budget=self.budget))
             for number, entry in enumerate(self.section.get("mix") or (), 1)
             if entry.get("files")
         ]
@@ -113,7 +116,7 @@ class TrafficInput:
         if self.connections is not None:
             return _engine.connections_traffic(self.connections)
         if section.get("files"):
-            return _read_files(section, strict, seed, reporter, section.get("classes") or ())
+            return _read_files(section, strict, seed, reporter, section.get("classes") or (), self.budget)
         if section.get("model"):
             return _engine.model_traffic(section["model"], section.get("params"), section.get("payload"))
         if section.get("connections"):
@@ -135,7 +138,7 @@ def described(
         return _of_users([str(item) for item in source], payload, params, users, apps)
     refuse_users(users, apps, "other traffic")
     if _is_data(source):
-        given = frames.of_frame(_collected(source), payload or "down")
+        given = frames.of_frame(frames.collected(source), payload or "down")
         return _of_connections(given, payload, params)
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
@@ -269,7 +272,10 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
     _, traffic = _read(paths, payload, strict, seed, params, class_, reporter)
-    return cast("TrafficSummary", _Summary(interruptible(lambda: traffic.summary(rate_text))))
+    summary = interruptible(lambda: traffic.summary(rate_text))
+    if summary["native_load"] is not None:
+        summary["native_load"] /= summary["share"]
+    return cast("TrafficSummary", _Summary(summary))
 
 
 def transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
@@ -315,9 +321,9 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
 
 def _read_files(
     section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter,
-    classes: Sequence[str] = (),
+    classes: Sequence[str] = (), budget: tuple[int | None, int | None] = (None, None),
 ) -> _engine.Traffic:  # fmt: skip
-    """Reads files; `classes` are those of their flows against the rule.
+    """Reads files; `classes` are those of their flows against the rule, `budget` is of rows and bytes.
 
     The progress of large files is reported in megabytes.
     """
@@ -327,7 +333,7 @@ def _read_files(
     before, shown = _engine.bytes_read(), 0
 
     def read() -> _engine.Traffic:
-        return _engine.read_traffic(names, payload, strict, seed, tables, list(classes))
+        return _engine.read_traffic(names, payload, strict, seed, tables, list(classes), *budget)
 
     def advance() -> None:
         nonlocal shown
@@ -405,11 +411,7 @@ def _of_connections(given: Given, payload: str | None, params: Mapping[str, obje
 
 def _is_data(source: Source) -> "TypeIs[FrameLike | Mapping[str, Sequence[object]]]":
     """Returns whether the source is a frame or a dictionary of columns."""
-    return isinstance(source, (pl.LazyFrame, Mapping, FrameLike))
-
-
-def _collected(source: FrameLike | Mapping[str, Any]) -> FrameLike | Mapping[str, Any]:
-    return source.collect() if isinstance(source, pl.LazyFrame) else source
+    return isinstance(source, (pl.LazyFrame, Mapping, FrameLike)) or frames.is_stream(source)
 
 
 def _going(section: TrafficSection, payload: str | None) -> TrafficSection:

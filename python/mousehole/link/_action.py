@@ -14,7 +14,7 @@ from rich.console import Console
 
 from mousehole import _engine, records
 from mousehole import scenario as scenarios
-from mousehole.base import MouseholeError, Options, conflict_error, field_error, output
+from mousehole.base import MouseholeError, Options, OutputConsole, conflict_error, field_error, output
 from mousehole.document import print_document, report_console
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.link import _link as link
@@ -138,26 +138,30 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         link.check(scenario, programs)
     except MouseholeError as error:
         raise error.renamed({"scheme": "--scheme"}) from None
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = OutputConsole(stderr=True, highlight=False, soft_wrap=True)
     observer = _observer(
         errors, is_quiet=options.quiet or is_shell, is_shell=is_shell,
         in_user_namespace=options.user_namespace,
     )  # fmt: skip
     with _shell_has_the_terminal(is_shell):
         played = link.play(scenario, programs, observer)
-    if options.records is not None:
-        frame = played.records.transfers
-        output.write_with(options.records, lambda part: records.write_frame(frame, part))
-    if options.save_scenario is not None:
-        place = options.save_scenario
-        folder = Path.cwd() if place == "-" else Path(place).parent
-        output.write_text(place, scenarios.to_toml(played.scenario, folder))
+    output.write_all(
+        [
+            (options.records, lambda place: records.write_frame(played.records.transfers, place)),
+            (options.save_scenario, lambda place: _save_scenario(played.scenario, place)),
+        ]
+    )
     console = report_console(stderr="-" in (options.json, options.save_scenario))
     print_document(console, run_document(played, link.predict(played) if options.predict else None))
     if options.json is not None:
         output.write_text(options.json, link_json(played))
     status = played.account["status"] or 0
     return status or (0 if played.account["is_valid"] else INVALID_STATUS)
+
+
+def _save_scenario(scenario: Scenario, place: str) -> None:
+    folder = Path.cwd() if place == "-" else Path(place).parent
+    output.write_text(place, scenarios.to_toml(scenario, folder))
 
 
 def link_json(played: Played) -> str:
@@ -177,7 +181,7 @@ def _compare(
         plan = rounds.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
     except MouseholeError as error:
         raise error.renamed({"seeds": "--rounds" if options.seeds is None else "--seeds"}) from None
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = OutputConsole(stderr=True, highlight=False, soft_wrap=True)
 
     def observer(task: Task) -> Observer:
         errors.print(

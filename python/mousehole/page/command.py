@@ -1,7 +1,7 @@
 """The command `mousehole page`."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from mousehole.base.cli_options import (
     with_options,
 )
 from mousehole.page._options import PageOptions
+
+if TYPE_CHECKING:
+    pass
 
 app = command_app()
 

@@ -18,6 +18,7 @@ from mousehole.base import (
     counted,
     field_error,
     least,
+    output,
     require_extra,
     span_text,
 )
@@ -83,8 +84,7 @@ def measure(
     """
     plan = _planned(options)
     chromium = browser.find()
-    with tempfile.TemporaryDirectory(prefix="mousehole-page-") as name:
-        folder = Path(name)
+    with output.scratch("page") as folder:
         page = page_of(source, options.http, chromium, folder)
         version = options.http or page.version or "1.1"
         require_extra("page", "the page's server", without=() if version == "3" else ("aioquic",))

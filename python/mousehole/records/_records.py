@@ -19,8 +19,10 @@ from mousehole.base import (
     Silent,
     available_bytes,
     conflict_error,
+    field_error,
     interruptible,
     missing_error,
+    output,
     refuse_unknown,
     with_units,
 )
@@ -158,7 +160,10 @@ def run(
     refuse_unknown("run", changes, [*Scenario.__annotations__, *known])
     loaded = _loaded(scenario, Options(users=users, apps=apps, down=down, up=up))
     given = with_units({**loaded, **{name: value for name, value in changes.items() if value is not None}})
-    traffic = cast("TrafficSection", {**given.get("traffic", {})})
+    section = given.get("traffic", {})
+    if not isinstance(section, Mapping):
+        raise field_error("traffic", str(section), 'a table, such as {model = "web:sfd"}')
+    traffic = cast("TrafficSection", {**section})
     if params:
         traffic = with_params(traffic, params)
     if replay is not None:
@@ -256,9 +261,7 @@ class _Clock:
         self._reporter.start(100, "percent")
 
 
-def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Writes CSV if the name ends in .csv, else Parquet."""
-    if path.suffix.lower() == ".csv":
-        frame.write_csv(path)
-    else:
-        frame.write_parquet(path)
+def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
+    """Writes the whole file or none: CSV if the name ends in .csv, else Parquet."""
+    is_csv = Path(path).suffix.lower() == ".csv"
+    output.write_with(path, frame.write_csv if is_csv else frame.write_parquet)

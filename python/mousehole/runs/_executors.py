@@ -3,24 +3,34 @@
 The outcome of a run depends on its scenario and traffic only, so that all backends give the same bytes.
 """
 
+import asyncio
 import importlib
 import logging
-import tempfile
 import time
 import warnings
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
-from mousehole.base import MouseholeError, Reporter, Silent, conflict_error, require_extra
+from mousehole.base import MouseholeError, Reporter, Silent, conflict_error, output, require_extra
 from mousehole.runs._pool import Apart, Backend, Job, Shipment, default_jobs
-from mousehole.runs._worker import DONE, REFUSED, Answers, execute, execute_all, identity, parcel_of, refusal
+from mousehole.runs._worker import (
+    DONE,
+    REFUSED,
+    Answers,
+    busy,
+    execute,
+    execute_all,
+    identity,
+    parcel_of,
+    refusal,
+)
 
 CONNECT_S = 10.0
 """Seconds in which a scheduler must answer."""
@@ -37,6 +47,8 @@ CRASHES = 2
 """Workers that may end while they run a job beside others; after so many it waits to run alone."""
 COUNT_S = 0.5
 """Seconds between two counts of the workers, some of which may join late."""
+SILENT_S, LOST_S = 10.0, 60.0
+"""Seconds without an answer of the scheduler after which it is named, and after which it is given up."""
 GATHER_S = 10.0
 """Seconds to wait for an outcome whose worker may just have ended; the scheduler has it computed again."""
 
@@ -69,7 +81,8 @@ class Futures:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._spool = tempfile.TemporaryDirectory(prefix="mousehole-")
+        self._scratch = ExitStack()
+        self._spool = self._scratch.enter_context(output.scratch("traffic"))
         self._waiting: dict[Future[Any], tuple[Hashable, bytes, Shipment | None]] = {}
 
     @property
@@ -86,7 +99,7 @@ class Futures:
         """Takes a job over."""
         parcel, content = parcel_of(job), None
         if job.shipment is not None:
-            place = Path(self._spool.name) / job.shipment.digest
+            place = self._spool / job.shipment.digest
             if not place.exists():
                 place.write_bytes(job.shipment.packed())
             content = str(place)
@@ -103,7 +116,10 @@ class Futures:
             try:
                 kind, outcome = future.result()
             except BrokenExecutor as error:
-                reason = f"a worker of the executor ended while it ran ({error or type(error).__name__})"
+                reason = (
+                    f"a worker of the executor ended while it ran ({error or type(error).__name__}); a "
+                    'script that starts processes needs if __name__ == "__main__":'
+                )
                 raise MouseholeError(reason, field="executor") from None
             if kind == DONE:
                 found.append((key, outcome))
@@ -122,7 +138,7 @@ class Futures:
     def close(self) -> None:
         """Deletes the temporary files."""
         self.abandon()
-        self._spool.cleanup()
+        self._scratch.close()
 
     def _submit(
         self, key: Hashable, parcel: bytes, shipment: Shipment | None, content: bytes | str | None
@@ -189,6 +205,8 @@ class _Batches:
 class Dask:
     """Runs jobs on the workers of a Dask scheduler (the extra `mousehole[dask]`).
 
+    The scheduler is asked for its workers again and again, so that one that is frozen is noticed.
+
     A task costs client and scheduler some 10 ms, so that short jobs go out several in one task.
 
     The scheduler repeats the tasks of a worker that ends; tasks of several jobs are divided into their jobs
@@ -209,22 +227,19 @@ class Dask:
         self._ended: SimpleQueue[dict[str, Any]] = SimpleQueue()
         self._suspects: deque[_Flight] = deque()
         self._contents: dict[str, Any] = {}
-        self._workers, self._counted_s, self._has_waited = 0, 0.0, False
+        self._workers, self._has_waited = 0, False
+        self._asked: Future[dict[str, int]] | None = None
+        self._asked_s, self._is_silent = -COUNT_S, False
         self._client.subscribe_topic("all", self._note)
         self._check_workers()
 
     @property
     def at_once(self) -> int:
         """Returns the number of threads of all workers that have joined so far."""
-        now = time.monotonic()
-        if now - self._counted_s > COUNT_S:
+        self._require_scheduler()
+        if self._asked is not None and self._workers == 0:
+            wait([self._asked], timeout=COUNT_S)
             self._require_scheduler()
-            self._counted_s = now
-            with suppress(OSError, TimeoutError):
-                self._workers = sum(self._client.nthreads().values())
-            if self._workers == 0 and not self._has_waited:
-                self._has_waited = True
-                self._reporter.say(f"no worker has joined the scheduler {self._address} yet; waiting for one")
         return self._workers
 
     @property
@@ -250,7 +265,7 @@ class Dask:
             flight = self._flights.pop(name, None)
             if flight is not None:
                 found += self._outcomes(name, flight, fetched.get(name))
-        if not self._flights and self._suspects:
+        if not self._flights and self._suspects and self._is_idle():
             flight = self._suspects.popleft()
             flight.alone += 1
             self._launch([flight])
@@ -258,12 +273,15 @@ class Dask:
 
     def abandon(self) -> None:
         """Cancels what is not over; runs that have begun end at their workers, and nobody takes notice."""
+        if self._is_silent:
+            self._flights.clear()
         futures = [flight.future for flight in self._flights.values()]
         self._batches.clear()
         self._flights.clear()
         self._suspects.clear()
-        with suppress(Exception):  # the scheduler may be gone
-            self._client.cancel(futures, force=True)
+        if futures:
+            with suppress(Exception):  # the scheduler may be gone
+                self._client.cancel(futures, force=True)
 
     def close(self) -> None:
         """Leaves the scheduler."""
@@ -402,6 +420,39 @@ class Dask:
     def _require_scheduler(self) -> None:
         if self._client.status not in ("running", "connecting"):
             raise self._fault("the scheduler is gone; what was finished before is kept where it is written")
+        now = time.monotonic()
+        if self._asked is not None and self._asked.done():
+            self._hear(self._asked)
+            self._asked, self._is_silent = None, False
+        if self._asked is None and now - self._asked_s > COUNT_S:
+            loop = self._client.loop.asyncio_loop
+            self._asked, self._asked_s = asyncio.run_coroutine_threadsafe(_workers(self._client), loop), now
+        silent_s = 0.0 if self._asked is None else now - self._asked_s
+        if silent_s > LOST_S:
+            raise self._fault(
+                f"the scheduler has not answered for {silent_s:.0f} s; what was finished is kept"
+            )
+        if silent_s > SILENT_S and not self._is_silent:
+            self._is_silent = True
+            self._reporter.say(
+                f"warning: no answer of the scheduler {self._address} for {silent_s:.0f} s; it may be frozen"
+            )
+
+    def _hear(self, answer: "Future[dict[str, int]]") -> None:
+        """Takes in how many threads the workers have."""
+        with suppress(Exception):  # a connection that broke; the status of the client tells the rest
+            self._workers = sum(answer.result().values())
+            if self._workers == 0 and not self._has_waited:
+                self._has_waited = True
+                self._reporter.say(f"no worker has joined the scheduler {self._address} yet; waiting for one")
+
+    def _is_idle(self) -> bool:
+        """Returns whether no worker runs a task that was taken back, so that a job that starts is alone."""
+        try:
+            running = self._client.run(busy, on_error="return")
+        except Exception:  # a worker has just ended; it is asked again
+            return False
+        return all(count == 0 for count in running.values())
 
     def _fault(self, sentence: str) -> MouseholeError:
         return MouseholeError(sentence, field="dask", value=self._address)
@@ -426,6 +477,12 @@ def _client(address: str) -> Any:
         client.status = "closed"  # else it would wait for an answer when it is thrown away
         raise _unreachable(address, OSError("what listens there speaks another protocol")) from None
     return client
+
+
+async def _workers(client: Any) -> dict[str, int]:
+    """Returns the threads of each worker."""
+    found: dict[str, int] = await client.scheduler.ncores()
+    return found
 
 
 def _digest(shipment: Shipment | None) -> str | None:

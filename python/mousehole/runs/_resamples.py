@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mousehole import _engine
-from mousehole.base import interruptible
-from mousehole.engine_types import Floats, Scenario
+from mousehole.base import interruptible, missing_error
+from mousehole.engine_types import Floats, Scenario, TrafficSummary
 from mousehole.runs._plan import Plan, overlaid
 from mousehole.runs._pool import run_one
 
@@ -38,6 +38,13 @@ def check_resamples(plan: Plan, traffic: _engine.Traffic | None, native_load: fl
             continue
         for replication in range(plan.replications):
             _set_up(plan.scenario(cell, plan.baseline, replication), traffic)
+
+
+def require_load(plan: Plan, summary: TrafficSummary | None) -> None:
+    """Raises `MouseholeError` for traffic without a load of which memory holds a sample only."""
+    if summary is not None and summary["share"] < 1 and None in plan.loads:
+        held = f"memory holds only one client in {1 / summary['share']:.0f} of this traffic"
+        raise missing_error("traffic.load", f"a load, such as 0.9, as {held}")
 
 
 def most_arrivals(sizes_bytes: Floats, clients: NDArray[np.integer], copies: float) -> float:

@@ -4,12 +4,11 @@ import atexit
 import hashlib
 import os
 import pickle
-import shutil
 import socket
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +16,7 @@ from threading import Lock
 from typing import Any
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, engine_text
+from mousehole.base import MouseholeError, engine_text, output
 from mousehole.engine_types import PartEntry
 from mousehole.inputs import Received, unpacked
 from mousehole.paper import make_importable
@@ -121,11 +120,20 @@ def execute_all(
     """
     begin = time.monotonic()
     each: list[Answer] = []
-    for parcel in parcels:
-        each.append(execute(made_by, parcel, content))
-        if each[-1][0] != DONE or time.monotonic() - begin > limit_s:
-            break
+    _running.append(1)
+    try:
+        for parcel in parcels:
+            each.append(execute(made_by, parcel, content))
+            if each[-1][0] != DONE or time.monotonic() - begin > limit_s:
+                break
+    finally:
+        _running.pop()
     return Answers(each, time.monotonic() - begin)
+
+
+def busy() -> int:
+    """Returns how many tasks this process runs, those that were taken back among them."""
+    return len(_running)
 
 
 def refusal(made_by: tuple[str, str]) -> str | None:
@@ -170,15 +178,17 @@ def _header(name: str, path: str, sha256: str) -> PolicyHeader:
 
 
 _lock = Lock()
+_running: list[int] = []
+"""One entry for each task that runs; threads add and take away."""
 _traffics: OrderedDict[str, Received] = OrderedDict()
 
 
 @cache
 def _folder() -> Path:
     """Returns a folder of this process, which is deleted when it ends."""
-    folder = Path(tempfile.mkdtemp(prefix="mousehole-worker-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(output.scratch("worker"))
 
 
 def _received(digest: str, content: bytes | str | None) -> Received | None:

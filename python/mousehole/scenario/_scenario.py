@@ -20,6 +20,7 @@ from mousehole.base import (
     least,
     missing_error,
     text_list,
+    text_of,
     with_unit,
 )
 from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
@@ -70,11 +71,7 @@ def filled(scenario: Mapping[str, object]) -> Scenario:
 def load(path: str | Path) -> Scenario:
     """Reads a scenario from a TOML file; relative names of traffic files start from its directory."""
     source = Path(path)
-    try:
-        text = source.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise MouseholeError(f"cannot read the scenario; {reason}", kind="file", file=str(source)) from error
+    text = text_of(source, "the scenario")
     scenario = _engine.scenario_from_toml(text, str(source))
     if "traffic" in scenario:
         moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
@@ -144,8 +141,10 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     base: Scenario = {
         **start,
         "seed": start["seed"] if options.seed is None else options.seed,
-        "warmup": _given("warmup", options.warmup, SECONDS) or start["warmup"],
-        "duration": _given("duration", options.duration, SECONDS) or start["duration"],
+        "warmup": start["warmup"] if options.warmup is None else with_unit("warmup", options.warmup, SECONDS),
+        "duration": start["duration"]
+        if options.duration is None
+        else with_unit("duration", options.duration, SECONDS),
         "tcp": hosts,
         "traffic": _with_server_think(traffic, options.server_think),
         "trace": False,

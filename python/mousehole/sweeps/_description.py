@@ -17,6 +17,7 @@ from mousehole.base import (
     missing_error,
     scheme_name,
     text_list,
+    text_of,
     unknown_error,
 )
 from mousehole.engine_types import Scenario
@@ -134,13 +135,10 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
     if isinstance(source, Mapping):
         return _described(source, Path())
     path = Path(source)
+    text = text_of(path, "the sweep")
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MouseholeError(
-            f"cannot read the sweep; {error.strerror}", kind="file", file=str(path)
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        given = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise MouseholeError(f"is not valid TOML; {error}", kind="file", file=str(path)) from None
     try:
         return _described(given, path.parent)

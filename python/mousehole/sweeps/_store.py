@@ -15,10 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from mousehole.answer import jsonout
-from mousehole.base import MAGIC, MouseholeError
+from mousehole.base import MAGIC, MouseholeError, output
 from mousehole.sweeps._rows import Columns
 
 MANIFEST, ROWS, UNFINISHED = "sweep.json", "rows", "unfinished"
@@ -122,8 +120,6 @@ class Store:
                 _sync(draft)
                 draft.replace(target)
                 _sync(target.parent)
-            except pl.exceptions.PolarsError as error:
-                raise OSError(0, str(error).splitlines()[0]) from None
             finally:
                 with suppress(OSError):
                     draft.unlink(missing_ok=True)
@@ -193,7 +189,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 class _Written:
-    """Turns an `OSError` of writing into a `MouseholeError` that says how to go on."""
+    """Turns a fault of writing into a `MouseholeError` that says how to go on."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -202,10 +198,10 @@ class _Written:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
+        if isinstance(error, output.faults_of_writing()):
             raise MouseholeError(
-                f"cannot be written; {reason}; what is there is whole, and the same command goes on from it",
+                f"cannot be written; {output.reason_of(error)}; what is there is whole, and the same command "
+                "goes on from it",
                 kind="file", file=str(self._folder),
             ) from None  # fmt: skip
 

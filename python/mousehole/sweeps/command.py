@@ -118,16 +118,15 @@ def show_command(
         output.check_suffix(option, given, suffixes)
     output.check_outputs({"--plot": plot, "--surface": surface, "--cells": cells, "--html": html})
     found = Sweep(folder)
-    if cells is not None:
-        frame = found.cells(value, against)
-        output.write_with(cells, lambda part: write_frame(frame, part))
     same: dict[str, Any] = {"value": value, "against": against, "absolute": absolute, "x": x}
-    if plot is not None:
-        found.plot(plot, columns=columns, rows=rows, **same)
-    if surface is not None:
-        found.plot_surface(surface, y=y, **same)
-    if html is not None:
-        found.html(html, typed_command(), value, against)
+    output.write_all(
+        [
+            (cells, lambda place: write_frame(found.cells(value, against), place)),
+            (plot, lambda place: found.plot(place, columns=columns, rows=rows, **same)),
+            (surface, lambda place: found.plot_surface(place, y=y, **same)),
+            (html, lambda place: found.html(place, typed_command(), value, against)),
+        ]
+    )
     if markdown:
         output.write_text("-", found.markdown(None, value, against))
     else:

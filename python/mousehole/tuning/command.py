@@ -92,14 +92,14 @@ def _write(found: "Tuned", outputs: TuneOutputs) -> None:
     from mousehole.tuning import _report
 
     try:
-        if outputs.json is not None:
-            output.write_text(outputs.json, found.to_json())
-        if outputs.plot is not None:
-            found.plot(outputs.plot)
-        if outputs.html is not None:
-            found.html(outputs.html, typed_command())
-        if outputs.install is not None and found.results.settings is not None:
-            found.install(outputs.install)
+        output.write_all(
+            [
+                (outputs.json, lambda place: output.write_text(place, found.to_json())),
+                (outputs.plot, found.plot),
+                (outputs.html, lambda place: found.html(place, typed_command())),
+                (outputs.install if found.results.settings is not None else None, found.install),
+            ]
+        )
     finally:
         shown = _report.document(
             found.results, found.judged.results, found.spent, with_settings=outputs.install is None

@@ -43,6 +43,8 @@ pub struct Traffic {
     /// Sources by number and the positions of their connections, if this combines several traffics; see
     /// [`part`].
     pub parts: Vec<(u16, std::ops::Range<u32>)>,
+    /// Of 2^`level` clients one is here, as memory does not hold all; 0 where all are.
+    pub level: u8,
 }
 
 /// The pages of a traffic.

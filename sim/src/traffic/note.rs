@@ -39,6 +39,8 @@ pub enum NoteKind {
     TimeGoesBack,
     /// Much of a capture was left out.
     LeftOut,
+    /// Only a sample of the clients was kept, as memory holds no more.
+    Sampled,
     /// Encrypted tunnels, of which nobody can tell what is inside.
     Tunnel,
 }

@@ -52,6 +52,7 @@ impl Traffic {
             };
             whole.clients = whole.clients.max(part.clients);
             whole.servers = whole.servers.max(part.servers);
+            whole.level = whole.level.max(part.level);
         }
         whole
     }

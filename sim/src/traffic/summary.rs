@@ -17,6 +17,8 @@ pub const SHORT_BYTES: u64 = 15_000;
 /// The account of a traffic; every field is plain data with its unit in its name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
+    /// Share of the clients, or of the connections, that are here; below 1 where memory does not hold all rows.
+    pub share: f64,
     /// Connections; flows of datagrams are counted in [`Kinds`].
     pub connections: u64,
     /// Writes of all connections.
@@ -155,6 +157,7 @@ impl Traffic {
         let short_bytes: u64 = sizes[..short].iter().sum();
         let (rtts, extents) = (self.rtts(), self.extents());
         Summary {
+            share: 0.5_f64.powi(i32::from(self.level)),
             connections: self.transfers().count() as u64,
             transfers: sizes.len() as u64,
             clients: self.clients,

@@ -8,6 +8,7 @@ use super::ledger::{Ledger, reason};
 use super::lines::{Lines, shown};
 use super::options::{Direction, RowResult};
 use super::pages::{self, Hits};
+use super::sampling;
 use super::stamp;
 use crate::error::{Error, Result};
 use crate::flow::Class;
@@ -41,55 +42,65 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     }
     let mut lines = Lines::new(input);
     let first = collector.connections.len();
-    let (mut hits, mut places) = (Hits::default(), Vec::new());
+    let (mut hits, mut level) = (Hits::default(), 0);
     while let Some(line) = lines.advance() {
         if line.text.trim_ascii().is_empty() {
             continue;
         }
         ledger.rows += 1;
         match draft(line.text, ledger, collector, &mut hits) {
-            Ok(Some(draft)) => {
-                places.resize(hits.len(), None);
-                places.last_mut().into_iter().for_each(|place| *place = Some(collector.connections.len()));
+            Ok(Outcome::Used(draft)) => {
+                ledger.used += 1;
                 collector.connections.push(draft);
             }
-            Ok(None) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
+            Ok(Outcome::Empty) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
+            Ok(Outcome::NotSampled) => {}
             Err(problem) => ledger.fault(line.number, problem)?,
         }
-        places.resize(hits.len(), None);
+        if collector.level() > level {
+            level = collector.level();
+            hits.retain(|client, row| collector.keeps(collector.hosts.hash(client), row));
+        }
     }
     let (found, last) = hits.pages(collector.last_page);
     collector.last_page = last;
-    for (place, page) in places.into_iter().zip(found).filter(|(_, page)| *page > 0) {
-        place.into_iter().for_each(|place: usize| {
-            collector.connections[place].pages = Some(Box::new(PagesOfWrites([page].into())))
-        });
+    // Both are in the order of the rows.
+    let mut drafts = collector.connections[first..].iter_mut().peekable();
+    for (row, page) in hits.rows().zip(found).filter(|(_, page)| *page > 0) {
+        while drafts.next_if(|draft| draft.order < row).is_some() {}
+        let own = drafts.next_if(|draft| draft.order == row);
+        own.into_iter().for_each(|draft| draft.pages = Some(Box::new(PagesOfWrites([page].into()))));
     }
-    ledger.used += (collector.connections.len() - first) as u64;
     collector.spread_whole_seconds(first, ledger);
     Ok(())
 }
 
-fn draft(
-    line: &[u8],
-    ledger: &Ledger,
-    collector: &mut Collector,
-    hits: &mut Hits,
-) -> RowResult<Option<Draft>> {
+enum Outcome {
+    Used(Draft),
+    /// The answer has no body.
+    Empty,
+    /// See [`Collector::admits`].
+    NotSampled,
+}
+
+fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector, hits: &mut Hits) -> RowResult<Outcome> {
     let entry = parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", shown(line)))?;
     let at =
         stamp::access_log(entry.date).ok_or_else(|| format!("date \"{}\" is no date", shown(entry.date)))?;
     let bytes = stamp::bytes("bytes", entry.bytes)?.unwrap_or(0);
+    if !collector.admits(sampling::hash(entry.client), ledger.rows) {
+        return Ok(Outcome::NotSampled);
+    }
     let client = collector.hosts.id(entry.client);
     if let Some(referrer) = entry.referrer {
-        hits.add(client, at.ns, pages::without_host(entry.url), pages::without_host(referrer));
+        hits.add(client, at.ns, ledger.rows, pages::without_host(entry.url), pages::without_host(referrer));
     }
     if bytes == 0 {
-        return Ok(None);
+        return Ok(Outcome::Empty);
     }
     let shape = FlowShape::of_totals(Protocol::Tcp, [0; 2], None, [(None, 0), (None, bytes)]);
     let flow_class = collector.flow_class([entry.client, entry.server], &shape);
-    Ok(Some(Draft {
+    Ok(Outcome::Used(Draft {
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,

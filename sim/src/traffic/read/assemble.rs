@@ -2,9 +2,10 @@
 
 use super::draft::Draft;
 use super::input::base;
-use super::ledger::{Ledger, LeftOut};
+use super::ledger::{Ledger, LeftOut, reason};
 use super::names::Names;
 use super::options::{Direction, ReadOptions};
+use super::sampling::{Budget, Sample};
 use super::zeek_store::Store;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream};
@@ -15,6 +16,7 @@ use crate::traffic::note::{Note, NoteKind};
 use crate::traffic::{CaptureCounts, Faults, Pages, Skipped, Source, Traffic};
 use crate::units::Time;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 const SECOND: u64 = 1_000_000_000;
 /// Files further apart than this do not share a clock.
@@ -35,12 +37,22 @@ pub struct Collector {
     notes: Vec<Note>,
     /// Files with at least one time stamp that is not a whole second.
     fine_stamps: Vec<usize>,
+    sample: Sample,
+    /// Rows that are not in the sample and were not kept at all.
+    not_kept: u64,
+    /// Rows that were kept and left the sample later.
+    thinned: u64,
+    /// Those among them that were counted as used.
+    unused: u64,
+    /// Hash of the client and number of the connection by which rows were admitted, by the order of their drafts, where
+    /// the drafts themselves tell others.
+    admitted_as: HashMap<u64, (u64, u64)>,
 }
 
 impl Collector {
     /// Returns an empty collection.
-    pub fn new(options: ReadOptions) -> Collector {
-        let hosts = if options.classes.is_empty() { Names::default() } else { Names::listing() };
+    pub fn new(options: ReadOptions, budget: &Arc<Budget>) -> Collector {
+        let hosts = Names::hashing(!options.classes.is_empty());
         Collector {
             options,
             ledgers: Vec::new(),
@@ -50,6 +62,11 @@ impl Collector {
             last_page: 0,
             notes: Vec::new(),
             fine_stamps: Vec::new(),
+            sample: Sample::new(budget.clone()),
+            not_kept: 0,
+            thinned: 0,
+            unused: 0,
+            admitted_as: HashMap::new(),
         }
     }
 
@@ -72,7 +89,94 @@ impl Collector {
         self.zeek.absorb(other.zeek, &hosts);
         self.ledgers.extend(other.ledgers);
         self.fine_stamps.extend(other.fine_stamps);
+        self.sample.absorb(&other.sample);
         other.notes.into_iter().for_each(|note| self.add_note(note));
+    }
+
+    /// Counts a row before anything of it is kept; returns whether it is in the sample that memory holds.
+    ///
+    /// `client` is the [`sampling::hash`] of its name, and `connection` the number of the row, or the hash of the name that its connection has.
+    pub fn admits(&mut self, client: u64, connection: u64) -> bool {
+        if self.sample.count(client, connection) {
+            self.thin();
+        }
+        let is_kept = self.sample.keeps(client, connection);
+        self.not_kept += u64::from(!is_kept);
+        is_kept
+    }
+
+    /// Returns whether what is held of a connection, as [`Collector::admits`] has it, and of the client with this hash is
+    /// still in the sample.
+    pub fn keeps(&self, client: u64, connection: u64) -> bool {
+        self.sample.keeps(client, connection)
+    }
+
+    /// Returns k where one client in 2^k is kept. Where it has risen, what a reader holds itself must be thinned.
+    pub fn level(&self) -> u8 {
+        self.sample.level()
+    }
+
+    /// Takes note that a reader has left out rows that it had kept.
+    pub fn thinned(&mut self, rows: usize) {
+        self.thinned += rows as u64;
+    }
+
+    /// Adds a connection whose rows were admitted as those of the client with this hash and of this connection.
+    pub fn push_as(&mut self, draft: Draft, client: u64, connection: u64) {
+        let is_own = client == self.hosts.hash(draft.client)
+            && (connection == draft.order || !self.sample.is_of_connections());
+        if !is_own {
+            self.admitted_as.insert(draft.order, (client, connection));
+        }
+        self.connections.push(draft);
+    }
+
+    /// Adds a connection of a file whose rows were not asked for by [`Collector::admits`].
+    pub fn push(&mut self, draft: Draft) {
+        let (client, order) = (self.hosts.hash(draft.client), draft.order);
+        if self.sample.count(client, order) {
+            self.thin();
+        }
+        match self.sample.keeps(client, order) {
+            true => self.connections.push(draft),
+            false => self.not_kept += 1,
+        }
+    }
+
+    /// Takes note that the file has no more rows.
+    pub fn end_rows(&mut self) {
+        self.sample.end();
+    }
+
+    /// Leaves out what does not fit, now that all files are read.
+    pub fn thin_to_budget(&mut self) {
+        self.sample.look();
+        self.thin();
+        let Some(ledger) = self.ledgers.first_mut().filter(|_| self.not_kept + self.thinned > 0) else {
+            return;
+        };
+        ledger.skip(reason::NOT_SAMPLED, self.not_kept + self.thinned, 0);
+        if ledger.capture.is_none() {
+            ledger.used = ledger.used.saturating_sub(self.unused);
+        }
+        (self.not_kept, self.thinned, self.unused) = (0, 0, 0);
+    }
+
+    fn thin(&mut self) {
+        if self.sample.level() == 0 {
+            return;
+        }
+        let before = (self.connections.len(), self.zeek.rows());
+        let (sample, hosts, others) = (&self.sample, &self.hosts, &self.admitted_as);
+        self.connections.retain(|draft| {
+            let own = || (hosts.hash(draft.client), draft.order);
+            let (client, connection) = others.get(&draft.order).copied().unwrap_or_else(own);
+            sample.keeps(client, connection)
+        });
+        self.zeek.retain(|client, connection| sample.keeps(hosts.hash(client), connection));
+        let gone = (before.0 - self.connections.len()) as u64;
+        self.unused += gone;
+        self.thinned += gone + (before.1 - self.zeek.rows()) as u64;
     }
 
     /// Adds a remark on a choice made in reading, once.
@@ -143,6 +247,7 @@ impl Collector {
             return Err(self.nothing_usable());
         }
         self.note_files();
+        self.note_sample();
         self.align_clocks();
         // In place, as no two have the same key.
         self.connections.sort_unstable_by_key(|draft| (draft.start, draft.file, draft.order));
@@ -179,6 +284,7 @@ impl Collector {
             servers,
             pages,
             parts: Vec::new(),
+            level: self.sample.level(),
         })
     }
 
@@ -223,6 +329,20 @@ impl Collector {
             notes.extend(left_out(ledger));
         }
         notes.into_iter().for_each(|note| self.add_note(note));
+    }
+
+    fn note_sample(&mut self) {
+        let level = self.sample.level();
+        if level == 0 {
+            return;
+        }
+        let unit = if self.sample.is_of_connections() { "connection" } else { "client" };
+        let text = format!(
+            "memory does not hold all rows, so one {unit} in {} is used, by a hash of its name; counts are those of the \
+             sample",
+            1_u64 << level
+        );
+        self.add_note(Note::new(NoteKind::Sampled, None, text));
     }
 
     fn nothing_usable(&self) -> Error {

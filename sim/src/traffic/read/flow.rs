@@ -202,7 +202,7 @@ impl Flows {
                 late_bytes += payload;
             }
             let draft = flow.into_draft((client, sender), order as u64, ledger.index, collector);
-            collector.connections.push(draft);
+            collector.push(draft);
         }
         ledger.capture = Some(counts);
         if late > 0 {

@@ -4,6 +4,7 @@ use crate::traffic::Traffic;
 use crate::traffic::class::head::Head;
 use crate::traffic::connection::Connection;
 use crate::traffic::read::ReadOptions;
+use crate::traffic::read::sampling::Budget;
 
 const MS: i64 = 1_000_000;
 
@@ -68,8 +69,10 @@ impl Wire {
     }
 
     fn traffic(mut self) -> Traffic {
-        let mut collector =
-            Collector::new(ReadOptions { direction: self.direction, ..ReadOptions::default() });
+        let mut collector = Collector::new(
+            ReadOptions { direction: self.direction, ..ReadOptions::default() },
+            &Budget::new(None, 1),
+        );
         self.flows.finish(&mut self.ledger, &mut collector);
         collector.ledgers.push(self.ledger);
         collector.finish().unwrap()

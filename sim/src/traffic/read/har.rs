@@ -85,7 +85,8 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     note_pages(&path, &pages, &loads, collector);
     collector.last_page += pages.times.len() as u32;
     for connection in connections(loads) {
-        collector.connections.push(draft(connection, client, ledger, collector));
+        let draft = draft(connection, client, ledger, collector);
+        collector.push(draft);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Reading never fails half-way: a fault of the file ends the data, and [`Input::finish`] reports it.
 //! So every reader may treat its input as clean, and none can forget the check.
 
-use super::options;
+use super::{memory, options};
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How much of the content is looked at to recognise the format.
 pub const PEEK_BYTES: u64 = 64 * 1024;
 const CHUNK: usize = 128 * 1024;
+/// Bytes of content between two looks at the memory that reading takes.
+const LOOK_BYTES: u64 = 4 << 20;
 /// A line longer than this is no row of any log, so that reading needs no more memory than this.
 pub const MAX_LINE: usize = 1 << 20;
 /// The name that means standard input.
@@ -33,6 +35,9 @@ pub struct Input {
     body: Body,
     delivered: u64,
     fault: Option<Fault>,
+    /// Resident bytes above which reading ends, if there is a bound.
+    ceiling: Option<u64>,
+    looked: u64,
     /// What the file is and its hash, if something else has read it.
     given: Option<(&'static str, String)>,
 }
@@ -46,6 +51,8 @@ enum Fault {
         what: &'static str,
         most: u64,
     },
+    /// What was made of the content takes more memory than there is.
+    Memory,
 }
 
 enum Body {
@@ -115,7 +122,16 @@ impl Input {
         };
         let empty = Cursor::new(Vec::new());
         let path = path.to_string();
-        let mut input = Input { path, head: empty, body, delivered: 0, fault: None, given: None };
+        let mut input = Input {
+            path,
+            head: empty,
+            body,
+            delivered: 0,
+            fault: None,
+            ceiling: None,
+            looked: 0,
+            given: None,
+        };
         input.peek()?;
         Ok(input)
     }
@@ -133,6 +149,21 @@ impl Input {
         self.delivered = 0;
         self.head = Cursor::new(head);
         Ok(())
+    }
+
+    /// Ends the data, as a fault, once this process has more resident bytes than this.
+    pub fn limit_memory(&mut self, ceiling: Option<u64>) {
+        self.ceiling = ceiling;
+    }
+
+    fn look_at_memory(&mut self) {
+        let Some(ceiling) = self.ceiling.filter(|_| self.delivered >= self.looked + LOOK_BYTES) else {
+            return;
+        };
+        self.looked = self.delivered;
+        if memory::resident().is_some_and(|resident| resident > ceiling) {
+            self.fault = Some(Fault::Memory);
+        }
     }
 
     /// Returns the path as the user gave it.
@@ -196,6 +227,14 @@ impl Input {
                 let problem = format!("{what} is longer than {} MiB, which is too long", most >> 20);
                 return Err(Error::Row { file: self.path, line, problem });
             }
+            Some(Fault::Memory) => {
+                let problem = format!(
+                    "takes more memory than there is after {} MB of content; cut it first (editcap -c or -i for captures, \
+                     head -n for logs)",
+                    self.delivered / 1_000_000
+                );
+                return Err(Error::file(&self.path, problem));
+            }
         }
         if let Some((_, sha256)) = self.given {
             return Ok(sha256);
@@ -225,6 +264,7 @@ impl Input {
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.look_at_memory();
         if self.fault.is_some() {
             return Ok(0);
         }

@@ -31,6 +31,7 @@ pub mod reason {
     pub const NO_ANSWER: &str = "request without an answer (status 0)";
     pub const NO_SIZE: &str = "size not recorded";
     pub const OTHER_LOG: &str = "row of another Zeek log";
+    pub const NOT_SAMPLED: &str = "client not in the sample that memory holds";
     pub const NO_TIME: &str = "packet without time stamp";
 }
 

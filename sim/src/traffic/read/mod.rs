@@ -35,6 +35,7 @@ mod json_text;
 mod ledger;
 mod lines;
 mod link;
+mod memory;
 mod names;
 mod nfdump;
 mod options;
@@ -43,6 +44,7 @@ mod pages;
 mod parallel;
 mod reason;
 mod requests;
+mod sampling;
 mod sniff;
 mod stamp;
 mod table;
@@ -63,6 +65,7 @@ use assemble::Collector;
 use columns::Columns;
 use input::Input;
 use ledger::Ledger;
+use sampling::Budget;
 use sniff::Format;
 use stamp::Unit;
 use std::collections::BTreeMap;
@@ -159,9 +162,18 @@ fn read_all(
     open: impl Fn(usize) -> Result<Input> + Sync,
     options: &ReadOptions,
 ) -> Result<Traffic> {
-    let mut whole = Collector::new(options.clone());
-    for part in parallel::map(count, |index| read_one(open(index)?, index, options)) {
-        whole.absorb(part?);
+    let budget = Budget::new(options.most_rows, count);
+    let ceiling = options.most_bytes.and_then(memory::ceiling);
+    let parts = parallel::map(count, |index| {
+        let mut input = open(index)?;
+        input.limit_memory(ceiling);
+        read_one(input, index, Collector::new(options.clone(), &budget))
+    });
+    let mut whole = Collector::new(options.clone(), &budget);
+    for part in parts {
+        let mut part = part?;
+        part.thin_to_budget();
+        whole.absorb(part);
     }
     zeek_join::join(&mut whole);
     let traffic = whole.finish()?;
@@ -169,11 +181,10 @@ fn read_all(
     Ok(traffic)
 }
 
-fn read_one(mut input: Input, index: usize, options: &ReadOptions) -> Result<Collector> {
-    let mut part = Collector::new(options.clone());
+fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Collector> {
     let format = sniff::recognise(&input)?;
     let kind = input.kind().unwrap_or(format.name());
-    let mut ledger = Ledger::new(input.path(), index, kind, options.strict);
+    let mut ledger = Ledger::new(input.path(), index, kind, part.options.strict);
     match format {
         Format::Pcap => capture::read_pcap(&mut input, &mut ledger, &mut part)?,
         Format::PcapNg => capture::read_pcapng(&mut input, &mut ledger, &mut part)?,
@@ -189,6 +200,7 @@ fn read_one(mut input: Input, index: usize, options: &ReadOptions) -> Result<Col
     }
     ledger.sha256 = input.finish()?;
     ledger.check()?;
+    part.end_rows();
     part.ledgers.push(ledger);
     Ok(part)
 }

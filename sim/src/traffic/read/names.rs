@@ -1,5 +1,6 @@
 //! Numbers for the names of hosts and pages.
 
+use super::sampling;
 use std::collections::HashMap;
 
 /// Names to numbers, by first appearance. Short names, such as IPv4 addresses, are held in the table itself, since
@@ -8,14 +9,21 @@ use std::collections::HashMap;
 pub struct Names {
     short: HashMap<u128, u32>,
     long: HashMap<Box<[u8]>, u32>,
+    /// The hash of each name, if someone asks for it.
+    hashes: Option<Vec<u64>>,
     /// The names by their numbers, if someone asks for them.
     listed: Option<Vec<Box<[u8]>>>,
 }
 
 impl Names {
-    /// Returns an empty set whose names can be asked for by their numbers.
-    pub fn listing() -> Names {
-        Names { listed: Some(Vec::new()), ..Names::default() }
+    /// Returns an empty set that knows the hash of each name; with `is_listing` it also gives names by their numbers.
+    pub fn hashing(is_listing: bool) -> Names {
+        Names { hashes: Some(Vec::new()), listed: is_listing.then(Vec::new), ..Names::default() }
+    }
+
+    /// Returns the [`sampling::hash`] of the name of this number.
+    pub fn hash(&self, id: u32) -> u64 {
+        self.hashes.as_ref().and_then(|hashes| hashes.get(id as usize)).copied().unwrap_or_default()
     }
 
     /// Returns the name of this number; an empty one if the set does not list them.
@@ -33,6 +41,9 @@ impl Names {
                 None => *self.long.entry(name.into()).or_insert(next),
             },
         };
+        if let Some(hashes) = self.hashes.as_mut().filter(|hashes| hashes.len() == id as usize) {
+            hashes.push(sampling::hash(name));
+        }
         if let Some(listed) = self.listed.as_mut().filter(|_| id == next) {
             listed.push(name.into());
         }
@@ -78,10 +89,11 @@ mod tests {
             [0, 1, 2, 3]
         );
         assert_eq!(one.absorb(other), [6, 4, 5, 7]);
-        let mut listing = Names::listing();
+        let mut listing = Names::hashing(true);
         texts.iter().chain(&texts).for_each(|text| {
             let id = listing.id(text);
             assert_eq!(listing.name(id), *text);
+            assert_eq!(listing.hash(id), sampling::hash(text));
         });
         assert_eq!(one.name(0), b"");
     }

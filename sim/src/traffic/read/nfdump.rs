@@ -15,6 +15,7 @@ use super::input::base;
 use super::ledger::{Ledger, reason};
 use super::lines::Lines;
 use super::options::{Direction, RowResult};
+use super::sampling;
 use super::stamp::{self, Unit};
 use crate::error::{Error, Result};
 use crate::traffic::class::{FlowClass, FlowShape, Protocol};
@@ -107,7 +108,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     let path = input.path().to_string();
     let mut lines = Lines::new(input);
     let mut layout = None;
-    let mut rows = Vec::new();
+    let (mut rows, mut level) = (Vec::<(Row, u64)>::new(), 0);
     while let Some(line) = lines.advance() {
         let text = line.text.trim_ascii();
         let Some(layout) = layout else {
@@ -124,8 +125,19 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
         }
         ledger.rows += 1;
         match row(text, &layout, ledger, collector) {
-            Ok(row) => rows.push((row, ledger.rows)),
+            Ok(Some(row)) => rows.push((row, ledger.rows)),
+            Ok(None) => {}
             Err(problem) => ledger.fault(line.number, problem)?,
+        }
+        if collector.level() > level {
+            level = collector.level();
+            let before = rows.len();
+            rows.retain(|(row, _)| {
+                let (client, connection) =
+                    unit(row.ends.map(|(host, port)| (collector.hosts.hash(host), port)));
+                collector.keeps(client, connection)
+            });
+            collector.thinned(before - rows.len());
         }
     }
     if layout.is_none() {
@@ -184,7 +196,15 @@ impl Layout {
     }
 }
 
-fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector) -> RowResult<Row> {
+/// Returns by what both rows of a flow are sampled: the hash of the end with the higher port, the client as far as one
+/// row tells, and a number that most other flows of this client do not have.
+fn unit(ends: [(u64, u16); 2]) -> (u64, u64) {
+    let [low, high] = if (ends[0].1, ends[0].0) < (ends[1].1, ends[1].0) { ends } else { [ends[1], ends[0]] };
+    (high.0, u64::from(high.1) << 16 | u64::from(low.1))
+}
+
+/// Returns the row; `None` if it is not in the sample that memory holds.
+fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector) -> RowResult<Option<Row>> {
     let cells: Vec<&[u8]> = text.split(|&c| c == b',').map(<[u8]>::trim_ascii).collect();
     if cells.len() != layout.width {
         return Err(format!("{} columns where the header has {}", cells.len(), layout.width));
@@ -218,9 +238,14 @@ fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector)
     if cells[sender].is_empty() || cells[receiver].is_empty() {
         return Err("the row has no address".to_string());
     }
+    let (client, connection) =
+        unit([(sampling::hash(cells[sender]), ports[0]), (sampling::hash(cells[receiver]), ports[1])]);
+    if !collector.admits(client, connection) {
+        return Ok(None);
+    }
     collector.saw_stamp(ledger.index, at.whole);
     let amount = |(packets, bytes): (u64, u64)| Amount { packets, bytes };
-    Ok(Row {
+    Ok(Some(Row {
         from: at.ns,
         to: at.ns.saturating_add(span.unwrap_or_default().0 as i64),
         kind,
@@ -230,7 +255,7 @@ fn row(text: &[u8], layout: &Layout, ledger: &Ledger, collector: &mut Collector)
             (collector.hosts.id(cells[receiver]), ports[1]),
         ],
         sent: [amount(sent), amount(answered)],
-    })
+    }))
 }
 
 /// Returns the number of a protocol that is given by number or by name; 0 for a name that is not known.
@@ -350,7 +375,8 @@ fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
     };
     ledger.used += flow.rows;
     let flow_class = flow.class(client, collector);
-    collector.connections.push(Draft {
+    let (unit_client, connection) = unit(flow.ends.map(|(host, port)| (collector.hosts.hash(host), port)));
+    let draft = Draft {
         start: flow.from,
         file: ledger.index as u32,
         order: flow.order,
@@ -363,5 +389,6 @@ fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
         flow_class,
         writes,
         pages: None,
-    });
+    };
+    collector.push_as(draft, unit_client, connection);
 }

@@ -56,11 +56,22 @@ pub struct ReadOptions {
     pub seed: u64,
     /// What the user says of the classes of flows.
     pub classes: Arc<Corrections>,
+    /// Rows that may be held at once; beyond them clients are sampled. `None` is without bound.
+    pub most_rows: Option<u64>,
+    /// Bytes by which this process may grow while it reads; a file that takes more is refused. `None` is without bound.
+    pub most_bytes: Option<u64>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        ReadOptions { direction: Direction::Down, strict: false, seed: 1, classes: Arc::default() }
+        ReadOptions {
+            direction: Direction::Down,
+            strict: false,
+            seed: 1,
+            classes: Arc::default(),
+            most_rows: None,
+            most_bytes: None,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ const DOCUMENTS: [&[u8]; 9] = [b"htm", b"html", b"shtml", b"xhtml", b"php", b"as
 struct Hit {
     client: u32,
     at: i64,
+    row: u64,
     is_part: bool,
     url: u32,
     referrer: u32,
@@ -32,11 +33,11 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// Adds a request; its URL and its referrer must have the same form, without a scheme.
-    pub fn add(&mut self, client: u32, at: i64, url: &[u8], referrer: &[u8]) {
+    /// Adds a request, by its row in the file; its URL and its referrer must have the same form, without a scheme.
+    pub fn add(&mut self, client: u32, at: i64, row: u64, url: &[u8], referrer: &[u8]) {
         let is_part = !is_document(url);
         let (url, referrer) = (self.urls.id(without_fragment(url)), self.urls.id(without_fragment(referrer)));
-        self.hits.push(Hit { client, at, is_part, url, referrer });
+        self.hits.push(Hit { client, at, row, is_part, url, referrer });
     }
 
     /// Adds the requests of another file, whose clients have these numbers here.
@@ -50,9 +51,20 @@ impl Hits {
         }));
     }
 
-    /// Returns how many requests there are.
-    pub fn len(&self) -> usize {
-        self.hits.len()
+    /// Returns the rows of the requests in the order they were added.
+    pub fn rows(&self) -> impl Iterator<Item = u64> {
+        self.hits.iter().map(|hit| hit.row)
+    }
+
+    /// Keeps the requests of which this is true, by client and row.
+    pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
+        self.hits.retain(|hit| keeps(hit.client, hit.row));
+    }
+
+    /// Keeps the requests of which this is true, in the order they were added.
+    pub fn retain_in_order(&mut self, keeps: &[bool]) {
+        let mut keeps = keeps.iter();
+        self.hits.retain(|_| keeps.next().copied().unwrap_or(true));
     }
 
     /// Returns the page of each request in the order they were added, numbered on from `last`, and the new
@@ -133,7 +145,7 @@ mod tests {
     fn pages(requests: &[(u32, i64, &str, &str)]) -> Vec<u32> {
         let mut hits = Hits::default();
         for (client, at_s, url, referrer) in requests {
-            hits.add(*client, at_s * SECOND, url.as_bytes(), without_host(referrer.as_bytes()));
+            hits.add(*client, at_s * SECOND, 0, url.as_bytes(), without_host(referrer.as_bytes()));
         }
         hits.pages(0).0
     }

@@ -11,6 +11,7 @@ use super::ledger::{Ledger, reason};
 use super::lines::shown;
 use super::options::{Direction, RowResult};
 use super::requests::{self, Request};
+use super::sampling;
 use super::stamp::{self, Stamp, Unit};
 use crate::error::{Error, Result};
 use crate::traffic::class::{FlowClass, FlowShape, Protocol};
@@ -41,17 +42,27 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
         .map_err(|problem| Error::file(&path, problem))?;
     note_columns(&columns, &path, collector);
     let first = collector.connections.len();
-    let mut groups = Groups::new();
+    let (mut groups, mut level) = (Groups::new(), 0);
     while next(&mut reader, &mut record, &path)? {
         ledger.rows += 1;
         let line = record.position().map_or(0, csv::Position::line);
         match row(&record, &columns, ledger, collector, &mut groups) {
             Ok(Outcome::Used) => ledger.used += 1,
             Ok(Outcome::Skipped(why, bytes)) => ledger.skip(why, 1, bytes),
+            Ok(Outcome::NotSampled) => {}
             Err(problem) => ledger.fault(line, problem)?,
         }
+        if collector.level() > level {
+            level = collector.level();
+            let before = groups.len();
+            groups
+                .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
+            collector.thinned(before - groups.len());
+        }
     }
-    collector.connections.extend(groups.into_values().map(close_group));
+    groups.into_iter().for_each(|((client, id), group)| {
+        collector.push_as(close_group(group), collector.hosts.hash(client), sampling::hash(&id));
+    });
     collector.spread_whole_seconds(first, ledger);
     Ok(())
 }
@@ -59,6 +70,8 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
 enum Outcome {
     Used,
     Skipped(&'static str, u64),
+    /// See [`Collector::admits`].
+    NotSampled,
 }
 
 fn next(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
@@ -111,13 +124,18 @@ fn row(
     if bytes == 0 {
         return Ok(Outcome::Skipped(reason::NO_PAYLOAD, 0));
     }
+    let (client, id) = (named(record, columns.client, b"(client)"), named(record, columns.id, b""));
+    let connection = if stamp::unset(id) { ledger.rows } else { sampling::hash(id) };
+    if !collector.admits(sampling::hash(client), connection) {
+        return Ok(Outcome::NotSampled);
+    }
     collector.saw_stamp(ledger.index, at.whole);
     let flow_class = flow_class(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
     let draft = Draft {
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
-        client: collector.hosts.id(named(record, columns.client, b"(client)")),
+        client: collector.hosts.id(client),
         server: collector.hosts.id(named(record, columns.server, ONE_SERVER)),
         rtt: rtt.into(),
         duration: duration.into(),
@@ -129,7 +147,7 @@ fn row(
     };
     let request =
         Request { at: at.ns, depth: ledger.rows, busy: duration.unwrap_or(Dur::ZERO), bytes, page: 0 };
-    add_to_group(draft, request, named(record, columns.id, b""), collector, groups);
+    add_to_group(draft, request, id, collector, groups);
     Ok(Outcome::Used)
 }
 

@@ -9,8 +9,9 @@ use super::class;
 use super::draft::Draft;
 use super::ledger::{Ledger, reason};
 use super::options::{Direction, RowResult};
+use super::sampling;
 use super::stamp::{self, Stamp, Unit};
-use super::zeek_store::{Hint, HttpRow, uid_number};
+use super::zeek_store::{Hint, HttpRow, connection, uid_number};
 use crate::error::Result;
 use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Writes};
@@ -114,6 +115,10 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     if datagrams.is_none() && ip_bytes.is_some_and(|ip_bytes| bytes > ip_bytes.saturating_add(missed)) {
         return Ok(Some((reason::COUNTS_DISAGREE, bytes)));
     }
+    let uid = uid_number(row.uid);
+    if !collector.admits(sampling::hash(row.client), connection(uid, ledger.rows)) {
+        return Ok(None);
+    }
     let of_kind = |kind| flow_class(row, kind, duration, bytes, collector);
     // If quic.log names a row that is no TCP, it is QUIC.
     let flow_class = of_kind(if datagrams.is_some() { Kind::Quic } else { kind });
@@ -132,7 +137,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         writes: Writes::single(bytes),
         pages: None,
     };
-    collector.zeek.add_conn(draft, uid_number(row.uid), datagrams);
+    collector.zeek.add_conn(draft, uid, datagrams);
     Ok(None)
 }
 
@@ -166,13 +171,16 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
     let depth = stamp::bytes("trans_depth", row.depth)?.unwrap_or(0);
     count_reverse(row, ledger);
+    let uid = uid_number(row.uid);
+    if !collector.admits(sampling::hash(row.client), connection(uid, ledger.rows)) {
+        return Ok(None);
+    }
     // An answer without a body has headers.
     let flow_class = flow_class(row, Kind::Tcp, None, bytes.max(1), collector);
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
-    collector.zeek.saw(client, at.ns, row.host, row.uri, row.referrer);
+    collector.zeek.saw(client, at.ns, ledger.rows, row.host, row.uri, row.referrer);
     let (file, order) = (ledger.index as u32, ledger.rows);
-    let (uid, at) = (uid_number(row.uid), at.ns);
-    let row = HttpRow { uid, file, order, at, depth, client, server, bytes, flow_class, page: 0 };
+    let row = HttpRow { uid, file, order, at: at.ns, depth, client, server, bytes, flow_class, page: 0 };
     collector.zeek.requests.push(row);
     Ok(None)
 }

@@ -65,6 +65,16 @@ pub fn uid_number(text: &[u8]) -> u64 {
     text.chunks(8).fold(text.len() as u64, fold).max(1)
 }
 
+/// Returns what names the connection of a row: its uid, or its place in the file where it has none.
+pub fn connection(uid: u64, order: u64) -> u64 {
+    if uid == 0 { order } else { uid }
+}
+
+fn retain_marked<T>(all: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    all.retain(|_| kept.next().copied().unwrap_or(true));
+}
+
 impl Store {
     /// Adds a row of `conn.log`.
     pub fn add_conn(&mut self, draft: Draft, uid: u64, datagrams: Option<(Datagrams, FlowClass)>) {
@@ -75,11 +85,39 @@ impl Store {
     }
 
     /// Remembers a request for the search for pages.
-    pub fn saw(&mut self, client: u32, at: i64, host: &[u8], uri: &[u8], referrer: &[u8]) {
+    pub fn saw(&mut self, client: u32, at: i64, row: u64, host: &[u8], uri: &[u8], referrer: &[u8]) {
         let uri = pages::without_scheme(uri);
         let url = if uri.starts_with(b"/") { [host, uri].concat() } else { uri.to_vec() };
         self.has_referrers |= !stamp::unset(referrer);
-        self.hits.add(client, at, &url, pages::without_scheme(referrer));
+        self.hits.add(client, at, row, &url, pages::without_scheme(referrer));
+    }
+
+    /// Returns how many rows of connections and requests there are.
+    pub fn rows(&self) -> usize {
+        self.conns.len() + self.requests.len()
+    }
+
+    /// Keeps the rows of which this is true, by client and [`connection`].
+    pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
+        let conns = self.conns.iter().zip(&self.uids);
+        let kept: Vec<bool> =
+            conns.map(|(draft, &uid)| keeps(draft.client, connection(uid, draft.order))).collect();
+        let mut new = Vec::with_capacity(kept.len());
+        kept.iter().fold(0, |place, &is_kept| {
+            new.push(place);
+            place + u32::from(is_kept)
+        });
+        self.datagrams.retain_mut(|(place, _)| {
+            let old = *place as usize;
+            *place = new[old];
+            kept[old]
+        });
+        retain_marked(&mut self.conns, &kept);
+        retain_marked(&mut self.uids, &kept);
+        let requests = self.requests.iter();
+        let kept: Vec<bool> = requests.map(|row| keeps(row.client, connection(row.uid, row.order))).collect();
+        retain_marked(&mut self.requests, &kept);
+        self.hits.retain_in_order(&kept);
     }
 
     /// Adds the rows of another file, whose hosts have these numbers here.

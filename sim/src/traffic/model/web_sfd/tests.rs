@@ -163,7 +163,7 @@ fn by_name__takes_parameters_and_names_faults() {
     let shape = fault("web:sfd", json!({"shape": 0.9}));
     assert_eq!(shape, "params.shape: 0.9 is not allowed; it must be from 1.001 to 100");
     let kind = fault("web:sfd", json!({"shape": "steep"}));
-    assert_eq!(kind, "params.shape: invalid type: string \"steep\", expected f64");
+    assert_eq!(kind, "params.shape: not allowed is the text \"steep\", it must be a number");
     assert!(fault("web:sfd", json!({"transform": "x"})).starts_with("params.transform: "));
     assert_eq!(fault("web:sfd", json!([1])), "params: [1] is not allowed; it must be a table of parameters");
     let name = fault("web:sdf", Value::Null);

@@ -1,0 +1,34 @@
+"""Standard output whose faults have a name of their own, so that no other file's fault is taken for them."""
+
+import io
+import sys
+
+TYPE_CHECKING = False  # the name that type checkers know; importing `typing` takes longer than the rest
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class OutputLostError(OSError):
+    """Standard output cannot be written; `errno` and `strerror` say why."""
+
+
+class _Guarded(io.FileIO):
+    def write(self, data: "Any", /) -> "Any":
+        """Writes as a file does; raises `OutputLostError` for a fault."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OutputLostError(error.errno, error.strerror) from None
+
+
+def guard_standard_output() -> None:
+    """Has faults of standard output raise `OutputLostError`, whoever writes; leaves what is no file."""
+    stream = sys.stdout
+    if type(stream) is not io.TextIOWrapper or isinstance(getattr(stream.buffer, "raw", None), _Guarded):
+        return
+    stream.flush()
+    raw = _Guarded(stream.fileno(), "wb", closefd=False)
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=stream.encoding, errors=stream.errors,
+        line_buffering=stream.isatty(),
+    )  # fmt: skip

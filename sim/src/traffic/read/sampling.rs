@@ -1,0 +1,220 @@
+//! Keeps reading within a budget of rows: beyond it only the rows of one client in 2, 4, 8 … are kept.
+//!
+//! Each row belongs to a unit, whose hash gives it a depth: half of the units have depth 0, a quarter 1, and so on. At
+//! level k the rows of depth k or more are kept. The level is the least at which the rows of all files that were
+//! counted so far fit half of the budget. It only rises, and at the end it depends on the rows alone: not on their
+//! order, nor on which file was read first. The unit is the client; in a file whose rows are mostly those of a few
+//! clients it is the connection. Each file decides this at a fixed row, before which it leaves out nothing.
+
+use super::zeek_store::uid_number;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const DEPTHS: usize = 48;
+/// Rows between two looks at what other files have counted.
+const LOOK: u64 = 1024;
+/// Levels whose share of rows must come near that of clients, and how near, for the client to be the unit.
+const JUDGED: usize = 5;
+const NEAR: f64 = 2.0;
+
+/// Returns the hash of a host's name, or of any other name of a unit.
+pub fn hash(name: &[u8]) -> u64 {
+    mixed(uid_number(name))
+}
+
+/// What all files together may hold.
+pub struct Budget {
+    /// Rows after which a file decides on its unit.
+    decides_at: u64,
+    /// Rows that may be kept at the end.
+    most: u64,
+    counted: [AtomicU64; DEPTHS],
+}
+
+impl Budget {
+    /// Returns the budget of `rows` rows for so many files; none is without bound.
+    pub fn new(rows: Option<u64>, files: usize) -> Arc<Budget> {
+        let most = rows.map_or(u64::MAX, |rows| (rows / 2).max(1));
+        let decides_at = (most / files.max(1) as u64).max(1);
+        Arc::new(Budget { decides_at, most, counted: std::array::from_fn(|_| AtomicU64::new(0)) })
+    }
+
+    /// Returns the least level at which the rows counted so far fit.
+    pub fn level(&self) -> u8 {
+        let mut kept = 0_u64;
+        for depth in (0..DEPTHS).rev() {
+            kept = kept.saturating_add(self.counted[depth].load(Ordering::Relaxed));
+            if kept > self.most {
+                return depth as u8 + 1;
+            }
+        }
+        0
+    }
+}
+
+/// What one file knows of the budget.
+pub struct Sample {
+    budget: Arc<Budget>,
+    rows: u64,
+    /// Rows of each depth before the unit was decided, by client and by connection.
+    tried: [[u64; DEPTHS]; 2],
+    of_connections: Option<bool>,
+    level: u8,
+}
+
+impl Sample {
+    /// Returns the state before the first row.
+    pub fn new(budget: Arc<Budget>) -> Sample {
+        Sample { budget, rows: 0, tried: [[0; DEPTHS]; 2], of_connections: None, level: 0 }
+    }
+
+    /// Counts a row of this client and connection. Returns true if the level has risen, so that what is held must be
+    /// thinned.
+    pub fn count(&mut self, client: u64, connection: u64) -> bool {
+        self.rows += 1;
+        let depths = [client, joined(client, connection)].map(depth);
+        let Some(of_connections) = self.of_connections else {
+            (0..2).for_each(|unit| self.tried[unit][depths[unit]] += 1);
+            return self.rows == self.budget.decides_at && self.decide();
+        };
+        self.budget.counted[depths[usize::from(of_connections)]].fetch_add(1, Ordering::Relaxed);
+        self.rows.is_multiple_of(LOOK) && self.look()
+    }
+
+    /// Returns whether the rows of this client and connection are kept.
+    pub fn keeps(&self, client: u64, connection: u64) -> bool {
+        let unit = if self.is_of_connections() { joined(client, connection) } else { client };
+        self.level == 0 || depth(unit) >= usize::from(self.level)
+    }
+
+    /// Counts the rows of a file that ended before it had decided.
+    pub fn end(&mut self) {
+        if self.of_connections.is_none() {
+            self.decide();
+        }
+    }
+
+    /// Takes the budget's level; returns whether it has risen.
+    pub fn look(&mut self) -> bool {
+        let before = self.level;
+        self.level = self.level.max(self.budget.level());
+        self.level > before
+    }
+
+    /// Takes in what another file's sample is; both have the budget's level.
+    pub fn absorb(&mut self, other: &Sample) {
+        self.level = self.level.max(other.level);
+        self.of_connections = Some(self.is_of_connections() || other.is_of_connections());
+    }
+
+    /// Returns k where one unit in 2^k is kept.
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    /// Returns whether connections, and not clients, are kept or left out.
+    pub fn is_of_connections(&self) -> bool {
+        self.of_connections == Some(true)
+    }
+
+    fn decide(&mut self) -> bool {
+        let of_connections = !is_even(&self.tried[0]);
+        self.of_connections = Some(of_connections);
+        let tried = self.tried[usize::from(of_connections)];
+        tried.iter().zip(&self.budget.counted).for_each(|(rows, counted)| {
+            counted.fetch_add(*rows, Ordering::Relaxed);
+        });
+        self.look()
+    }
+}
+
+/// Returns whether rows are spread over clients: about as large a share of rows as of clients is left at each level.
+fn is_even(rows: &[u64; DEPTHS]) -> bool {
+    let total: u64 = rows.iter().sum();
+    (1..=JUDGED).all(|level| {
+        let left: u64 = rows[level..].iter().sum();
+        let share = left as f64 * (1_u64 << level) as f64 / total.max(1) as f64;
+        (1.0 / NEAR..=NEAR).contains(&share)
+    })
+}
+
+fn depth(hash: u64) -> usize {
+    (hash.trailing_zeros() as usize).min(DEPTHS - 1)
+}
+
+fn joined(client: u64, connection: u64) -> u64 {
+    mixed(client ^ mixed(connection.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+}
+
+/// Returns bits that all depend on all bits given: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+fn mixed(mut bits: u64) -> u64 {
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn read(budget: &Arc<Budget>, rows: &[(u64, u64)]) -> Sample {
+        let mut sample = Sample::new(budget.clone());
+        for &(client, connection) in rows {
+            sample.count(client, connection);
+        }
+        sample.end();
+        sample
+    }
+
+    fn rows(clients: u64, each: u64) -> Vec<(u64, u64)> {
+        (0..clients * each).map(|row| (hash(&(row % clients).to_le_bytes()), row)).collect()
+    }
+
+    #[test]
+    fn level__is_the_same_in_any_order_of_rows_and_files() {
+        let (one, two) = (rows(3000, 10), rows(700, 30));
+        let levels = |files: [&[(u64, u64)]; 2]| {
+            let budget = Budget::new(Some(8192), 2);
+            files.iter().for_each(|rows| drop(read(&budget, rows)));
+            budget.level()
+        };
+        let mut turned = one.clone();
+        turned.reverse();
+        let level = levels([&one, &two]);
+        assert!(level >= 3, "51,000 rows in 4096: {level}");
+        assert_eq!([levels([&two, &one]), levels([&turned, &two])], [level; 2]);
+    }
+
+    #[test]
+    fn keeps__whole_clients_and_no_more_rows_than_fit() {
+        let budget = Budget::new(Some(8192), 1);
+        let given = rows(3000, 10);
+        let mut sample = read(&budget, &given);
+        sample.look();
+        assert!(!sample.is_of_connections());
+        let kept: Vec<_> = given.iter().filter(|row| sample.keeps(row.0, row.1)).collect();
+        assert!((1024..=4096).contains(&kept.len()), "{}", kept.len());
+        let clients: std::collections::HashSet<u64> = kept.iter().map(|row| row.0).collect();
+        assert_eq!(kept.len(), clients.len() * 10);
+    }
+
+    #[test]
+    fn keeps__connections_where_one_client_has_the_rows() {
+        let budget = Budget::new(Some(8192), 1);
+        let given = rows(1, 50_000);
+        let mut sample = read(&budget, &given);
+        sample.look();
+        assert!(sample.is_of_connections());
+        let kept = given.iter().filter(|row| sample.keeps(row.0, row.1)).count();
+        assert!((1024..=4096).contains(&kept), "{kept}");
+    }
+
+    #[test]
+    fn level__is_zero_while_rows_fit() {
+        let budget = Budget::new(Some(1000), 1);
+        let sample = read(&budget, &rows(1, 500));
+        assert_eq!((budget.level(), sample.level()), (0, 0));
+        assert_eq!(Budget::new(None, 3).level(), 0);
+    }
+}

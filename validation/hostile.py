@@ -1,0 +1,217 @@
+"""What strangers and accidents may do to the command line, by kind, and how it ends.
+
+`make validation WHAT=hostile` makes `--tries` command lines with their files from `--seed`, runs each in a process
+of its own, and writes the table of docs/reliability.md with `--write`. A try is at fault if it ends by a traceback,
+a signal or not at all, with another status than 0 or 2, without a sentence, or with more than one; if it leaves a
+file that it did not finish or changes an input; and if what must be refused is not. The last line counts them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import document
+from validation import hostile_cases
+from validation.hostile_cases import Try
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reliability.md"
+WAIT_S = 60.0
+LONGEST_LINE = 1600
+"""Characters of a sentence; a value is cut in it."""
+FAULTS = (
+    "traceback", "signal", "no end", "wrong status", "no sentence", "several lines", "raw control characters",
+    "half-written", "input changed", "silent success",
+)  # fmt: skip
+OUTPUT_SUFFIXES = (".json", ".html", ".png", ".svg", ".parquet")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a try ended."""
+
+    status: int | None
+    """None if it had to be killed; negative for a signal."""
+    out: bytes
+    err: str
+    new_files: dict[str, bytes]
+    is_input_changed: bool
+
+
+def faults_of(tried: Try, ended: Ending) -> list[str]:
+    """Returns what is wrong with how a try ended, in the words of `FAULTS`."""
+    checks = {
+        "traceback": "Traceback (most recent" in ended.err or "panicked at" in ended.err or ended.status == 70,
+        "signal": ended.status is not None and ended.status < 0,
+        "no end": ended.status is None,
+        "wrong status": (ended.status or 0) >= 0 and ended.status not in (None, 70, *tried.statuses),
+        "no sentence": ended.status in (1, 2) and not ended.err.strip(),
+        "several lines": ended.status in (1, 2) and not _is_sentence(ended.err),
+        "raw control characters": any(mark in ended.err.encode() + ended.out for mark in hostile_cases.STEERING),
+        "half-written": any(_is_half(name, content) for name, content in ended.new_files.items())
+        or (ended.status not in (0, None) and bool(set(ended.new_files) & set(tried.outputs))),
+        "input changed": ended.is_input_changed,
+        "silent success": ended.status == 0 and tried.is_refused,
+    }
+    return [name for name in FAULTS if checks[name]]
+
+
+def _is_sentence(err: str) -> bool:
+    """Returns whether one line says what is wrong; remarks and warnings may stand before it."""
+    errors = [line for line in err.splitlines() if line.startswith("mousehole: error: ")]
+    return len(errors) == 1 and len(errors[0]) <= LONGEST_LINE
+
+
+def _is_half(name: str, content: bytes) -> bool:
+    if ".part" in name:
+        return True
+    if name.endswith(".json"):
+        try:
+            json.loads(content)
+        except ValueError:
+            return True
+    ends = {".html": b"</html>", ".svg": b"</svg>", ".png": b"IEND\xaeB`\x82", ".parquet": b"PAR1"}
+    end = next((end for suffix, end in ends.items() if name.endswith(suffix)), b"")
+    return not content.rstrip(b"\n").endswith(end)
+
+
+def play(tried: Try, folder: Path) -> Ending:
+    """Runs a try in a folder of its own, in a process forked from this one."""
+    for name, content in tried.files.items():
+        (folder / name).write_bytes(content)
+    for name, target in tried.links.items():
+        (folder / name).symlink_to(target)
+    before = _digests(folder)
+    out, err = folder.parent / "out", folder.parent / "err"
+    child = os.fork()
+    if child == 0:
+        _become(tried, folder, out, err)
+    status = _status(child)
+    after = _digests(folder)
+    known = set(before) | {out.name, err.name}
+    new = {name: (folder / name).read_bytes() for name in after if name not in known}
+    text = err.read_bytes().decode("utf-8", "backslashreplace")
+    changed = any(after.get(name) != digest for name, digest in before.items() if name not in tried.outputs)
+    return Ending(status, out.read_bytes(), text, new, changed)
+
+
+def _become(tried: Try, folder: Path, out: Path, err: Path) -> None:
+    """Turns this process into the command; it does not return."""
+    os.setsid()
+    os.chdir(folder)
+    for number, place in ((1, out), (2, err)):
+        os.dup2(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+    sys.argv = ["mousehole", *tried.words]
+    status = 70
+    try:
+        from mousehole.commands.launcher import main
+
+        main()
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                status = 70
+        os._exit(status)
+
+
+def _status(child: int) -> int | None:
+    begin = time.monotonic()
+    while time.monotonic() - begin < WAIT_S:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
+    """Runs all tries; returns how many there were of each kind and their faults, and prints the first ones."""
+    import mousehole  # noqa: F401 (each process is forked from one that has it)
+    from mousehole.commands import cli  # noqa: F401
+
+    counts: Counter[str] = Counter()
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for tried in tries:
+        counts[tried.kind] += 1
+        with tempfile.TemporaryDirectory(prefix="hostile-") as name:
+            folder = Path(name) / "work"
+            folder.mkdir()
+            ended = play(tried, folder)
+        faults = faults_of(tried, ended)
+        found[tried.kind].update(faults)
+        if faults and shown > 0:
+            shown -= 1
+            words = " ".join(word if len(word) < 80 else f"{word[:60]}…" for word in tried.words)
+            print(f"{', '.join(faults)}: {words!r} -> {ended.status}: {ended.err[-400:]!r}", flush=True)
+    return dict(counts), found
+
+
+def table(counts: dict[str, int], found: dict[str, Counter[str]]) -> list[str]:
+    """Returns the lines of a table with a row for each kind."""
+    lines = ["| kind | tried | at fault |", "|---|---|---|"]
+    for kind, count in counts.items():
+        said = ", ".join(f"{number} {fault}" for fault, number in found[kind].most_common()) or "0"
+        lines.append(f"| {kind} | {count} | {said} |")
+    return lines
+
+
+def summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str:
+    """Returns the last line: how many were tried, and how many showed each fault."""
+    total = sum(found.values(), Counter[str]())
+    return f"{sum(counts.values())} tries: " + ", ".join(f"{total[name]} {name}" for name in FAULTS)
+
+
+def main() -> None:
+    """Runs the tries and prints the table."""
+    parser = argparse.ArgumentParser(prog="make validation WHAT=hostile", description=__doc__)
+    parser.add_argument("--tries", type=int, default=2900)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", help="only this kind")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/reliability.md")
+    options = parser.parse_args()
+    tries = hostile_cases.tries(options.tries, options.seed)
+    counts, found = run([one for one in tries if options.kind in (None, one.kind)])
+    lines = table(counts, found)
+    print("\n".join([*lines, "", summary(counts, found)]))
+    if options.write:
+        said = f"`make validation WHAT=hostile ARGS='--tries {options.tries} --seed {options.seed} --write'`:"
+        text = "\n".join([said, summary(counts, found).replace(": ", ":\n", 1) + ".", "", *lines])
+        document.write(PAGE, "validation WHAT=hostile", text + "\n")
+    sys.exit(1 if any(found.values()) else 0)
+
+
+if __name__ == "__main__":
+    main()
