@@ -85,7 +85,7 @@ REFERENCES = ("droptail", "red", "fq-codel", "cake")
 """What people have today: judged beside the finalists."""
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "wred": (
-        "sfd(timeout=1s,mode=total,gentle=false)",
+        "sfd(timeout=1s,mode=total,gentle=false,unit=packets)",
         "demotion(timeout=1s)|multi-red(colours=3,mode=total,gentle=false,mean=1500B)",
     ),
     "cake": ("sfd|cake(tins=bulk)", "sfd|cake(tins=colour)", "demotion(timeout=1s)|cake(tins=colour)"),
