@@ -135,7 +135,8 @@ def search(name: str, source: str, size: Size, jobs: int | None = None) -> Found
     for limits in ([of_cake, f"{of_cake} against {FQ_CODEL}"], [of_cake]):
         try:
             tuned = tune(
-                source, schemes=list(PAIRS), objectives=[GAIN], limits=limits, baseline=CAKE, beside=[MARKED],
+                source, schemes=list(PAIRS), objectives=[GAIN], limits=[*limits, "none"], baseline=CAKE,
+                beside=[MARKED],
                 trials=size.trials, search_seeds=size.search_seeds, seeds=size.seeds, sensitivity_seeds=0,
                 duration=size.duration, warmup=size.warmup, jobs=jobs,
                 rate="10mbit", rtt="80ms", buffer="1bdp", load=0.9, long="100kB",

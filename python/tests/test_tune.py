@@ -12,7 +12,7 @@ from typing import Any
 import mousehole
 import numpy as np
 import pytest
-from mousehole.answer import InBucket, Link
+from mousehole.answer import InBucket, Link, vetoes
 from mousehole.answer import _install as install
 from mousehole.base import MouseholeError, OutputConsole, RunOptions, command_line_options
 from mousehole.base.cli_options import flag_of
@@ -102,6 +102,35 @@ def test_limit__that_is_none_is_refused(text: str, told: str) -> None:
     with pytest.raises(MouseholeError, match=re.escape(told)) as refused:
         objectives.limit("limit", text)
     assert refused.value.field == "limit"
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "again"),
+    [
+        ("calls p95 +5ms", 0.005, "calls delay p95 +5ms"),
+        ("calls delay p95 +0.01s", 0.01, "calls delay p95 +10ms"),
+        ("games loss +0.2%", 0.002, "games lost +0.2%"),
+        ("calls mos -0.1", -0.1, "calls mos −0.1"),
+        ("video calls frames +0.5% against cake", 0.005, "video calls frames missed +0.5% against cake"),
+    ],
+)
+def test_limit__of_an_application_is_in_its_own_unit(text: str, change: float, again: str) -> None:
+    limit = objectives.limit("limit", text)
+    assert limit.change == pytest.approx(change)
+    assert (limit.is_relative, limit.text) == (False, again)
+    assert objectives.limit("limit", again) == limit
+    sign = 1 if limit.quantity.smaller_is_better else -1
+    assert limit.excess(2 * change) == pytest.approx(sign * change)
+    assert limit.weight(limit.excess(2 * change)) == pytest.approx(1.0)
+
+
+def test_default_limits__are_the_margins_of_the_vetoes() -> None:
+    found = objectives.default_limits("cake")
+    names = {"pages mean +10%": "page mean +10%"}
+    wanted = [names.get(text, text).replace("-", "−") for text in vetoes.DEFAULTS]
+    assert [one.text for one in found] == [f"{text} against cake" for text in wanted]
+    assert all(one.is_default and one.keeps(float("nan")) for one in found)
+    assert not objectives.limit("limit", "long mean +10%").keeps(float("nan"))
 
 
 def test_limit__of_a_rate_is_a_least_value() -> None:
@@ -232,11 +261,27 @@ def test_tune__a_budget_is_an_account_to_repeat() -> None:
 
 
 def test_tune__a_limit_that_no_setting_keeps() -> None:
-    with pytest.raises(
-        MouseholeError, match=r'none of 6 settings keeps "short mean −99%"; .* comes nearest'
-    ) as refused:
+    told = 'none of 6 settings keeps the limits: each exceeds "short mean −99%"; .* nearest, beyond "short'
+    with pytest.raises(MouseholeError, match=told) as refused:
         tune("web:sfd", schemes="sfd|cake(tins=bulk)", limits="short mean -99%", **TINY)
     assert refused.value.field == "limit"
+
+
+INTERACTIVE = str(Path(__file__).parents[2] / "examples" / "negatives" / "interactive.toml")
+
+
+def test_tune__default_limits_are_of_what_is_there() -> None:
+    options = {name: value for name, value in TINY.items() if name not in ("rate", "load")} | {"trials": 1}
+    one = tune(INTERACTIVE, schemes="sfd(th=3kB)|cake(tins=bulk)", limits="calls p95 +900ms", **options)
+    limits = {limit.text: limit.is_default for limit in one.results.goal.limits}
+    assert limits["calls delay p95 +900ms"] is False
+    assert limits["calls lost +0.5% against cake"] is True
+    assert not any(text.startswith(("games", "streams", "calls delay p95 +10ms")) for text in limits)
+    row = next(row for row in one.results.limits if row.limit == "calls delay p95 +900ms")
+    assert row.unit == "seconds"
+    assert -1.2 < row.excess.mean < 0
+    none = tune(INTERACTIVE, schemes="sfd|multi-red", limits="none", **options)
+    assert none.results.goal.limits == ()
 
 
 def test_tune__a_measure_that_the_traffic_does_not_have() -> None:
@@ -335,7 +380,7 @@ NEW = "sfd(th=20kB)"
 
 def limited(outcome: str, excess: float = -0.05) -> LimitRow:
     return LimitRow(
-        "50p", 0.9, NEW, "long mean +10%", Estimate(excess, excess - 0.01, excess + 0.01, 5), outcome
+        "50p", 0.9, NEW, "long mean +10%", Estimate(excess, excess - 0.01, excess + 0.01, 5), "", outcome
     )
 
 
@@ -493,7 +538,18 @@ def test_command__writes_what_is_asked_for(tmp_path: Path) -> None:
         (["--scheme", "sfd(thh=1kB)"], '--scheme sfd: there is no parameter "thh"'),
         (["--scheme", "sfd", "--objective", "shrt mean"], '--objective: there is no measure "shrt mean"'),
         (["--scheme", "sfd", "--limit", "long mean"], '--limit: "long mean" is not allowed'),
-        (["--scheme", "sfd", "--limit", "short mean -99%"], "--limit: none of 2 settings keeps"),
+        (
+            ["--scheme", "sfd", "--limit", "short mean -99%"],
+            "--limit: none of 2 settings keeps the limits: each",
+        ),
+        (
+            ["--scheme", "sfd", "--limit", "short p50 +5 points"],
+            '--limit: "short p50 +5 points" is not allowed',
+        ),
+        (
+            ["--scheme", "sfd", "--limit", "calls p95 +5ms"],
+            '"calls delay p95 +5ms" is about what is unknown here: no calls',
+        ),
         (["--scheme", "sfd", "--range", "thh=1kB..2kB"], '--range: there is no parameter "thh"'),
         (["--scheme", "sfd", "--budget", "9s"], "--trials: 2 cannot be combined with a budget"),
         (["--scheme", "srpt"], '--scheme: "srpt" has no parameter to search'),

@@ -31,6 +31,7 @@ from mousehole.base import (
     unknown_error,
 )
 from mousehole.engine_types import Floats
+from mousehole.quantities import Quantity
 from mousehole.runs import Cell, Plan, Results
 from mousehole.statistics import Estimate, difference, log_ratio
 
@@ -58,7 +59,7 @@ SYNONYMS = {"loss": "lost", "frames": "frames missed"}
 SCALES = {"seconds": (1000.0, " ms"), "share": (100.0, " points")}
 """How differences of a unit are written: the factor, and the unit's name."""
 _FORM = 'CLASS QUANTITY ±N and a unit, such as "calls p95 +10ms" or "games loss +0.2%", or "none"'
-_MARGIN = re.compile(r"(?P<whose>[^+\-−]+?)\s*(?P<sign>[+\-−])\s*(?P<number>[0-9.]+)\s*(?P<unit>%|ms|s|)")
+_CHANGE = re.compile(r"(?P<whose>[^+\-−<>=]+?)\s*(?P<sign>[+\-−])\s*(?P<number>[0-9.]+)\s*(?P<unit>%|ms|s|)")
 
 
 @dataclass(frozen=True)
@@ -172,38 +173,67 @@ def margins(given: Sequence[str]) -> list[Margin]:
 @cache
 def read_margin(text: str) -> Margin:
     """Reads a margin such as `calls p95 +10ms`; raises `MouseholeError` for what is none."""
-    found = _MARGIN.fullmatch(" ".join(text.split()))
+    whose, sign, number, unit = split_change("veto", text, _FORM)
+    if number <= 0:
+        raise field_error("veto", text, _FORM)
+    figure = find_figure("veto", whose)
+    quantity = figure.source.quantity
+    most, is_relative = in_own_unit("veto", text, f"{figure.whose} {figure.name}", quantity, number, unit)
+    if (sign == "+") != quantity.less_is_better:
+        sign, worse = ("+", "more") if quantity.less_is_better else ("−", "less")
+        raise field_error("veto", text, f"a margin with {sign}: of this quantity, {worse} is worse")
+    return Margin(figure, most, is_relative)
+
+
+def split_change(field: str, text: str, form: str) -> tuple[str, str, float, str]:
+    """Splits a change such as `calls p95 +10ms` into what changes, sign, number and unit.
+
+    Raises `MouseholeError`, which says that `form` is allowed.
+    """
+    found = _CHANGE.fullmatch(" ".join(text.split()))
     try:
         number = float(found["number"]) if found else 0.0
     except ValueError:
-        number = 0.0
-    if found is None or number <= 0:
-        raise field_error("veto", text, _FORM)
-    figure = _figure(found["whose"])
-    quantity, unit = figure.source.quantity, found["unit"]
+        found, number = None, 0.0
+    if found is None:
+        raise field_error(field, text, form)
+    return found["whose"], "+" if found["sign"] == "+" else "−", number, found["unit"]
+
+
+def in_own_unit(
+    field: str, text: str, name: str, quantity: Quantity, number: float, unit: str
+) -> tuple[float, bool]:
+    """Returns a number as a share of a quantity, or in the quantity's own unit; and whether it is the former.
+
+    Raises `MouseholeError` for a unit that the quantity does not have.
+    """
     units = {"seconds": ("ms", "s", "%"), "share": ("%",), "number": ("", "%")}.get(quantity.unit, ("%",))
     if unit not in units:
         allowed = " or ".join(f"N{one}" for one in units)
-        raise field_error("veto", text, f"{figure.whose} {figure.name} ±{allowed}")
-    if (found["sign"] == "+") != quantity.less_is_better:
-        sign, worse = ("+", "more") if quantity.less_is_better else ("−", "less")
-        raise field_error("veto", text, f"a margin with {sign}: of this quantity, {worse} is worse")
-    is_relative = unit == "%" and quantity.unit != "share"
-    return Margin(figure, number * {"%": 0.01, "ms": 0.001}.get(unit, 1.0), is_relative)
+        raise field_error(field, text, f"{name} ±{allowed}")
+    return number * {"%": 0.01, "ms": 0.001}.get(unit, 1.0), unit == "%" and quantity.unit != "share"
 
 
-def _figure(text: str) -> Figure:
-    """Returns the figure of a text such as `calls p95`, a part of its name being enough."""
-    whose = max((name for name in CLASSES if f"{text} ".startswith(f"{name} ")), key=len, default=None)
+def find_figure(field: str, text: str) -> Figure:
+    """Returns the figure of a text such as `calls p95`, a part of its name being enough.
+
+    Raises `MouseholeError` for a class or a name that there is not.
+    """
+    whose = class_of(text)
     if whose is None:
-        raise unknown_error("veto", "class name", text.split()[0], list(CLASSES))
+        raise unknown_error(field, "class name", text.split()[0], list(CLASSES))
     own = {name: one for (of, name), one in figures().items() if of == whose}
     asked = text.removeprefix(whose).strip()
     name = SYNONYMS.get(asked, asked)
     part = next((full for full in own if name and name in full.split()), None)
     if name not in own and part is None:
-        raise unknown_error("veto", f"{whose} measure", asked or text, list(own))
+        raise unknown_error(field, f"{whose} measure", asked or text, list(own))
     return own.get(name) or own[part or name]
+
+
+def class_of(text: str) -> str | None:
+    """Returns the class with which a figure's text begins, such as `video calls`."""
+    return max((name for name in CLASSES if f"{text} ".startswith(f"{name} ")), key=len, default=None)
 
 
 def reference(plan: Plan) -> str:

@@ -126,7 +126,8 @@ OPTION_OF_FIELD = {
     "load": "--load", "rate": "--rate", "replication": "--replication",
     "overhead": "--overhead", "table": "--table", "figure": "--figure",
     "users": "--users", "apps": "--apps",
-    "baseline": "--baseline", "dask": "--dask", "days": "--days",
+    "baseline": "--baseline", "veto": "--veto", "reference": "--reference",
+    "dask": "--dask", "days": "--days",
     "traffic.params": "--param", "params": "--param", "traffic.classes": "--class",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""

@@ -1,7 +1,7 @@
 """A search of settings as JSON and back, so that it can be shown again without a run."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, TypeVar
 
 from mousehole import quantities
@@ -24,7 +24,8 @@ def tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
         "schema": SCHEMA,
         "label": found.label,
         "objectives": [one.name for one in found.goal.objectives],
-        "limits": [one.text for one in found.goal.limits],
+        "limits": [one.text for one in found.goal.limits if not one.is_default],
+        "default_limits": [one.text for one in found.goal.limits if one.is_default],
         "baseline": found.baseline,
         "schemes": found.families,
         "account": asdict(found.account),
@@ -61,7 +62,13 @@ def results_of(document: Mapping[str, Any], judged: Comparison) -> TuneResults:
         label=document["label"],
         goal=Goal(
             tuple(objectives.quantity("objectives", one) for one in document["objectives"]),
-            tuple(objectives.limit("limits", one) for one in document["limits"]),
+            (
+                *(objectives.limit("limits", one) for one in document["limits"]),
+                *(
+                    replace(objectives.limit("default_limits", one), is_default=True)
+                    for one in document["default_limits"]
+                ),
+            ),
         ),
         baseline=document["baseline"],
         families=tuple(document["schemes"]),

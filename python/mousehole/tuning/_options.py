@@ -26,7 +26,7 @@ class TuneOptions(RunOptions):
         None, 'What to lower (default: "short mean"); several give a Pareto front.', "MEASURE", SEARCH, list
     )
     limits: str | Sequence[str] | None = option(
-        None, 'What others may pay, such as "long mean +10%"; repeat it for several.',
+        None, 'What others may pay, as "calls p95 +5ms", beside the defaults; or none. It may be repeated.',
         "'MEASURE ±N% [against SCHEME]'", SEARCH, list,
     )  # fmt: skip
     beside: str | Sequence[str] | None = option(

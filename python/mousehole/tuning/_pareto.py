@@ -226,7 +226,7 @@ def _limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any)
     """Returns a line for each limit against the baseline, what it forbids, and the lines of no change."""
     lines = [zero_line(), zero_line(alt.Y)]
     for limit in found.goal.limits:
-        if limit.reference not in (None, found.baseline) or limit.change <= -1:
+        if limit.reference not in (None, found.baseline) or not limit.is_relative or limit.change <= -1:
             continue
         one = data_of([{"at": rounded(log2(1 + limit.change)), "text": f"limit {limit.text}"}])
         rule = one.mark_rule(strokeDash=[5, 3], color=DIM, clip=True)

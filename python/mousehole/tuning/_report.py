@@ -27,7 +27,7 @@ from mousehole.html.pictures import choices
 from mousehole.inputs.show import traffic_section
 from mousehole.runs import Results
 from mousehole.tuning import _pareto as pareto
-from mousehole.tuning._results import DEFAULT, FINALIST, Spent, TuneResults
+from mousehole.tuning._results import DEFAULT, FINALIST, KEPT, Spent, TuneResults
 from mousehole.tuning.objectives import Quantity
 
 MORE = "--html writes everything, with charts."
@@ -115,6 +115,7 @@ def _gain(found: TuneResults) -> list[Block]:
 def _judged_table(found: TuneResults) -> Table:
     """Returns what was judged: the first objective where it was chosen, and every quantity unseen."""
     quantities, first = found.goal.quantities, found.goal.objectives[0]
+    given = {one.text for one in found.goal.limits if not one.is_default}
     rows: list[Row] = []
     keys = []
     for scheme in _ranked(found):
@@ -126,8 +127,11 @@ def _judged_table(found: TuneResults) -> Table:
         if first.name not in own:
             continue
         head = own[first.name]
-        limits = [f"{row.limit}: {row.outcome}" for row in found.limits if row.scheme == scheme]
-        kept = "; ".join(limits) or "–"
+        judged = [row for row in found.limits if row.scheme == scheme]
+        limits = [
+            f"{row.limit}: {row.outcome}" for row in judged if row.limit in given or row.outcome != KEPT
+        ]
+        kept = "; ".join(limits) or ("kept" if judged else "–")
         rows.append(
             [
                 pareto.short_name(found, scheme),

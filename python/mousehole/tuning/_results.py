@@ -55,7 +55,9 @@ class LimitRow(Row):
 
     limit: str
     excess: Estimate
-    """How far beyond the limit, as a ratio less one: −0.05 is 5 % below it."""
+    """How far beyond the limit, as a ratio less one, where −0.05 is 5 % below it, or in the limit's unit."""
+    unit: str
+    """The unit of the excess, such as `seconds`; empty for a ratio."""
     outcome: str
     """kept: the interval lies below; not shown: the mean does; broken: the mean is beyond."""
 

@@ -32,7 +32,7 @@ from mousehole.runs import (
 from mousehole.scenario import filled
 from mousehole.tuning import objectives
 from mousehole.tuning._search_space import Space, Value, Values
-from mousehole.tuning.objectives import Goal
+from mousehole.tuning.objectives import Goal, Limit, Quantity
 
 ROUND = 4
 """Settings of each scheme that are tried at once, before the search learns from them."""
@@ -53,7 +53,7 @@ class Score:
     costs: tuple[float, ...]
     """One per objective; less is better."""
     excess: tuple[float, ...]
-    """One per limit; above 0 it is broken by so much."""
+    """One per limit; above 0 it is broken by so much, as `Limit.weight` has it."""
     changes: tuple[float, ...]
     """The change of each quantity of the goal against the baseline."""
 
@@ -160,9 +160,25 @@ class Search:
         for replication in range(self._plan.replications):
             self._run([(scheme, replication) for scheme in self._plan.schemes])
 
-    def reference_score(self, scheme: str) -> Score:
-        """Returns the score of a reference; the baseline's changes are 0 where quantities are known."""
-        return self._score(scheme, self._plan.replications)
+    def without_unknown(self) -> Goal:
+        """Returns the goal without the default limits on what the references lack; the search follows it."""
+        limits = (
+            one
+            for one in self._goal.limits
+            if not one.is_default or not self.why_unknown(one.quantity, one.reference, one.is_relative)
+        )
+        self._goal = replace(self._goal, limits=tuple(limits))
+        return self._goal
+
+    def why_unknown(self, one: Quantity, reference: str | None = None, is_relative: bool = True) -> str:
+        """Returns why changes against a reference, or the baseline, are unknown; empty if they are not."""
+        (cell,) = self._plan.cells
+        results = self._results(self._plan.schemes, self._plan.replications)
+        scheme = reference or self._plan.baseline
+        values = np.asarray(one.source.values(results, cell, scheme))
+        if not values.size or not np.isfinite(values).all():
+            return one.why_unknown
+        return f"it is 0 under {scheme}" if is_relative and not values.any() else ""
 
     def run_round(self, size: int = ROUND, reporter: Reporter | None = None) -> None:
         """Tries `size` more settings of each scheme."""
@@ -257,18 +273,16 @@ def is_accepted(plan: Plan, scheme: str) -> bool:
 
 def score(results: Results, cell: Cell, goal: Goal, scheme: str) -> Score:
     """Returns the score of a scheme among results that have the references."""
-    baseline = results.plan.baseline
 
-    def changed(one: objectives.Quantity, reference: str) -> float:
-        return objectives.change(results, cell, one, scheme, reference).mean
+    def changed(one: objectives.Quantity) -> float:
+        return objectives.change(results, cell, one, scheme, results.plan.baseline).mean
 
     return Score(
-        costs=tuple(objectives.cost(one, changed(one, baseline)) for one in goal.objectives),
+        costs=tuple(objectives.cost(one, changed(one)) for one in goal.objectives),
         excess=tuple(
-            _known(limit.excess(changed(limit.quantity, limit.reference or baseline)))
-            for limit in goal.limits
+            _excess(limit, objectives.beyond(results, cell, limit, scheme).mean) for limit in goal.limits
         ),
-        changes=tuple(changed(one, baseline) for one in goal.quantities),
+        changes=tuple(changed(one) for one in goal.quantities),
     )
 
 
@@ -325,8 +339,10 @@ def _suggest(asked: Any, dimension: Any) -> Value:
     return float(asked.suggest_float(dimension.name, dimension.low, dimension.high, log=is_log))
 
 
-def _known(excess: float) -> float:
-    return excess if isfinite(excess) else WORST
+def _excess(limit: Limit, beyond: float) -> float:
+    if isfinite(beyond):
+        return limit.weight(beyond)
+    return 0.0 if limit.keeps(beyond) else WORST
 
 
 def _stopped_text(trials: int, done: dict[Any, Any]) -> str:  # noqa: ARG001 (what the pool calls it with)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mousehole import _engine
-from mousehole.answer import jsonout, link_of, settings, why_nothing
+from mousehole.answer import jsonout, link_of, settings, vetoes, why_nothing
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -30,6 +30,7 @@ from mousehole.base import (
     missing_error,
     output,
     require_extra,
+    scheme_name,
     span_text,
     text_list,
     with_unit,
@@ -48,7 +49,6 @@ from mousehole.runs import (
     load_policies,
     opened,
 )
-from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
 from mousehole.tuning._kept import install_files, tune_document
 from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions
@@ -70,7 +70,7 @@ from mousehole.tuning._results import (
 from mousehole.tuning._search import ROUND, Search, Trial, Where, front, is_accepted
 from mousehole.tuning._search_space import Range, Space, check_ranges, meaning, read_range, space_of
 from mousehole.tuning._words import answer
-from mousehole.tuning.objectives import Goal, Limit
+from mousehole.tuning.objectives import Goal, Limit, Quantity
 
 if TYPE_CHECKING:
     import altair as alt
@@ -85,10 +85,15 @@ REFERENCES = ("droptail", "red", "fq-codel", "cake")
 """What people have today: judged beside the finalists."""
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "wred": (
-        "sfd(timeout=1s,mode=total,gentle=false)",
+        "sfd(timeout=1s,mode=total,gentle=false,unit=packets)",
         "demotion(timeout=1s)|multi-red(colours=3,mode=total,gentle=false,mean=1500B)",
     ),
-    "cake": ("sfd|cake(tins=bulk)", "sfd|cake(tins=colour)", "demotion(timeout=1s)|cake(tins=colour)"),
+    "cake": (
+        "excess|cake(tins=bulk)",
+        "sfd|cake(tins=bulk)",
+        "sfd|cake(tins=colour)",
+        "demotion(timeout=1s)|cake(tins=colour)",
+    ),
 }
 """Schemes that a device can do, by what `for_` names: two or three WRED profiles, a marker before CAKE."""
 BASELINES = {"cake": "cake"}
@@ -125,8 +130,9 @@ def tune(traffic: Source, options: TuneOptions) -> "Tuned":
     - `objectives`: what to lower ("short mean"): "short", "long" or "all" with "mean", "p50", "p95", "p99" or
       "slowdown", "page mean", "queue mean", "queue p95", "queue p99", or to raise: "long rate",
       "utilisation"; several give a Pareto front
-    - `limits`: how far others may change against the baseline, such as "long mean +10%", or against another
-      scheme, such as "long mean +5% against fq-codel"
+    - `limits`: how far others may change against the baseline, such as "long mean +10%" or "calls p95 +5ms",
+      or against another scheme, such as "long mean +5% against fq-codel"; beside them hold the margins of the
+      vetoes (docs/compare.md), unless one is "none"
     - `ranges`: where to search a parameter, such as "th=5kB..200kB" or "mode=coupled,total"
     - `trials`: settings tried of each scheme (40); the same number and seed give the same result everywhere
     - `budget`: time for everything instead, such as "10min"; the number of trials then depends on the machine
@@ -161,7 +167,7 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
     packets = link.buffer_packets if link else None
     spaces = [space_of(one, packets, wanted.ranges) for one in wanted.templates]
     where = _where(prepared, wanted, len(spaces), backend)
-    search = _searched(prepared, wanted, spaces, where, begin)
+    search, wanted = _searched(prepared, wanted, spaces, where, begin)
     finalists = _finalists(search.trials, wanted, spaces)
     if not finalists:
         raise _unmet(search.trials, wanted)
@@ -253,14 +259,10 @@ class Tuned(Kept):
 
 
 def _wanted(options: TuneOptions) -> _Wanted:
-    goal = Goal(
-        tuple(
-            objectives.quantity("objective", one)
-            for one in _list("objective", options.objectives) or ["short mean"]
-        ),
-        tuple(objectives.limit("limit", one) for one in _list("limit", options.limits)),
-    )
     templates = _templates(options)
+    wants = _list("objective", options.objectives) or ["short mean"]
+    aims = tuple(objectives.quantity("objective", one) for one in wants)
+    goal = Goal(aims, _limits(options, aims, templates))
     beside = _list("beside", options.beside)
     for field, schemes in (("scheme", templates), ("beside", beside)):
         for scheme in schemes:
@@ -283,6 +285,23 @@ def _wanted(options: TuneOptions) -> _Wanted:
         None if budget_s is not None else trials, budget_s, least("search_seeds", search_seeds, 1),
         _sensitivity_seeds(options.sensitivity_seeds), beside,
     )  # fmt: skip
+
+
+def _limits(options: TuneOptions, aims: Sequence[Quantity], templates: Sequence[str]) -> tuple[Limit, ...]:
+    """Returns the limits given, and the margins of the vetoes on what neither a limit nor an aim is about.
+
+    These are against CAKE where a scheme that is searched has it, and else against the baseline.
+    """
+    words = _list("limit", options.limits)
+    given = tuple(objectives.limit("limit", one) for one in words if one != vetoes.NONE)
+    if vetoes.NONE in words:
+        return given
+    stages = {entry["name"]: entry["stages"] for entry in _engine.schemes()}
+    queues = (scheme_name(one.split("|")[-1]) for one in templates)
+    has_cake = any(stages.get(queue, [queue])[-1] == "cake" for queue in queues)
+    named = {one.name for one in (*aims, *(limit.quantity for limit in given))}
+    defaults = objectives.default_limits("cake" if has_cake else None)
+    return (*given, *(one for one in defaults if one.quantity.name not in named))
 
 
 def _with_known_references(goal: Goal, baseline: str) -> Goal:
@@ -367,13 +386,17 @@ def _where(prepared: Prepared, wanted: _Wanted, families: int, backend: Backend 
 
 def _searched(
     prepared: Prepared, wanted: _Wanted, spaces: Sequence[Space], where: Where, begin: float
-) -> Search:
-    """Runs the search within its number of trials or its time."""
+) -> tuple[Search, _Wanted]:
+    """Runs the search within its number of trials or its time.
+
+    Returns also what is wanted, without default limits on what is not in this traffic.
+    """
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = tuple(_distinct([wanted.baseline, *others]))
     plan = replace(prepared.plan, schemes=schemes, replications=wanted.search_seeds)
     search = Search(plan, prepared.traffic, spaces, wanted.goal, plan.base["seed"], where)
     search.run_references()
+    wanted = replace(wanted, goal=search.without_unknown())
     _refuse_unknown(search, wanted)
     reporter = prepared.reporter
     try:
@@ -385,7 +408,7 @@ def _searched(
             _run_within(search, prepared, wanted, spaces, begin)
     finally:
         reporter.finish()
-    return search
+    return search, wanted
 
 
 def _run_within(
@@ -415,15 +438,17 @@ def _run_within(
 
 def _refuse_unknown(search: Search, wanted: _Wanted) -> None:
     """Raises `MouseholeError` for a quantity that this traffic does not have on every replication."""
-    changes = search.reference_score(wanted.baseline).changes
-    for one, found in zip(wanted.goal.quantities, changes, strict=True):
-        asked = one in wanted.goal.objectives or any(limit.quantity == one for limit in wanted.goal.limits)
-        if asked and not isfinite(found):
-            raise field_error(
-                "objective" if one in wanted.goal.objectives else "limit", one.name,
-                "a quantity that every replication has; a longer --duration may give it",
-                "is unknown here: too few such transfers (a p99 needs 100, a p95 20), or no pages",
-            )  # fmt: skip
+    goal = wanted.goal
+    asked = [("objective", one.name, search.why_unknown(one)) for one in goal.objectives]
+    asked += [
+        ("limit", one.text, search.why_unknown(one.quantity, one.reference, one.is_relative))
+        for one in goal.limits
+        if not one.is_default
+    ]
+    for field, name, why in asked:
+        if why:
+            allowed = "about a quantity that every replication has; a longer --duration may give it"
+            raise field_error(field, name, allowed, f"is about what is unknown here: {why}")
 
 
 def _finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]) -> list[Trial]:
@@ -458,23 +483,25 @@ def _spread(trials: Sequence[Trial], most: int) -> list[Trial]:
 
 
 def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:
-    """Returns the error that no setting keeps the limits, with the one that comes nearest."""
-    names = " and ".join(f'"{limit.text}"' for limit in wanted.goal.limits)
-    if not names:
+    """Returns the error that no setting keeps the limits: which ones bind, and what comes nearest."""
+    limits = wanted.goal.limits
+    if not limits:
         objective = wanted.goal.objectives[0].name
         allowed = "a measure that every replication has under some setting"
         return field_error("objective", objective, allowed, "is unknown under every setting")
     whole = [trial for trial in trials if not trial.is_stopped]
     nearest = min(whole, key=lambda trial: (trial.score.violation, trial.score.costs))
-    excess = [
-        f'"{limit.text}" by {100 * expm1(over):.2g} %'
-        for limit, over in zip(wanted.goal.limits, nearest.score.excess, strict=True)
-        if over > 0
-    ]
+    broken = [place for place in range(len(limits)) if nearest.score.excess[place] > 0]
+    binding = [place for place in broken if all(trial.score.excess[place] > 0 for trial in whole)]
+    each = " and ".join(f'"{limits[place].text}"' for place in binding)
+    beyond = " and ".join(
+        f'"{limits[place].text}" by {limits[place].amount(nearest.score.excess[place])}' for place in broken
+    )
+    said = f": each exceeds {each}" if each else ""
     return MouseholeError(
-        f"none of {counted(len(trials), 'setting')} keeps {names}; {nearest.scheme} comes nearest and "
-        f"exceeds {' and '.join(excess)}; allow more, or search another scheme",
-        kind="value", field="limit", value=names,
+        f"none of {counted(len(trials), 'setting')} keeps the limits{said}; {nearest.scheme} comes nearest, "
+        f"beyond {beyond}; allow more, or search another scheme",
+        kind="value", field="limit", value=each,
     )  # fmt: skip
 
 
@@ -500,18 +527,13 @@ def _recommended(results: Results, cell: Cell, goal: Goal, finalists: Sequence[T
     within = [
         trial
         for trial in finalists
-        if all(_excess(results, cell, one, known[meaning(trial.scheme)]).mean <= 0 for one in goal.limits)
+        if all(
+            one.keeps(objectives.beyond(results, cell, one, known[meaning(trial.scheme)]).mean)
+            for one in goal.limits
+        )
         and isfinite(total(trial))
     ]
     return min(within, key=total) if within else None
-
-
-def _excess(results: Results, cell: Cell, limit: Limit, scheme: str) -> Estimate:
-    """Returns how far a scheme is beyond a limit, as a logarithm, with its interval."""
-    reference = limit.reference or results.plan.baseline
-    found = objectives.change(results, cell, limit.quantity, scheme, reference)
-    ends = sorted(limit.excess(end) for end in (found.low, found.high))
-    return Estimate(limit.excess(found.mean), ends[0], ends[1], found.count)
 
 
 @dataclass(frozen=True)
@@ -644,10 +666,11 @@ def _limit_rows(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Tr
     for trial in finalists:
         scheme = known[meaning(trial.scheme)]
         for limit in goal.limits:
-            excess = _excess(results, cell, limit, scheme)
+            excess = objectives.beyond(results, cell, limit, scheme)
             kept = KEPT if excess.has_interval and excess.high <= 0 else NOT_SHOWN
-            outcome = BROKEN if not excess.mean <= 0 else kept
-            rows.append(LimitRow(cell.buffer, cell.load, scheme, limit.text, excess.as_change(), outcome))
+            outcome = kept if limit.keeps(excess.mean) else BROKEN
+            shown, unit = (excess.as_change(), "") if limit.is_relative else (excess, limit.quantity.unit)
+            rows.append(LimitRow(cell.buffer, cell.load, scheme, limit.text, shown, unit, outcome))
     return tuple(rows)
 
 

@@ -9,7 +9,15 @@ from mousehole.base import counted, percent, signed
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
-from mousehole.tuning._results import BROKEN, FINALIST, KEPT, JudgedRow, LimitRow, TuneResults
+from mousehole.tuning._results import (
+    BROKEN,
+    FINALIST,
+    KEPT,
+    NOT_SHOWN,
+    JudgedRow,
+    LimitRow,
+    TuneResults,
+)
 from mousehole.tuning._search_space import meaning
 from mousehole.tuning.objectives import Quantity
 
@@ -73,7 +81,13 @@ def _prices(found: TuneResults) -> list[str]:
         row = found.change(found.recommended or "", one.name)
         if row is not None:
             parts.append(f"{one.name} {change_text(row.unseen)} against {found.baseline}")
-    parts += [f"the limit {text} is {limit_words(row)}" for text, row in own.items()]
+    given = {one.text for one in found.goal.limits if not one.is_default}
+    parts += [f"the limit {text} is {limit_words(row)}" for text, row in own.items() if text in given]
+    others = [row for text, row in own.items() if text not in given]
+    not_shown = [row.limit for row in others if row.outcome == NOT_SHOWN]
+    if others:
+        but = f", but by the whole interval not {', '.join(not_shown)}" if not_shown else ""
+        parts.append(f"the default limits are kept{but}")
     return [f"It costs: {'; '.join(parts)}."] if parts else []
 
 
@@ -169,13 +183,24 @@ def _nothing(found: TuneResults) -> list[str]:
     broken = [row for row in found.limits if row.outcome == BROKEN and isfinite(row.excess.mean)]
     if not broken:
         return ["No setting is recommended: its quantities are unknown on unseen replications."]
-    worst: dict[str, LimitRow] = {}
+    limits = {one.text: one for one in found.goal.limits}
+    worst: dict[str, tuple[float, LimitRow]] = {}
     for row in broken:
-        if row.scheme not in worst or worst[row.scheme].excess.mean < row.excess.mean:
-            worst[row.scheme] = row
-    nearest = min(worst.values(), key=lambda row: row.excess.mean)
+        by = limits[row.limit].weight(row.excess.mean)
+        if row.scheme not in worst or worst[row.scheme][0] < by:
+            worst[row.scheme] = by, row
+    _, nearest = min(worst.values(), key=lambda one: one[0])
     return [
         f"No setting is recommended: none of {counted(len(worst), 'finalist')} keeps the limits on "
         f"{counted(found.account.judged_replications, 'unseen replication')}. {nearest.scheme} comes "
-        f"nearest: beyond {nearest.limit} by {change_text(nearest.excess)}."
+        f"nearest: beyond {nearest.limit} by {_excess_text(nearest)}."
     ]
+
+
+def _excess_text(row: LimitRow) -> str:
+    if not row.unit:
+        return change_text(row.excess)
+    mean, low, high = (
+        objectives.amount_text(one, row.unit) for one in (row.excess.mean, row.excess.low, row.excess.high)
+    )
+    return f"{mean} ({low}…{high})" if row.excess.has_interval else mean

@@ -5,22 +5,23 @@ A quantity, which users give as MEASURE, is named by whose it is and what of it:
 `compare`.
 """
 
-import re
 from dataclasses import dataclass
-from math import isfinite, log1p
+from math import expm1, isfinite, log1p
 from typing import cast
+
+import numpy as np
 
 from mousehole import _engine
 from mousehole import quantities as measured
-from mousehole.answer import PAGES, InBucket, OfGroup, OfKind, OfScheme, source_of
-from mousehole.base import MouseholeError, field_error, unknown_error
+from mousehole.answer import PAGES, InBucket, OfGroup, OfKind, OfScheme, source_of, vetoes
+from mousehole.base import MouseholeError, field_error, percent, unknown_error
 from mousehole.runs import Cell, Results
-from mousehole.statistics import Design, Estimate, log_ratio
+from mousehole.statistics import Design, Estimate, difference, log_ratio
 
-_LIMIT = re.compile(
-    r"(?P<quantity>[^+\-−<>=]+?)\s*(?P<change>[+\-−]\s*[0-9.]+)\s*%(\s+against\s+(?P<other>.+))?"
+_FORM = (
+    'MEASURE ±N% or, of calls and the like, ±Nms, such as "long mean +10%" or "calls p95 +5ms", perhaps with '
+    '"against SCHEME"'
 )
-_FORM = 'MEASURE ±N%, such as "long mean +10%", perhaps with "against SCHEME"'
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,20 @@ class Quantity:
         return self.source.quantity.less_is_better
 
     @property
+    def unit(self) -> str:
+        """The unit, as in the table of quantities."""
+        return self.source.quantity.unit
+
+    @property
+    def why_unknown(self) -> str:
+        """Why some traffic does not have it."""
+        if isinstance(self.source, OfKind):
+            return f"no {str(self.source.measure.kind).replace('_', ' ')}"
+        if isinstance(self.source, OfGroup):
+            return "no pages"
+        return "too few such transfers (a p99 needs 100, a p95 20)"
+
+    @property
     def words(self) -> str:
         """What is measured, in words."""
         if isinstance(self.source, OfKind):
@@ -50,21 +65,52 @@ class Limit:
 
     quantity: Quantity
     change: float
-    """The relative change allowed: 0.1 is 10 % more."""
+    """The change allowed: relative, where 0.1 is 10 % more, or in the quantity's own unit."""
     reference: str | None
     """The scheme it is compared with; None is the baseline."""
+    is_relative: bool = True
+    is_default: bool = False
+    """Whether it holds because nobody said otherwise: a quantity that is unknown then breaks nothing."""
 
     @property
     def text(self) -> str:
-        """The limit as users write it, such as `long mean +10%`."""
+        """The limit as users write it, such as `long mean +10%` or `calls delay p95 +5ms`."""
         sign = "−" if self.change < 0 else "+"
         other = f" against {self.reference}" if self.reference else ""
-        return f"{self.quantity.name} {sign}{abs(100 * self.change):g}%{other}"
+        scale, unit = (100, "%") if self.is_relative else _SCALES.get(self.quantity.unit, (1, ""))
+        return f"{self.quantity.name} {sign}{abs(scale * self.change):.10g}{unit}{other}"
 
-    def excess(self, log_change: float) -> float:
-        """Returns by how much a change, on a logarithmic scale, is beyond the limit; at most 0 keeps it."""
-        over = log_change - log1p(self.change)
+    def excess(self, change: float) -> float:
+        """Returns by how much a change is beyond the limit; at most 0 keeps it.
+
+        Changes are on a logarithmic scale, or in the quantity's own unit.
+        """
+        over = change - (log1p(self.change) if self.is_relative else self.change)
         return over if self.quantity.smaller_is_better else -over
+
+    def weight(self, excess: float) -> float:
+        """Returns an excess as a number to add to those of other limits: as a part of what is allowed."""
+        return excess if self.is_relative or not self.change else excess / abs(self.change)
+
+    def amount(self, weight: float) -> str:
+        """Returns what `weight` has returned as text, such as `12 %` or `3.1 ms`."""
+        if self.is_relative:
+            return f"{percent(expm1(weight))} %"
+        return amount_text(weight * (abs(self.change) or 1), self.quantity.unit)
+
+    def keeps(self, excess: float) -> bool:
+        """Returns whether an excess, as a mean, keeps the limit."""
+        return excess <= 0 or (self.is_default and not isfinite(excess))
+
+
+_SCALES = {"seconds": (1000, "ms"), "share": (100, "%")}
+"""How changes in a quantity's own unit are written in limits: the factor, and the unit."""
+
+
+def amount_text(amount: float, unit: str) -> str:
+    """Returns a difference in a quantity's own unit as text, such as `3.1 ms` or `0.2 points`."""
+    scale, name = vetoes.SCALES.get(unit, (1.0, ""))
+    return f"{scale * amount:.3g}{name}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -76,8 +122,12 @@ class Goal:
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        """Everything that is measured for the goal; long transfers stand for the price if nothing does."""
-        wanted = (*self.objectives, *(limit.quantity for limit in self.limits))
+        """Everything whose relative change is shown; long transfers stand for the price if nothing does.
+
+        Limits in units of their own and default ones are only judged.
+        """
+        limited = (limit.quantity for limit in self.limits if limit.is_relative and not limit.is_default)
+        wanted = (*self.objectives, *limited)
         named = {quantity.name: quantity for quantity in wanted}
         if len(named) == 1 and "long mean" not in named:
             named["long mean"] = quantities()["long mean"]
@@ -103,30 +153,50 @@ def quantities() -> dict[str, Quantity]:
 
 
 def quantity(field: str, text: str) -> Quantity:
-    """Returns a quantity by its name; raises `MouseholeError` for an unknown one, with the nearest name."""
+    """Returns a quantity by its name, or by a part of it as vetoes have it, such as `calls p95`.
+
+    Raises `MouseholeError` for an unknown one, with the nearest name.
+    """
     name = " ".join(text.split())
     known = quantities()
-    if name not in known:
-        raise unknown_error(field, "measure", name, list(known))
-    return known[name]
+    if name in known:
+        return known[name]
+    if vetoes.class_of(name) not in (None, *measured.CLASSES):
+        return _of_figure(vetoes.find_figure(field, name))
+    raise unknown_error(field, "measure", name, list(known))
 
 
 def limit(field: str, text: str) -> Limit:
-    """Reads a limit such as `long mean +10%` or `long mean +5% against fq-codel`."""
-    found = _LIMIT.fullmatch(" ".join(text.split()))
-    if not found:
-        raise field_error(field, text, _FORM)
-    number = found["change"].replace("−", "-").replace(" ", "")
-    try:
-        share = float(number) / 100
-    except ValueError:
-        raise field_error(field, text, _FORM) from None
-    if not -1 < share <= 100:
+    """Reads a limit such as `long mean +10%`, `calls p95 +5ms` or `long mean +5% against fq-codel`.
+
+    Of shares, percent are percentage points, as in vetoes.
+    """
+    body, against, other = " ".join(text.split()).partition(" against ")
+    name, sign, number, unit = vetoes.split_change(field, body, _FORM)
+    one = quantity(field, name)
+    change, is_relative = vetoes.in_own_unit(field, text, one.name, one.source.quantity, number, unit)
+    change = -change if sign == "−" else change
+    if is_relative and not -1 < change <= 100:
         raise field_error(field, text, "a change above −100 % and at most 10000 %")
-    other = found["other"]
-    if other is not None:
+    if against:
         check_scheme(field, other)
-    return Limit(quantity(field, found["quantity"]), share, other)
+    return Limit(one, change, other or None, is_relative)
+
+
+def default_limits(reference: str | None) -> tuple[Limit, ...]:
+    """Returns the margins of the vetoes as limits against a scheme, None being the baseline."""
+    found = []
+    for margin in vetoes.margins(()):
+        one = _of_figure(margin.figure)
+        change = margin.most if one.smaller_is_better else -margin.most
+        found.append(Limit(one, change, reference, margin.is_relative, is_default=True))
+    return tuple(found)
+
+
+def _of_figure(figure: vetoes.Figure) -> Quantity:
+    """Returns the quantity of a veto's figure; pages have another name here."""
+    name = f"{figure.whose} {figure.name}"
+    return quantities().get(name) or quantities()[name.replace("pages", "page")]
 
 
 def check_scheme(field: str, scheme: str) -> None:
@@ -148,6 +218,28 @@ def change(
     own, other = (one.source.values(results, cell, name) for name in (scheme, reference))
     design = family_design(results, cell, one, reference) if is_primary else results.design(cell)
     return log_ratio(own, other, design) if own.shape == other.shape else log_ratio([], [])
+
+
+def beyond(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
+    """Returns how far a scheme is beyond a limit, with its interval: as `Limit.excess` has it.
+
+    Replications in which a quantity is unknown are left out.
+    """
+    reference = one.reference or results.plan.baseline
+    if one.is_relative:
+        found = change(results, cell, one.quantity, scheme, reference)
+    else:
+        found = _difference(results, cell, one.quantity, scheme, reference)
+    low, high = sorted(one.excess(end) for end in (found.low, found.high))
+    return Estimate(one.excess(found.mean), low, high, found.count)
+
+
+def _difference(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Estimate:
+    own, other = (np.asarray(one.source.values(results, cell, name)) for name in (scheme, reference))
+    if own.shape != other.shape:
+        return log_ratio([], [])
+    known = np.isfinite(own) & np.isfinite(other)
+    return difference(own[known], other[known], results.design(cell)) if known.any() else log_ratio([], [])
 
 
 def family_design(results: Results, cell: Cell, one: Quantity, reference: str) -> Design:

@@ -375,6 +375,11 @@ const SFD_QUEUE: &[Setting] = &[
     OUT_MAX,
     OUT_MAXP,
     SFD_WQ,
+    default(
+        &["unit"],
+        "bytes",
+        "ours: a flood of SYNs would count as one of full packets; the paper's is packets",
+    ),
     default(&["mean"], "1500B", "ours: a full packet"),
     fixed(&["colours"], "2"),
     NO_RED_LINE,

@@ -51,6 +51,7 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("ared", "lowest", "auto=false,min=25,max=39,interval=50ms", "0.09"),
     ("p-sfd", "gentle", "out_min=1,out_max=4", "true"),
     ("s-sfd", "gentle", "out_min=1,out_max=4", "true"),
+    ("sfd", "in_maxp", "in_min=1,in_max=20,wq=0.1", "0.9"),
     // IN never waits for OUT, so that its own queue stays short.
     ("pq-sfd", "in_min", "in_maxp=1,wq=0.5", "0"),
     ("pq-sfd", "in_maxp", "in_min=0.5,in_max=4", "0.9"),
@@ -325,7 +326,7 @@ fn schemes__named_ones_are_their_parts() {
     let same = [
         (
             "s-sfd(th=5kB)",
-            "sfd(promotion=one-of-k,th=5kB)|multi-red(colours=2,mode=decoupled,green_min=20%,green_max=60%,green_maxp=0.02,yellow_min=16%,yellow_max=48%,mean=1500B)",
+            "sfd(promotion=one-of-k,th=5kB)|multi-red(colours=2,mode=decoupled,green_min=20%,green_max=60%,green_maxp=0.02,yellow_min=16%,yellow_max=48%,unit=bytes,mean=1500B)",
         ),
         ("pias(first=5kB)", "demotion(first=5kB)|priority"),
         ("tcp-ds", "window-marker|policer|tcp-ds"),
