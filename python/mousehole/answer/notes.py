@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 
 from mousehole import _engine
-from mousehole.answer._install import Link, in_packets, link_of
+from mousehole.answer._install import Link, in_packets, link_of_cell
 from mousehole.answer._ways import WAY_BACK, WAYS, busier_way, directions, used_by_direction
 from mousehole.base import counted, scheme_name, share_text, size_text
 from mousehole.runs import Cell, Results
@@ -202,7 +202,7 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
 
 def _far_below(results: Results, cell: Cell) -> list[str]:
     """Names the schemes whose thresholds are far below the buffer, and offers shares of the buffer."""
-    link = link_of(results.manifest["scenario"], cell.buffer)
+    link = link_of_cell(results, cell)
     low = [
         scheme
         for scheme in results.plan.schemes

@@ -41,6 +41,8 @@ class SchemeParameters(TypedDict):
 class Manifest(TypedDict):
     """Everything that determines the results; docs/json.md explains the fields."""
 
+    mean_rates: NotRequired[dict[str, int]]
+    """The mean in bit/s of each direction whose rate varies, `down` or `up`."""
     mousehole_version: str
     git_revision: str
     inputs: list[InputEntry]

@@ -39,6 +39,7 @@ mod replay_closed;
 mod replay_datagrams;
 mod scenario_validation;
 mod scheme_parameters;
+mod shaper;
 mod tcp_bbr;
 mod tcp_cubic;
 mod tcp_dialogues;
