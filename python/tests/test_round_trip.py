@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mousehole import _engine, compare, load
+from mousehole import Comparison, _engine, compare, load
 from mousehole.answer import link_of, link_of_cell
 from mousehole.answer._install import AT_THE_LINE, TO_CLIENTS, TO_PROVIDER, installation
 from mousehole.engine_types import Scenario
@@ -195,7 +195,7 @@ def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> N
 
 def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> None:
     (tmp_path / "lte.trace").write_text("0 4mbit\n1 8mbit\n2 0\n3 4mbit\n")
-    options = {
+    options: dict[str, Any] = {
         "load": 0.5,
         "seeds": 1,
         "duration": "2s",
@@ -214,8 +214,9 @@ def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> Non
     # A result that is read again has no trace, and the same plan.
     done.save(tmp_path / "kept.json")
     (tmp_path / "lte.trace").unlink()
-    kept = load(tmp_path / "kept.json").results
-    assert installation("cake@50%", link_of_cell(kept, kept.plan.cells[0])) == way
+    kept = load(tmp_path / "kept.json")
+    assert isinstance(kept, Comparison)
+    assert installation("cake@50%", link_of_cell(kept.results, kept.plan.cells[0])) == way
 
 
 SAME = 0.03
