@@ -216,7 +216,7 @@ impl Driver {
                 one.serves.push(Reverse(free_at));
                 one.leaving.push_back((arrives_at + self.host_delay, packet));
             }
-            Served::Retry(at) => one.serves.push(Reverse(at)),
+            Served::Lost { free_at: at } | Served::Retry(at) => one.serves.push(Reverse(at)),
             Served::Idle => {}
         }
     }

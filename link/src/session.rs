@@ -442,9 +442,8 @@ impl Session {
         let mut queues = Vec::new();
         let mut balance = Vec::new();
         for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
-            let waiting = self.driver.link(way).backlog(now);
-            let stored = if self.driver.link(way).schedules_departures() { 0 } else { u64::from(waiting.0) };
-            self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + stored;
+            let stored = self.driver.link(way).stored(now);
+            self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + u64::from(stored);
             let link = self.driver.link(way);
             queues.push(queue(link, name, now));
             balance.push(Balance { link: name.into(), ..Balance::of(link, now) });

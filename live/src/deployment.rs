@@ -155,7 +155,13 @@ impl Fifo {
             Buffer::Packets(packets) => u64::from(packets),
             Buffer::Bytes(bytes) => bytes / FULL_PACKET,
         };
-        Line { rate: self.rate, buffer_packets, wire: Wire::plain(self.overhead), is_upload: true }
+        Line {
+            rate: self.rate,
+            buffer_packets,
+            wire: Wire::plain(self.overhead),
+            is_upload: true,
+            burst: None,
+        }
     }
 }
 
@@ -182,6 +188,12 @@ impl Deployment {
             Mode::Up => request.scheme.clone(),
         };
         let scheme = Scheme::parse(&text)?;
+        if let Some(shape) = scheme.shape() {
+            return Err(Failure::new(format!(
+                "the scheme \"{}\" has a rate; give --rate in place of @{shape}",
+                request.scheme
+            )));
+        }
         if request.rate.is_none() {
             install::refuse_shares_of_a_rate(&scheme)?.map_err(Failure::new)?;
         }

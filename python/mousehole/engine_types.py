@@ -99,6 +99,11 @@ class LinkSection(TypedDict, total=False):
     overhead: int
     layer: str
     burst: str
+    shape: str
+    up_shape: str
+    modem_buffer: str
+    up_modem_buffer: str
+    shape_layer: str
 
 
 class TopologySection(TypedDict, total=False):

@@ -6,10 +6,10 @@ use mousehole_policy::{Origin, Parameter, Policy};
 use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::rate_trace::RateTrace;
 use mousehole_sim::scenario::native_part::Order;
-use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme};
+use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme, Shape};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::traffic::read::formats::understood;
-use mousehole_sim::units::{Buffer, parse_buffer, parse_dur, parse_rate, parse_size};
+use mousehole_sim::units::{Buffer, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -148,6 +148,13 @@ fn load_rate(py: Python<'_>, rate: &str, layer: &str) -> PyResult<u64> {
     found.map_err(|error| to_python(py, error))
 }
 
+/// Returns the bit/s of a shaper, given as a share or a rate, on a line of a rate, the mean if the line varies.
+#[pyfunction]
+fn shaped_rate(py: Python<'_>, field: &str, text: &str, rate_bps: u64, varies: bool) -> PyResult<u64> {
+    let found = Shape::parse(field, text).and_then(|shape| shape.checked(field, Rate(rate_bps), varies, ""));
+    found.map(|rate| rate.0).map_err(|error| to_python(py, error))
+}
+
 /// Returns whether a direction of a link is given as the file of a rate trace.
 #[pyfunction]
 fn is_rate_trace(text: &str) -> bool {
@@ -205,6 +212,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(link_rate, module)?)?;
     module.add_function(wrap_pyfunction!(is_rate_trace, module)?)?;
     module.add_function(wrap_pyfunction!(load_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(shaped_rate, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;
     module.add_function(wrap_pyfunction!(buffer, module)?)?;
     module.add_function(wrap_pyfunction!(size, module)?)

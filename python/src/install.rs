@@ -20,11 +20,12 @@ fn plan<'py>(
     overhead: u32,
     layer: Option<&str>,
     is_upload: bool,
+    burst: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
     let layer = layer.map(|name| LinkLayer::named("link.layer", name)).transpose();
     let wire = Wire { overhead, layer: layer.map_err(|error| to_python(py, error))? };
-    let line = Line { rate: Rate(rate_bps), buffer_packets, wire, is_upload };
+    let line = Line { rate: Rate(rate_bps), buffer_packets, wire, is_upload, burst };
     let found = PyDict::new(py);
     match install::plan(&parsed, &line) {
         Err(reason) => found.set_item("reason", reason)?,

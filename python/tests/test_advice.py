@@ -49,7 +49,8 @@ def test_advice__recommends_the_best_that_can_be_installed() -> None:
     one = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.6), "srpt": runs(0.1)})
     assert (one.outcome, one.scheme, one.not_told_apart) == (RECOMMENDED, "cake", ())
     assert one.lines[0].startswith("Best for transfers ≤ 15 kB: cake, better by 50 %")
-    assert one.lines[-1].startswith("Install on Linux: tc qdisc replace dev DEV root cake bandwidth 5mbit ")
+    assert one.lines[-2].startswith("Install on Linux: tc qdisc replace dev DEV root cake bandwidth 5mbit ")
+    assert one.lines[-1] == install.AT_THE_LINE
     assert "srpt" not in "".join(one.lines), "nobody can deploy an ideal"
     assert one.ahead == (), "what can be installed is never ahead of the recommendation"
 
@@ -369,7 +370,7 @@ def test_installation__says_what_linuxs_red_does_otherwise() -> None:
     )
     same = install.installation("red(gentle=false,wait=false)", LINK)
     assert same is not None
-    assert len(same.lines) == 2, "that is what Linux does"
+    assert len(same.lines) == 3, "that is what Linux does; the last line is on the rate"
 
 
 def test_settings__of_wred_have_a_profile_for_each_colour() -> None:

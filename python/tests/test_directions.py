@@ -193,7 +193,7 @@ def test_install__has_lines_for_both_directions_and_none_for_a_rate_that_varies(
     assert (link.rate_bps, link.is_upload, link.other.rate_bps) == (1_000_000, True, 20_000_000)
     way = installation("fq-codel", link)
     assert way is not None
-    rates = [line.split(" rate ")[1].split()[0] for line in way.lines if " rate " in line]
+    rates = [line.split(" tbf rate ")[1].split()[0] for line in way.lines if " tbf rate " in line]
     assert (way.lines[0].startswith("# download"), rates) == (True, ["20mbit", "1mbit"])
     (tmp_path / "lte.trace").write_text("1\n2\n10\n", encoding="utf-8")
     done = mousehole.compare("poisson", down=str(tmp_path / "lte.trace"), up="1mbit", load=0.6, **SMALL)

@@ -4,6 +4,8 @@
 //! tokens for all of it. What `busy_until` is to a transmitter is then the time at which the bucket will be full again.
 //! `policy/include/mousehole/virtual_fifo.h` has the formulae; a test holds both equal.
 //!
+//! With a modem behind it, the queue sends into the modem's FIFO at once, at a rate of its own, and the modem transmits.
+//!
 //! With a rate trace, the rate changes over time. The trace is known beforehand, so a FIFO still knows at the arrival when
 //! a packet will leave.
 
@@ -57,6 +59,11 @@ pub enum Served {
         free_at: Time,
         /// When the packet reaches the far end.
         arrives_at: Time,
+    },
+    /// A packet left the queue, and the modem behind it had no room; [`Link::take_drop`] returns it.
+    Lost {
+        /// When the next may leave; the caller must call [`Link::serve`] then.
+        free_at: Time,
     },
     /// Nothing may leave before this time; the caller must call [`Link::serve`] then.
     Retry(Time),
@@ -146,6 +153,8 @@ pub struct Link {
     wire: Wire,
     /// Bytes on the wire of those packets whose transmission starts within the measured time; counted with a link layer.
     wire_bytes: u64,
+    /// The modem behind the queue: a link of its own, which nobody else reaches.
+    modem: Option<Box<Link>>,
     drops: Vec<Dropped>,
     /// Start of transmission, colour and size of the packets that this link has marked and that may still wait (fast
     /// path).
@@ -180,6 +189,7 @@ impl Link {
             retry_at: Time::ZERO,
             wire: Wire::default(),
             wire_bytes: 0,
+            modem: None,
             drops: Vec::new(),
             scheduled_marks: VecDeque::new(),
         }
@@ -199,6 +209,9 @@ impl Link {
         (self.measured_from, self.measured_for) = (begin, end.since(begin));
         if let Queue::Unshared(links) = &mut self.queue {
             links.measure(begin, end);
+        }
+        if let Some(modem) = &mut self.modem {
+            modem.measure(begin, end);
         }
     }
 
@@ -220,8 +233,25 @@ impl Link {
         self.is_special = true;
     }
 
-    /// Returns the mean rate between two times.
+    /// Puts a modem behind the queue, which becomes a shaper of this link's rate: what leaves it reaches the modem at once,
+    /// and the modem's FIFO, transmitter and delay do the rest. `modem` must have a FIFO and be on the fast path.
+    ///
+    /// Without a burst the shaper is a clock, as CAKE's: after each packet it waits as long as the packet would take.
+    pub fn set_modem(&mut self, modem: Link) {
+        self.modem = Some(Box::new(modem));
+        self.slow = true;
+    }
+
+    /// Returns the modem behind the queue.
+    pub fn modem(&mut self) -> Option<&mut Link> {
+        self.modem.as_deref_mut()
+    }
+
+    /// Returns the mean rate between two times; the modem's, if there is one.
     pub fn mean_rate(&self, begin: Time, end: Time) -> Rate {
+        if let Some(modem) = &self.modem {
+            return modem.mean_rate(begin, end);
+        }
         match &self.trace {
             Some(position) if end > begin => {
                 let bits = position.bytes_between(begin, end) as f64 * 8.0;
@@ -367,8 +397,7 @@ impl Link {
                 let was_idle = !std::mem::replace(&mut self.transmitting, true);
                 self.retry_at = Time::ZERO;
                 self.busy_until = self.end_of_transmission(packet.bytes, now, was_idle);
-                let (free_at, arrives_at) = (self.busy_until, self.busy_until + self.delay);
-                Served::Started { packet, free_at, arrives_at }
+                self.depart(packet, at, now, (self.busy_until, self.busy_until + self.delay))
             }
             Dequeued::WaitUntil(time) => self.retry(now, time),
             Dequeued::Empty => {
@@ -428,7 +457,28 @@ impl Link {
         self.take_tokens(packet.bytes, now);
         self.transmitting = false; // an arrival at the same time may leave at once, too
         self.retry_at = Time::ZERO;
-        Served::Started { packet, free_at: now, arrives_at: now + self.delay }
+        self.depart(packet, at, now, (now, now + self.delay))
+    }
+
+    /// Lets a packet go that has reached the queue at `arrived` and left it at `now`. `times` say when the transmitter is
+    /// free and when the packet reaches the far end, unless a modem is behind.
+    fn depart(&mut self, mut packet: Packet, arrived: Time, now: Time, times: (Time, Time)) -> Served {
+        let (free_at, arrives_at) = times;
+        let Some(modem) = &mut self.modem else {
+            return Served::Started { packet, free_at, arrives_at };
+        };
+        match modem.arrive(&mut packet, now) {
+            Arrival::Arrives { start, at } => {
+                if self.is_measured(start) {
+                    self.counts.waited(start.since(arrived));
+                }
+                Served::Started { packet, free_at, arrives_at: at }
+            }
+            Arrival::Dropped | Arrival::Queued { .. } => {
+                self.drops.extend(std::iter::from_fn(|| modem.take_drop()));
+                Served::Lost { free_at }
+            }
+        }
     }
 
     /// Takes the packet that leaves next out of a FIFO, which drops nothing then.
@@ -450,8 +500,14 @@ impl Link {
         self.note_drop(packet, DropReason::Policed);
     }
 
-    /// Returns the packets and bytes waiting at `now`.
+    /// Returns the packets and bytes waiting at `now`, in the modem's queue too.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
+        let (packets, bytes) = self.own_backlog(now);
+        let behind = self.modem.as_mut().map_or((0, 0), |modem| modem.backlog(now));
+        (packets + behind.0, bytes + behind.1)
+    }
+
+    fn own_backlog(&mut self, now: Time) -> (u32, u64) {
         let (packets, bytes) = self.queue.backlog(now);
         match &self.held {
             Some((held, _)) => (packets + 1, bytes + u64::from(held.bytes)),
@@ -459,10 +515,21 @@ impl Link {
         }
     }
 
+    /// Returns the packets that wait here and have no time of arrival at the far end yet.
+    pub fn stored(&mut self, now: Time) -> u32 {
+        if self.schedules_departures() { 0 } else { self.own_backlog(now).0 }
+    }
+
     /// Returns the counts before any event at `end`: a packet whose transmission starts then or later does not count as
-    /// sent or marked. On the slow path the caller must ask at that time.
+    /// sent or marked. On the slow path the caller must ask at that time. With a modem they are those of both queues
+    /// together.
     pub fn counts_before(&mut self, end: Time) -> [ColourCounts; 3] {
         let mut colours = self.counts.colours;
+        if let Some(modem) = &mut self.modem {
+            for (own, behind) in colours.iter_mut().zip(modem.counts_before(end)) {
+                own.pass_on(&behind);
+            }
+        }
         if let Some(fifo) = self.queue.as_fifo().filter(|_| !self.slow) {
             let last = Time(end.0.saturating_sub(1));
             let waiting = fifo.waiting(last);
@@ -502,11 +569,14 @@ impl Link {
     /// Returns the bytes on the wire of the packets whose transmission started within the measured time; `None` without a
     /// link layer.
     pub fn wire_bytes(&self) -> Option<u64> {
-        self.wire.layer.map(|_| self.wire_bytes)
+        match &self.modem {
+            Some(modem) => modem.wire_bytes(),
+            None => self.wire.layer.map(|_| self.wire_bytes),
+        }
     }
 
     /// Returns whether the engine schedules a packet's arrival at the far end when it reaches the link (the fast path).
-    pub fn schedules_departures(&mut self) -> bool {
+    fn schedules_departures(&mut self) -> bool {
         matches!(self.queue, Queue::Unshared(_)) || !self.slow && self.queue.as_fifo().is_some()
     }
 
@@ -537,7 +607,7 @@ impl Link {
     #[inline(always)]
     fn count_sent(&mut self, packet: &Packet, arrived: Time, start: Time) {
         self.counts.sent(packet.colour, packet.bytes);
-        if self.is_measured(start) {
+        if self.modem.is_none() && self.is_measured(start) {
             self.counts.waited(start.since(arrived));
         }
     }

@@ -242,6 +242,14 @@ impl ColourCounts {
         self.drops.iter().fold(Count::default(), |sum, &count| sum + count)
     }
 
+    /// Makes these the counts of two queues in a row, the second of which is `behind`.
+    pub fn pass_on(&mut self, behind: &ColourCounts) {
+        for (own, dropped) in self.drops.iter_mut().zip(behind.drops) {
+            *own = *own + dropped;
+        }
+        self.sent = behind.sent;
+    }
+
     /// Returns the counts since `earlier`.
     pub fn since(self, earlier: ColourCounts) -> ColourCounts {
         ColourCounts {

@@ -163,30 +163,36 @@ pub fn parse_size(field: &str, text: &str) -> Result<u64> {
     Ok(bytes.round() as u64)
 }
 
-/// Parses a buffer: `50p` (packets), `64kB` (bytes) or `1bdp` (bandwidth-delay products of `rate` and `rtt`, in bytes).
+/// Parses a buffer: `50p` (packets), `64kB` (bytes), `200ms` (what `rate` sends in that time, in bytes) or `1bdp`
+/// (bandwidth-delay products of `rate` and `rtt`, in bytes).
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no buffer, or the buffer holds less than one packet.
 pub fn parse_buffer(field: &str, text: &str, rate: Rate, rtt: Dur) -> Result<Buffer> {
-    let allowed = "at least one packet, in packets (50p), bytes (64kB) or bandwidth-delay products (1bdp)";
+    let units =
+        "in packets (50p), bytes (64kB), time at the link's rate (200ms) or bandwidth-delay products (1bdp)";
+    let allowed = format!("at least one packet, {units}");
     let (number, unit) = units::split(text);
-    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), allowed))?;
-    let buffer = match unit.to_ascii_lowercase().as_str() {
-        "p" if value.fract() == 0.0 && (1.0..=1e9).contains(&value) => Buffer::Packets(value as u32),
-        "bdp" => Buffer::Bytes((value * rate.bytes_in(rtt)).round() as u64),
-        "p" => return Err(Error::field(field, quote(text), allowed)),
-        _ => Buffer::Bytes(parse_with(field, text, units::SIZE, allowed)? as u64),
+    let value = units::number(number).ok_or_else(|| Error::field(field, quote(text), &*allowed))?;
+    let unit = unit.to_ascii_lowercase();
+    let seconds = units::TIME.iter().find(|(name, _)| *name == unit).map(|(_, scale)| value * scale);
+    let sent_in = |span: f64| (rate.0 as f64 * span / 8.0).round() as u64;
+    let buffer = match (unit.as_str(), seconds) {
+        ("p", _) if value.fract() == 0.0 && (1.0..=1e9).contains(&value) => Buffer::Packets(value as u32),
+        ("bdp", _) => Buffer::Bytes((value * rate.bytes_in(rtt)).round() as u64),
+        ("p", _) => return Err(Error::field(field, quote(text), allowed)),
+        (_, Some(span)) => Buffer::Bytes(sent_in(span)),
+        _ => Buffer::Bytes(parse_with(field, text, units::SIZE, &allowed)? as u64),
     };
     match buffer {
         Buffer::Bytes(bytes) if !(1500..=1 << 40).contains(&bytes) => {
-            let allowed = "at least one 1500-byte packet, in packets (50p), bytes (64kB) or bandwidth-delay \
-                           products (1bdp)";
-            Err(match unit.eq_ignore_ascii_case("bdp") {
-                true => {
-                    Error::faulty(field, quote(text), format!("is {bytes} B at this rate and RTT"), allowed)
-                }
-                false => Error::field(field, quote(text), allowed),
-            })
+            let allowed = format!("at least one 1500-byte packet, {units}");
+            let fault = match (unit.as_str(), seconds) {
+                ("bdp", _) => format!("is {bytes} B at this rate and RTT"),
+                (_, Some(_)) => format!("is {bytes} B at this rate"),
+                _ => return Err(Error::field(field, quote(text), allowed)),
+            };
+            Err(Error::faulty(field, quote(text), fault, allowed))
         }
         good => Ok(good),
     }

@@ -5,6 +5,7 @@ from ._install import WredProfile as WredProfile
 from ._install import install_script as install_script
 from ._install import installation as installation
 from ._install import link_of as link_of
+from ._install import link_of_cell as link_of_cell
 from ._install import settings as settings
 from ._install import why_nothing as why_nothing
 from ._install import wred_table as wred_table

@@ -6,19 +6,27 @@ front of the bottleneck. A line that begins with # is a remark.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mousehole import _engine
+from mousehole.base import rate_of, rate_text
 from mousehole.engine_types import InstallPlan, Scenario
+from mousehole.runs import Cell, Results
 from mousehole.scenario import bottleneck
 
 FULL_PACKET = 1500
 """Bytes of a full packet, to turn a buffer in bytes into packets."""
 
+NO_LAYER = "none"
+"""The name of no link layer, by which a shaper counts nothing for it."""
+
 TO_CLIENTS = "# download direction: DEV is the device towards the clients"
 TO_PROVIDER = "# upload direction: DEV is the device towards the provider"
 """What stands before the lines of each direction where a scheme is at both."""
+
+AT_THE_LINE = "# the rate is the line's, as simulated; before a modem take less: --shape 95% simulates that"
+"""Which rate the commands have where the scheme is on the line itself, and why."""
 
 FIREWALL = (
     "sysctl -q -w net.netfilter.nf_conntrack_acct=1",
@@ -29,10 +37,25 @@ FIREWALL = (
 
 
 @dataclass(frozen=True)
+class Shaping:
+    """How the scheme stands before a modem, whose the line is."""
+
+    rate: str
+    """Rate of the shaper, as a share of the line's or a rate; a scheme may have its own."""
+    line_bps: int
+    """Rate of the line, of one that varies its mean."""
+    varies: bool
+    buffer: str
+    """Buffer of the scheme's queue, as it was given."""
+    rtt: str | None
+
+
+@dataclass(frozen=True)
 class Link:
     """What the commands need to know of a link."""
 
     rate_bps: int
+    """Rate at which the scheme sends: the link's, or the shaper's before a modem."""
     buffer_packets: int
     """Its buffer in full packets, at least one."""
     overhead: int
@@ -43,6 +66,17 @@ class Link:
     """The other direction, if the scheme is there too."""
     layer: str | None = None
     """The link layer, in place of `overhead`."""
+    burst: int | None = None
+    """Depth of the token bucket in bytes, if it was given."""
+    shaping: Shaping | None = None
+    """The modem behind, if there is one."""
+
+    def under(self, scheme: str) -> "Link":
+        """Returns the link as a scheme has it, whose shaper may have a rate of its own."""
+        own = rate_of(scheme)
+        if own is None or self.shaping is None:
+            return self
+        return _shaped(self, replace(self.shaping, rate=own))
 
 
 @dataclass(frozen=True)
@@ -83,31 +117,62 @@ class Settings:
     """Kernels and programs that must be there."""
 
 
-def link_of(scenario: Scenario, buffer: str) -> Link | None:
+def link_of(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
     """Returns the bottleneck of a scenario that is filled in, None if its rate is not constant or unknown.
 
-    `buffer` is that of the cell of the grid, such as `50p`, `64kB` or `1bdp`.
+    A rate that varies must have a shaper at a constant one before it. `buffer` is that of the cell of the
+    grid, such as `50p`, `64kB` or `1bdp`; `means` are the manifest's, whose scenario has no folders of files.
     """
-    facts = bottleneck.facts(scenario)
-    if facts["rate"] is None:
+    at, data_are_up = scenario.get("at"), bottleneck.is_up(scenario)
+    # The scheme is where `at` has it, also if the data go the other way.
+    is_upload = at == "up" if at in bottleneck.EACH and "topology" not in scenario else data_are_up
+    if means is None:
+        means = bottleneck.mean_rates(scenario) if bottleneck.shape(scenario, is_upload) else {}
+    own = _direction(scenario, buffer, is_upload, means)
+    if own is None or at != "both" or "topology" in scenario:
+        return own
+    back = buffer if is_upload else scenario["link"].get("up_buffer", buffer)
+    other = _direction(scenario, back, not is_upload, means)
+    return None if other is None else replace(own, other=other)
+
+
+def link_of_cell(results: Results, cell: Cell) -> Link | None:
+    """Returns the bottleneck in a cell of a comparison, None as `link_of` does."""
+    return link_of(results.manifest["scenario"], cell.buffer, results.manifest.get("mean_rates", {}))
+
+
+def _direction(scenario: Scenario, buffer: str, is_upload: bool, means: Mapping[str, int]) -> Link | None:
+    """Returns one direction of a bottleneck."""
+    rate, shape = bottleneck.rates(scenario)[is_upload], bottleneck.shape(scenario, is_upload)
+    rtt = bottleneck.rtt(scenario)
+    varies = bottleneck.varies(rate)
+    if rate is None or (varies and shape is None):
         return None
-    rate_bps = _engine.parse_rate("rate", facts["rate"])
-    packets = buffer_packets(buffer, rate_bps, facts["rtt"])
+    wire, way = scenario["link"], bottleneck.EACH[is_upload]
+    rate_bps = means[way] if varies else _engine.parse_rate("rate", rate)
+    packets = buffer_packets(buffer, rate_bps, rtt)
     if packets is None:
         return None
-    wire, is_upload = scenario["link"], bottleneck.is_up(scenario)
-    overhead, layer = wire.get("overhead", 0), wire.get("layer")
-    other = None
-    if scenario.get("at") == "both" and "topology" not in scenario:
-        rate = bottleneck.rates(scenario)[not is_upload]
-        own = buffer if is_upload else scenario["link"].get("up_buffer", buffer)
-        if rate is None or bottleneck.varies(rate):
-            return None
-        bps = _engine.parse_rate("rate", rate)
-        other = Link(
-            bps, buffer_packets(own, bps, facts["rtt"]) or packets, overhead, not is_upload, layer=layer
-        )
-    return Link(rate_bps, packets, overhead, is_upload, other, layer)
+    burst = wire.get("burst")
+    link = Link(
+        rate_bps, packets, wire.get("overhead", 0), is_upload, layer=wire.get("layer"),
+        burst=None if burst is None else _engine.parse_size("burst", burst),
+    )  # fmt: skip
+    if shape is None:
+        return link
+    if (counted := wire.get("shape_layer")) is not None:
+        link = replace(link, overhead=0, layer=None if counted == NO_LAYER else counted)
+    return _shaped(link, Shaping(shape, rate_bps, varies, buffer, rtt))
+
+
+def _shaped(link: Link, shaping: Shaping) -> Link:
+    """Returns the link behind which a modem is, with the rate and buffer of the shaper."""
+    rate_bps = _engine.shaped_rate("link.shape", shaping.rate, shaping.line_bps, shaping.varies)
+    packets = buffer_packets(shaping.buffer, rate_bps, shaping.rtt)
+    other = None if link.other is None else link.other.under(f"@{shaping.rate}")
+    return replace(
+        link, rate_bps=rate_bps, buffer_packets=packets or link.buffer_packets, shaping=shaping, other=other
+    )
 
 
 def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
@@ -119,20 +184,41 @@ def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
 
 
 def installation(scheme: str, link: Link | None) -> Installation | None:
-    """Returns how Linux or a common router installs a scheme, None if they cannot do it."""
+    """Returns how Linux or a common router installs a scheme, None if they cannot do it.
+
+    The lines of each direction follow a remark on its device; what was simulated stands in it too where the
+    rate is a shaper's before a modem.
+    """
     found = settings(scheme, link)
     if found is None or link is None:
         return None
-    back = None if link.other is None else settings(scheme, link.other)
-    if back is None:
-        return Installation(found.place, found.lines)
-    ways = sorted([(link.is_upload, found.lines), (not link.is_upload, back.lines)])
-    (_, down), (_, up) = ways
-    return Installation(found.place, (TO_CLIENTS, *down, TO_PROVIDER, *up))
+    own = link.under(scheme)
+    if own.other is None or (back := settings(scheme, own.other)) is None:
+        shaped = [] if own.shaping is None else [_head(own)]
+        return Installation(found.place, (*shaped, *found.lines, *_before_modem(found, own)))
+    ways = sorted([(own.is_upload, _head(own), found), (own.other.is_upload, _head(own.other), back)])
+    lines = (line for _, head, way in ways for line in (head, *way.lines))
+    return Installation(found.place, (*lines, *_before_modem(found, own)))
+
+
+def _head(link: Link) -> str:
+    """Returns the remark before the lines of a direction."""
+    head = TO_PROVIDER if link.is_upload else TO_CLIENTS
+    if link.shaping is None:
+        return head
+    line, mean = rate_text(link.shaping.line_bps), "mean of " if link.shaping.varies else ""
+    share = f"{100 * link.rate_bps / link.shaping.line_bps:.4g} %"
+    return f"{head}; {share} of the line's {mean}{line}, as it was simulated"
+
+
+def _before_modem(found: Settings, link: Link) -> tuple[str, ...]:
+    """Returns the remark on a rate that is the link's own, where a command has one."""
+    has_rate = any(re.search(r"\b(rate|bandwidth) ", line) for line in found.lines if line[0] != "#")
+    return (AT_THE_LINE,) if link.shaping is None and has_rate else ()
 
 
 def settings(scheme: str, link: Link | None) -> Settings | None:
-    """Returns everything that installs a scheme, None if nothing does."""
+    """Returns everything that installs a scheme in one direction, None if nothing does."""
     if link is None or "reason" in (way := _plan(scheme, link)):
         return None
     names = WredProfile.__dataclass_fields__
@@ -143,13 +229,17 @@ def settings(scheme: str, link: Link | None) -> Settings | None:
 def why_nothing(scheme: str, link: Link | None) -> str:
     """Returns why nothing installs a scheme, as a clause; empty if something does."""
     if link is None:
-        return "its commands have a fixed rate and buffer, and those of this link vary or are not known"
+        return (
+            "its commands have a fixed rate and buffer, and those of this link vary or are not known "
+            "(--shape simulates a fixed rate before it)"
+        )
     return _plan(scheme, link).get("reason", "")
 
 
 def _plan(scheme: str, link: Link) -> InstallPlan:
+    own = link.under(scheme)
     return _engine.install(
-        scheme, link.rate_bps, link.buffer_packets, link.overhead, link.layer, link.is_upload
+        scheme, own.rate_bps, own.buffer_packets, own.overhead, own.layer, own.is_upload, own.burst
     )
 
 

@@ -13,7 +13,7 @@ from mousehole.base import CDF_TIMES_S, REVISION, MouseholeError
 from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
 from mousehole.inputs import TrafficInput
 from mousehole.runs import CENSORED_SHARE, Manifest, Plan, SchemeParameters
-from mousehole.scenario import filled, rate_traces, sizefiles, with_traces_moved
+from mousehole.scenario import bottleneck, filled, rate_traces, sizefiles, with_traces_moved
 from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
 
 TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"}
@@ -23,7 +23,10 @@ TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_t
 def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
     """Returns the manifest of a comparison; `read` is what was read of the traffic."""
     first = plan.scenario(plan.cells[0], plan.baseline)
+    means = bottleneck.mean_rates(plan.base)
+    varying: Manifest = {"mean_rates": means} if means else {}  # type: ignore[typeddict-item]
     return {
+        **varying,
         "mousehole_version": _engine.__version__,
         "git_revision": REVISION,
         "inputs": [

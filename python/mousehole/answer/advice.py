@@ -9,11 +9,11 @@ import numpy as np
 
 from mousehole.answer import findings, notes, tables, vetoes
 from mousehole.answer._entries import Outcome
-from mousehole.answer._install import Installation, Link, installation, link_of, why_nothing
+from mousehole.answer._install import Installation, Link, installation, link_of_cell, why_nothing
 from mousehole.answer.findings import BETTER, MARGIN, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
 from mousehole.answer.vetoes import Veto, is_ideal
-from mousehole.base import capped, counted, unit_text
+from mousehole.base import capped, counted, rate_of, unit_text
 from mousehole.inputs import account
 from mousehole.runs import Cell, Finding, Plan, Results
 from mousehole.statistics import LEAST_REPLICATIONS, Design, Estimate, log_ratio, smaller_in
@@ -137,7 +137,7 @@ def _advice(
 def _without_verdict(results: Results, cell: Cell, line: str, least: str | None = None) -> Advice:
     """Says why there is no verdict, and what the estimates are under `least`, which is ahead so far."""
     found = vetoes.vetoes(results, cell) if results.plan.replications < LEAST_REPLICATIONS else []
-    others = [*_pays_lines(results, found, "By estimate, some pay under "), *_unsteady(results, cell)]
+    others = [*_pays_lines(results, found, "By estimate, some pay under "), *_remarks(results, cell)]
     classes = [] if least in (None, results.plan.baseline) else _class_lines(results, cell, least or "")
     lines = [line, *_packed(classes, MOST_LINES - 1 - len(others)), *others]
     return _advice(results, cell, NO_VERDICT, lines, found)
@@ -177,7 +177,7 @@ def _vetoed(results: Results, cell: Cell, found: Sequence[Veto]) -> Advice:
         f"Nothing is recommended: what beats {results.plan.baseline} for {words} makes others pay.",
         *_pays_lines(results, found, "Not recommended: "),
         _sureness(results, cell),
-        *_unsteady(results, cell),
+        *_remarks(results, cell),
     ]
     return _advice(results, cell, VETOED, lines, found)
 
@@ -207,7 +207,7 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
     """Says that no scheme is known to beat the baseline, and which one might."""
     plan = results.plan
     words = findings.primary_words(results, cell)
-    lines_kept = [_sureness(results, cell), *_unsteady(results, cell)]
+    lines_kept = [_sureness(results, cell), *_remarks(results, cell)]
     open_ones = [finding for finding in primary if finding.outcome == UNDECIDED]
     tried = _names([finding.scheme for finding in primary])
     if not open_ones:
@@ -247,7 +247,7 @@ def _candidates(results: Results, cell: Cell, better: list[str], out: set[str]) 
 
     Vetoes rule out those of `out`.
     """
-    link = link_of(results.manifest["scenario"], cell.buffer)
+    link = link_of_cell(results, cell)
     pays = out | {one.scheme for one in vetoes.vetoes(results, cell) if one.binds}
     ranked = [scheme for scheme in _ranked(results, cell) if scheme not in pays]
     ways = {scheme: installation(scheme, link) for scheme in ranked}
@@ -316,7 +316,7 @@ def _recommended(results: Results, cell: Cell, found: _Candidates, pays: Sequenc
 
     `pays` says who pays under the schemes that are shown to beat the baseline.
     """
-    link = link_of(results.manifest["scenario"], cell.buffer)
+    link = link_of_cell(results, cell)
     chosen = _chosen(results, cell, found)
     way = found.ways[chosen]
     rivals = [scheme for scheme in found.ranked if scheme != chosen]
@@ -328,7 +328,7 @@ def _recommended(results: Results, cell: Cell, found: _Candidates, pays: Sequenc
         *_pays_lines(results, near, "Not recommended: "),
         *_may_pay(results, cell, chosen),
         _sureness(results, cell, chosen, peers),
-        *_unsteady(results, cell),
+        *_remarks(results, cell),
     ]
     if ahead:
         where = "here" if results.plan.in_rounds else "in simulation"
@@ -423,6 +423,27 @@ def _beside(results: Results, cell: Cell, scheme: str, chosen: str) -> str:
     faster, of = smaller_in(*(results.primary_values(cell, name) for name in (scheme, chosen)))
     change = _ratio(results, cell, scheme, chosen).as_change().mean
     return f"{scheme} {capped(change)} % (faster in {faster} of {of})"
+
+
+def _remarks(results: Results, cell: Cell) -> list[str]:
+    """Returns how schemes stand before a modem, and whether there is no steady state."""
+    return [*_before_modem(results, cell), *_unsteady(results, cell)]
+
+
+def _before_modem(results: Results, cell: Cell) -> list[str]:
+    """Returns which scheme is the modem's FIFO alone, and at which rate the others send into it."""
+    link = results.manifest["scenario"]["link"]
+    if (shape := link.get("shape")) is None:
+        return []
+    up = link.get("up_shape", shape)
+    each = f"at {shape} of the line" if shape.endswith("%") else f"at {shape}"
+    each += "" if up == shape else f" ({up} up)"
+    own = "; those with @ at their own rate" if any(map(rate_of, results.plan.schemes)) else ""
+    modem = link.get("modem_buffer", cell.buffer)
+    unshaped = [one for one in results.plan.schemes if one == "droptail"]
+    alone = f"{unshaped[0]} is what is there: the modem's FIFO of {modem} alone" if unshaped else ""
+    others = f"the others send into it {each}{own}"
+    return [f"{alone}; {others}." if alone else f"Schemes send into a modem's FIFO of {modem} {each}{own}."]
 
 
 def _unsteady(results: Results, cell: Cell) -> list[str]:

@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 
 from mousehole import _engine
-from mousehole.answer._install import Link, in_packets, link_of
+from mousehole.answer._install import Link, in_packets, link_of_cell
 from mousehole.answer._ways import WAY_BACK, WAYS, busier_way, directions, used_by_direction
 from mousehole.base import counted, scheme_name, share_text, size_text
 from mousehole.runs import Cell, Results
@@ -202,7 +202,7 @@ def _without_effect(results: Results, cell: Cell) -> list[str]:
 
 def _far_below(results: Results, cell: Cell) -> list[str]:
     """Names the schemes whose thresholds are far below the buffer, and offers shares of the buffer."""
-    link = link_of(results.manifest["scenario"], cell.buffer)
+    link = link_of_cell(results, cell)
     low = [
         scheme
         for scheme in results.plan.schemes
@@ -360,6 +360,9 @@ def _colour_shares(colours: list[dict[str, dict[str, int]]]) -> dict[str, float]
 def _rate_bps(results: Results) -> float | None:
     """Returns the rate of the link, None for a topology."""
     base = results.plan.base
+    mean = results.manifest.get("mean_rates", {}).get(bottleneck.EACH[bottleneck.is_up(base)])
+    if mean is not None:  # a result that was kept has no trace
+        return mean
     rate = None if base.get("topology") else bottleneck.mean_rate(base)
     return None if rate is None else _engine.parse_rate("rate", rate)
 

@@ -5,7 +5,7 @@ from math import inf, isfinite, nan
 
 import numpy as np
 
-from mousehole.answer._install import Link, installation, link_of
+from mousehole.answer._install import Link, installation, link_of_cell
 from mousehole.answer._ways import busier_way
 from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
@@ -138,7 +138,7 @@ def best_times(times: list[GridTime]) -> list[GridTime]:
 
 def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
     """Returns the schemes in groups by who can use them; the best for short transfers of each group first."""
-    link = link_of(results.manifest["scenario"], cell.buffer)
+    link = link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
     groups: dict[str, list[str]] = {name: [] for name in (NOT_IN_LINUX, INSTALLABLE, IDEALS)}
     for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):

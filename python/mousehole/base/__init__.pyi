@@ -34,12 +34,14 @@ from ._options import buffer_checked as buffer_checked
 from ._options import least as least
 from ._options import load_list as load_list
 from ._options import parameters as parameters
+from ._options import rate_of as rate_of
 from ._options import scheme_name as scheme_name
 from ._options import split_list as split_list
 from ._options import text_list as text_list
 from ._options import whole as whole
 from ._options import with_unit as with_unit
 from ._options import with_units as with_units
+from ._options import without_rate as without_rate
 from ._places import Apps as Apps
 from ._places import applications as applications
 from ._places import is_place as is_place

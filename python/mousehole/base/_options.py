@@ -24,10 +24,10 @@ class Unit:
 BITS = Unit("bit", "a number of bits per second, or a text with a unit such as 10mbit")
 SECONDS = Unit("s", "a number of seconds, or a text with a unit such as 80ms")
 BYTES = Unit("B", "a number of bytes, or a text with a unit such as 15kB")
-BUFFER = Unit("B", "a number of bytes, or a text such as 50p, 64kB or 1bdp")
+BUFFER = Unit("B", "a number of bytes, or a text such as 50p, 64kB, 200ms or 1bdp")
 
 UNITS: dict[str, Unit] = {
-    **dict.fromkeys(("rate", "down", "up", "client_rate"), BITS),
+    **dict.fromkeys(("rate", "down", "up", "client_rate", "shape", "up_shape"), BITS),
     **dict.fromkeys(
         (
             "rtt",
@@ -43,15 +43,25 @@ UNITS: dict[str, Unit] = {
         ),
         SECONDS,
     ),
-    **dict.fromkeys(("buffer", "up_buffer"), BUFFER),
+    **dict.fromkeys(("buffer", "up_buffer", "modem_buffer", "up_modem_buffer"), BUFFER),
     "burst": BYTES,
 }
 """The units of a scenario's quantities, by the names of their fields; traffic has fields of its own."""
 
 
 def scheme_name(scheme: str) -> str:
-    """Returns the name of a scheme or part without its parameters: `sfd` of `sfd(th=15kB)`."""
-    return scheme.partition("(")[0].strip()
+    """Returns the name of a scheme or part without its parameters and rate: `sfd` of `sfd(th=15kB)@90%`."""
+    return without_rate(scheme).partition("(")[0].strip()
+
+
+def without_rate(scheme: str) -> str:
+    """Returns a scheme without the rate of a shaper of its own: `cake` of `cake@90%`."""
+    return scheme.partition("@")[0].strip()
+
+
+def rate_of(scheme: str) -> str | None:
+    """Returns the rate of a shaper of the scheme's own, None without one: `90%` of `cake@90%`."""
+    return scheme.partition("@")[2].strip() or None
 
 
 def with_unit(field: str, given: Any, unit: Unit) -> str:

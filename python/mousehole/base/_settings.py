@@ -75,8 +75,8 @@ class RunOptions:
         None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK
     )
     buffer: str | float | Sequence[str | float] | None = option(
-        None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp); several give a grid.",
-        "50p|64kB|1bdp[,…]", LINK,
+        None, "Buffer in packets, bytes, time or bandwidth-delay products (default: 1bdp); several: a grid.",
+        "50p|64kB|200ms|1bdp[,…]", LINK,
     )  # fmt: skip
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
     link_layer: str | None = option(
@@ -84,6 +84,25 @@ class RunOptions:
     )
     burst: str | float | None = option(
         None, "Depth of a token bucket that shapes the link, as tc's tbf (default: none).", "8kB", LINK
+    )
+    shape: str | float | None = option(
+        None, "Schemes send at this share of the line's rate, or rate, into a modem's FIFO (default: none).",
+        "90%|RATE", LINK,
+    )  # fmt: skip
+    up_shape: str | float | None = option(
+        None, "The same of the upload direction (default: as --shape).", "90%|RATE", LINK
+    )
+    modem_buffer: str | float | None = option(
+        None,
+        "Buffer of that FIFO, all that droptail has (default: as --buffer).",
+        "200ms|50p|64kB",
+        LINK,
+    )
+    shape_layer: str | None = option(
+        None,
+        "What shapers count of packets: a link layer, or none (default: as the line).",
+        "NAME|none",
+        LINK,
     )
     users: int | None = option(None, "Number of users (default: the place's).", "N", TRAFFIC, int)
     apps: Apps | None = option(  # noqa: RUF009 (the call only declares)

@@ -116,6 +116,8 @@ app = typer.Typer(
 OPTION_OF_FIELD = {
     "link.rate": "--rate", "link.rtt": "--rtt", "link.buffer": "--buffer", "link.down": "--down",
     "link.up": "--up", "link.overhead": "--overhead", "link.layer": "--link-layer", "link.burst": "--burst",
+    "link.shape": "--shape", "link.up_shape": "--up-shape", "link.modem_buffer": "--modem-buffer",
+    "link.shape_layer": "--shape-layer",
     "mtu": "--mtu", "down": "--down", "up": "--up", "at": "--at", "payload": "--payload",
     "topology.rate": "--rate", "topology.rtt": "--rtt", "topology.buffer": "--buffer",
     "topology.up": "--up", "traffic.load": "--load", "traffic.payload": "--payload",

@@ -97,6 +97,8 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
       and `up` it is that of both directions; with `rate`, the upload direction has "1000p"
     - `overhead`: link-layer bytes added to every packet (0)
     - `link_layer`: the link layer by name, such as "docsis", in place of `overhead`
+    - `shape` and `up_shape`: the line is a modem's, and schemes send into its FIFO at this share of the
+      line's rate, or rate (none); `modem_buffer` is that FIFO's, `shape_layer` what shapers count
     - `burst`: depth of a token bucket that shapes both directions of the link, as Linux's tbf does (none)
 
     The traffic:

@@ -15,7 +15,7 @@ from mousehole.answer import (
     findings,
     installation,
     is_ideal,
-    link_of,
+    link_of_cell,
     notes,
     nothing_compared,
     with_bounds,
@@ -212,7 +212,7 @@ def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | N
         over = _over(most.days, most.left_out)
         lines = [f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} {over}."]
         return [*lines, *(item.sentence + "." for item in primary)], None
-    link = link_of(days[0].results.manifest["scenario"], cell.buffer)
+    link = link_of_cell(days[0].results, cell)
     ways = {item.scheme: installation(item.scheme, link) for item in better}
     can = [item for item in better if ways[item.scheme] is not None] or better
     best = min(can, key=lambda item: item.change.mean)

@@ -42,6 +42,8 @@ class SchemeParameters(TypedDict):
 class Manifest(TypedDict):
     """Everything that determines the results; no times, hosts, jobs or directories."""
 
+    mean_rates: NotRequired[dict[str, int]]
+    """The mean in bit/s of each direction whose rate varies, `down` or `up`."""
     mousehole_version: str
     git_revision: str
     inputs: list[InputEntry]

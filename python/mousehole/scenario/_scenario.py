@@ -155,6 +155,9 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "up": _given("up", options.up, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
         "overhead": options.overhead, "layer": options.link_layer,
         "burst": _given("burst", options.burst, BYTES),
+        "shape": _given("shape", options.shape, BITS), "up_shape": _given("up_shape", options.up_shape, BITS),
+        "modem_buffer": _given("modem_buffer", options.modem_buffer, BUFFER),
+        "shape_layer": options.shape_layer,
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
     if options.at is not None:

@@ -25,6 +25,10 @@ class LinkChanges(TypedDict, total=False):
     overhead: int | None
     layer: str | None
     burst: str | None
+    shape: str | None
+    up_shape: str | None
+    modem_buffer: str | None
+    shape_layer: str | None
     ignore_trace_rtt: bool | None
 
 
@@ -75,6 +79,17 @@ def rates(scenario: Scenario) -> tuple[str | None, str | None]:
     return down, (topology or link).get("up") or _mean(down)
 
 
+def shape(scenario: Scenario, is_up: bool) -> str | None:
+    """Returns the rate of the shaper before the modem of a direction as it is given, None without one."""
+    link = scenario["link"]
+    return (link.get("up_shape") if is_up else None) or link.get("shape")
+
+
+def rtt(scenario: Scenario) -> str | None:
+    """Returns the round-trip time of a bottleneck, None where a topology does not have it."""
+    return (scenario.get("topology") or scenario["link"]).get("rtt")
+
+
 def facts(scenario: Scenario) -> Facts:
     """Returns rate, buffer and round-trip time of the bottleneck of a scenario."""
     section = scenario.get("topology") or scenario["link"]
@@ -82,7 +97,7 @@ def facts(scenario: Scenario) -> Facts:
     return {
         "rate": None if varies(rate) else rate,
         "buffer": section.get("buffer"),
-        "rtt": section.get("rtt"),
+        "rtt": rtt(scenario),
     }
 
 
@@ -92,6 +107,16 @@ def mean_rate(scenario: Scenario) -> str | None:
     Raises `MouseholeError` for a file that cannot be read; a manifest has names without folders.
     """
     return _mean(rates(scenario)[is_up(scenario)])
+
+
+def mean_rates(scenario: Scenario) -> dict[str, int]:
+    """Returns the mean in bit/s of each direction whose rate varies, `down` or `up`, as `mean_rate` does."""
+    given = {way: scenario["link"].get(way) for way in EACH}
+    return {way: _engine.link_rate(way, str(rate)) for way, rate in given.items() if varies(_text(rate))}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def load_rate(scenario: Scenario) -> str | None:
@@ -110,7 +135,18 @@ def words(scenario: Scenario) -> str:
     name = f"{topology['bottleneck']}, " if topology else ""
     each = down if up == down else f"{down} down, {up} up"
     rtt = facts(scenario)["rtt"]
-    return f"{name}{each}" + (f", {rtt} RTT" if rtt else "")
+    return f"{name}{each}" + (f", {rtt} RTT" if rtt else "") + _shaper_words(scenario)
+
+
+def _shaper_words(scenario: Scenario) -> str:
+    """Returns `, shaped at 90% before a modem of 200ms`; empty without a shaper."""
+    link = scenario["link"]
+    shape, modem = link.get("shape"), link.get("modem_buffer") or link.get("buffer")
+    if shape is None:
+        return ""
+    up = link.get("up_shape", shape)
+    each = shape if up == shape else f"{shape} down, {up} up"
+    return f", shaped at {each} before a modem" + (f" of {modem}" if modem else "")
 
 
 def varies(rate: str | None) -> bool:

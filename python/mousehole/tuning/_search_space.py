@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, field_error, scheme_name, split_list, unknown_error
+from mousehole.base import (
+    MouseholeError,
+    field_error,
+    rate_of,
+    scheme_name,
+    split_list,
+    unknown_error,
+    without_rate,
+)
 from mousehole.engine_types import ParameterEntry
 
 Value = float | str
@@ -31,6 +39,8 @@ STRUCTURE = frozenset({
 """Parameters that say what a scheme is, how it counts, what hosts do; searched only if a range names them."""
 TWO_COLOURED = frozenset({"excess", "ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})
 """Markers that give no packet the third colour, so that its thresholds do nothing."""
+SHAPER = "shape"
+"""The range of the rate of a shaper before a modem, on a link that has one; `@` has it in a scheme."""
 UPPER_ENDS = {"min": "max", "first": "second", "high": "med"}
 """Endings of parameters by those of the parameters that must be larger."""
 FINE = 2
@@ -130,7 +140,15 @@ class Space:
 
     def scheme(self, values: Mapping[str, Value]) -> str:
         """Returns the scheme with these values, as the command line takes it."""
-        found = {dimension.name: dimension.text(values[dimension.name]) for dimension in self.dimensions}
+        shaper = f"@{self._texts(values)[SHAPER]}" if SHAPER in values else ""
+        return f"{self._parts(values)}{shaper}"
+
+    def _texts(self, values: Mapping[str, Value]) -> dict[str, str]:
+        return {dimension.name: dimension.text(values[dimension.name]) for dimension in self.dimensions}
+
+    def _parts(self, values: Mapping[str, Value]) -> str:
+        """Returns the scheme with these values and without the rate of a shaper."""
+        found = self._texts(values)
         texts = {name: found[name] for name in _engine.scheme_parameters(self.template) if name in found}
         parts = []
         for part in _parts(self.template):
@@ -179,8 +197,12 @@ class _Part:
     given: dict[str, str]
 
 
-def space_of(template: str, buffer_packets: int | None, ranges: Sequence[Range] = ()) -> Space:
+def space_of(
+    template: str, buffer_packets: int | None, ranges: Sequence[Range] = (), is_shaped: bool = False
+) -> Space:
     """Returns the parameters of a scheme that are searched, on a link with such a buffer.
+
+    On a link that `is_shaped` before a modem, the range `shape` is that of the shaper's rate.
 
     Where the scheme has `mode=total`, thresholds are whole packets and the weight is a power of two, as
     routers' WRED has them. Raises `MouseholeError` for a scheme that the engine refuses and for one without a
@@ -189,9 +211,15 @@ def space_of(template: str, buffer_packets: int | None, ranges: Sequence[Range] 
     _engine.scheme_parameters(template)
     buffer = buffer_packets or 100
     given_ranges = {one.name: one for one in ranges}
+    shaper = given_ranges.pop(SHAPER, None) if is_shaped else None
+    if shaper is not None and rate_of(template) is not None:
+        fault = f"is given in {template}"
+        raise field_error("range", SHAPER, "a rate that the scheme leaves open", fault)
     found = [
         dimension for part in _parts(template) for dimension in _of_part(template, part, buffer, given_ranges)
     ]
+    if shaper is not None:
+        found.append(_shaper(shaper))
     if not found:
         given = any(part.given for part in _parts(template))
         fault = "leaves no parameter to search" if given else "has no parameter to search"
@@ -214,9 +242,22 @@ def read_range(text: str) -> Range:
     return Range(name, words, is_choice=True)
 
 
-def check_ranges(ranges: Iterable[Range], templates: Sequence[str]) -> None:
+def _shaper(asked: Range) -> Dimension:
+    """Returns how the rate of the shaper before a modem is searched: in percent of the line's rate."""
+    text = f"{asked.name}={'..'.join(asked.words)}"
+    form = "shares of the line's rate, such as shape=50%..100%"
+    if not all(word.endswith("%") for word in asked.words):
+        raise field_error("range", text, form)
+    if asked.is_choice:
+        return Dimension(SHAPER, None, 0, 0, asked.words[0], choices=asked.words)
+    low, high = _asked(asked, SHAPE)
+    return Dimension(SHAPER, SHAPE, low, high, high)
+
+
+def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: bool = False) -> None:
     """Raises `MouseholeError` for a range of a parameter that no scheme has, or twice for one."""
-    known = [name for template in templates for name in _engine.scheme_parameters(template)]
+    of_link = [SHAPER] if is_shaped else []
+    known = of_link + [name for template in templates for name in _engine.scheme_parameters(template)]
     known = list(dict.fromkeys([*known, *(name.partition(".")[2] for name in known if "." in name)]))
     names = [one.name for one in ranges]
     for place, name in enumerate(names):
@@ -229,12 +270,12 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str]) -> None:
 def meaning(scheme: str) -> tuple[object, ...]:
     """Returns what two texts of one scheme have in common: its parts' names, every parameter's value."""
     names = tuple(scheme_name(part) for part in scheme.split("|"))
-    return (names, tuple(sorted(_engine.scheme_parameters(scheme).items())))
+    return (names, rate_of(scheme), tuple(sorted(_engine.scheme_parameters(scheme).items())))
 
 
 def _parts(template: str) -> list[_Part]:
     parts = []
-    for text in template.split("|"):
+    for text in without_rate(template).split("|"):
         inside = text.strip().partition("(")[2].removesuffix(")")
         items = [item for item in split_list(inside) if item] if inside else []
         given = {name.strip(): value.strip() for name, _, value in (item.partition("=") for item in items)}
@@ -482,6 +523,7 @@ def _percent(text: str) -> float:
     return float(text.removesuffix("%"))
 
 
+SHAPE = Kind("percent", _percent, lambda value: f"{_plain(value)}%", is_log=False)
 SIZE = Kind("size", _size, _size_text, above=64.0)
 TIME = Kind("time", partial(_engine.parse_duration, "time"), _time_text)
 SHARE = Kind("share", _percent, lambda value: f"{_plain(value)}%", is_log=False)

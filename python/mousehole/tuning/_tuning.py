@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mousehole import _engine
-from mousehole.answer import jsonout, link_of, settings, vetoes, why_nothing
+from mousehole.answer import jsonout, link_of, link_of_cell, settings, vetoes, why_nothing
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -49,6 +49,8 @@ from mousehole.runs import (
     load_policies,
     opened,
 )
+from mousehole.scenario import bottleneck
+from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
 from mousehole.tuning._kept import install_files, tune_document
 from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions
@@ -68,7 +70,15 @@ from mousehole.tuning._results import (
     TuneResults,  # fmt: skip
 )
 from mousehole.tuning._search import ROUND, Search, Trial, Where, front, is_accepted
-from mousehole.tuning._search_space import Range, Space, check_ranges, meaning, read_range, space_of
+from mousehole.tuning._search_space import (
+    SHAPER,
+    Range,
+    Space,
+    check_ranges,
+    meaning,
+    read_range,
+    space_of,
+)
 from mousehole.tuning._words import answer
 from mousehole.tuning.objectives import Goal, Limit, Quantity
 
@@ -165,7 +175,10 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
     (cell,) = prepared.plan.cells
     link = link_of(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
-    spaces = [space_of(one, packets, wanted.ranges) for one in wanted.templates]
+    is_shaped = bottleneck.shape(prepared.plan.base, is_up=False) is not None
+    if not is_shaped:
+        _refuse_shape(wanted)
+    spaces = [space_of(one, packets, wanted.ranges, is_shaped) for one in wanted.templates]
     where = _where(prepared, wanted, len(spaces), backend)
     search, wanted = _searched(prepared, wanted, spaces, where, begin)
     finalists = _finalists(search.trials, wanted, spaces)
@@ -269,7 +282,7 @@ def _wanted(options: TuneOptions) -> _Wanted:
             objectives.check_scheme(field, scheme)
     given = [options.ranges] if isinstance(options.ranges, str) else list(options.ranges or ())
     ranges = tuple(read_range(one) for one in given)
-    check_ranges(ranges, templates)
+    check_ranges(ranges, templates, is_shaped=True)
     if options.trials is not None and options.budget is not None:
         raise conflict_error("trials", options.trials, "a budget", "give one of them")
     budget_s = None
@@ -341,6 +354,16 @@ def _templates(options: TuneOptions) -> tuple[str, ...]:
     if options.schemes:
         raise conflict_error("for", options.for_, "a scheme", "give one of them")
     return FAMILIES[options.for_]
+
+
+def _refuse_shape(wanted: _Wanted) -> None:
+    """Raises `MouseholeError` for a range of the shaper's rate on a link without one."""
+    if any(one.name == SHAPER for one in wanted.ranges):
+        try:
+            check_ranges(wanted.ranges, wanted.templates)
+        except MouseholeError:
+            allowed = "given beside --shape, such as --shape 90%, which says that a modem is behind"
+            raise field_error("range", SHAPER, allowed) from None
 
 
 def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepared:
@@ -578,7 +601,7 @@ def _results(
 ) -> TuneResults:  # fmt: skip
     results = judged.results
     (cell,) = results.plan.cells
-    link = link_of(results.manifest["scenario"], cell.buffer)
+    link = link_of_cell(results, cell)
     ways = settings(chosen.scheme, link) if chosen else None
     stopped = sum(trial.is_stopped for trial in search.trials)
     known = {meaning(scheme): scheme for scheme in results.plan.schemes}

@@ -4,8 +4,8 @@ from math import expm1, isfinite, log1p
 
 import numpy as np
 
-from mousehole.answer import BETTER, findings
-from mousehole.base import counted, percent, signed
+from mousehole.answer import BETTER, findings, link_of_cell
+from mousehole.base import counted, percent, rate_of, rate_text, signed
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
@@ -31,7 +31,7 @@ def answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
     """Returns the sentences; `results` are those on the unseen replications."""
     if found.recommended is None:
         return (*_nothing(found), *_curse(found))
-    lines = [_best(found), *_prices(found)]
+    lines = [_best(found), *_shaper(found, results, cell), *_prices(found)]
     lines += [_against_rival(found, results, cell, rival) for rival in RIVALS if rival != found.baseline]
     lines += _against_own(found, results, cell)
     return (*lines, *_curse(found))
@@ -71,6 +71,31 @@ def _best(found: TuneResults) -> str:
         f"{said}, {first.name} {change_text(row.unseen)} against {found.baseline} on "
         f"{counted(account.judged_replications, 'unseen replication')}{seen}."
     )
+
+
+def _shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
+    """Returns which rate a shaper before the modem must have, or that none is shown to help."""
+    scheme = found.recommended or ""
+    link = link_of_cell(results, cell)
+    if rate_of(scheme) is None or link is None or link.shaping is None:
+        return []
+    ways = [(way, one) for way, one in (("", link), (" up", link.other)) if one is not None]
+    if link.is_upload and link.other is not None:
+        ways = [(" up", link), ("", link.other)]
+    rates = " and ".join(f"{rate_text(one.under(scheme).rate_bps)}{way}" for way, one in ways)
+    mean = "mean rate" if link.shaping.varies else "rate"
+    row = found.change(scheme, found.goal.objectives[0].name)
+    if row is None:
+        return []
+    gain = row.unseen.negated() if found.goal.objectives[0].smaller_is_better else row.unseen
+    if gain.has_interval and gain.low > 0:
+        return [f"The shaper sends at {rate_of(scheme)} of the line's {mean}: {rates}."]
+    return [
+        f"No fixed shaper is shown to help here: the best, {rate_of(scheme)} of the line's {mean} ({rates}), "
+        f"is not shown to beat {found.baseline}, which is on the modem alone."
+        if found.baseline == "droptail"
+        else f"No fixed shaper is shown to help here; the best has {rate_of(scheme)} of the line's {mean}."
+    ]
 
 
 def _prices(found: TuneResults) -> list[str]:

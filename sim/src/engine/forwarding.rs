@@ -178,7 +178,9 @@ impl World {
                 let node = self.wheel.store_event(Event { packet, what: What::Arrive });
                 self.forward(node, link as usize, self.now, arrives_at, waited);
             }
-            Served::Retry(at) => self.schedule(at, class::SERVE, u64::from(link), What::Serve(link)),
+            Served::Lost { free_at: at } | Served::Retry(at) => {
+                self.schedule(at, class::SERVE, u64::from(link), What::Serve(link));
+            }
             Served::Idle => {}
         }
     }

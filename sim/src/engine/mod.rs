@@ -74,6 +74,7 @@ impl World {
             sampling: setup.sampled.map(|every| Sampling::new(every, setup.layout.recorded())),
             flow_aware_links: setup.flow_aware_links(),
             at_window: vec![Default::default(); setup.links.len()],
+            modems_at_window: Vec::new(),
             queues: Vec::new(),
             outstanding: 0,
             window_is_over: false,

@@ -7,7 +7,7 @@ use super::world::World;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::record::{
-    Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer, ViewRecord,
+    ColourCounts, Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer, ViewRecord,
 };
 use crate::series::Series;
 use crate::traffic::connection::Script;
@@ -18,7 +18,8 @@ use crate::units::Time;
 pub struct Outcome {
     /// Measured transfers in order of their end; unfinished ones last.
     pub transfers: Vec<Transfer>,
-    /// The queues of the bottleneck, down, then up; then of further links of a topology.
+    /// The queues of the bottleneck, down, then up; then of further links of a topology; last of modems by themselves,
+    /// which count in the bottleneck's queues too.
     pub queues: Vec<QueueRecord>,
     /// Values over time: what markers and queues adapted, then samples of links and senders.
     pub series: Vec<Series>,
@@ -107,11 +108,11 @@ impl Balance {
             waiting: (0, 0),
         };
         let add = |sum: &mut (u64, u64), part: Count| *sum = (sum.0 + part.packets, sum.1 + part.bytes);
-        for colour in &link.counts.colours {
+        for colour in counts_by(link, now) {
             add(&mut balance.arrived, colour.arrived);
             add(&mut balance.dropped, colour.dropped());
+            add(&mut balance.sent, colour.sent);
         }
-        sent_by(link, now).into_iter().for_each(|sent| add(&mut balance.sent, sent));
         let (packets, bytes) = link.backlog(now);
         balance.waiting = (u64::from(packets), bytes);
         balance
@@ -160,6 +161,9 @@ impl World {
         for &number in self.setup.layout.recorded() {
             let link = &mut self.setup.links[usize::from(number)];
             self.at_window[usize::from(number)] = link.counts_before(self.now);
+            if let Some(modem) = link.modem() {
+                self.modems_at_window.push(modem.counts_before(self.now));
+            }
         }
         for (slot, then) in &mut self.long_lived {
             *then = self.live[*slot as usize].receiver.next();
@@ -169,22 +173,17 @@ impl World {
     /// Ends the measured window: records the queues and the long-lived flows.
     pub(super) fn close_window(&mut self) {
         self.window_is_over = true;
-        let (begin, end) = self.setup.window;
-        let window_s = end.since(begin).as_secs();
+        let mut modems = Vec::new();
         for &number in self.setup.layout.recorded() {
             let (link, then) =
                 (&mut self.setup.links[usize::from(number)], &self.at_window[usize::from(number)]);
-            let at_end = link.counts_before(self.now);
-            self.queues.push(QueueRecord {
-                name: link.name.clone(),
-                capacity: link.mean_rate(begin, end),
-                colours: link.window_counts(then, &at_end),
-                delay_s: link.counts.delay_s(),
-                wire_bytes: link.wire_bytes(),
-                busy: link.busy(),
-                window_s,
-            });
+            self.queues.push(queue_record(link, then, self.setup.window, self.now));
+            if let Some(modem) = link.modem() {
+                let then = self.modems_at_window.get(modems.len()).copied().unwrap_or_default();
+                modems.push(queue_record(modem, &then, self.setup.window, self.now));
+            }
         }
+        self.queues.append(&mut modems);
         self.flows = self.long_lived.iter().map(|&(slot, then)| self.long_lived_record(slot, then)).collect();
         self.is_over = self.outstanding == 0;
     }
@@ -219,9 +218,9 @@ impl World {
         let views = self.setup.source.views(now);
         let series = self.series();
         let in_flight = self.in_flight();
-        let forward = sent_by(&mut self.setup.links[usize::from(self.setup.data_link)], now);
+        let forward = counts_by(&mut self.setup.links[usize::from(self.setup.data_link)], now);
         Outcome {
-            forward_packets: forward.iter().map(|sent| sent.packets).sum(),
+            forward_packets: forward.iter().map(|counts| counts.sent.packets).sum(),
             in_flight,
             balance: self.setup.links.iter_mut().map(|link| Balance::of(link, now)).collect(),
             transfers: self.transfers,
@@ -252,9 +251,7 @@ impl World {
             |event: &&Event| matches!(event.what, What::Arrive | What::Data | What::Ack | What::Other);
         let travelling = self.wheel.events().filter(is_packet).count() as u64;
         let (now, links) = (self.now, self.setup.links.iter_mut());
-        let queued: u64 = links
-            .filter_map(|link| (!link.schedules_departures()).then(|| u64::from(link.backlog(now).0)))
-            .sum();
+        let queued: u64 = links.map(|link| u64::from(link.stored(now))).sum();
         InFlight { accounted, found: travelling + queued }
     }
 
@@ -275,7 +272,26 @@ impl World {
     }
 }
 
-/// Returns what has left a link for transmission by `now`, by colour.
-fn sent_by(link: &mut Link, now: Time) -> [Count; 3] {
-    link.counts_before(Time(now.0.saturating_add(1))).map(|counts| counts.sent)
+/// Returns the record of a link's queue over the measured window, which ends `now`; `then` are its counts at the beginning.
+fn queue_record(
+    link: &mut Link,
+    then: &[ColourCounts; 3],
+    (begin, end): (Time, Time),
+    now: Time,
+) -> QueueRecord {
+    let at_end = link.counts_before(now);
+    QueueRecord {
+        name: link.name.clone(),
+        capacity: link.mean_rate(begin, end),
+        colours: link.window_counts(then, &at_end),
+        delay_s: link.counts.delay_s(),
+        wire_bytes: link.wire_bytes(),
+        busy: link.busy(),
+        window_s: end.since(begin).as_secs(),
+    }
+}
+
+/// Returns the counts of a link by colour, of which what has left it for transmission by `now` is sent.
+fn counts_by(link: &mut Link, now: Time) -> [ColourCounts; 3] {
+    link.counts_before(Time(now.0.saturating_add(1)))
 }

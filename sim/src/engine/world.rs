@@ -39,6 +39,8 @@ pub struct World {
     pub(super) flow_aware_links: Vec<usize>,
     /// Counts of each link when the window began.
     pub(super) at_window: Vec<[ColourCounts; 3]>,
+    /// The same of each recorded link's modem, where it has one.
+    pub(super) modems_at_window: Vec<[ColourCounts; 3]>,
     pub(super) queues: Vec<QueueRecord>,
     /// Statistics of the datagram flows, by number: those of the run's applications come first, then recorded ones.
     pub(super) datagrams: Vec<ReceiveStats>,

@@ -19,6 +19,7 @@ pub mod run;
 pub mod scheme;
 pub mod schemes;
 mod server;
+mod shape;
 mod sources;
 pub mod spec;
 mod tcp;
@@ -34,4 +35,5 @@ pub use scheme::Scheme;
 #[cfg(feature = "native")]
 pub use scheme::load_policy;
 pub use schemes::SCHEMES;
+pub use shape::Shape;
 pub use spec::Scenario;

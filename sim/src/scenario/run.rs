@@ -4,18 +4,18 @@ use super::link_context::LinkContext;
 use super::load::Load;
 use super::plan::Plan;
 use super::scheme::Scheme;
-use super::topology::{PlannedLink, Runs};
+use super::topology::{PlannedLink, Runs, Shaper};
 use super::{ideal_time, mix, sources};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::List;
 use crate::engine::{Apps, Outcome, Setup, World, server::Servers};
 use crate::error::{Error, Result};
-use crate::link::Link;
+use crate::link::{Fault, Link};
 use crate::marker::Marker;
 use crate::queue::{Fifo, Policy, Queue};
 use crate::traffic::Traffic;
 use crate::traffic::class::FlowClass;
-use crate::units::Buffer;
+use crate::units::{Buffer, Dur};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -126,12 +126,21 @@ impl<'a> Parts<'a> {
                 Runs::Scheme => self.scheme.queue(context)?,
                 Runs::Host => self.scheme.host_queue(context)?.unwrap_or_else(|| fifo(planned.buffer)),
             };
-            let link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, seed);
-            let mut link = link.with_settings(planned.fault.clone(), planned.wire, self.slow_path);
-            link.set_burst(planned.burst);
-            if let Some(trace) = &planned.trace {
-                link.set_trace(trace.clone());
+            let name = &planned.name;
+            let Some(shaper) = self.shaper(planned) else {
+                return Ok(on_line(planned, name, number, queue, seed).with_settings(
+                    planned.fault.clone(),
+                    planned.wire,
+                    self.slow_path,
+                ));
+            };
+            let link = Link::new(name, number as u64, shaper.rate, Dur::ZERO, queue, seed);
+            let mut link = link.with_settings(planned.fault.clone(), shaper.wire, true);
+            if !self.scheme.shapes_by_clock() {
+                link.set_burst(shaper.burst);
             }
+            let modem = on_line(planned, &format!("{name}-modem"), number, fifo(planned.buffer), seed);
+            link.set_modem(modem.with_settings(Fault::default(), planned.wire, false));
             Ok(link)
         };
         self.links.iter().enumerate().map(link).collect()
@@ -158,17 +167,34 @@ impl<'a> Parts<'a> {
         Ok(markers)
     }
 
+    /// Returns the shaper before a link, if the scheme is one that is put into it.
+    fn shaper(&self, planned: &'a PlannedLink) -> Option<&'a Shaper> {
+        planned.shaper.as_ref().filter(|_| planned.runs == Runs::Scheme && !self.scheme.stays_on_line())
+    }
+
     fn context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
-        let bottleneck = self.links[usize::from(if number == usize::from(UP) { UP } else { DOWN })].rate;
+        let bottleneck = &self.links[usize::from(if number == usize::from(UP) { UP } else { DOWN })];
+        let rate = |link| self.shaper(link).map_or(link.rate, |shaper| shaper.rate);
+        let shaper = self.shaper(planned);
         LinkContext {
-            rate: planned.rate,
-            bottleneck,
-            buffer: planned.buffer,
-            wire: planned.wire,
+            rate: rate(planned),
+            bottleneck: rate(bottleneck),
+            buffer: shaper.map_or(planned.buffer, |shaper| shaper.buffer),
+            wire: shaper.map_or(planned.wire, |shaper| shaper.wire),
             seed,
             link: number as u64,
         }
     }
+}
+
+/// Returns a link with the rate, trace, burst and delay that were planned.
+fn on_line(planned: &PlannedLink, name: &str, number: usize, queue: Queue, seed: u64) -> Link {
+    let mut link = Link::new(name, number as u64, planned.rate, planned.delay, queue, seed);
+    link.set_burst(planned.burst);
+    if let Some(trace) = &planned.trace {
+        link.set_trace(trace.clone());
+    }
+    link
 }
 
 fn fifo(buffer: Buffer) -> Queue {

@@ -1,10 +1,11 @@
-//! From `s-sfd(th=15kB,k=4)` or `sfd(th=15kB)|cake(tins=colour)` to markers and a queue.
+//! From `s-sfd(th=15kB,k=4)`, `sfd(th=15kB)|cake(tins=colour)` or `cake@90%` to markers and a queue.
 
 use super::catalogue::{NamedScheme, Parameter, Part, Role, Visible};
 use super::install::line::Install;
 use super::link_context::LinkContext;
 use super::native_part::Build;
 use super::schemes::SCHEMES;
+use super::shape::Shape;
 use super::values::Values;
 use crate::error::{Error, Result, listing, nearest, quote};
 use crate::marker::{Marker, PolicyMarker};
@@ -18,6 +19,8 @@ use std::fmt;
 pub struct Scheme {
     /// Between the bars of `a|b`: the markers in order, the queue last; or a named scheme alone.
     items: Vec<Item>,
+    /// Behind an `@`: the rate of the shaper before a modem that its queue is put into, in place of the link's.
+    shape: Option<Shape>,
 }
 
 /// The item between two bars: a part, a named scheme, or a named scheme's markers or queue.
@@ -37,11 +40,16 @@ struct Stage {
 }
 
 impl Scheme {
-    /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`: markers, then a queue.
+    /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`: markers, then a queue; each with `@` and the rate
+    /// of a shaper before a modem if it has one of its own.
     ///
     /// # Errors
     /// [`Error::Field`] naming the scheme or parameter, with a suggestion.
     pub fn parse(text: &str) -> Result<Scheme> {
+        let (text, shape) = match text.rsplit_once('@') {
+            Some((text, shape)) => (text, Some(Shape::parse("scheme", shape.trim())?)),
+            None => (text, None),
+        };
         let texts: Vec<&str> = text.split('|').map(str::trim).collect();
         let last = texts.len() - 1;
         let item = |(number, text): (usize, &&str)| match number {
@@ -49,11 +57,33 @@ impl Scheme {
             number if number == last => Item::parse(text, Item::queue),
             _ => Item::parse(text, Item::markers),
         };
-        let scheme = Scheme { items: texts.iter().enumerate().map(item).collect::<Result<_>>()? };
+        let scheme = Scheme { items: texts.iter().enumerate().map(item).collect::<Result<_>>()?, shape };
         scheme.queue(LinkContext::EXAMPLE)?;
         scheme.marker(LinkContext::EXAMPLE)?;
         scheme.host_queue(LinkContext::EXAMPLE)?;
         Ok(scheme)
+    }
+
+    /// Returns the rate of its own shaper before a modem.
+    pub fn shape(&self) -> Option<Shape> {
+        self.shape
+    }
+
+    /// Returns the scheme without a rate of its own.
+    pub fn without_shape(&self) -> Scheme {
+        Scheme { shape: None, ..self.clone() }
+    }
+
+    /// Returns whether it stays on the line where others are put into a shaper before the modem: an ideal, which nothing
+    /// installs, and drop-tail without a rate of its own, which is the modem's FIFO.
+    pub fn stays_on_line(&self) -> bool {
+        let is_droptail = matches!(&self.parts()[..], [(part, _)] if part.name() == "droptail");
+        self.only_simulated().is_some() || (is_droptail && self.shape.is_none())
+    }
+
+    /// Returns whether its queue is one that Linux shapes by a clock of its own, CAKE, and not behind a token bucket.
+    pub fn shapes_by_clock(&self) -> bool {
+        self.parts().last().is_some_and(|(part, _)| part.qdisc().is_some_and(|(kind, _)| kind == "cake"))
     }
 
     /// Returns the scheme's name without parameters, such as `sfd` or `sfd|cake`.
@@ -412,7 +442,7 @@ impl fmt::Display for Scheme {
             let bar = if number == 0 { "" } else { "|" };
             write!(f, "{bar}{}", call(item.name, item.given.iter()))?;
         }
-        Ok(())
+        self.shape.map_or(Ok(()), |shape| write!(f, "@{shape}"))
     }
 }
 

@@ -122,9 +122,26 @@ pub struct LinkSpec {
     /// Name of the link layer, in place of `overhead`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
-    /// Depth of the token bucket that the link then is, as of Linux's tbf; without it the link is a transmitter.
+    /// Depth of the token bucket that the link then is, as of Linux's tbf; without it the link is a transmitter. With a
+    /// shaper, the depth of the shaper's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<String>,
+    /// Rate at which the scheme's queue sends into a modem's FIFO, where the line begins: a share of the line's rate (90%)
+    /// or a rate. Without it the scheme's queue is on the line itself. The scheme `droptail` is the modem's FIFO alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
+    /// The same from clients to servers; as `shape` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_shape: Option<String>,
+    /// Buffer of the modem's FIFO; as `buffer` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modem_buffer: Option<String>,
+    /// The same from clients to servers; as `modem_buffer`, or without it as that direction's buffer, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_modem_buffer: Option<String>,
+    /// What the shaper counts of each packet: a link layer, or `none`; as the line has it if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape_layer: Option<String>,
 }
 
 /// Links between hosts and the bottleneck.
@@ -394,6 +411,11 @@ impl Default for LinkSpec {
             overhead: 0,
             layer: None,
             burst: None,
+            shape: None,
+            up_shape: None,
+            modem_buffer: None,
+            up_modem_buffer: None,
+            shape_layer: None,
         }
     }
 }
@@ -444,6 +466,30 @@ impl LinkSpec {
             (Some(own), _) => ("link.up_buffer", own),
             (None, Some(_)) => ("link.buffer", &self.buffer),
             (None, None) => ("link.up_buffer", DEFAULT_UP_BUFFER),
+        }
+    }
+
+    /// Returns the shaper's rate from servers to clients as text, and the field that has it; `None` without a shaper.
+    pub fn shape_down(&self) -> Option<(&'static str, &str)> {
+        self.shape.as_deref().map(|text| ("link.shape", text))
+    }
+
+    /// Returns the same from clients to servers.
+    pub fn shape_up(&self) -> Option<(&'static str, &str)> {
+        self.up_shape.as_deref().map_or_else(|| self.shape_down(), |text| Some(("link.up_shape", text)))
+    }
+
+    /// Returns the modem's buffer from servers to clients as text, and the field that has it.
+    pub fn modem_down(&self) -> (&'static str, &str) {
+        self.modem_buffer.as_deref().map_or(("link.buffer", &self.buffer), |text| ("link.modem_buffer", text))
+    }
+
+    /// Returns the same from clients to servers.
+    pub fn modem_up(&self) -> (&'static str, &str) {
+        match (&self.up_modem_buffer, &self.modem_buffer) {
+            (Some(own), _) => ("link.up_modem_buffer", own),
+            (None, Some(both)) => ("link.modem_buffer", both),
+            (None, None) => self.buffer_up(),
         }
     }
 }

@@ -90,8 +90,16 @@ pub fn any_link() -> impl Strategy<Value = LinkSpec> {
         Some(_) => (0, layer),
         None => (overhead, None),
     });
-    let parts = (500u64..8000, 30u64..200, buffers, wires, bursts);
-    parts.prop_map(|(kbit, ms, buffer, (overhead, layer), burst)| LinkSpec {
+    let shapers = prop::option::of((
+        prop::sample::select(vec!["60%", "95%", "100%", "80%"]),
+        prop::option::of(prop::sample::select(vec!["2p", "500ms", "8kB"])),
+        prop::option::of(prop::sample::select(vec!["none", "adsl", "docsis"])),
+    ));
+    let parts = (500u64..8000, 30u64..200, buffers, wires, bursts, shapers);
+    parts.prop_map(|(kbit, ms, buffer, (overhead, layer), burst, shaper)| LinkSpec {
+        shape: shaper.map(|(rate, _, _)| rate.into()),
+        modem_buffer: shaper.and_then(|(_, buffer, _)| Some(buffer?.into())),
+        shape_layer: shaper.and_then(|(_, _, layer)| Some(layer?.into())),
         rate: Some(format!("{kbit}kbit")),
         rtt: format!("{}ms", ms + 100),
         delay: "5ms".into(),

@@ -4,7 +4,8 @@ use mousehole_sim::scenario::install::{Installation, Line, Place, describe, plan
 use mousehole_sim::scenario::{Part, SCHEMES, Scheme};
 use mousehole_sim::units::Rate;
 
-const LINE: Line = Line { rate: Rate(5_000_000), buffer_packets: 50, wire: Wire::plain(0), is_upload: false };
+const LINE: Line =
+    Line { rate: Rate(5_000_000), buffer_packets: 50, wire: Wire::plain(0), is_upload: false, burst: None };
 
 fn planned(scheme: &str, line: Line) -> Result<Installation, String> {
     plan(&Scheme::parse(scheme).unwrap_or_else(|error| panic!("{error}")), &line)

@@ -41,6 +41,7 @@ mod replay_datagrams;
 mod request_acks;
 mod scenario_validation;
 mod scheme_parameters;
+mod shaper;
 mod tcp_bbr;
 mod tcp_cubic;
 mod tcp_dialogues;

@@ -4,7 +4,7 @@
 //! tc-pie(8), tc-red(8), tc-sfq(8) and tc-tbf(8). DEV stands for the device in front of the bottleneck. A line that
 //! begins with # is a remark.
 
-use crate::link_layer::{Framing, LinkLayer, Wire};
+use crate::link_layer::{Framing, Wire};
 use crate::scenario::values::Values;
 use crate::units::{Buffer, Rate};
 
@@ -27,6 +27,8 @@ pub struct Line {
     pub wire: Wire,
     /// Whether the data go from client to server.
     pub is_upload: bool,
+    /// Depth of the token bucket in bytes; what leaves in two milliseconds if absent.
+    pub burst: Option<u64>,
 }
 
 impl Line {
@@ -84,14 +86,18 @@ impl Install {
     }
 }
 
+/// Returns the depth of a token bucket in bytes: what leaves in two milliseconds.
+pub fn burst_of(rate: Rate) -> u64 {
+    rate.0.div_ceil(8 * 500).max(LEAST_BURST)
+}
+
 /// Returns the two lines that put a queue behind a token bucket of the link's rate.
 pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
-    // What leaves in two milliseconds.
-    let burst = line.rate.0.div_ceil(8 * 500).max(LEAST_BURST);
-    let table = match (line.wire.layer, line.wire.overhead) {
-        (Some(layer), _) => size_table(layer),
-        (None, 0) => String::new(),
-        (None, bytes) => format!("stab overhead {bytes} linklayer ethernet "),
+    let burst = line.burst.unwrap_or_else(|| burst_of(line.rate));
+    let (table, overhead) = match (line.wire.layer, line.wire.overhead) {
+        (Some(layer), _) => (size_table(layer.overhead, layer.mpu, layer.framing), layer.overhead),
+        (None, 0) => (String::new(), 0),
+        (None, bytes) => (size_table(bytes, 0, Framing::Plain), bytes),
     };
     // TBF has a limit of its own that only its built-in queue uses; tc asks for it all the same.
     let limit = line.buffer_packets * FULL_PACKET;
@@ -100,20 +106,22 @@ pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
         format!("tc qdisc replace dev DEV root handle 1: {table}{bucket}"),
         format!("tc qdisc replace dev DEV parent 1: handle 2: {queue}"),
     ];
-    if let Some(layer) = line.wire.layer {
+    if !table.is_empty() {
         lines.push(format!(
-            "# DEV is an Ethernet device, whose header of {ETHERNET} bytes Linux counts already; on another one: overhead {}",
-            layer.overhead
+            "# DEV is an Ethernet device, whose header of {ETHERNET} bytes Linux counts already; on another one: overhead \
+             {overhead}"
         ));
     }
     lines
 }
 
-/// Returns the size table of tc-stab(8) for a link layer. It knows no PTM, for which the rate is lower.
-fn size_table(layer: &LinkLayer) -> String {
-    let mpu = if layer.mpu == 0 { String::new() } else { format!("mpu {} ", layer.mpu) };
-    let cells = if layer.framing == Framing::Atm { "atm" } else { "ethernet" };
-    format!("stab overhead {} {mpu}linklayer {cells} ", i64::from(layer.overhead) - ETHERNET)
+/// Returns the size table of tc-stab(8) for a link layer. It knows no PTM, for which the rate is lower. Overheads here are
+/// beyond the IP length, and tc adds its own to a length with the header of an Ethernet device ("ethernet header […] will
+/// already be added", tc-stab(8)).
+fn size_table(overhead: u32, mpu: u32, framing: Framing) -> String {
+    let mpu = if mpu == 0 { String::new() } else { format!("mpu {mpu} ") };
+    let cells = if framing == Framing::Atm { "atm" } else { "ethernet" };
+    format!("stab overhead {} {mpu}linklayer {cells} ", i64::from(overhead) - ETHERNET)
 }
 
 /// Returns a rate as tc writes it, in the largest unit that leaves a whole number: `5mbit`, `1500kbit`.
@@ -179,6 +187,7 @@ pub fn red(text: impl Fn(&'static str) -> String, more: &str, line: &Line) -> Ve
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+    use crate::link_layer::LinkLayer;
 
     #[test]
     fn rate_of_tc__in_the_largest_whole_unit() {
@@ -207,7 +216,8 @@ mod tests {
     fn behind_token_bucket__counts_a_link_layer() {
         let first = |name| {
             let wire = Wire { overhead: 0, layer: Some(LinkLayer::named("layer", name).unwrap()) };
-            let line = Line { rate: Rate(65_000_000), buffer_packets: 50, wire, is_upload: true };
+            let line =
+                Line { rate: Rate(65_000_000), buffer_packets: 50, wire, is_upload: true, burst: None };
             behind_token_bucket("pfifo", &line)[0].clone()
         };
         assert!(first("adsl").contains(" stab overhead 26 linklayer atm tbf rate 65mbit "));
@@ -216,12 +226,37 @@ mod tests {
         assert!(first("vdsl").contains(" stab overhead 16 linklayer ethernet tbf rate 64mbit "));
     }
 
+    /// The simulator adds bytes to the IP length, tc to a length that has Ethernet's 14 already (tc-stab(8)).
+    #[test]
+    fn behind_token_bucket__counts_plain_bytes_beyond_ethernets() {
+        let lines = |overhead| {
+            let wire = Wire::plain(overhead);
+            let line = Line { rate: Rate(5_000_000), buffer_packets: 50, wire, is_upload: true, burst: None };
+            behind_token_bucket("pfifo", &line)
+        };
+        for (overhead, own) in [(40, 26), (18, 4), (14, 0), (4, -10)] {
+            let table = format!(" stab overhead {own} linklayer ethernet tbf rate 5mbit ");
+            assert!(lines(overhead)[0].contains(&table), "{overhead}");
+            assert!(
+                lines(overhead)[2].ends_with(&format!("on another one: overhead {overhead}")),
+                "{overhead}"
+            );
+        }
+        assert_eq!(lines(0).len(), 2);
+        assert!(!lines(0)[0].contains("stab"));
+    }
+
     #[test]
     fn token_bucket__holds_two_milliseconds() {
-        let line =
-            Line { rate: Rate(100_000_000), buffer_packets: 50, wire: Wire::plain(26), is_upload: false };
+        let line = Line {
+            rate: Rate(100_000_000),
+            buffer_packets: 50,
+            wire: Wire::plain(26),
+            is_upload: false,
+            burst: None,
+        };
         // 100 Mbit/s are 12.5 MB/s, and 25,000 bytes in 2 ms.
-        let bucket = "stab overhead 26 linklayer ethernet tbf rate 100mbit burst 25000 limit 75000";
+        let bucket = "stab overhead 12 linklayer ethernet tbf rate 100mbit burst 25000 limit 75000";
         assert!(behind_token_bucket("pfifo", &line)[0].ends_with(bucket));
         assert!(
             behind_token_bucket("pfifo", &Line { rate: Rate(1_000_000), ..line })[0].contains("burst 3000 ")

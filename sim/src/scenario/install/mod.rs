@@ -63,6 +63,8 @@ pub struct Installation {
 /// # Errors
 /// Why nothing does, in one sentence without a full stop.
 pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
+    // The line has the rate of the shaper.
+    let scheme = &scheme.without_shape();
     let mut parts = scheme.parts();
     let (queue, values) = parts.pop().expect("a scheme has a queue");
     let markers: Vec<Part> = parts.iter().map(|(part, _)| *part).collect();

@@ -1,11 +1,13 @@
 //! A topology written out, or drawn by its kind: checked, numbered, and routed.
 
+use super::super::scheme::Scheme;
 use super::super::spec::{Ends, LinkSpec, Scenario};
 use super::arc::{Arc, UNLIMITED, arcs, host_name};
 use super::bottleneck;
 use super::kinds;
 use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs};
 use super::route::Router;
+use super::shaper::refuse_rate_of_scheme;
 use super::spec::{Role, TopologySpec};
 use super::wire::wire;
 use crate::engine::graph::{Hops, Hosts};
@@ -17,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Returns the links and paths of a scenario with a topology.
 pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     check_alone(scenario)?;
+    refuse_rate_of_scheme(scenario, Scheme::parse(&scenario.scheme)?.shape())?;
     let spec = kinds::write_out(spec)?;
     let mut arcs = arcs(&spec, scenario.ends())?;
     let (clients, servers) = hosts(&spec, &arcs)?;
@@ -69,6 +72,11 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
         ("buffer", Some(&given.buffer), Some(&none.buffer)),
         ("up_buffer", given.up_buffer.as_ref(), None),
         ("burst", given.burst.as_ref(), None),
+        ("shape", given.shape.as_ref(), None),
+        ("up_shape", given.up_shape.as_ref(), None),
+        ("modem_buffer", given.modem_buffer.as_ref(), None),
+        ("up_modem_buffer", given.up_modem_buffer.as_ref(), None),
+        ("shape_layer", given.shape_layer.as_ref(), None),
     ] {
         if let Some(value) = value.filter(|_| value != default) {
             let allowed = "give topology.rate and the like for its bottleneck";

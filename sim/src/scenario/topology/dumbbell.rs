@@ -2,6 +2,7 @@
 
 use super::super::spec::{AccessSpec, LinkSpec, Scenario};
 use super::network::{FULL_PACKET, Network, PlannedLink, access_rate};
+use super::shaper;
 use super::wire::wire;
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, quote};
@@ -44,6 +45,7 @@ pub fn network(scenario: &Scenario) -> Result<Network> {
         PlannedLink { trace, ..bottleneck("down", rate, buffer, ends.has_down()) },
         PlannedLink { trace: up_trace, ..bottleneck("up", up_rate, up_buffer, ends.has_up()) },
     ];
+    shaper::put_before(scenario, &mut links, rtt)?;
     if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
         let access = |number| PlannedLink::plain(format!("access-{number}"), rate, delay);
         links.extend((0..2 * (servers + clients)).map(access));
@@ -78,8 +80,9 @@ fn rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Ar
         let allowed = "a rate such as 10mbit; the file of one that varies is given as down, or as up";
         return Err(Error::field(field, quote(text), allowed));
     }
-    if link.burst.is_some() {
-        let allowed = "a link is a token bucket or has a trace";
+    if link.burst.is_some() && link.shape.is_none() {
+        let allowed =
+            "a link is a token bucket or has a trace; a shaper before it (link.shape) may have both";
         return Err(Error::conflict(field, quote(text), "link.burst", allowed));
     }
     let trace = RateTrace::read(field, text)?;

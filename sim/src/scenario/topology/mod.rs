@@ -7,6 +7,7 @@ mod dumbbell;
 mod kinds;
 mod network;
 mod route;
+mod shaper;
 pub mod spec;
 mod stage;
 mod wire;
@@ -20,6 +21,7 @@ pub use bottleneck::fill;
 pub use kinds::write_out;
 use network::FULL_PACKET;
 pub use network::{Network, PlannedLink, Runs};
+pub use shaper::{NO_LAYER, Shaper};
 
 /// A full packet must not occupy a link for longer: TCP's retransmission timer expires after this time at the latest,
 /// so that hosts on a slower link would only send the same packets again and again.
@@ -57,6 +59,9 @@ fn check_speed(scenario: &Scenario, network: &Network) -> Result<()> {
             (None, _, None) => ("host_stage.rate", name()),
         };
         check_rate(field, &value, link.rate, link.wire)?;
+        if let Some(shaper) = &link.shaper {
+            check_rate("link.shape", &shaper.rate.to_string(), shaper.rate, shaper.wire)?;
+        }
     }
     for (end, field) in [(End::ServerOut, "access.rate"), (End::ClientIn, "access.client_rate")] {
         if let (_, Some(rate)) = network.layout.private(end) {

@@ -1,5 +1,6 @@
 //! The links of a run and the paths over them, before they are built.
 
+use super::shaper::Shaper;
 use crate::engine::graph::{Graph, Hops, Hosts, Span};
 use crate::engine::layout::{Access, Layout};
 use crate::error::Result;
@@ -38,7 +39,7 @@ pub struct PlannedLink {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Dur,
-    /// Buffer.
+    /// Buffer; of the modem's FIFO behind a shaper.
     pub buffer: Buffer,
     /// Its queue.
     pub runs: Runs,
@@ -52,6 +53,8 @@ pub struct PlannedLink {
     pub fault: Fault,
     /// Its rate over time, of which `rate` is the mean.
     pub trace: Option<Arc<RateTrace>>,
+    /// The scheme's queue stands in a shaper before the link, which is a modem's.
+    pub shaper: Option<Shaper>,
 }
 
 impl PlannedLink {
@@ -68,6 +71,7 @@ impl PlannedLink {
             burst: 0,
             fault: Fault::default(),
             trace: None,
+            shaper: None,
         }
     }
 

@@ -71,7 +71,7 @@ impl Hop {
                 self.note(packet, arrives_at);
                 Some(free_at)
             }
-            Served::Retry(at) => Some(at),
+            Served::Lost { free_at: at } | Served::Retry(at) => Some(at),
             // An earlier call may have asked for a later one.
             Served::Idle => self.free.filter(|free| *free > now),
         };
@@ -79,7 +79,7 @@ impl Hop {
     }
 
     fn note(&mut self, packet: Packet, end: Time) {
-        let start = Time(end.0 - self.rate.tx_time(u64::from(packet.bytes)).0);
+        let start = Time(end.0.saturating_sub(self.rate.tx_time(u64::from(packet.bytes)).0));
         self.left.push(Departure { packet, end, start });
     }
 

@@ -1,0 +1,130 @@
+//! A shaper before a modem: `link.shape` and the fields beside it.
+//!
+//! The line, with its rate or trace, is then the modem's, and so is the FIFO on it. The scheme's queue stands before and
+//! sends at a rate of its own.
+
+use super::super::install::line::burst_of;
+use super::super::scheme::Scheme;
+use super::super::shape::Shape;
+use super::super::spec::{LinkSpec, Scenario};
+use super::network::PlannedLink;
+use super::wire::wire;
+use crate::error::{Error, Result, quote};
+use crate::link_layer::{LinkLayer, Wire};
+use crate::units::{Buffer, Dur, Rate, parse_buffer};
+
+/// What a shaper that accounts for nothing counts beside the IP length: the header of the Ethernet device before a modem.
+const ETHERNET: u32 = 14;
+
+/// The name of no link layer, by which a shaper accounts for nothing.
+pub const NO_LAYER: &str = "none";
+
+/// A shaper of a scenario, before the modem of its link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shaper {
+    /// Rate at which the scheme's queue sends.
+    pub rate: Rate,
+    /// Buffer of the scheme's queue.
+    pub buffer: Buffer,
+    /// What the shaper counts for each packet.
+    pub wire: Wire,
+    /// Depth of its token bucket in bytes.
+    pub burst: u64,
+}
+
+/// Puts the scheme of a link behind a shaper, if the scenario asks for one; the link becomes the modem's.
+///
+/// # Errors
+/// [`Error::Field`] naming `link.shape` or a field beside it.
+pub fn put_before(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> Result<()> {
+    let spec = &scenario.link;
+    let scheme = Scheme::parse(&scenario.scheme)?;
+    let own = scheme.shape();
+    check_fields(scenario, own)?;
+    if let (Some(own), true) = (own, scheme.stays_on_line()) {
+        let with = format!("the rate @{own}");
+        return Err(Error::conflict(
+            "scheme",
+            quote(&scenario.scheme),
+            with,
+            "an ideal is on the line itself",
+        ));
+    }
+    let ends = scenario.ends();
+    let each = [
+        (ends.has_down(), spec.shape_down(), spec.modem_down(), ("link.buffer", spec.buffer.as_str())),
+        (ends.has_up(), spec.shape_up(), spec.modem_up(), spec.buffer_up()),
+    ];
+    for (link, (has_scheme, shape, (modem_field, modem), (buffer_field, text))) in links.iter_mut().zip(each)
+    {
+        let Some(shape) = shape else { continue };
+        let given = std::mem::take(&mut link.burst);
+        link.buffer = parse_buffer(modem_field, modem, link.rate, rtt)?;
+        if has_scheme {
+            let (field, shape) = match own {
+                Some(own) => ("scheme", own),
+                None => (shape.0, Shape::parse(shape.0, shape.1)?),
+            };
+            let is_of_both = field == "link.shape" && link.name == "up";
+            let hint = if is_of_both { "; up_shape is that of uploads alone" } else { "" };
+            let rate = shape.checked(field, link.rate, link.trace.is_some(), hint)?;
+            let burst = if given > 0 { given } else { burst_of(rate) };
+            let buffer = parse_buffer(buffer_field, text, rate, rtt)?;
+            link.shaper = Some(Shaper { rate, buffer, wire: counted(spec)?, burst });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what has no meaning: fields of a modem without a shaper, and a shaper where the scheme is not.
+fn check_fields(scenario: &Scenario, own: Option<Shape>) -> Result<()> {
+    let spec = &scenario.link;
+    if spec.shape.is_none() {
+        refuse_rate_of_scheme(scenario, own)?;
+        let beside = [
+            ("link.up_shape", &spec.up_shape),
+            ("link.modem_buffer", &spec.modem_buffer),
+            ("link.up_modem_buffer", &spec.up_modem_buffer),
+            ("link.shape_layer", &spec.shape_layer),
+        ];
+        return match beside.into_iter().find_map(|(field, value)| Some((field, value.as_ref()?))) {
+            Some((field, value)) => {
+                let allowed =
+                    "give link.shape as well, such as 90%; without it the queue on the line is link.buffer";
+                Err(Error::conflict(field, quote(value), "a link without a shaper", allowed))
+            }
+            None => Ok(()),
+        };
+    }
+    match &spec.up_shape {
+        Some(value) if !scenario.ends().has_up() => {
+            let with = "a scheme that is at the download direction only";
+            Err(Error::conflict("link.up_shape", quote(value), with, "leave it out, or give at = \"both\""))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns what the shaper counts of each packet: as the line has it, or as `link.shape_layer` says.
+fn counted(spec: &LinkSpec) -> Result<Wire> {
+    match spec.shape_layer.as_deref() {
+        None => wire(spec),
+        Some(NO_LAYER) => Ok(Wire::plain(ETHERNET)),
+        Some(name) => Ok(Wire { overhead: 0, layer: Some(LinkLayer::named("link.shape_layer", name)?) }),
+    }
+}
+
+/// Refuses a scheme with the rate of a shaper on a link that has none.
+///
+/// # Errors
+/// [`Error::Field`] naming the scheme.
+pub fn refuse_rate_of_scheme(scenario: &Scenario, own: Option<Shape>) -> Result<()> {
+    match own {
+        None => Ok(()),
+        Some(own) => {
+            let with = format!("a link without a shaper, of which @{own} is a rate");
+            let allowed = "give link.shape as well, such as 90%, for the schemes without a rate of their own";
+            Err(Error::conflict("scheme", quote(&scenario.scheme), with, allowed))
+        }
+    }
+}
