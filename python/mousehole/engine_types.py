@@ -75,6 +75,7 @@ class TrafficSection(TypedDict, total=False):
     classes: list[str]
     load: float
     resample: bool
+    fitted: bool
     replay: str
     model: str
     params: ModelParams

@@ -10,7 +10,7 @@ import polars as pl
 
 from mousehole import _engine
 from mousehole import scenario as scenarios
-from mousehole.answer import jsonout, manifest
+from mousehole.answer import findings, jsonout, manifest
 from mousehole.base import MouseholeError, Options, interruptible
 from mousehole.comparison import Comparison
 from mousehole.engine_types import (
@@ -341,4 +341,5 @@ def _compared(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], l
     base = {**base, "warmup": "0s", "duration": f"{seconds:.3g}s"}
     whole = replace(plan, base=base, replications=len(rounds))
     given = replace(of_section(whole.base["traffic"], label), label=label)
-    return Comparison(Results(whole, facts, label, manifest(whole, given, None), None), None)
+    results = Results(whole, facts, label, manifest(whole, given, None), None)
+    return Comparison(findings.with_endpoint(results), None)
