@@ -70,7 +70,7 @@ def test_page__has_the_figures_of_the_record() -> None:
 
 def test_decisions__of_a_few_captures_are_near_the_best() -> None:
     """A short form of the bench fails on regret; the page says where intervals fail."""
-    size = Size(("uneven", "bursts"), (10,), captures=2, truth=6, replications=6, window_s=60)
+    size = Size(("uneven", "bursts"), (10,), (), captures=2, truth=6, replications=6, window_s=60)
     truths, found = decisions.run(size)
     truth, got = {one.model: one for one in truths}, score(truths, found)
     said = [(one.model, one.outcome, one.scheme) for one in found]

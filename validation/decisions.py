@@ -2,12 +2,14 @@
 
 `make validation WHAT=decisions` draws captures of 1, 10 and 60 minutes from five models of traffic,
 compares the schemes on each, and sets the recommendation beside the truth: independent runs of the same
-model. It keeps validation/decisions.json and writes docs/decisions.md.
+model. Smaller captures have 20, 50 and 90 short transfers: of these a fitted model is played. It keeps
+validation/decisions.json and writes docs/decisions.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Sequence
@@ -31,6 +33,8 @@ TARGET = "validation WHAT=decisions"
 RATE_BPS, RTT, NATIVE_LOAD, LOAD = 5e6, "80ms", 0.25, 0.75
 BASELINE = "droptail"
 SCHEMES = (BASELINE, "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake")
+TRANSFERS, SHORT_BYTES = (20, 50, 90), 15_000
+"""Short transfers of the smallest captures."""
 MINUTES, CAPTURES, TRUTH, REPLICATIONS, WINDOW_S, WARMUP_S = (1, 10, 60), 4, 40, 10, 120, 60
 CAPTURE_SEED, TRUTH_SEED = 4711, 815
 NEAR, CLEAR = 0.05, 0.20
@@ -68,6 +72,8 @@ class Decision:
     """Change against the baseline with the ends of a single interval of 95 %."""
     outcomes: dict[str, str]
     """The verdict of each scheme against the baseline."""
+    first: int = 0
+    """The capture ends with so many short transfers; 0 for captures of some minutes."""
 
     def regret(self, truth: Truth) -> float:
         """Returns by which share the mean exceeds the least; without a recommendation the baseline stays."""
@@ -80,6 +86,8 @@ class Size:
 
     models: tuple[str, ...] = tuple(traffic.MODELS)
     minutes: tuple[float, ...] = MINUTES
+    first: tuple[int, ...] = TRANSFERS
+    """Numbers of short transfers of the smallest captures."""
     captures: int = CAPTURES
     truth: int = TRUTH
     replications: int = REPLICATIONS
@@ -118,6 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs what was asked for, keeps it in the record beside other models, and renews the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--models", nargs="*", default=tuple(traffic.MODELS), choices=tuple(traffic.MODELS))
+    parser.add_argument("--minutes", nargs="*", type=int, default=MINUTES, help="lengths of captures")
+    parser.add_argument("--first", nargs="*", type=int, default=TRANSFERS, help="transfers of the smallest")
     parser.add_argument("--captures", type=int, default=CAPTURES, help="per model and length")
     parser.add_argument("--truth", type=int, default=TRUTH, help="independent runs of each model")
     parser.add_argument("--jobs", type=int, default=default_jobs())
@@ -125,20 +135,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     options = parser.parse_args(arguments)
     size = Size(
-        models=tuple(options.models), captures=options.captures, truth=options.truth, jobs=options.jobs
-    )
+        models=tuple(options.models), minutes=tuple(options.minutes), first=tuple(options.first),
+        captures=options.captures, truth=options.truth, jobs=options.jobs,
+    )  # fmt: skip
     truths, found = run(size, tells=True)
     before = read(options.record) if options.record.exists() else ([], [])
+    kinds = {(model, *length) for model in size.models for length in _lengths(size)}
     truths = sorted([*(one for one in before[0] if one.model not in size.models), *truths], key=_place)
-    found = sorted([*(one for one in before[1] if one.model not in size.models), *found], key=_place)
+    others = [one for one in before[1] if (one.model, one.minutes, one.first) not in kinds]
+    found = sorted([*others, *found], key=_place)
     kept = {"truths": [asdict(one) for one in truths], "decisions": [asdict(one) for one in found]}
     options.record.write_text(json.dumps(kept, indent=1) + "\n")
     document.renew(options.document, TARGET, body(truths, found))
     return 0
 
 
-def _place(one: Truth | Decision) -> int:
-    return list(traffic.MODELS).index(one.model)
+def _place(one: Truth | Decision) -> tuple[float, ...]:
+    model = list(traffic.MODELS).index(one.model)
+    return (model,) if isinstance(one, Truth) else (model, not one.first, one.first, one.minutes, one.number)
 
 
 def run(size: Size, tells: bool = False) -> tuple[list[Truth], list[Decision]]:
@@ -146,22 +160,30 @@ def run(size: Size, tells: bool = False) -> tuple[list[Truth], list[Decision]]:
     truths, found = [], []
     for model in size.models:
         truths.append(truth_of(model, size))
-        for minutes in size.minutes:
-            for number in range(size.captures):
-                found.append(decision(model, minutes, number, size))
-                if tells:
-                    one = found[-1]
-                    said = f"{one.outcome} {one.scheme or ''} {100 * one.regret(truths[-1]):.0f} %"
-                    print(f"decisions: {model}, {minutes:g} min, {number}: {said}", flush=True)
+        for (minutes, first), number in itertools.product(_lengths(size), range(size.captures)):
+            found.append(decision(model, minutes, number, size, first))
+            if tells:
+                one = found[-1]
+                said = f"{one.outcome} {one.scheme or ''} {100 * one.regret(truths[-1]):.0f} %"
+                print(f"decisions: {model}, {_length_text(minutes, first)}, {number}: {said}", flush=True)
     return truths, found
 
 
+def _lengths(size: Size) -> list[tuple[float, int]]:
+    """Returns minutes and transfers of each kind of capture; the smallest are the beginning of a minute."""
+    return [*((min(MINUTES), first) for first in size.first), *((minutes, 0) for minutes in size.minutes)]
+
+
+def _length_text(minutes: float, first: int) -> str:
+    return f"{first} transfers" if first else f"{minutes:g} min"
+
+
 def truth_of(model: str, size: Size) -> Truth:
-    """Returns what independent runs of a model say; each is its own draw of users, played once."""
+    """Returns what independent runs of a model say; each is its own draw of users that meets the load."""
     means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
     for number in range(size.truth):
         random = np.random.default_rng([TRUTH_SEED, number])
-        drawn = traffic.at_load(model, random, RATE_BPS, LOAD, 2 * WARMUP_S + 1.5 * size.window_s)
+        drawn = traffic.meeting(model, random, RATE_BPS, LOAD, 2 * WARMUP_S + 1.5 * size.window_s)
         found = mousehole.compare(
             pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, replay="open", schemes=list(SCHEMES),
             baseline=BASELINE, warmup=WARMUP_S, duration=size.window_s, seeds=1, jobs=size.jobs,
@@ -173,10 +195,12 @@ def truth_of(model: str, size: Size) -> Truth:
     return Truth(model, size.truth, {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}, changes)
 
 
-def decision(model: str, minutes: float, number: int, size: Size) -> Decision:
-    """Returns what `compare` says of one capture of a model at a load of 0.25."""
-    random = np.random.default_rng([CAPTURE_SEED, number, round(60 * minutes)])
+def decision(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
+    """Returns what `compare` says of one capture of a model at a load of 0.25, or of its beginning."""
+    random = np.random.default_rng([CAPTURE_SEED, number, round(60 * minutes), *([first] if first else [])])
     drawn = traffic.at_load(model, random, RATE_BPS, NATIVE_LOAD, 60 * minutes)
+    if first:
+        drawn = traffic.first_short(drawn, first, SHORT_BYTES)
     compared = mousehole.compare(
         pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, load=LOAD, replay="open", schemes=list(SCHEMES),
         baseline=BASELINE, duration=size.window_s, seeds=size.replications, seed=number + 1, jobs=size.jobs,
@@ -197,6 +221,7 @@ def decision(model: str, minutes: float, number: int, size: Size) -> Decision:
             for one in compared.finding_list
             if not one.exploratory and one.reference == BASELINE
         },
+        first,
     )  # fmt: skip
 
 
@@ -267,10 +292,15 @@ COLUMNS = (
 
 
 def _groups(truths: Sequence[Truth], found: Sequence[Decision]) -> list[tuple[str, list[Decision]]]:
-    lengths = sorted({one.minutes for one in found})
-    groups = [(f"all of {one:g} min", [item for item in found if item.minutes == one]) for one in lengths]
-    groups += [(one.model, [item for item in found if item.model == one.model]) for one in truths]
-    return [*groups, ("all", list(found))]
+    whole = [one for one in found if not one.first]
+    of_length: dict[str, list[Decision]] = {}
+    for one in sorted(found, key=lambda one: (not one.first, one.first, one.minutes)):
+        of_length.setdefault(f"all of {_length_text(one.minutes, one.first)}", []).append(one)
+    groups = [*of_length.items()]
+    for chosen, name in ((whole, ""), ([one for one in found if one.first], ", fitted")):
+        groups += [(one.model + name, [item for item in chosen if item.model == one.model]) for one in truths]
+        groups.append((f"all{name}", chosen))
+    return [group for group in groups if group[1]]
 
 
 def _truth_cells(one: Truth) -> list[str]:

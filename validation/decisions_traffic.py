@@ -18,6 +18,8 @@ Model = Callable[[np.random.Generator, int, float], Columns]
 """Draws what so many users do in so many seconds."""
 
 SMALLEST, LARGEST = 200, 4_000_000
+AMPLE = 4
+"""So many times as many users as are needed on average are drawn where a load is to be met."""
 RATE_USERS, RATE_S, RATE_SEED = 3000, 900.0, 5
 """From so many users, for so long, it is taken how many bytes a user of a model asks for."""
 
@@ -85,12 +87,35 @@ def at_load(name: str, random: np.random.Generator, rate_bps: float, load: float
     return MODELS[name](random, max(users, 1), length_s)
 
 
+def meeting(name: str, random: np.random.Generator, rate_bps: float, load: float, length_s: float) -> Columns:
+    """Returns as many users of a model as offer this load of a link in this very draw.
+
+    A load that is asked of `compare` is met, while that of so many users is met on average: where users
+    differ much, it is beyond 1 in some draws.
+    """
+    found = at_load(name, random, rate_bps, AMPLE * load, length_s)
+    wire = _wire_bytes(found["bytes"].astype(float))
+    of_client = np.bincount(found["client"].astype(np.int64), weights=wire)
+    enough = int(np.searchsorted(np.cumsum(of_client), load * rate_bps / 8 * length_s))
+    kept = found["client"].astype(np.int64) <= enough
+    return {column: values[kept] for column, values in found.items()}
+
+
+def first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
+    """Returns what was asked for until so many short transfers are there."""
+    short = np.flatnonzero(found["bytes"].astype(np.int64) <= short_bytes)
+    return {column: values[: short[transfers - 1] + 1] for column, values in found.items()}
+
+
 @cache
 def user_rate(name: str) -> float:
     """Returns how many bytes per second a user of a model asks for on average, headers included."""
     found = MODELS[name](np.random.default_rng(RATE_SEED), RATE_USERS, RATE_S)
-    payload = found["bytes"].astype(float)
-    return float(np.sum(payload + 40 * np.ceil(payload / 1460))) / RATE_USERS / RATE_S
+    return float(np.sum(_wire_bytes(found["bytes"].astype(float)))) / RATE_USERS / RATE_S
+
+
+def _wire_bytes(payload: Floats) -> Floats:
+    return np.asarray(payload + 40 * np.ceil(payload / 1460))
 
 
 def _pages(

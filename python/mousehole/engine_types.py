@@ -76,6 +76,7 @@ class TrafficSection(TypedDict, total=False):
     load: float
     resample: bool
     server_think: str
+    fitted: bool
     replay: str
     model: str
     params: ModelParams

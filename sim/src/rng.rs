@@ -36,6 +36,8 @@ pub enum Purpose {
     Hash = 13,
     /// Which clients of a trace a replication resamples; the entity is the replication.
     Resample = 14,
+    /// What a model fitted to a trace plays; the entity is the replication.
+    Fitted = 15,
     /// Which senders misbehave; the entity is the transfer.
     Misbehaviour = 20,
     /// Which TCP a connection has; the entity is the connection.

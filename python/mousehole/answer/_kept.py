@@ -19,7 +19,7 @@ TIMES = ("curve_mean_s", "cdf", "short_by_time")
 NUMBERS = ("simulated_s", "window_load")
 PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))
 """Fields of `Plan` that JSON holds as they are."""
-LATER = ("vetoes", "reference")
+LATER = ("vetoes", "reference", "instead_of")
 """Those of them that older documents of this schema do not have."""
 
 
@@ -41,6 +41,7 @@ def facts_entry(results: Results) -> dict[str, object]:
             "freedom": capture.freedom,
             "large": capture.large,
             "pipe_bytes": capture.pipe_bytes,
+            "is_fitted": capture.is_fitted,
         },
         "runs": [_run_entry(plan, task, results.facts[task]) for task in plan.tasks],
     }
@@ -103,7 +104,8 @@ def _capture(entry: Entry | None) -> Capture | None:
         return None
     counted: Any = {role: Counted(**one) for role, one in entry["counted"].items()}
     freedom = inf if entry["freedom"] is None else entry["freedom"]
-    return Capture(entry["period_s"], counted, freedom, entry["large"], entry["pipe_bytes"])
+    is_fitted = entry.get("is_fitted", False)
+    return Capture(entry["period_s"], counted, freedom, entry["large"], entry["pipe_bytes"], is_fitted)
 
 
 def _run_entry(plan: Plan, task: Task, run: RunFacts) -> dict[str, object]:

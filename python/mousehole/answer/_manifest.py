@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from mousehole import _engine, quantities
+from mousehole import _engine
 from mousehole.answer.findings import MARGIN
 from mousehole.base import CDF_TIMES_S, REVISION, MouseholeError
 from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
@@ -21,7 +21,10 @@ TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_t
 
 
 def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
-    """Returns the manifest of a comparison; `read` is what was read of the traffic."""
+    """Returns the manifest of a comparison; `read` is what was read of the traffic.
+
+    What only the runs tell is added by `findings.with_endpoint`.
+    """
     first = plan.scenario(plan.cells[0], plan.baseline)
     means = bottleneck.mean_rates(plan.base)
     varying: Manifest = {"mean_rates": means} if means else {}  # type: ignore[typeddict-item]
@@ -131,7 +134,6 @@ def _statistics(plan: Plan) -> dict[str, str | int | float]:
         "equivalence_margin": MARGIN,
         "level": LEVEL,
         "least_replications": LEAST_REPLICATIONS,
-        "primary_endpoint": quantities.find_measure("short_response_mean_s").words,
         "short_bytes": plan.short_bytes,
         "long_bytes": plan.long_bytes,
         "censored_share_for_bound": CENSORED_SHARE,

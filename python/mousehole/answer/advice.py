@@ -1,7 +1,7 @@
 """The answer of a comparison: what to install, what every class gains or pays, how sure that is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log1p
 from typing import Final
 
@@ -73,14 +73,36 @@ class Advice:
 @per_cell
 def advice(results: Results, cell: Cell) -> list[Advice]:
     """Returns the answer for a cell, as a list of one."""
+    found = _answer(results, cell)
+    return [replace(found, lines=(*_stand_in(results), *found.lines))]
+
+
+def _stand_in(results: Results) -> list[str]:
+    """Says what is played in the place of a capture that is too small to be played as it is."""
+    if why := results.plan.instead_of:
+        return [f"Not your traffic: ready-made users stand in for {why} for a model of it."]
+    if results.capture is not None and results.capture.is_fitted:
+        return [
+            f"Played is {results.label}, drawn anew in each {results.plan.run_word}: intervals contain how "
+            "little so few tell."
+        ]
+    return []
+
+
+def _most_lines(results: Results) -> int:
+    """Returns how many lines the answer has at most below what stands in for a capture."""
+    return MOST_LINES - len(_stand_in(results))
+
+
+def _answer(results: Results, cell: Cell) -> Advice:
     primary = _primary(results, cell)
     if results.plan.replications < LEAST_REPLICATIONS or not primary:
-        return [_without_verdict(results, cell, *_few_replications(results, cell))]
+        return _without_verdict(results, cell, *_few_replications(results, cell))
     if _is_small_capture(results, cell):
-        return [_without_verdict(results, cell, f"No verdict: {findings.floor_text(results, 'short')}.")]
+        return _without_verdict(results, cell, f"No verdict: {findings.floor_text(results, 'short')}.")
     better = [finding.scheme for finding in primary if finding.outcome == BETTER]
     if not better:
-        return [_nothing_better(results, cell, primary)]
+        return _nothing_better(results, cell, primary)
     order = {scheme: place for place, scheme in enumerate(_ranked(results, cell))}
     found = sorted(
         (one for one in vetoes.vetoes(results, cell) if one.scheme in better),
@@ -89,8 +111,8 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
     out = {one.scheme for one in found if one.binds}
     left = [scheme for scheme in better if scheme not in out]
     if not left:
-        return [_vetoed(results, cell, found)]
-    return [_recommended(results, cell, _candidates(results, cell, left, out), found)]
+        return _vetoed(results, cell, found)
+    return _recommended(results, cell, _candidates(results, cell, left, out), found)
 
 
 def nothing_compared(plan: Plan) -> str:
@@ -130,7 +152,7 @@ def _advice(
     other = vetoes.reference(results.plan)
     return Advice(
         cell.buffer, cell.load, outcome, None, False, (), (), other, tuple(found), None,
-        tuple([*lines, *_left_out(results)][:MOST_LINES]),
+        tuple([*lines, *_left_out(results)][:_most_lines(results)]),
     )  # fmt: skip
 
 
@@ -139,7 +161,7 @@ def _without_verdict(results: Results, cell: Cell, line: str, least: str | None 
     found = vetoes.vetoes(results, cell) if results.plan.replications < LEAST_REPLICATIONS else []
     others = [*_pays_lines(results, found, "By estimate, some pay under "), *_remarks(results, cell)]
     classes = [] if least in (None, results.plan.baseline) else _class_lines(results, cell, least or "")
-    lines = [line, *_packed(classes, MOST_LINES - 1 - len(others)), *others]
+    lines = [line, *_packed(classes, _most_lines(results) - 1 - len(others)), *others]
     return _advice(results, cell, NO_VERDICT, lines, found)
 
 
@@ -223,7 +245,7 @@ def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Adv
         lines = [
             f"No scheme is shown to beat {plan.baseline} for {words} (compared: {tried}).",
             f"{nearest.scheme} comes nearest: {nearest.verdict}.",
-            *_packed(_class_lines(results, cell, nearest.scheme), MOST_LINES - len(lines_kept) - 2),
+            *_packed(_class_lines(results, cell, nearest.scheme), _most_lines(results) - len(lines_kept) - 2),
         ]
     outcome: Outcome = NOT_SHOWN if open_ones else NOTHING_BETTER
     return _advice(results, cell, outcome, [*lines, *lines_kept])
@@ -334,8 +356,8 @@ def _recommended(results: Results, cell: Cell, found: _Candidates, pays: Sequenc
         where = "here" if results.plan.in_rounds else "in simulation"
         lines.append(f"Better still {where}, but nothing installs it: {_names(ahead)}.")
     classes = _class_lines(results, cell, chosen)
-    lines += _left_out(results)[: max(MOST_LINES - len(lines) - LEAST_CLASS_LINES - 2, 0)]
-    room = MOST_LINES - len(lines) - 2  # without the first line, and the heading of the commands
+    lines += _left_out(results)[: max(_most_lines(results) - len(lines) - LEAST_CLASS_LINES - 2, 0)]
+    room = _most_lines(results) - len(lines) - 2  # without the first line, and the heading of the commands
     how = _how(chosen, way, link, room - min(len(classes), LEAST_CLASS_LINES))
     return Advice(
         cell.buffer, cell.load, RECOMMENDED, chosen, is_best, tuple(peers), tuple(ahead),

@@ -1,7 +1,7 @@
 """One plain sentence per scheme: better, worse, equal, or undecided."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
@@ -52,6 +52,11 @@ CAPTURE_NOTE = (
     "The intervals cover what another capture of this length and place would differ by: each replication "
     "draws the capture's clients anew, with replacement. They do not cover other times of day, users or "
     "links, or transfers too rare to be in the capture."
+)
+FITTED_NOTE = (
+    "The intervals cover what another capture of this length and place would differ by: each replication "
+    "plays a model that is fitted to a resample of the capture. Sizes beyond what was recorded are those of "
+    "files on the Web elsewhere. The intervals do not cover other times of day, users or links."
 )
 REPLAY_NOTE = (
     "The traffic is replayed as it is. The intervals cover the position of the measured window only; with a "
@@ -240,6 +245,8 @@ def coverage_note(results: Results) -> str:
         return ROUNDS_NOTE
     if results.capture is None:
         return MODEL_NOTE
+    if results.capture.is_fitted:
+        return FITTED_NOTE
     plan = results.plan
     resampled = overlaid(plan.scenario(plan.cells[0], plan.baseline)["traffic"])
     return CAPTURE_NOTE if resampled else REPLAY_NOTE
@@ -248,6 +255,12 @@ def coverage_note(results: Results) -> str:
 def primary_of(results: Results) -> str:
     """Returns the primary endpoint in words: that of the first cell, if cells differ."""
     return results.primary(results.plan.cells[0]).words
+
+
+def with_endpoint(results: Results) -> Results:
+    """Returns the results with the primary endpoint in their manifest."""
+    statistics = {**results.manifest["statistics"], "primary_endpoint": primary_of(results)}
+    return replace(results, manifest={**results.manifest, "statistics": statistics})
 
 
 def exploratory_note(plan: Plan, primary: str = SHORT_MEAN.words) -> str:
@@ -414,7 +427,8 @@ def floor_text(results: Results, role: Summary) -> str:
     transfers = results.capture.counted[role].transfers if results.capture else 0
     short, long = size_text(results.plan.short_bytes), size_text(results.plan.long_bytes)
     sizes = {"short": f" ≤ {short}", "long": f" > {long}"}.get(role, "")
-    return f"the capture has {counted(transfers, 'distinct transfer')}{sizes}, of at least {LEAST_TRANSFERS}"
+    least = results.capture.least if results.capture else LEAST_TRANSFERS
+    return f"the capture has {counted(transfers, 'distinct transfer')}{sizes}, of at least {least}"
 
 
 def _with_censoring(

@@ -153,7 +153,7 @@ def _few_large(results: Results, cell: Cell) -> list[str]:
     capture = results.capture
     if results.traffic is not None and not results.traffic["transfers"]:
         return []
-    if capture is None or results.capture_share(cell) == 0 or capture.large >= FEW_LARGE:
+    if capture is None or capture.is_fitted or results.capture_share(cell) == 0 or capture.large >= FEW_LARGE:
         return []
     larger = f"{counted(capture.large, 'connection')} larger than the bandwidth-delay product"
     return [

@@ -142,7 +142,9 @@ def evidence_row(results: Results, cell: Cell) -> EvidenceRow | None:
         copies_least=min(load["copies"] for load in loads),
         copies_most=max(load["copies"] for load in loads),
         laps=float(np.mean([results.laps(load) for load in loads])),
-        is_resampled=overlaid(results.plan.scenario(cell, results.plan.baseline)["traffic"]),
+        is_resampled=not results.capture.is_fitted
+        and overlaid(results.plan.scenario(cell, results.plan.baseline)["traffic"]),
+        is_fitted=results.capture.is_fitted,
         capture_share=results.capture_share(cell),
         capture_freedom=results.capture.freedom,
     )

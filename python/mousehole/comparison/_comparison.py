@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mousehole import _engine
+from mousehole import _engine, quantities
 from mousehole import scenario as scenarios
 from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables, vetoes
 from mousehole.base import (
@@ -22,15 +22,19 @@ from mousehole.base import (
     Silent,
     accepts_options,
     available_bytes,
+    counted,
     field_error,
     interruptible,
     least,
+    size_text,
 )
-from mousehole.engine_types import Floats, Scenario, TrafficSummary
+from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
 from mousehole.inputs import Frame, shipment_of, with_names
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import (
+    LEAST_FITTED,
+    LEAST_TRANSFERS,
     Backend,
     Cell,
     Estimate,
@@ -46,6 +50,7 @@ from mousehole.runs import (
     check_resamples,
     checked,
     cost_text,
+    counted_by_class,
     default_jobs,
     estimated,
     fitting_jobs,
@@ -58,6 +63,9 @@ from mousehole.runs import (
     run_plan,
 )
 from mousehole.scenario import bottleneck
+
+READY_MADE = "home"
+"""The place whose users stand in for a capture that is too small for a model."""
 
 if TYPE_CHECKING:
     import altair as alt
@@ -158,7 +166,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         (20, ['fq-codel'])
     """
     with opened(options.dask, options.executor, options.reporter) as backend:
-        prepared = prepare(traffic, options, is_sent=backend is not None)
+        prepared = prepare(traffic, options, is_sent=backend is not None, is_fitted=True)
         _warn_of_low_load(prepared)
         return compared(prepared, backend)
 
@@ -355,10 +363,14 @@ class Prepared:
         return shipment_of(self.given, self.strict, self.plan.base["seed"])
 
 
-def prepare(source: traffics.Source, options: Options, is_sent: bool = False) -> Prepared:
+def prepare(
+    source: traffics.Source, options: Options, is_sent: bool = False, is_fitted: bool = False
+) -> Prepared:
     """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
 
-    `is_sent` says that other processes will need the traffic, so that standard input is refused.
+    `is_sent` says that other processes will need the traffic, so that standard input is refused. `is_fitted`
+    says that a capture with too few short transfers to be played as it is gives way to a model of it, or to
+    ready-made traffic.
     """
     load_policies(options.policy)
     start, given = starting_point(source, options)
@@ -372,6 +384,12 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
     if is_sent:
         shipment_of(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
+    if is_fitted and traffic is not None and _is_capture(given):
+        short = counted_by_class(traffic, plan.buckets)["short"].transfers
+        if LEAST_FITTED <= short < LEAST_TRANSFERS:
+            plan, given = _of_fitted(plan, given, traffic)
+        elif short < LEAST_FITTED and not _speaks_for_itself(source, given, traffic):
+            return _ready_made(given, short, options, is_sent)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.load_rate(plan.base)
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
@@ -380,6 +398,51 @@ def prepare(source: traffics.Source, options: Options, is_sent: bool = False) ->
     plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
     check_resamples(plan, traffic, None if summary is None else summary["native_load"])
     return Prepared(plan, given, traffic, summary, sizes, jobs, options.strict, options.reporter or Silent())
+
+
+def _is_capture(given: traffics.TrafficInput) -> bool:
+    """Returns whether the traffic is files or data alone."""
+    return bool(given.section.get("files")) and not given.section.get("mix")
+
+
+def _of_fitted(
+    plan: Plan, given: traffics.TrafficInput, traffic: _engine.Traffic
+) -> tuple[Plan, traffics.TrafficInput]:
+    """Returns plan and traffic with a model fitted to the capture in its place."""
+    transfers = counted(traffic.summary(None)["transfers"], "transfer")
+    section: TrafficSection = {**plan.base["traffic"], "fitted": True}
+    label = f"a model fitted to the {transfers} of {given.label}"
+    return replace(plan, base={**plan.base, "traffic": section}), replace(given, label=label, clients=None)
+
+
+def _speaks_for_itself(
+    source: traffics.Source, given: traffics.TrafficInput, traffic: _engine.Traffic
+) -> bool:
+    """Returns whether a capture is played as it is although it has too few short transfers for a model.
+
+    So are a scenario, data from Python, and what has an application with a figure of its own.
+    """
+    if traffics.is_scenario(source) or given.connections is not None:
+        return True
+    flows = pl.DataFrame(traffic.frame())
+    classes = flows.filter(pl.col("is_datagrams"))["flow_class"].drop_nulls().unique()
+    return any(f"{one}s".replace("-", "_") in quantities.KINDS for one in classes)
+
+
+def _ready_made(given: traffics.TrafficInput, short: int, options: Options, is_sent: bool) -> Prepared:
+    """Prepares the same for ready-made traffic, which stands in the place of a capture that is too small."""
+    plain = replace(
+        options, class_=None, params=None, payload=None, replay=None, strict=False, ignore_trace_rtt=False
+    )
+    prepared = prepare(READY_MADE, plain, is_sent)
+    size = size_text(prepared.plan.short_bytes)
+    why = f"{given.label}, which has {counted(short, 'transfer')} ≤ {size}, of at least {LEAST_FITTED}"
+    label = f"{READY_MADE}, in place of {given.label}"
+    return replace(
+        prepared,
+        plan=replace(prepared.plan, instead_of=why),
+        given=replace(prepared.given, label=label),
+    )
 
 
 def compared(prepared: Prepared, backend: Backend | None = None) -> Comparison:
@@ -420,7 +483,7 @@ def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None)
     capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
     vetoes.check_present(results)
-    return Comparison(results, traffic, given.clients)
+    return Comparison(findings.with_endpoint(results), traffic, given.clients)
 
 
 def _pipe_bytes(plan: Plan) -> float:

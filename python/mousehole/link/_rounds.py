@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from mousehole.answer import jsonout, manifest
+from mousehole.answer import findings, jsonout, manifest
 from mousehole.base import Options
 from mousehole.comparison import Comparison
 from mousehole.document import Document, Items, Section
@@ -177,4 +177,4 @@ def _compared(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], l
     base = {**base, "warmup": "0s", "duration": f"{seconds:.3g}s"}
     whole = replace(plan, base=base, replications=len(rounds))
     given = replace(of_section(whole.base["traffic"], label), label=label)
-    return Results(whole, facts, label, manifest(whole, given, None), None)
+    return findings.with_endpoint(Results(whole, facts, label, manifest(whole, given, None), None))

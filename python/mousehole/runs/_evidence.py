@@ -14,6 +14,8 @@ from mousehole.statistics import Design, capture_freedom, capture_share
 
 LEAST_TRANSFERS = 100
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
+LEAST_FITTED = 20
+"""The same where a model fitted to the capture is played; with fewer short transfers, none is fitted."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,17 @@ class Capture:
     """Connections with more bytes than the bandwidth-delay product."""
     pipe_bytes: float
     """The bandwidth-delay product, 0 if the bottleneck has no rate of its own."""
+    is_fitted: bool = False
+    """Whether a model fitted to the capture is played in its place."""
+
+    @property
+    def least(self) -> int:
+        """How many distinct transfers of a class a verdict on it needs."""
+        return LEAST_FITTED if self.is_fitted else LEAST_TRANSFERS
 
     def is_enough(self, role: Summary) -> bool:
         """Returns whether there are transfers enough for a verdict on a class."""
-        return self.counted[role].transfers >= LEAST_TRANSFERS
+        return self.counted[role].transfers >= self.least
 
 
 def capture_of(
@@ -60,13 +69,21 @@ def capture_of(
     files = bool(section.get("files")) or any(entry.get("files") for entry in mix)
     if traffic is None or summary is None or models or not files:
         return None
-    counted = {
+    large, is_fitted = int(np.sum(sizes_bytes > pipe_bytes)), section.get("fitted", False)
+    # A fitted model has large transfers of its own, so that only the number of what it is fitted to counts.
+    freedom = float(sizes_bytes.size - 1) if is_fitted else capture_freedom(sizes_bytes, pipe_bytes)
+    return Capture(
+        summary["period_s"], counted_by_class(traffic, buckets), freedom, large, pipe_bytes, is_fitted
+    )
+
+
+def counted_by_class(traffic: _engine.Traffic, buckets: tuple[Bucket, ...]) -> dict[Summary, Counted]:
+    """Returns the distinct transfers of each class of sizes."""
+    return {
         bucket.role: Counted(*traffic.distinct(bucket.low_bytes, bucket.high_bytes))
         for bucket in buckets
         if bucket.role != "size"
     }
-    freedom, large = capture_freedom(sizes_bytes, pipe_bytes), int(np.sum(sizes_bytes > pipe_bytes))
-    return Capture(summary["period_s"], counted, freedom, large, pipe_bytes)
 
 
 def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:

@@ -103,6 +103,8 @@ class Plan:
     """What the user gave as margins of harm, as it was written; the default ones hold beside them."""
     reference: str | None = None
     """The scheme that harm is measured against; None is what people would have anyway."""
+    instead_of: str | None = None
+    """The traffic that was given, and why ready-made traffic stands in its place; None if none does."""
 
     def in_cell(self, buffer: str, load: float | None, sentence: str) -> str:
         """Returns a sentence on a cell; it names the cell where the plan has several."""
@@ -144,7 +146,7 @@ class Plan:
         traffic = self.base["traffic"].copy()
         if cell.load is not None:
             traffic = with_load(traffic, cell.load)
-        if overlaid(traffic):
+        if overlaid(traffic) and not traffic.get("fitted"):
             traffic["resample"] = True
         at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})
         number = self.first_replication + replication

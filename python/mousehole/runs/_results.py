@@ -106,7 +106,8 @@ class Results:
     def primary(self, cell: Cell) -> Measure:
         """Returns the primary endpoint: the mean of short transfers, or without any what calls feel first.
 
-        Without calls it is that of games, and so on in the order of `quantities.KINDS`.
+        So it is, too, for a capture with too few short transfers for a verdict. Without calls it is that of
+        games, and so on in the order of `quantities.KINDS`.
         """
         if ("primary", cell) not in self.kept:
             self.kept["primary", cell] = [self._primary(cell)]
@@ -117,7 +118,10 @@ class Results:
         values = {
             one: [self.measure_values(cell, scheme, one) for scheme in self.plan.schemes] for one in measures
         }
-        return next((one for one in measures if np.any(np.isfinite(values[one]))), measures[0])
+        known = [one for one in measures if np.any(np.isfinite(values[one]))]
+        # Of too few short transfers nothing is said; of what else is there, something may be.
+        few = self.capture is not None and not self.capture.is_enough("short")
+        return next((one for one in known if one.kind or not few), (known or measures)[0])
 
     def primary_values(self, cell: Cell, scheme: str) -> Floats:
         """Returns the primary endpoint, one value per replication."""
@@ -133,6 +137,8 @@ class Results:
 
     def capture_share(self, cell: Cell) -> float:
         """Returns the share of the variance between replications that more of them do not reduce."""
+        if self.capture is not None and self.capture.is_fitted:
+            return capture_share(1.0)
         if self.capture is None or not overlaid(self.plan.scenario(cell, self.plan.baseline)["traffic"]):
             return 0.0
         loads = [run.load for run in self.runs(cell, self.plan.baseline)]
@@ -352,6 +358,8 @@ class EvidenceRow:
     """How often one copy of the capture is played within a measured window."""
     is_resampled: bool
     """Whether each replication draws the capture's clients anew."""
+    is_fitted: bool
+    """Whether a model fitted to the capture is played in its place."""
     capture_share: float
     """Share of the variance between replications that is between captures."""
     capture_freedom: float

@@ -50,7 +50,6 @@ from mousehole.runs import (
     opened,
 )
 from mousehole.scenario import bottleneck
-from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
 from mousehole.tuning._kept import install_files, tune_document
 from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions

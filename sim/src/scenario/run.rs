@@ -63,8 +63,9 @@ fn groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowClass, 
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = plan.replication_seed();
     let mut apps = Apps::default();
-    let traffic = sources::replayed_traffic(plan, traffic)?;
-    let (source, load) = sources::build(plan, &traffic, &mut apps)?;
+    let replayed = sources::replayed(plan, traffic)?;
+    let (source, load) = sources::build(plan, &replayed, &mut apps)?;
+    let traffic = replayed.traffic;
     let bottlenecks = Parts::of(plan);
     let setup = Setup {
         senders: plan.senders.clone(),

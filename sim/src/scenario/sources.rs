@@ -11,20 +11,55 @@ use crate::flow::Class;
 use crate::rng::{Purpose, Stream};
 use crate::traffic::Traffic;
 use crate::traffic::connection::Connection;
+use crate::traffic::fitted::{self, Wanted};
 use crate::traffic::model::Model;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::open_loop::OpenLoop;
-use crate::traffic::overlay::Overlay;
+use crate::traffic::overlay::{Overlay, load_of};
 use crate::traffic::read::Direction;
 use crate::traffic::waiting::{self, Loop, Waiting};
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
-/// Returns the connections that the run's sources replay: what was read from files, and those written out.
+/// A transfer that takes the link by itself for more than this part of the window is no part of a fitted model, unless one
+/// was recorded: it would be in hardly any window.
+const PART_OF_WINDOW: f64 = 0.1;
+
+/// What the run's sources replay.
+pub(super) struct Replayed {
+    pub traffic: Arc<Traffic>,
+    /// How files are replayed; `None` if there are no files.
+    replay: Option<Loop>,
+    /// Where a model fitted to files is played, how often their clients are in it, and the load of the files.
+    fitted: Option<(u32, f64)>,
+}
+
+/// Returns what the run's sources replay: what was read from files or what a model fitted to them draws, and connections
+/// written out.
 ///
 /// # Errors
-/// [`Error::Field`] when files were not read.
-pub(super) fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
+/// [`Error::Field`] when files were not read or cannot be played as asked.
+pub(super) fn replayed(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Replayed> {
+    let traffic = replayed_traffic(plan, read)?;
+    let replay = replayed_as(plan, &traffic)?;
+    if !plan.scenario.traffic.fitted || plan.scenario.traffic.files.is_empty() || !traffic.parts.is_empty() {
+        return Ok(Replayed { traffic, replay, fitted: None });
+    }
+    let (rate, mss) = (plan.load_rate(plan.direction == Direction::Up), plan.senders.first().mss);
+    let wanted = Wanted {
+        bytes_per_s: plan.scenario.traffic.load.map(|load| load * rate.bytes_in(Dur::from_secs(1.0))),
+        mss,
+        span: plan.window().1.since(Time::ZERO),
+        most_bytes: (PART_OF_WINDOW * rate.bytes_in(plan.duration)) as u64,
+    };
+    let seed = apps::seed_of(plan.scenario.seed, 0);
+    let drawn = fitted::drawn(&traffic, &wanted, (seed, plan.scenario.replication));
+    let fitted = Some((drawn.copies, load_of(&*traffic, rate, mss)));
+    Ok(Replayed { traffic: Arc::new(drawn.traffic), replay, fitted })
+}
+
+/// Returns what was read from files, and the connections written out.
+fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
     let spec = &plan.scenario.traffic;
     let read = read.unwrap_or_default();
     let in_mix = (1..).zip(&spec.mix).map(|(number, entry)| (number, &entry.files));
@@ -43,11 +78,14 @@ pub(super) fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Resul
 ///
 /// # Errors
 /// [`Error::Field`] when a source cannot be played as asked.
-pub(super) fn build(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps) -> Result<(Source, Load)> {
-    let mut load = Load { target: plan.scenario.traffic.load, ..Load::default() };
-    load.replay = replayed_as(plan, traffic)?;
+pub(super) fn build(plan: &Plan, replayed: &Replayed, apps: &mut Apps) -> Result<(Source, Load)> {
+    let traffic = &replayed.traffic;
+    let mut load = Load { target: plan.scenario.traffic.load, replay: replayed.replay, ..Load::default() };
     let main =
         main_source(plan, traffic, apps, &mut load).map_err(|error| error.inside(&mix::field_of(0)))?;
+    if let Some((copies, native)) = replayed.fitted {
+        (load.copies, load.native) = (load.copies * copies, Some(native));
+    }
     let entries = mix_sources(plan, traffic, apps, &mut load)?;
     Ok((apps::combined(plan, main, entries, traffic, plan.replication_seed()), load))
 }
@@ -97,7 +135,7 @@ fn replay_source(
     let (mss, run) = (plan.senders.first().mss, (seed, replication));
     let span = plan.deadline().since(Time::ZERO);
     let overlay = match load.target {
-        Some(target) if plan.scenario.traffic.resample => {
+        Some(target) if plan.scenario.traffic.resample && !plan.scenario.traffic.fitted => {
             Overlay::of_resample(part, target, rate, mss, run, span)?
         }
         target => Overlay::for_span(part, target, rate, mss, run, span)?,

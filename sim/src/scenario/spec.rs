@@ -260,6 +260,9 @@ pub struct TrafficSpec {
     /// Files that are overlaid to meet a load are resampled in each replication.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub resample: bool,
+    /// A model fitted to the files outside the mix takes their place; it is drawn afresh in each replication.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fitted: bool,
     /// How files are replayed: `open` or `closed`; closed if absent and the files tell when connections ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,

@@ -151,6 +151,11 @@ impl Datagrams {
         self.amounts[usize::from(is_reverse)]
     }
 
+    /// Returns the number of packets in both directions.
+    pub fn packets(&self) -> u64 {
+        self.amount(false).packets + self.amount(true).packets
+    }
+
     /// Returns the time from the start of the flow to its last packet.
     pub fn duration(&self) -> Dur {
         match &self.form {

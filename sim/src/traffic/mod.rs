@@ -6,6 +6,7 @@
 pub mod class;
 pub mod connection;
 pub mod datagrams;
+pub mod fitted;
 pub mod model;
 pub mod note;
 pub mod overlay;

@@ -22,9 +22,11 @@ pub struct Draws {
     /// The unit of each connection.
     unit_of: Vec<u32>,
     units: Vec<Unit>,
+    /// The unit that was drawn for each slot. The slots are the places of all units.
+    drawn: Vec<u32>,
     /// How often each unit was drawn.
     times: Vec<u32>,
-    /// For blocks of time, the slots that each unit was drawn for.
+    /// Where blocks of time are played; `None` if whole clients were drawn.
     slots: Option<Slots>,
 }
 
@@ -35,10 +37,10 @@ struct Unit {
     block: u64,
 }
 
-/// Where blocks of time are played. The slots are the places of all units.
+/// Where blocks of time are played.
 #[derive(Debug, Clone)]
 struct Slots {
-    /// The units in whose places each unit is played, in the order in which they were drawn.
+    /// The slots that each unit was drawn for, in the order in which they were.
     of: Vec<Vec<u32>>,
     blocks: u64,
     period: Dur,
@@ -48,8 +50,8 @@ impl Draws {
     /// Returns draws in which every client occurs once.
     pub fn once(traffic: Part) -> Draws {
         let (unit_of, units) = units_of(traffic, 1, Dur(1));
-        let times = vec![1; units.len()];
-        Draws { unit_of, units, times, slots: None }
+        let (times, drawn) = (vec![1; units.len()], (0..units.len() as u32).collect());
+        Draws { unit_of, units, drawn, times, slots: None }
     }
 
     /// Draws as many units as the traffic has, with replacement, named by (seed, replication). `period` is the traffic's.
@@ -57,16 +59,22 @@ impl Draws {
         let clients: BTreeSet<u32> = traffic.connections.iter().map(|connection| connection.client).collect();
         let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
         let (unit_of, units) = units_of(traffic, blocks, period);
-        let mut times = vec![0; units.len()];
-        let mut slots = vec![Vec::new(); units.len()];
         let mut stream = Stream::new(seed, Purpose::Resample, u64::from(replication));
-        for slot in 0..units.len() as u32 {
-            let unit = stream.below(units.len() as u64) as usize;
-            times[unit] += 1;
-            slots[unit].push(slot);
-        }
+        let drawn: Vec<u32> = units.iter().map(|_| stream.below(units.len() as u64) as u32).collect();
+        let mut slots = vec![Vec::new(); units.len()];
+        (0..).zip(&drawn).for_each(|(slot, &unit)| slots[unit as usize].push(slot));
+        let times = slots.iter().map(|own| own.len() as u32).collect();
         let slots = (blocks > 1).then_some(Slots { of: slots, blocks, period });
-        Draws { unit_of, units, times, slots }
+        Draws { unit_of, units, drawn, times, slots }
+    }
+
+    /// Draws a unit from the resample for each slot; returns the unit, and client and time as of [`Draws::moved`].
+    pub fn again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
+        let one = |slot: u32| {
+            let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];
+            (unit, self.moved_to(unit, slot))
+        };
+        (0..self.drawn.len() as u32).map(one).collect()
     }
 
     /// Returns the unit of each connection.
@@ -98,10 +106,16 @@ impl Draws {
     /// `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this one less often.
     pub fn moved(&self, unit: u32, draw: u32) -> Option<(u32, u64)> {
         let slots = self.slots.as_ref()?;
-        let slot = self.units[*slots.of[unit as usize].get(draw as usize)? as usize];
-        let begin = |block: u64| block * slots.period.0 / slots.blocks;
-        let by = slots.period.0 + begin(slot.block) - begin(self.units[unit as usize].block);
-        Some((slot.client, by % slots.period.0))
+        Some(self.moved_to(unit, *slots.of[unit as usize].get(draw as usize)?))
+    }
+
+    /// Returns the client of a slot, and how much later than recorded a unit is played there, modulo the period, ns.
+    fn moved_to(&self, unit: u32, slot: u32) -> (u32, u64) {
+        let slot = self.units[slot as usize];
+        let Some(Slots { blocks, period, .. }) = self.slots else { return (slot.client, 0) };
+        let begin = |block: u64| block * period.0 / blocks;
+        let by = period.0 + begin(slot.block) - begin(self.units[unit as usize].block);
+        (slot.client, by % period.0)
     }
 }
 

@@ -1,0 +1,217 @@
+//! A model fitted to a capture that is too small to be played as it is.
+//!
+//! What a replication plays is drawn in two steps, named by (seed, replication). First a bootstrap resample of the capture
+//! (`resample.rs`) takes the capture's place: so the spread over replications contains what another capture would differ
+//! by. Then as many users as the load needs, each with the places of the capture's connections in time, get units of this
+//! resample, drawn anew for each place and each lap. Bursts stay what they are within a unit, and so do pauses, round-trip
+//! times, pages and datagrams. Only the sizes of writes are drawn from distributions that are fitted to the resample:
+//!
+//! - the body by a smoothed bootstrap on the scale of logarithms, with a normal kernel that keeps the variance;
+//! - the largest tenth by a Pareto distribution, bounded above, whose index is drawn from its posterior. The prior weighs
+//!   as much as [`PRIOR_SIZES`] sizes with the index [`PRIOR_INDEX`], so that a capture without large transfers does not say
+//!   that there are none.
+//!
+//! Sources: B. W. Silverman & G. A. Young, "The bootstrap: to smooth or not to smooth?", Biometrika 74 (1987), section 2.3,
+//! for the kernel that keeps the variance; B. W. Silverman, "Density estimation", 1986, section 3.4.2, for its width; B. M.
+//! Hill, "A simple general approach to inference about the tail of a distribution", Annals of Statistics 3 (1975), for the
+//! likelihood, of which a gamma distribution is the conjugate prior; M. E. Crovella & A. Bestavros, "Self-similarity in World
+//! Wide Web traffic", IEEE/ACM Transactions on Networking 5 (1997), for indices of files on the Web near 1.2.
+
+use super::connection::Connection;
+use super::datagrams::Datagrams;
+use super::overlay::period_of;
+use super::resample::Draws;
+use super::{Pages, Traffic};
+use crate::rng::{Purpose, Stream};
+use crate::units::{Dur, Time};
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+/// The prior of the tail weighs as much as so many sizes: its deviation is 0.27, as wide as what others found.
+const PRIOR_SIZES: u32 = 20;
+/// The index of the tail before any size was seen.
+const PRIOR_INDEX: f64 = 1.2;
+/// Of so many sizes, one belongs to the tail.
+const TAIL: usize = 10;
+/// No more connections and datagrams are drawn; the overlay repeats them.
+const MOST_ITEMS: u64 = 2_000_000;
+
+/// How much a run needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Bytes on the wire per second of the data direction; without them one user for each of the capture plays.
+    pub bytes_per_s: Option<f64>,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// How long nothing is to repeat itself.
+    pub span: Dur,
+    /// No size is drawn beyond this one, unless the capture has one as large.
+    pub most_bytes: u64,
+}
+
+/// What a fitted model plays in one replication.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// Connections of `copies` times as many clients as the capture has, in laps of its period one after another.
+    pub traffic: Traffic,
+    /// How often the capture's clients are there.
+    pub copies: u32,
+}
+
+/// Draws what a model fitted to `recorded` plays in a replication, of (seed, replication).
+pub fn drawn(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
+    let period = period_of(recorded);
+    let resample = Draws::resampled(recorded.into(), period, run);
+    let mut stream = Stream::new(run.0, Purpose::Fitted, u64::from(run.1));
+    let sizes = Sizes::fitted(resampled_sizes(recorded, &resample), wanted.most_bytes, &mut stream);
+    let laps = (wanted.span.0.div_ceil(period.0)).max(1);
+    let enough = wanted.bytes_per_s.map_or(0.0, |rate| rate * Dur(laps * period.0).as_secs());
+    let mut users = Users { recorded, resample, sizes, period, played: Vec::new(), units: 0 };
+    let (mut copies, mut bytes, mut items) = (0, 0, 0);
+    while copies == 0 || (bytes as f64) < enough && items < MOST_ITEMS {
+        let before = users.played.len();
+        (0..laps).for_each(|lap| users.play(copies, lap, &mut stream));
+        let added = users.played[before..].iter().map(|one| &one.connection);
+        let more: u64 = added.clone().map(|one| one.wire_bytes(wanted.mss)).sum();
+        items += added.map(|one| 1 + one.writes.datagrams().map_or(0, Datagrams::packets)).sum::<u64>();
+        (copies, bytes) = (copies + 1, bytes + more);
+        if more == 0 {
+            break;
+        }
+    }
+    Fitted { traffic: users.traffic(), copies }
+}
+
+/// Returns the sizes of the writes of a resample, each as often as it was drawn.
+fn resampled_sizes(recorded: &Traffic, resample: &Draws) -> Vec<f64> {
+    let of_one = |(connection, &unit): (&Connection, &u32)| {
+        let times = resample.times(unit) as usize;
+        let writes: Vec<f64> = connection.writes.iter().map(|write| write.bytes as f64).collect();
+        writes.into_iter().flat_map(move |bytes| std::iter::repeat_n(bytes, times))
+    };
+    recorded.connections.iter().zip(resample.units()).flat_map(of_one).collect()
+}
+
+/// The users that play, as they are drawn.
+struct Users<'a> {
+    recorded: &'a Traffic,
+    resample: Draws,
+    sizes: Sizes,
+    period: Dur,
+    played: Vec<Played>,
+    /// Units drawn so far.
+    units: u32,
+}
+
+/// A connection that is played: its number in the capture, and that of the unit with which it was drawn.
+struct Played {
+    connection: Connection,
+    recorded: u32,
+    unit: u32,
+}
+
+impl Users<'_> {
+    /// Plays a lap of all places of the capture for the users of one copy.
+    fn play(&mut self, copy: u32, lap: u64, stream: &mut Stream) {
+        let mut of_unit = vec![Vec::new(); self.resample.unit_count() as usize];
+        (0..).zip(self.resample.units()).for_each(|(place, &unit)| of_unit[unit as usize].push(place));
+        for (unit, (client, by)) in self.resample.again(stream) {
+            for &place in &of_unit[unit as usize] {
+                let one: &Connection = &self.recorded.connections[place as usize];
+                let within = (one.start.0 + by) % self.period.0;
+                let mut connection = one.clone();
+                connection.start = Time(lap * self.period.0 + within);
+                connection.client = copy * self.recorded.clients + client;
+                for write in connection.writes.iter_mut() {
+                    write.bytes = self.sizes.draw(write.bytes, stream);
+                }
+                self.played.push(Played { connection, recorded: place, unit: self.units });
+            }
+            self.units += 1;
+        }
+    }
+
+    /// Returns what was played, with pages of its own for each unit that was drawn.
+    fn traffic(mut self) -> Traffic {
+        self.played.sort_by_key(|one| one.connection.start);
+        let mut numbers = BTreeMap::new();
+        let mut page = |one: &Played, write: u32| match self.recorded.pages.page_of(one.recorded, write) {
+            (0, _) => 0,
+            (known, _) => {
+                let next = numbers.len() as u32 + 1;
+                *numbers.entry((one.unit, known)).or_insert(next)
+            }
+        };
+        let of_one =
+            |one: &Played| (0..one.connection.writes.len() as u32).map(|write| page(one, write)).collect();
+        let pages = Pages::new(self.played.iter().map(of_one));
+        let connections = self.played.into_iter().map(|one| one.connection).collect();
+        Traffic { pages, ..Traffic::from_connections(connections) }
+    }
+}
+
+/// A distribution of sizes.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    /// Mean of the logarithms of the body.
+    middle: f64,
+    /// Width of the kernel on this scale.
+    width: f64,
+    /// Factor on distances from the middle that takes away what the kernel adds to the variance.
+    shrink: f64,
+    /// Sizes above this one are the tail.
+    least: f64,
+    most: f64,
+    index: f64,
+}
+
+impl Sizes {
+    /// Fits the distribution; nothing is drawn beyond `most_bytes` or the largest size, whichever is larger.
+    fn fitted(mut sizes: Vec<f64>, most_bytes: u64, stream: &mut Stream) -> Sizes {
+        sizes.sort_by(f64::total_cmp);
+        let (body, tail) = sizes.split_at(sizes.len() - sizes.len() / TAIL);
+        let least = body.last().copied().unwrap_or(1.0);
+        let logs: Vec<f64> = body.iter().map(|&size| libm::log(size)).collect();
+        let number = logs.len().max(1) as f64;
+        let middle = logs.iter().sum::<f64>() / number;
+        let variance = logs.iter().map(|log| (log - middle) * (log - middle)).sum::<f64>() / number;
+        let width = 0.9 * spread(&logs, variance) * libm::pow(number, -0.2);
+        let shrink = if variance > 0.0 { 1.0 / (1.0 + width * width / variance).sqrt() } else { 1.0 };
+        let above: f64 = tail.iter().map(|&size| libm::log(size / least)).sum();
+        let weight: f64 = (0..PRIOR_SIZES as usize + tail.len()).map(|_| stream.exponential(1.0)).sum();
+        let index = weight / (f64::from(PRIOR_SIZES) / PRIOR_INDEX + above);
+        let most = sizes.last().map_or(0.0, |&largest| largest.max(most_bytes as f64));
+        Sizes { middle, width, shrink, least, most, index }
+    }
+
+    /// Draws a size near a recorded one, or from the tail if that is of it.
+    fn draw(&self, bytes: u64, stream: &mut Stream) -> u64 {
+        let size = bytes as f64;
+        let drawn = if size > self.least { self.of_tail(stream) } else { self.near(size, stream) };
+        drawn.min(self.most).round().max(1.0) as u64
+    }
+
+    fn near(&self, size: f64, stream: &mut Stream) -> f64 {
+        let (radius, angle) = (stream.exponential(2.0).sqrt(), TAU * stream.uniform());
+        let log = libm::log(size) - self.middle + self.width * radius * libm::cos(angle);
+        libm::exp(self.middle + self.shrink * log)
+    }
+
+    fn of_tail(&self, stream: &mut Stream) -> f64 {
+        let beyond = libm::pow(self.least / self.most, self.index);
+        let left = 1.0 - stream.uniform() * (1.0 - beyond);
+        self.least * libm::pow(left, -1.0 / self.index)
+    }
+}
+
+/// Returns the smaller one of standard deviation and interquartile range ÷ 1.34 of sorted numbers, without the range if it
+/// is zero.
+fn spread(sorted: &[f64], variance: f64) -> f64 {
+    let quantile = |share: usize| sorted.get((sorted.len() * share / 4).min(sorted.len().saturating_sub(1)));
+    let range = quantile(3).zip(quantile(1)).map_or(0.0, |(high, low)| high - low);
+    if range > 0.0 { variance.sqrt().min(range / 1.34) } else { variance.sqrt() }
+}
+
+#[cfg(test)]
+#[path = "fitted_tests.rs"]
+mod tests;
