@@ -157,6 +157,8 @@ class PlanEntry(TypedDict):
     """Margins of harm as the user gave them."""
     reference: str | None
     """The scheme that harm is measured against, if one was given."""
+    instead_of: str | None
+    """The capture that was given, and why ready-made traffic stands in its place; null if none does."""
     scenario: Scenario
     """The scenario that all runs share as it was given, without directories."""
     warmup: WarmupEntry | None
@@ -176,6 +178,8 @@ class CaptureEntry(TypedDict):
     """Connections with more bytes than the bandwidth-delay product."""
     pipe_bytes: float
     """The bandwidth-delay product, 0 if the bottleneck has no rate of its own."""
+    is_fitted: bool
+    """Whether each replication plays a model fitted to a resample of the capture."""
 
 
 class FigureEntry(TypedDict):
