@@ -95,6 +95,15 @@ def _combined_entry(text: str, entries: Mapping[str, CatalogueEntry]) -> Catalog
     }
 
 
+_OWN_READERS = [
+    ("pcap, pcapng", "captures"),
+    ("zeek", "Zeek's conn.log, http.log, ssl.log and quic.log, TSV or JSON lines"),
+    ("har", "pages as browsers save them (HTTP Archive)"),
+    ("access-log", "Common and Combined Log Format: Apache, nginx, Squid"),
+    ("table", "comma, semicolon or tab, below a header of named columns; Parquet"),
+]
+
+
 def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
     """Prints one scheme: what it does, its source, its parameters."""
     console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
@@ -123,6 +132,20 @@ def two_columns(rows: list[tuple[str, str]]) -> Table:
     for name, value in rows:
         table.add_row(Text(name), Text(value))
     return table
+
+
+def print_formats(console: Console) -> None:
+    """Prints the formats of files: those that have a reader of their own, then those that files describe."""
+    described = [(name, title, refused) for name, title, _, refused in _engine.formats()]
+    read = [(name, title) for name, title, refused in described if not refused]
+    console.print(Text("With readers of their own", style="bold underline"))
+    console.print(two_columns(_OWN_READERS))
+    console.print(Text("Logs that a file of a few lines describes", style="bold underline"))
+    console.print(two_columns(read))
+    console.print(Text("Recognised and refused", style="bold underline"))
+    console.print(two_columns([(name, f"{title}: {refused}") for name, title, refused in described if refused]))
+    hint = "Yours is not among them? docs/traffic.md shows how to describe it: mousehole inspect --format my.toml"
+    say(console, Text(hint, style="dim"))
 
 
 def print_summary(console: Console, summary: TrafficSummary) -> None:

@@ -34,6 +34,7 @@ NO_AXES = {
     "class_",
     "dask",
     "executor",
+    "format",
     "jobs",
     "policy",
     "quick",

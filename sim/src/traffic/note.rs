@@ -39,6 +39,10 @@ pub enum NoteKind {
     TimeGoesBack,
     /// Much of a capture was left out.
     LeftOut,
+    /// What makes it doubtful that a file is what it seems.
+    Doubt,
+    /// Packets or rows that stand in the file twice.
+    Doubled,
     /// Encrypted tunnels, of which nobody can tell what is inside.
     Tunnel,
 }

@@ -28,6 +28,8 @@ pub struct Entry<'a> {
     pub url: &'a [u8],
     /// The referrer; `None` in Common Log Format.
     pub referrer: Option<&'a [u8]>,
+    /// Squid answered by itself, so that nothing crossed its link.
+    pub is_cached: bool,
 }
 
 /// Reads the whole log.
@@ -48,12 +50,13 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
         }
         ledger.rows += 1;
         match draft(line.text, ledger, collector, &mut hits) {
-            Ok(Some(draft)) => {
+            Ok(Err(bytes)) => ledger.skip(reason::NOT_CARRIED, 1, bytes),
+            Ok(Ok(Some(draft))) => {
                 places.resize(hits.len(), None);
                 places.last_mut().into_iter().for_each(|place| *place = Some(collector.connections.len()));
                 collector.connections.push(draft);
             }
-            Ok(None) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
+            Ok(Ok(None)) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
             Err(problem) => ledger.fault(line.number, problem)?,
         }
         places.resize(hits.len(), None);
@@ -75,21 +78,24 @@ fn draft(
     ledger: &Ledger,
     collector: &mut Collector,
     hits: &mut Hits,
-) -> RowResult<Option<Draft>> {
+) -> RowResult<std::result::Result<Option<Draft>, u64>> {
     let entry = parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", shown(line)))?;
     let at =
         stamp::access_log(entry.date).ok_or_else(|| format!("date \"{}\" is no date", shown(entry.date)))?;
     let bytes = stamp::bytes("bytes", entry.bytes)?.unwrap_or(0);
+    if entry.is_cached {
+        return Ok(Err(bytes));
+    }
     let client = collector.hosts.id(entry.client);
     if let Some(referrer) = entry.referrer {
         hits.add(client, at.ns, pages::without_host(entry.url), pages::without_host(referrer));
     }
     if bytes == 0 {
-        return Ok(None);
+        return Ok(Ok(None));
     }
     let shape = FlowShape::of_totals(Protocol::Tcp, [0; 2], None, [(None, 0), (None, bytes)]);
     let flow_class = collector.flow_class([entry.client, entry.server], &shape);
-    Ok(Some(Draft {
+    Ok(Ok(Some(Draft {
         start: at.ns,
         file: ledger.index as u32,
         order: ledger.rows,
@@ -102,7 +108,7 @@ fn draft(
         flow_class,
         writes: Writes::one(bytes),
         pages: None,
-    }))
+    })))
 }
 
 /// Parses a line; `None` if it is no line of such a log.
@@ -114,7 +120,7 @@ pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
     let (client, server) = hosts(names)?;
     let (request, bytes, tail) = request_and_size(rest.strip_prefix(b"\"")?)?;
     let url = request.split(|&c| c == b' ').nth(1).unwrap_or(request);
-    Some(Entry { client, server, date, bytes, url, referrer: referrer(tail) })
+    Some(Entry { client, server, date, bytes, url, referrer: referrer(tail), is_cached: is_cached(tail) })
 }
 
 fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -149,6 +155,16 @@ fn status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
 fn referrer(tail: &[u8]) -> Option<&[u8]> {
     let text = tail.strip_prefix(b"\"")?;
     text.iter().position(|&c| c == b'"').map(|end| &text[..end])
+}
+
+/// Returns whether Squid's combined log ends in a result such as `TCP_HIT:HIER_NONE`.
+fn is_cached(tail: &[u8]) -> bool {
+    let last = tail.rsplit(|&c| c == b' ').next().unwrap_or(tail);
+    if !(last.starts_with(b"TCP_") || last.starts_with(b"UDP_")) {
+        return false;
+    }
+    let has = |word: &[u8]| last.windows(word.len()).any(|part| part == word);
+    has(b"HIT") || has(b"UNMODIFIED") || has(b"DENIED") || last.ends_with(b"NONE")
 }
 
 fn is_number(text: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! Combines what the readers found: on one clock, in order, with dense host numbers.
 
 use super::draft::Draft;
+use super::gate;
 use super::input::base;
 use super::ledger::{Ledger, LeftOut};
 use super::names::Names;
@@ -143,6 +144,8 @@ impl Collector {
             return Err(self.nothing_usable());
         }
         self.note_files();
+        let doubts = gate::look(&self.connections, &self.ledgers);
+        doubts.into_iter().for_each(|note| self.add_note(note));
         self.align_clocks();
         // In place, as no two have the same key.
         self.connections.sort_unstable_by_key(|draft| (draft.start, draft.file, draft.order));

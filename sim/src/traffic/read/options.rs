@@ -1,5 +1,6 @@
 //! What readers are asked for, and what they answer for a row.
 
+use super::spec::Spec;
 use crate::error::{Error, Result};
 use crate::traffic::class::Corrections;
 use std::io::Read;
@@ -56,11 +57,19 @@ pub struct ReadOptions {
     pub seed: u64,
     /// What the user says of the classes of flows.
     pub classes: Arc<Corrections>,
+    /// The only format of logs to expect, if the user describes one.
+    pub format: Option<Arc<Spec>>,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        ReadOptions { direction: Direction::Down, strict: false, seed: 1, classes: Arc::default() }
+        ReadOptions {
+            direction: Direction::Down,
+            strict: false,
+            seed: 1,
+            classes: Arc::default(),
+            format: None,
+        }
     }
 }
 

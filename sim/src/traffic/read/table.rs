@@ -9,8 +9,11 @@ use super::draft::Draft;
 use super::input::{Input, Rows};
 use super::ledger::{Ledger, reason};
 use super::lines::shown;
+use super::one_way;
 use super::options::{Direction, RowResult};
+use super::pairing;
 use super::requests::{self, Request};
+use super::spec::Dates;
 use super::stamp::{self, Stamp, Unit};
 use crate::error::{Error, Result};
 use crate::traffic::class::{FlowClass, FlowShape, Protocol};
@@ -37,18 +40,53 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
     let mut record = ByteRecord::new();
     next(&mut reader, &mut record, &path)?;
     let header = names(record.iter());
-    let columns = Columns::from_header(&header, collector.options.direction)
-        .map_err(|problem| Error::file(&path, problem))?;
+    let wanted = Columns::from_header(&header, collector.options.direction);
+    let columns = match &wanted {
+        Ok(columns) => *columns,
+        // Rows of one direction each have bytes either way.
+        Err(problem) => Columns::from_header(&header, Direction::Down)
+            .ok()
+            .filter(|columns| one_way::may_be(columns, &header))
+            .ok_or_else(|| Error::file(&path, problem))?,
+    };
     note_columns(&columns, &path, collector);
-    let first = collector.connections.len();
+    let (first, used) = (collector.connections.len(), ledger.used);
+    let mut ways = one_way::Ways::new(&columns, &header);
     let mut groups = Groups::new();
     while next(&mut reader, &mut record, &path)? {
         ledger.rows += 1;
         let line = record.position().map_or(0, csv::Position::line);
         match row(&record, &columns, ledger, collector, &mut groups) {
-            Ok(Outcome::Used) => ledger.used += 1,
+            Ok(Outcome::Used) => {
+                ledger.used += 1;
+                if let Some(draft) = collector.connections.last().filter(|_| ways.is_watching()) {
+                    ways.add(
+                        draft,
+                        [columns.client_port, columns.server_port].map(|column| named(&record, column, b"")),
+                    );
+                }
+            }
             Ok(Outcome::Skipped(why, bytes)) => ledger.skip(why, 1, bytes),
             Err(problem) => ledger.fault(line, problem)?,
+        }
+    }
+    match ways.reading() {
+        one_way::Reading::Paired(records) => {
+            collector.connections.truncate(first);
+            ledger.used = used;
+            pairing::add(records, ledger, collector);
+            let name = super::input::base(&path);
+            collector.note(format!(
+                "{name}: rows of one direction each; those of the same ends are one connection"
+            ));
+        }
+        one_way::Reading::Ambiguous => {
+            let problem = "most pairs of addresses have rows both ways, and no columns sport and dport say which belong \
+                together; add them, or name the columns client, server and resp_bytes";
+            return Err(Error::file(&path, problem));
+        }
+        one_way::Reading::AsNamed => {
+            wanted.map_err(|problem| Error::file(&path, problem))?;
         }
     }
     collector.connections.extend(groups.into_values().map(close_group));
@@ -91,7 +129,14 @@ fn row(
     if record.len() != columns.width && record.len() <= columns.start.0.max(columns.bytes) {
         return Err(format!("{} columns where the header has {}", record.len(), columns.width));
     }
-    let at = stamp::stamp(cell(record, columns.start.0), columns.start.1)?;
+    let at = match columns.date {
+        Some(date) => {
+            let whole =
+                [cell(record, date).trim_ascii(), b" ", cell(record, columns.start.0).trim_ascii()].concat();
+            stamp::time(&whole, None, Dates::default())?
+        }
+        None => stamp::stamp(cell(record, columns.start.0), columns.start.1)?,
+    };
     let bytes = stamp::bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
     let duration = match timed(record, "duration", columns.duration)? {
         None => until_end(record, columns, at)?,
