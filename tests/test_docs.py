@@ -234,7 +234,6 @@ def test_traffic__columns_are_the_readers(constant: str) -> None:
 # first cells of rows of "Logs" in docs/traffic.md → readers whose sources name the fields
 LOGS = {
     "zeek.rs": ["Zeek `conn.log`", "Zeek `http.log`", "Zeek `ssl.log`", "Zeek `quic.log`"],
-    "nfdump.rs": ["nfdump 1.6, `-o csv`", "nfdump 1.7, `-o csv`"],
     "har_json.rs": ["HAR 1.2"],
 }
 
@@ -253,9 +252,6 @@ def fields_of_log(reader: str) -> set[str]:
         structs = "".join(re.findall(r"struct Raw\w+ \{(.*?)\n\}", source, re.DOTALL))
         field = r'(?:rename = "(\w+)"\)\]\s*)?\b(\w+): (?:Value|Option<RawContent>)'
         return {(new or name.replace("_", "")).lower() for new, name in re.findall(field, structs)}
-    if reader == "nfdump.rs":
-        layout = source.split("fn of(")[1].split("/// A row, or")[0]
-        return set(re.findall(r'"(\w+)"', layout))
     columns = source.split("fn columns(")[1].split("/// Decodes")[0]
     return set(re.findall(r'"([a-z_.]+)"', columns))
 

@@ -52,13 +52,17 @@ class Ending:
 def faults_of(tried: Try, ended: Ending) -> list[str]:
     """Returns what is wrong with how a try ended, in the words of `FAULTS`."""
     checks = {
-        "traceback": "Traceback (most recent" in ended.err or "panicked at" in ended.err or ended.status == 70,
+        "traceback": "Traceback (most recent" in ended.err
+        or "panicked at" in ended.err
+        or ended.status == 70,
         "signal": ended.status is not None and ended.status < 0,
         "no end": ended.status is None,
         "wrong status": (ended.status or 0) >= 0 and ended.status not in (None, 70, *tried.statuses),
         "no sentence": ended.status in (1, 2) and not ended.err.strip(),
         "several lines": ended.status in (1, 2) and not _is_sentence(ended.err),
-        "raw control characters": any(mark in ended.err.encode() + ended.out for mark in hostile_cases.STEERING),
+        "raw control characters": any(
+            mark in ended.err.encode() + ended.out for mark in hostile_cases.STEERING
+        ),
         "half-written": any(_is_half(name, content) for name, content in ended.new_files.items())
         or (ended.status not in (0, None) and bool(set(ended.new_files) & set(tried.outputs))),
         "input changed": ended.is_input_changed,

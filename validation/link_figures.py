@@ -189,7 +189,7 @@ def throughput(seconds: float) -> list[Measured]:
     found = []
     for scheme, rate in FASTEST:
         rates: list[float] = []
-        observer = link.Observer(told=lambda status, rates=rates: rates.append(status["down"]["rate_bps"]))  # type: ignore[misc]
+        observer = link.Observer(report=lambda status, rates=rates: rates.append(status["down"]["rate_bps"]))  # type: ignore[misc]
         played = play(link_scenario(scheme, rate), bulk_task(4, seconds), observer)
         nominal = played.records.queues[0]["capacity_bps"]
         mean = sum(rates[3:]) / max(len(rates[3:]), 1)
@@ -236,7 +236,7 @@ def resident_bytes() -> int:
 def memory(flows: int) -> list[Measured]:
     """Measures what many flows leave in memory: the growth over the second half of the run, for each flow."""
     seen: list[tuple[float, int]] = []
-    observer = link.Observer(told=lambda _: seen.append((time.monotonic(), resident_bytes())))
+    observer = link.Observer(report=lambda _: seen.append((time.monotonic(), resident_bytes())))
     task = {"flows": flows, "flows_per_s": 20_000}
     with tempfile.TemporaryDirectory() as folder:
         programs = link.Programs(

@@ -88,7 +88,14 @@ def read_traffic(
     classes: list[str] = ...,
     most_rows: int | None = None,
     most_bytes: int | None = None,
+    format: str = "",
 ) -> Traffic: ...
+def check_format(path: str, text: str) -> None:
+    """Raises `MouseholeError` for a fault in the description of a format of logs."""
+
+def log_formats() -> list[tuple[str, str, str, str]]:
+    """Returns the formats of logs that files describe: name, title, what a row is, why files are refused."""
+
 def bytes_read() -> int: ...
 def is_traffic_column(name: str) -> bool: ...
 def table_columns(names: list[str], payload: str) -> list[tuple[str, int, int]]:

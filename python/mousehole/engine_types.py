@@ -73,6 +73,7 @@ class TrafficSection(TypedDict, total=False):
     files: list[str]
     payload: str
     classes: list[str]
+    format: str
     load: float
     resample: bool
     server_think: str

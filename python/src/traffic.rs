@@ -133,7 +133,7 @@ impl Read for Chunks {
 /// Reads traffic files, recognised by content; `classes` are corrections of the classes of flows, and `parquet` has SHA-256 and a function for the next bytes of CSV of those
 /// that are Parquet, by their place. `most_rows` and `most_bytes` are those of [`ReadOptions`].
 #[pyfunction]
-#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], most_rows=None, most_bytes=None))]
+#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], most_rows=None, most_bytes=None, format=""))]
 #[allow(clippy::too_many_arguments)]
 fn read_traffic(
     py: Python<'_>,
@@ -145,6 +145,7 @@ fn read_traffic(
     classes: Vec<String>,
     most_rows: Option<u64>,
     most_bytes: Option<u64>,
+    format: &str,
 ) -> PyResult<Traffic> {
     let rows = |(sha256, next): (String, Py<PyAny>)| Rows {
         kind: "parquet",
@@ -156,12 +157,28 @@ fn read_traffic(
         let direction = Direction::by_name("payload", payload)?;
         let texts = classes.iter().map(String::as_str);
         let classes = Arc::new(Corrections::parse(read::CLASSES, texts)?);
-        let options = ReadOptions { direction, strict, seed, classes, most_rows, most_bytes };
+        let format =
+            (!format.is_empty()).then(|| read::Spec::parse(read::FORMAT, format)).transpose()?.map(Arc::new);
+        let options = ReadOptions { direction, strict, seed, classes, most_rows, most_bytes, format };
         let traffic = read::files_and_rows(&paths, given, &options)?;
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
     Ok(Traffic { connections: Arc::new(traffic), model: None })
+}
+
+/// Checks the description of a format of logs; `path` is that of its file, for messages.
+#[pyfunction]
+fn check_format(py: Python<'_>, path: &str, text: &str) -> PyResult<()> {
+    read::Spec::parse(path, text).map(drop).map_err(|error| to_python(py, error))
+}
+
+/// Returns the formats of logs that files describe: name, title, what a row is, and the reason if files are refused.
+#[pyfunction]
+fn log_formats() -> Vec<(String, String, &'static str, String)> {
+    let row =
+        |spec: &read::Spec| (spec.name.clone(), spec.title.clone(), spec.row.name(), spec.refuse.clone());
+    read::known_formats().iter().map(|spec| row(spec)).collect()
 }
 
 /// Returns whether a column of this name is read from tables.
@@ -232,6 +249,8 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(bytes_read, module)?)?;
+    module.add_function(wrap_pyfunction!(check_format, module)?)?;
+    module.add_function(wrap_pyfunction!(log_formats, module)?)?;
     module.add_function(wrap_pyfunction!(is_traffic_column, module)?)?;
     module.add_function(wrap_pyfunction!(table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model_traffic, module)?)?;

@@ -6,6 +6,7 @@ from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from mousehole.base._places import Apps
@@ -133,6 +134,10 @@ class RunOptions:
     class_: str | Sequence[str] | None = option(
         None, "Class of the flows that meet a condition, against the rule; repeat it for several.",
         "'port 5060=call'", TRAFFIC, list,
+    )  # fmt: skip
+    format: str | Path | None = option(  # noqa: RUF009
+        None, "File that describes the format of the logs (default: recognised by content).", "FILE.toml",
+        TRAFFIC,
     )  # fmt: skip
     tcp: str | None = option(
         None, "linux (default), bbr, rfc, ns2-2.35, ns2-2001, or shares: linux:0.6,bbr:0.4.", "PROFILE", HOSTS

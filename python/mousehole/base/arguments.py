@@ -57,6 +57,13 @@ FlowClasses = Annotated[
         help="Class of the flows that meet a condition, against the rule; repeat it for several.",
     ),
 ]  # fmt: skip
+LogFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FILE.toml",
+        help="File that describes the format of the logs (default: recognised by content).",
+    ),
+]  # fmt: skip
 Days = Annotated[
     bool,
     typer.Option("--days", help="The files are days: intervals are over days.", rich_help_panel="Runs"),

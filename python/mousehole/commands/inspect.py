@@ -5,10 +5,20 @@ from typing import Annotated, Literal, cast
 import typer
 
 from mousehole.base import console_reporter, output, parameters, whole
-from mousehole.base.arguments import FlowClasses, JsonFile, ModelParams, Payload, Strict
+from mousehole.base.arguments import FlowClasses, JsonFile, LogFormat, ModelParams, Payload, Strict
 from mousehole.base.cli_options import CliCommand, command_app
 
 app = command_app()
+
+
+def _list_formats(wanted: bool) -> None:
+    """Prints the formats of logs, and ends the command."""
+    if wanted:
+        from mousehole.document import print_document, report_console
+        from mousehole.inputs import show
+
+        print_document(report_console(), show.formats_document())
+        raise typer.Exit
 
 
 @app.command("inspect", cls=CliCommand)
@@ -24,6 +34,11 @@ def inspect_command(
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
     param: ModelParams = None,
     class_: FlowClasses = None,
+    format: LogFormat = None,
+    formats: Annotated[
+        bool,
+        typer.Option("--formats", is_eager=True, callback=_list_formats, help="List the formats of logs."),
+    ] = False,
     json: JsonFile = None,
 ) -> None:
     """Answers `mousehole inspect`."""
@@ -36,7 +51,7 @@ def inspect_command(
     params = parameters("--param", param or [])
     going = cast("Literal['down', 'up']", payload)  # the engine checks it
     summary = traffics.inspect(
-        traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter()
+        traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter(), format
     )
     if json != "-":
         print_document(report_console(), show.summary_document(summary))

@@ -95,12 +95,12 @@ def run_command(
         up=up,
         **changes,
     )
-    tables = ((done.transfers, records_file), (done.trace, trace), (done.series, samples))
+    frames = ((done.transfers, records_file), (done.trace, trace), (done.series, samples))
     try:
         output.write_all(
             [
                 *((given, lambda place, frame=frame: records.write_frame(frame, place))
-                  for frame, given in tables if frame is not None),
+                  for frame, given in frames if frame is not None),
                 (plot, done.plot),
                 (None if json == "-" else json, lambda place: output.write_text(place, done.to_json())),
             ]

@@ -105,6 +105,15 @@ def _combined_entry(text: str, entries: Mapping[str, CatalogueEntry]) -> Catalog
     }
 
 
+_OWN_READERS = [
+    ("pcap, pcapng", "captures"),
+    ("zeek", "Zeek's conn.log, http.log, ssl.log and quic.log, TSV or JSON lines"),
+    ("har", "pages as browsers save them (HTTP Archive)"),
+    ("access-log", "Common and Combined Log Format: Apache, nginx, Squid"),
+    ("table", "comma, semicolon or tab, below a header of named columns; Parquet"),
+]
+
+
 def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
     """Prints one scheme: what it does, its source, its parameters."""
     console.print(Text(scheme["name"], style="bold") + Text(f"  {scheme['summary']}", style="not bold"))
@@ -136,6 +145,20 @@ def traffic_section(
         blocks += [Facts(summary_facts(summary)), *_remarks(summary)]
     blocks += [Prose(note)] if note else []
     return Section("traffic", "The traffic as it was understood", blocks, "Traffic", shown)
+
+
+def formats_document() -> Document:
+    """Returns the formats of files: those with a reader of their own, then those that files describe."""
+    described = [(name, title, refused) for name, title, _, refused in _engine.log_formats()]
+    read = [(name, title) for name, title, refused in described if not refused]
+    refusals = [(name, f"{title}: {refused}") for name, title, refused in described if refused]
+    hint = "docs/traffic.md shows how to describe a format of your own: mousehole inspect --format my.toml"
+    sections = [
+        Section("own", "With readers of their own", [Facts(list(_OWN_READERS))]),
+        Section("described", "Logs that a file of a few lines describes", [Facts(read)]),
+        Section("refused", "Recognised and refused", [Facts(refusals), Prose(hint)]),
+    ]
+    return Document("Formats of files", "", sections, footer=f"Mousehole {engine_text()}")
 
 
 def summary_document(summary: TrafficSummary) -> Document:

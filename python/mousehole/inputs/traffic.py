@@ -116,7 +116,8 @@ class TrafficInput:
         if self.connections is not None:
             return _engine.connections_traffic(self.connections)
         if section.get("files"):
-            return _read_files(section, strict, seed, reporter, section.get("classes") or (), self.budget)
+            classes, log_format = section.get("classes") or (), section.get("format") or ""
+            return _read_files(section, strict, seed, reporter, classes, self.budget, log_format)
         if section.get("model"):
             return _engine.model_traffic(section["model"], section.get("params"), section.get("payload"))
         if section.get("connections"):
@@ -196,6 +197,26 @@ def with_classes(given: TrafficInput, classes: str | Sequence[str] | None) -> Tr
     return replace(given, section={**given.section, "classes": texts})
 
 
+def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
+    """Returns the traffic whose files have the format that the file `path` describes.
+
+    Raises `MouseholeError` for a fault in the file, and for traffic that is not read from files.
+    """
+    if path is None:
+        return given
+    if not given.section.get("files") or given.connections is not None:
+        raise conflict_error(
+            "traffic.format", str(path), "traffic that is not read from files", "leave it out"
+        )
+    try:
+        described = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8"
+        raise MouseholeError(f"cannot be read ({problem})", kind="file", file=str(path)) from None
+    _engine.check_format(str(path), described)
+    return replace(given, section={**given.section, "format": described})
+
+
 def is_model(name: str) -> bool:
     """Returns whether `name` is a place, a model or looks like one, such as `web:sfd`, and no file has it."""
     if is_place(name):
@@ -231,7 +252,7 @@ def scenario_path(source: Source) -> Path:
 @suggesting
 def read(paths: Source, payload: Direction = "down", strict: bool = False, seed: int = 1,
          params: Mapping[str, object] | None = None, class_: str | Sequence[str] | None = None,
-         ) -> pl.DataFrame:  # fmt: skip
+         format: str | Path | None = None) -> pl.DataFrame:  # fmt: skip
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
     Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
@@ -246,11 +267,12 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
     client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
     `seed` is the base of the draws for what files leave open, `params` are those of a model.
 
-    `class_` is a class of flows against the rule, such as "port 5060=call", or several.
+    `class_` is a class of flows against the rule, such as "port 5060=call", or several. `format` is a file
+    that describes the format of logs (docs/traffic.md).
 
     Raises `MouseholeError` for traffic that cannot be used.
     """
-    given, traffic = _read(paths, payload, strict, seed, params, class_)
+    given, traffic = _read(paths, payload, strict, seed, params, class_, log_format=format)
     return frames.with_names(pl.DataFrame(traffic.frame()), given.clients)
 
 
@@ -258,20 +280,20 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
 def inspect(paths: Source, rate: str | float | None = None, payload: Direction = "down",
             strict: bool = False, seed: int = 1, params: Mapping[str, object] | None = None,
             class_: str | Sequence[str] | None = None, reporter: Reporter | None = None,
-            ) -> TrafficSummary:  # fmt: skip
+            format: str | Path | None = None) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
     in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
-    without one it is None. `payload`, `strict`, `seed`, `params` and `class_` are as for `read`; `reporter`
-    receives the progress of reading large files.
+    without one it is None. `payload`, `strict`, `seed`, `params`, `class_` and `format` are as for `read`;
+    `reporter` receives the progress of reading large files.
 
     Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
     """
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
-    _, traffic = _read(paths, payload, strict, seed, params, class_, reporter)
+    _, traffic = _read(paths, payload, strict, seed, params, class_, reporter, format)
     summary = interruptible(lambda: traffic.summary(rate_text))
     if summary["native_load"] is not None:
         summary["native_load"] /= summary["share"]
@@ -299,7 +321,7 @@ class _Summary(dict[str, object]):
 
 def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
           classes: str | Sequence[str] | None, reporter: Reporter | None = None,
-          ) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
+          log_format: str | Path | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     if isinstance(paths, Iterator | Set):
         paths = list(paths)
     if is_scenario(paths):
@@ -312,7 +334,7 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
             "a place, whose users are simulated; inspect and read show traffic, mousehole run runs it",
             kind="value", field="traffic",
         )  # fmt: skip
-    given = with_classes(described(paths, payload, params), classes)
+    given = with_format(with_classes(described(paths, payload, params), classes), log_format)
     traffic = given.read(strict, seed, reporter)
     if traffic is None:
         raise missing_error("traffic", "something to inspect")
@@ -321,9 +343,11 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
 
 def _read_files(
     section: TrafficSection | MixEntry, strict: bool, seed: int, reporter: Reporter,
-    classes: Sequence[str] = (), budget: tuple[int | None, int | None] = (None, None),
+    classes: Sequence[str] = (), budget: tuple[int | None, int | None] = (None, None), log_format: str = "",
 ) -> _engine.Traffic:  # fmt: skip
     """Reads files; `classes` are those of their flows against the rule, `budget` is of rows and bytes.
+
+    `log_format` describes their format.
 
     The progress of large files is reported in megabytes.
     """
@@ -333,7 +357,7 @@ def _read_files(
     before, shown = _engine.bytes_read(), 0
 
     def read() -> _engine.Traffic:
-        return _engine.read_traffic(names, payload, strict, seed, tables, list(classes), *budget)
+        return _engine.read_traffic(names, payload, strict, seed, tables, list(classes), *budget, log_format)
 
     def advance() -> None:
         nonlocal shown

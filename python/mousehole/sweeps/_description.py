@@ -35,6 +35,7 @@ NO_AXES = {
     "class_",
     "dask",
     "executor",
+    "format",
     "jobs",
     "policy",
     "quick",

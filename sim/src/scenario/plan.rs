@@ -80,6 +80,7 @@ impl Plan {
         }
         let direction = payload_of_files(&scenario.traffic)?;
         check_classes(&scenario.traffic)?;
+        check_format(&scenario.traffic)?;
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
         connections(&scenario.traffic.connections)?;
@@ -282,6 +283,19 @@ fn check_classes(traffic: &TrafficSpec) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks the description of the files' format.
+fn check_format(traffic: &TrafficSpec) -> Result<()> {
+    if traffic.format.is_empty() {
+        return Ok(());
+    }
+    let spec = read::Spec::parse(read::FORMAT, &traffic.format)?;
+    if traffic.files.is_empty() {
+        let with = "traffic that is not read from files";
+        return Err(Error::conflict(read::FORMAT, quote(&spec.name), with, "leave it out"));
+    }
+    Ok(())
 }
 
 /// Returns which way the payload of files and bulk flows goes; that of a model is checked with the model.

@@ -254,6 +254,9 @@ pub struct TrafficSpec {
     /// What the user says of the classes of the files' flows, such as `port 5060=call`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
+    /// The format of the files, as a file of formats describes it; empty to recognise it by content.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub format: String,
     /// Wire bytes over capacity of the link that the payload crosses; above 0, at most 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<f64>,

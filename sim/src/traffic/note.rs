@@ -41,6 +41,10 @@ pub enum NoteKind {
     LeftOut,
     /// Only a sample of the clients was kept, as memory holds no more.
     Sampled,
+    /// What makes it doubtful that a file is what it seems.
+    Doubt,
+    /// Packets or rows that stand in the file twice.
+    Doubled,
     /// Encrypted tunnels, of which nobody can tell what is inside.
     Tunnel,
 }

@@ -58,6 +58,7 @@ mod topology_validation;
 mod traffic_captures;
 mod traffic_classes;
 mod traffic_common;
+mod traffic_declared;
 mod traffic_faults;
 mod traffic_formats;
 mod traffic_fuzz;

@@ -295,7 +295,7 @@ fn nfdump__flows_are_paired_into_connections() {
     assert_eq!((of(4), of(5), traffic.connections.len()), ((17, 53, 1, 100, 0), (1, 0, 1, 84, 0), 6));
     assert_eq!(
         (traffic.sources[0].kind.as_str(), traffic.sources[0].rows, traffic.sources[0].used),
-        ("nfdump", 9, 9)
+        ("nfdump-1.6", 9, 9)
     );
     assert!(skipped(&traffic).is_empty());
     assert!(traffic.notes.iter().any(|note| note.text.contains("4 flows have rows of one direction only")));

@@ -29,6 +29,8 @@ pub struct Entry<'a> {
     pub url: &'a [u8],
     /// The referrer; `None` in Common Log Format.
     pub referrer: Option<&'a [u8]>,
+    /// Squid answered by itself, so that nothing crossed its link.
+    pub is_cached: bool,
 }
 
 /// Reads the whole log.
@@ -53,6 +55,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
                 ledger.used += 1;
                 collector.connections.push(draft);
             }
+            Ok(Outcome::Cached(bytes)) => ledger.skip(reason::NOT_CARRIED, 1, bytes),
             Ok(Outcome::Empty) => ledger.skip(reason::NO_PAYLOAD, 1, 0),
             Ok(Outcome::NotSampled) => {}
             Err(problem) => ledger.fault(line.number, problem)?,
@@ -77,6 +80,8 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
 
 enum Outcome {
     Used(Draft),
+    /// A proxy answered by itself with so many bytes.
+    Cached(u64),
     /// The answer has no body.
     Empty,
     /// See [`Collector::admits`].
@@ -88,6 +93,9 @@ fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector, hits: &mut Hit
     let at =
         stamp::access_log(entry.date).ok_or_else(|| format!("date \"{}\" is no date", shown(entry.date)))?;
     let bytes = stamp::bytes("bytes", entry.bytes)?.unwrap_or(0);
+    if entry.is_cached {
+        return Ok(Outcome::Cached(bytes));
+    }
     if !collector.admits(sampling::hash(entry.client), ledger.rows) {
         return Ok(Outcome::NotSampled);
     }
@@ -125,7 +133,7 @@ pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
     let (client, server) = hosts(names)?;
     let (request, bytes, tail) = request_and_size(rest.strip_prefix(b"\"")?)?;
     let url = request.split(|&c| c == b' ').nth(1).unwrap_or(request);
-    Some(Entry { client, server, date, bytes, url, referrer: referrer(tail) })
+    Some(Entry { client, server, date, bytes, url, referrer: referrer(tail), is_cached: is_cached(tail) })
 }
 
 fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -160,6 +168,16 @@ fn status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
 fn referrer(tail: &[u8]) -> Option<&[u8]> {
     let text = tail.strip_prefix(b"\"")?;
     text.iter().position(|&c| c == b'"').map(|end| &text[..end])
+}
+
+/// Returns whether Squid's combined log ends in a result such as `TCP_HIT:HIER_NONE`.
+fn is_cached(tail: &[u8]) -> bool {
+    let last = tail.rsplit(|&c| c == b' ').next().unwrap_or(tail);
+    if !(last.starts_with(b"TCP_") || last.starts_with(b"UDP_")) {
+        return false;
+    }
+    let has = |word: &[u8]| last.windows(word.len()).any(|part| part == word);
+    has(b"HIT") || has(b"UNMODIFIED") || has(b"DENIED") || last.ends_with(b"NONE")
 }
 
 fn is_number(text: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! Combines what the readers found: on one clock, in order, with dense host numbers.
 
 use super::draft::Draft;
+use super::gate;
 use super::input::base;
 use super::ledger::{Ledger, LeftOut, reason};
 use super::names::Names;
@@ -131,6 +132,12 @@ impl Collector {
         self.connections.push(draft);
     }
 
+    /// Forgets the connections from index `first` on; those of their rows that left the sample count no longer as used.
+    pub fn forget_connections(&mut self, first: usize) {
+        self.connections.truncate(first);
+        self.unused = 0;
+    }
+
     /// Adds a connection of a file whose rows were not asked for by [`Collector::admits`].
     pub fn push(&mut self, draft: Draft) {
         let (client, order) = (self.hosts.hash(draft.client), draft.order);
@@ -248,6 +255,8 @@ impl Collector {
         }
         self.note_files();
         self.note_sample();
+        let doubts = gate::look(&self.connections, &self.ledgers);
+        doubts.into_iter().for_each(|note| self.add_note(note));
         self.align_clocks();
         // In place, as no two have the same key.
         self.connections.sort_unstable_by_key(|draft| (draft.start, draft.file, draft.order));

@@ -33,6 +33,9 @@ const CLIENT: &[&str] = &[
     "id.orig_h",
     "id_orig_h",
     "saddr",
+    "srcaddr",
+    "remote_addr",
+    "c-ip",
     "remote_host",
     "host",
     "ip",
@@ -50,6 +53,8 @@ const SERVER: &[&str] = &[
     "id.resp_h",
     "id_resp_h",
     "daddr",
+    "dstaddr",
+    "s-ip",
     "vhost",
     "host_idx",
 ];
@@ -61,6 +66,8 @@ const DOWN: &[&str] = &[
     "response_body_len",
     "bytes_down",
     "down_bytes",
+    "body_bytes_sent",
+    "sc-bytes",
     "bytes",
     "size",
     "length",
@@ -75,6 +82,7 @@ const UP: &[&str] = &[
     "request_body_len",
     "bytes_up",
     "up_bytes",
+    "cs-bytes",
 ];
 const RTT: &[&str] = &["rtt", "hs_rtt", "handshake_rtt"];
 const ID: &[&str] = &["uid", "conn_id", "connection_id", "connection", "conn"];
@@ -82,6 +90,7 @@ const DURATION: &[&str] = &["duration", "dur"];
 const END: &[&str] = &["end", "end_time", "end_ts", "last_seen", "flow_end", "etime"];
 const PROTOCOL: &[&str] = &["proto", "protocol"];
 const SERVER_PORT: &[&str] = &["server_port", "dport", "dst_port", "resp_p", "id.resp_p"];
+const CLIENT_PORT: &[&str] = &["client_port", "sport", "src_port", "orig_p", "id.orig_p"];
 const SERVICE: &[&str] = &["service", "app", "application"];
 const SIZE_SOURCE: &[&str] = &["size_src"];
 
@@ -99,7 +108,10 @@ pub struct Columns {
     pub duration: Option<(usize, Unit)>,
     pub end: Option<(usize, Unit)>,
     pub protocol: Option<usize>,
+    pub client_port: Option<usize>,
     pub server_port: Option<usize>,
+    /// A date to which `start` is the time of day.
+    pub date: Option<usize>,
     pub service: Option<usize>,
     pub size_source: Option<usize>,
 }
@@ -116,7 +128,7 @@ pub fn delimiter(line: &[u8]) -> Option<u8> {
 pub fn is_known(name: &str) -> bool {
     let name = names(std::iter::once(name.as_bytes()));
     let timed = [START, RTT, DURATION, END];
-    let plain = [CLIENT, SERVER, DOWN, UP, ID, PROTOCOL, SERVER_PORT, SERVICE, SIZE_SOURCE];
+    let plain = [CLIENT, SERVER, DOWN, UP, ID, PROTOCOL, CLIENT_PORT, SERVER_PORT, SERVICE, SIZE_SOURCE];
     timed.iter().any(|aliases| find_timed(&name, aliases).is_some())
         || plain.iter().any(|aliases| find(&name, aliases).is_some())
 }
@@ -127,17 +139,18 @@ pub fn looks_delimited(head: &[u8]) -> bool {
     likely_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')
 }
 
-fn likely_delimiter(line: &[u8]) -> Option<u8> {
+/// Returns the delimiter that a line holds most of; `None` without any.
+pub fn likely_delimiter(line: &[u8]) -> Option<u8> {
     let count = |delimiter: u8| line.iter().filter(|&&c| c == delimiter).count();
     // max_by_key takes the last of equals, so the tab wins ties.
-    let best = [b',', b';', b'\t'].into_iter().max_by_key(|&delimiter| count(delimiter))?;
+    let best = [b'|', b',', b';', b'\t'].into_iter().max_by_key(|&delimiter| count(delimiter))?;
     (count(best) > 0).then_some(best)
 }
 
 /// Normalises header cells for comparison: lower case, without `#`, quotes and spaces, and short enough to be
 /// shown.
 pub fn names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
-    let strip = |c: char| c == '"' || c == '#' || c == '\u{feff}' || c.is_whitespace();
+    let strip = |c: char| c == '"' || c == '#' || c.is_whitespace();
     cells.map(|cell| shown(cell).trim_matches(strip).to_ascii_lowercase()).collect()
 }
 
@@ -157,19 +170,25 @@ impl Columns {
             Direction::Up => "the bytes from client to server",
         };
         let bytes = find(header, forward).ok_or_else(|| missing(meaning, forward, header))?;
+        let client = find(header, CLIENT);
+        // The host of a request is the site, if another column names the client.
+        let site = find(header, &["host"]).filter(|place| Some(*place) != client);
+        let date = find(header, &["date"]).filter(|place| *place != start.0 && header[start.0] == "time");
         Ok(Columns {
             width: header.len(),
             start,
             bytes,
             reverse: find(header, backward),
-            client: find(header, CLIENT),
-            server: find(header, SERVER),
+            client,
+            server: find(header, SERVER).or(site),
             rtt: find_timed(header, RTT),
             id: find(header, ID),
             duration: find_timed(header, DURATION),
             end: find_timed(header, END),
             protocol: find(header, PROTOCOL),
+            client_port: find(header, CLIENT_PORT),
             server_port: find(header, SERVER_PORT),
+            date,
             service: find(header, SERVICE),
             size_source: find(header, SIZE_SOURCE),
         })

@@ -255,17 +255,17 @@ fn clients(flows: &[Flow]) -> Vec<usize> {
     if known.contains(&None) {
         for (flow, client) in flows.iter().zip(&known) {
             let own = if flow.kind == Kind::Datagrams { &mut of_datagrams } else { &mut shares };
-            own.add(flow.ends, client.map(|client| 1 - client));
+            own.add(flow.shared_ends(), client.map(|client| 1 - client));
             hosts.extend(client.map(|client| flow.ends[client].host));
         }
     }
     let client = |(flow, known): (&Flow, Option<usize>)| {
         known.unwrap_or_else(|| {
             let server = match flow.kind {
-                Kind::Tcp | Kind::Quic => shares.server(flow.ends),
-                Kind::Datagrams => {
-                    of_datagrams.server_of_datagrams(flow.ends, &hosts).or_else(|| flow.most_sent_by())
-                }
+                Kind::Tcp | Kind::Quic => shares.server(flow.shared_ends()),
+                Kind::Datagrams => of_datagrams
+                    .server_of_datagrams(flow.shared_ends(), &hosts)
+                    .or_else(|| flow.most_sent_by()),
             };
             server.map_or(flow.first_sender, |server| 1 - server)
         })
@@ -274,6 +274,10 @@ fn clients(flows: &[Flow]) -> Vec<usize> {
 }
 
 impl Flow {
+    fn shared_ends(&self) -> [(IpAddr, u16); 2] {
+        self.ends.map(|end| (end.host, end.port))
+    }
+
     fn count(&mut self, segment: &Segment) {
         self.packets += 1;
         self.wire += u64::from(segment.wire);

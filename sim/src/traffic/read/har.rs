@@ -61,7 +61,11 @@ struct Pages {
 pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
     let (mut entries, mut listed) = (Vec::new(), Vec::new());
-    har_json::parse(input, &mut |entry| entries.push(entry), &mut |page| listed.push(page))?;
+    let creator = har_json::parse(input, &mut |entry| entries.push(entry), &mut |page| listed.push(page))?;
+    let is_firefox = creator.eq_ignore_ascii_case("firefox");
+    if is_firefox {
+        entries.iter_mut().for_each(as_others_write_it);
+    }
     let mut pages = Pages::default();
     for page in &listed {
         let number = pages.number(&page.id);
@@ -91,6 +95,17 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     Ok(())
 }
 
+/// Makes an entry of Firefox one as other browsers write it. Its `bodySize` is all that was transferred, with headers, and
+/// entries from its cache name neither connection nor address and took no time (`har-builder.js` of its developer tools).
+fn as_others_write_it(entry: &mut Entry) {
+    let number = |text: &str| stamp::bytes("size", text.trim().as_bytes()).ok().flatten();
+    if let (Some(headers), Some(transferred)) = (number(&entry.down_headers), number(&entry.down_body)) {
+        entry.down_body = transferred.checked_sub(headers).unwrap_or(transferred).to_string();
+    }
+    let took_time = entry.time.trim().parse::<f64>().is_ok_and(|time| time > 0.0);
+    entry.is_from_cache |= entry.connection.is_empty() && entry.address.is_empty() && !took_time;
+}
+
 /// An answer, or the reason for leaving it out and its bytes; the error is a fault.
 type Kept = RowResult<std::result::Result<Load, (&'static str, u64)>>;
 
@@ -106,7 +121,10 @@ fn load(entry: &Entry, client: &str, pages: &mut Pages, ledger: &Ledger, collect
     let before = before.map(|(name, text)| milliseconds(name, text)).collect::<RowResult<Vec<i64>>>()?;
     let size = size(entry, collector.options.direction)?;
     let Some(host) = host(&entry.url) else { return Ok(Err((reason::NOT_NETWORK, 0))) };
-    if entry.is_from_cache {
+    let is_stored = ["memory cache", "disk cache", "service worker"]
+        .iter()
+        .any(|place| entry.found_in.eq_ignore_ascii_case(place));
+    if entry.is_from_cache || is_stored {
         return Ok(Err((reason::CACHED, 0)));
     }
     let Some(bytes) = size else { return Ok(Err((reason::NO_SIZE, 0))) };
@@ -158,6 +176,10 @@ fn size(entry: &Entry, direction: Direction) -> RowResult<Option<u64>> {
         return Ok(Some(bytes));
     }
     let saved = stamp::bytes("content.compression", saved.as_bytes()).ok().flatten().unwrap_or(0);
+    // A 304 says that the body is in the cache (RFC 9110, section 15.4.5); browsers write the size of that one.
+    if entry.status.trim() == "304" {
+        return Ok(Some(headers.unwrap_or(0)));
+    }
     let body = body.or(content.map(|content| content.saturating_sub(saved)));
     match (transferred, headers, body) {
         (Some(0), None | Some(0), _) => Ok(Some(0)),

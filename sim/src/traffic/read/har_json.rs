@@ -39,6 +39,8 @@ pub struct Entry {
     pub address: String,
     pub connection: String,
     pub is_from_cache: bool,
+    /// Where Safari says that it found the answer, such as `Disk Cache`.
+    pub found_in: String,
 }
 
 /// What is read of a page.
@@ -90,6 +92,8 @@ struct RawMessage {
     transfer_size: Value,
     #[serde(rename = "_fetchedViaServiceWorker")]
     fetched_via_service_worker: Value,
+    #[serde(rename = "_fetchType")]
+    fetch_type: Value,
     content: Option<RawContent>,
 }
 
@@ -108,6 +112,13 @@ struct RawTimings {
     connect: Value,
 }
 
+/// The program that wrote the file, or the browser that loaded the pages.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawProgram {
+    name: Value,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct RawPage {
@@ -122,16 +133,18 @@ struct RawPageTimings {
     on_load: Value,
 }
 
-/// Parses the whole file and hands over its entries and pages in their order.
+/// Parses the whole file, hands over its entries and pages in their order, and returns the name of the program that wrote
+/// it.
 ///
 /// # Errors
 /// [`Error::Row`] where the text is no JSON or no HAR; nothing if the file itself is at fault, which it reports
 /// when it is finished.
-pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnMut(Page)) -> Result<()> {
+pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnMut(Page)) -> Result<String> {
     let progress = Progress { line: Cell::new(1), used: Cell::new(0) };
     let counted = Counted { input: &mut *input, buffer: vec![0; CHUNK], at: 0, end: 0, progress: &progress };
     let mut deserializer = serde_json::Deserializer::from_reader(counted);
-    let whole = Object { is_log: false, entry, page, progress: &progress };
+    let mut creator = String::new();
+    let whole = Object { is_log: false, entry, page, creator: &mut creator, progress: &progress };
     let outcome = whole.deserialize(&mut deserializer).and_then(|()| deserializer.end());
     drop(deserializer);
     match outcome {
@@ -139,7 +152,7 @@ pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnM
             let problem = format!("no HAR file ({})", short(&error));
             Err(Error::Row { file: input.path().to_string(), line: error.line() as u64, problem })
         }
-        _ => Ok(()),
+        _ => Ok(creator),
     }
 }
 
@@ -191,6 +204,7 @@ struct Object<'a> {
     is_log: bool,
     entry: &'a mut dyn FnMut(Entry),
     page: &'a mut dyn FnMut(Page),
+    creator: &'a mut String,
     progress: &'a Progress,
 }
 
@@ -210,10 +224,13 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        let Object { is_log, entry, page, progress } = self;
+        let Object { is_log, entry, page, creator, progress } = self;
         while let Some(name) = map.next_key::<Value>()? {
             match (is_log, &*name.0) {
-                (false, "log") => map.next_value_seed(Object { is_log: true, entry, page, progress })?,
+                (false, "log") => {
+                    map.next_value_seed(Object { is_log: true, entry, page, creator, progress })?
+                }
+                (true, "creator") => *creator = map.next_value::<RawProgram>()?.name.0,
                 (true, "entries") => map.next_value_seed(List::new(|raw: RawEntry| {
                     progress.used.set(0);
                     entry(raw.settle(progress.line.get()));
@@ -288,6 +305,7 @@ impl RawEntry {
             address: self.server_ip_address.0,
             connection: self.connection.0,
             is_from_cache,
+            found_in: response.fetch_type.0,
         }
     }
 }

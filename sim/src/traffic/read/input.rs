@@ -143,6 +143,9 @@ impl Input {
         if let Err(error) = outcome {
             return Err(self.describe(&error));
         }
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3);
+        }
         if head.is_empty() {
             return Err(Error::file(&self.path, "the file is empty (gzip data without content)"));
         }

@@ -32,6 +32,9 @@ pub mod reason {
     pub const NO_SIZE: &str = "size not recorded";
     pub const OTHER_LOG: &str = "row of another Zeek log";
     pub const NOT_SAMPLED: &str = "client not in the sample that memory holds";
+    pub const OTHER_ROW: &str = "row of another kind than those that are read";
+    pub const NOT_CARRIED: &str = "answered by the proxy itself, so not carried by its link";
+    pub const CLOSING: &str = "close or keep-alive after silence, no transfer";
     pub const NO_TIME: &str = "packet without time stamp";
 }
 

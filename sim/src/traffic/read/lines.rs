@@ -66,11 +66,7 @@ impl<'a> Lines<'a> {
         let from = self.start;
         self.start += length;
         self.number += 1;
-        let mut text = trim_end(&self.buffer[from..from + length]);
-        if self.number == 1 {
-            text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        }
-        Line { number: self.number, text }
+        Line { number: self.number, text: trim_end(&self.buffer[from..from + length]) }
     }
 }
 

@@ -22,30 +22,36 @@ mod clock;
 mod columns;
 mod content;
 mod coverage;
+mod declared;
 mod decode;
 mod draft;
 mod encapsulation;
 mod flow;
 pub mod formats;
 mod fragments;
+mod gate;
 mod har;
 mod har_json;
 mod input;
 mod json_text;
+mod layout;
 mod ledger;
 mod lines;
 mod link;
 mod memory;
 mod names;
-mod nfdump;
+mod objects;
+mod one_way;
 mod options;
 mod orientation;
 mod pages;
+mod pairing;
 mod parallel;
 mod reason;
 mod requests;
 mod sampling;
 mod sniff;
+mod spec;
 mod stamp;
 mod table;
 mod zeek;
@@ -58,6 +64,7 @@ mod zeek_store;
 pub use class::of_port;
 pub use input::bytes_read;
 pub use options::{Direction, ReadOptions, Rows};
+pub use spec::{Spec, known as known_formats};
 
 use super::Traffic;
 use crate::error::{Error, Result};
@@ -73,6 +80,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Field of a scenario that has corrections of the classes of flows, for errors.
 pub const CLASSES: &str = "traffic.classes";
+
+/// Field of a scenario that describes the format of files, for errors.
+pub const FORMAT: &str = "traffic.format";
 
 /// A column of a table whose name says what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,16 +192,16 @@ fn read_all(
 }
 
 fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Collector> {
-    let format = sniff::recognise(&input)?;
-    let kind = input.kind().unwrap_or(format.name());
-    let mut ledger = Ledger::new(input.path(), index, kind, part.options.strict);
+    let format = sniff::recognise(&input, part.options.format.as_ref())?;
+    let kind = input.kind().map_or_else(|| format.name(), str::to_string);
+    let mut ledger = Ledger::new(input.path(), index, kind.as_str(), part.options.strict);
     match format {
         Format::Pcap => capture::read_pcap(&mut input, &mut ledger, &mut part)?,
         Format::PcapNg => capture::read_pcapng(&mut input, &mut ledger, &mut part)?,
         Format::ZeekTsv => zeek::read(&mut input, &mut ledger, &mut part)?,
         Format::ZeekJson => zeek_json::read(&mut input, &mut ledger, &mut part)?,
         Format::Har => har::read(&mut input, &mut ledger, &mut part)?,
-        Format::Nfdump => nfdump::read(&mut input, &mut ledger, &mut part)?,
+        Format::Declared(layout) => declared::read(&mut input, *layout, &mut ledger, &mut part)?,
         Format::AccessLog => access_log::read(&mut input, &mut ledger, &mut part)?,
         Format::Table(delimiter) => table::read(&mut input, delimiter, &mut ledger, &mut part)?,
     }

@@ -1,5 +1,6 @@
 //! What readers are asked for, and what they answer for a row.
 
+use super::spec::Spec;
 use crate::error::{Error, Result};
 use crate::traffic::class::Corrections;
 use std::io::Read;
@@ -60,6 +61,8 @@ pub struct ReadOptions {
     pub most_rows: Option<u64>,
     /// Bytes by which this process may grow while it reads; a file that takes more is refused. `None` is without bound.
     pub most_bytes: Option<u64>,
+    /// The only format of logs to expect, if the user describes one.
+    pub format: Option<Arc<Spec>>,
 }
 
 impl Default for ReadOptions {
@@ -71,6 +74,7 @@ impl Default for ReadOptions {
             classes: Arc::default(),
             most_rows: None,
             most_bytes: None,
+            format: None,
         }
     }
 }

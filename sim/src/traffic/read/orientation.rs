@@ -1,9 +1,9 @@
 //! Decides which side of a connection is the server when no packet of its handshake says so.
 
 use super::class;
-use super::decode::Endpoint;
 use crate::flow::Class;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::net::IpAddr;
 
 /// Below it only servers have ports; from here to [`FIRST_USER_PORT`] also clients that run as root, such as NFS's.
@@ -24,11 +24,17 @@ const REGISTERED: &[u16] = &[
 /// discovery, and Valve's games.
 const DATAGRAM_SERVICES: &[u16] = &[1701, 1812, 1813, 1900, 3544, 4500, 27_015, 51_820];
 
-/// How connections share ends and ports.
-#[derive(Debug, Default)]
-pub struct Shares {
-    ends: HashMap<Endpoint, End>,
+/// How connections share ends and ports. Hosts are addresses, or numbers of hosts.
+#[derive(Debug)]
+pub struct Shares<H = IpAddr> {
+    ends: HashMap<(H, u16), End>,
     ports: HashMap<u16, u32>,
+}
+
+impl<H> Default for Shares<H> {
+    fn default() -> Shares<H> {
+        Shares { ends: HashMap::new(), ports: HashMap::new() }
+    }
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -38,14 +44,14 @@ struct End {
     served: u32,
 }
 
-impl Shares {
+impl<H: Eq + Hash + Copy> Shares<H> {
     /// Adds a connection between two ends; `server` is known from a handshake, or `None`.
-    pub fn add(&mut self, ends: [Endpoint; 2], server: Option<usize>) {
+    pub fn add(&mut self, ends: [(H, u16); 2], server: Option<usize>) {
         for (side, end) in ends.into_iter().enumerate() {
             let entry = self.ends.entry(end).or_default();
             entry.connections += 1;
             entry.served += u32::from(server == Some(side));
-            *self.ports.entry(end.port).or_default() += 1;
+            *self.ports.entry(end.1).or_default() += 1;
         }
     }
 
@@ -61,27 +67,43 @@ impl Shares {
     /// 8. its port is lower.
     ///
     /// `None` says that nothing tells them apart.
-    pub fn server(&self, ends: [Endpoint; 2]) -> Option<usize> {
-        let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.port));
+    pub fn server(&self, ends: [(H, u16); 2]) -> Option<usize> {
+        let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
+        let rest = || {
+            server_by(&[
+                self.of_ends(ends, |end| end.connections),
+                by_port(&|port| self.ports.get(&port).map_or(0, |count| count.ilog2())),
+                by_port(&|port| u32::from(u16::MAX - port)),
+            ])
+        };
+        self.server_by_service(ends).or_else(rest)
+    }
+
+    /// Returns the same by the first five rules alone, which show a service.
+    pub fn server_by_service(&self, ends: [(H, u16); 2]) -> Option<usize> {
+        let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
         server_by(&[
             self.of_ends(ends, |end| end.served),
             by_port(&|port| u32::from(port < FIRST_RESERVED_PORT)),
             self.of_ends(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
             by_port(&|port| u32::from(is_registered(port))),
             by_port(&|port| u32::from(port < FIRST_USER_PORT)),
-            self.of_ends(ends, |end| end.connections),
-            by_port(&|port| self.ports.get(&port).map_or(0, |count| count.ilog2())),
-            by_port(&|port| u32::from(u16::MAX - port)),
         ])
     }
 
+    fn of_ends(&self, ends: [(H, u16); 2], pick: fn(&End) -> u32) -> [u32; 2] {
+        ends.map(|end| self.ends.get(&end).map_or(0, pick))
+    }
+}
+
+impl Shares {
     /// Returns which of the two ends of a flow of datagrams is the server. There are no handshakes, and hosts that speak
     /// with each other, as in a call, choose both ports at random. So after rules 2 to 5 of [`Shares::server`] the client is
     /// the host that `clients`, those of other connections, have; else the one with a private address. Before all, the
     /// receivers of a multicast are its clients.
-    pub fn server_of_datagrams(&self, ends: [Endpoint; 2], clients: &HashSet<IpAddr>) -> Option<usize> {
-        let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.port));
-        let by_host = |rank: &dyn Fn(IpAddr) -> bool| ends.map(|end| u32::from(rank(end.host)));
+    pub fn server_of_datagrams(&self, ends: [(IpAddr, u16); 2], clients: &HashSet<IpAddr>) -> Option<usize> {
+        let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
+        let by_host = |rank: &dyn Fn(IpAddr) -> bool| ends.map(|end| u32::from(rank(end.0)));
         server_by(&[
             by_host(&|host| !is_group(host)),
             by_port(&|port| u32::from(port > 0 && port < FIRST_RESERVED_PORT)),
@@ -92,10 +114,6 @@ impl Shares {
             by_host(&|host| !is_private(host)),
             self.of_ends(ends, |end| end.connections),
         ])
-    }
-
-    fn of_ends(&self, ends: [Endpoint; 2], pick: fn(&End) -> u32) -> [u32; 2] {
-        ends.map(|end| self.ends.get(&end).map_or(0, pick))
     }
 }
 
@@ -133,8 +151,8 @@ fn is_registered(port: u16) -> bool {
 mod tests {
     use super::*;
 
-    fn end(last: u8, port: u16) -> Endpoint {
-        Endpoint { host: [10, 0, 0, last].into(), port }
+    fn end(last: u8, port: u16) -> (IpAddr, u16) {
+        ([10, 0, 0, last].into(), port)
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! Recognises the format of a file by its first bytes, not by its name.
 
 use super::input::Input;
+use super::layout::{self, Layout};
 use super::lines::{shown, trim_end};
-use super::{access_log, columns, har, nfdump, zeek_json};
+use super::spec::Spec;
+use super::{access_log, columns, har, zeek_json};
 use crate::error::{Error, Result};
+use std::sync::Arc;
 
 /// The kinds of file that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Format {
     Pcap,
     PcapNg,
     ZeekTsv,
     ZeekJson,
     Har,
-    Nfdump,
+    /// A log of a format that a file describes.
+    Declared(Box<Layout>),
     AccessLog,
     /// Delimited text with a header, and its delimiter.
     Table(u8),
@@ -21,16 +25,17 @@ pub enum Format {
 
 impl Format {
     /// Returns the word used in reports; Zeek readers make it more exact.
-    pub fn name(self) -> &'static str {
-        match self {
+    pub fn name(&self) -> String {
+        let name = match self {
             Format::Pcap => "pcap",
             Format::PcapNg => "pcapng",
             Format::ZeekTsv | Format::ZeekJson => "zeek",
             Format::Har => "har",
-            Format::Nfdump => "nfdump",
+            Format::Declared(layout) => &layout.spec.name,
             Format::AccessLog => "access-log",
             Format::Table(_) => "table",
-        }
+        };
+        name.to_string()
     }
 }
 
@@ -44,10 +49,15 @@ const TRIED_LINES: usize = 20;
 ///
 /// # Errors
 /// [`Error::File`] that shows the first bytes and lists what is known.
-pub fn recognise(input: &Input) -> Result<Format> {
+pub fn recognise(input: &Input, own: Option<&Arc<Spec>>) -> Result<Format> {
     let head = input.head();
     if let Some(format) = capture(head) {
         return Ok(format);
+    }
+    if let Some(spec) = own {
+        let found = layout::recognise(head, own).map(|layout| Format::Declared(Box::new(layout)));
+        let problem = || format!("its first lines do not fit the format {}", spec.name);
+        return found.ok_or_else(|| Error::file(input.path(), problem()));
     }
     let found = if is_binary(head) { None } else { text(head) };
     found.ok_or_else(|| unknown(input.path(), head))
@@ -64,7 +74,6 @@ fn capture(head: &[u8]) -> Option<Format> {
 }
 
 fn text(head: &[u8]) -> Option<Format> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
     let first = lines.clone().next()?;
     if first.starts_with(b"#") && lines.clone().any(is_zeek_header) {
@@ -73,11 +82,11 @@ fn text(head: &[u8]) -> Option<Format> {
     if har::is_har(head) {
         return Some(Format::Har);
     }
-    if nfdump::is_header(first) {
-        return Some(Format::Nfdump);
+    if first.starts_with(b"{") && zeek_json::is_zeek(first) {
+        return Some(Format::ZeekJson);
     }
-    if first.starts_with(b"{") {
-        return zeek_json::is_zeek(first).then_some(Format::ZeekJson);
+    if let Some(layout) = layout::recognise(head, None) {
+        return Some(Format::Declared(Box::new(layout)));
     }
     if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse(line).is_some()) {
         return Some(Format::AccessLog);

@@ -1,6 +1,7 @@
 //! Parses numbers as logs write them: time stamps into integer nanoseconds, sizes into bytes.
 
 use super::lines::shown;
+use super::spec::Dates;
 use crate::units::Dur;
 use jiff::{Timestamp, civil::DateTime, tz::Offset};
 
@@ -46,6 +47,94 @@ pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
         )),
         None => Err(format!("time \"{}\" is neither a number nor ISO 8601", shown(text))),
     }
+}
+
+/// Parses a time as logs of any kind write it: a number in `unit`, or without one in the unit that its size shows; ISO 8601,
+/// also with slashes; the date of an access log; day, month and year between slashes; or a time of day.
+pub fn time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, String> {
+    let text = text.trim_ascii();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let unit = unit.unwrap_or(match digits {
+        18.. => Unit::Ns,
+        15..18 => Unit::Us,
+        12..15 => Unit::Ms,
+        _ => Unit::S,
+    });
+    let parsed =
+        decimal(text, unit).or_else(|| iso(text)).or_else(|| written(std::str::from_utf8(text).ok()?, dates));
+    match parsed {
+        Some(stamp) if (stamp.ns / NS_PER_SEC).abs() < MAX_SECS => Ok(stamp),
+        _ => Err(format!("time \"{}\" is no time that is understood", shown(text))),
+    }
+}
+
+/// Parses dates that are neither numbers nor ISO 8601.
+fn written(text: &str, dates: Dates) -> Option<Stamp> {
+    let (clock, zone) = match text.rsplit_once(' ') {
+        Some((clock, zone)) if zone.starts_with(['+', '-']) => (clock, zone),
+        _ => (text, "+0000"),
+    };
+    let (clock, fraction) = fraction(clock);
+    let clock = clock.as_str();
+    let (clock, half) = match clock.to_ascii_lowercase().strip_suffix(" pm") {
+        Some(_) => (&clock[..clock.len() - 3], 12),
+        None => (clock.strip_suffix(" AM").or(clock.strip_suffix(" am")).unwrap_or(clock), 0),
+    };
+    let is_halved = text.len() > 3
+        && text.is_ascii()
+        && matches!(&text.to_ascii_lowercase()[text.len() - 3..], " am" | " pm");
+    let whole = fraction.is_none();
+    let ns = match clock.as_bytes().iter().filter(|&&byte| byte == b'/').count() {
+        2 if clock
+            .split('/')
+            .nth(1)
+            .is_some_and(|month| month.bytes().all(|byte| byte.is_ascii_alphabetic())) =>
+        {
+            access_log(format!("{clock} {zone}").as_bytes())?.ns
+        }
+        2 => {
+            let (date, time) = clock.split_once([' ', 'T', '-'])?;
+            let numbers: Vec<i16> = date.split('/').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+            let &[first, second, third] = numbers.as_slice() else { return None };
+            let (year, month, day) = match dates {
+                _ if first > 31 => (first, second, third),
+                Dates::Dmy => (third, second, first),
+                Dates::Mdy => (third, first, second),
+            };
+            let year = if year < 100 { 2000 + year } else { year };
+            let (hour, minute, second) = hours(time)?;
+            let hour = if is_halved { hour % 12 + half } else { hour };
+            let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
+            let local = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
+            zone_offset(zone)?.to_timestamp(local).ok()?.as_second().checked_mul(NS_PER_SEC)?
+        }
+        0 => {
+            let (hour, minute, second) = hours(clock)?;
+            ((i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second)) * NS_PER_SEC
+        }
+        _ => return None,
+    };
+    Some(Stamp { ns: ns.checked_add(fraction.unwrap_or(0))?, whole })
+}
+
+fn hours(text: &str) -> Option<(i8, i8, i8)> {
+    let mut parts = text.split(':');
+    let (hour, minute) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let second = parts.next().map_or(Some(0), |second| second.parse().ok())?;
+    let is_time = parts.next().is_none()
+        && (0..24).contains(&hour)
+        && (0..60).contains(&minute)
+        && (0..=60).contains(&second);
+    is_time.then_some((hour, minute, second.min(59)))
+}
+
+/// Returns a time of day without its part of a second, and that in nanoseconds.
+fn fraction(clock: &str) -> (String, Option<i64>) {
+    let Some((before, after)) = clock.rsplit_once('.') else { return (clock.to_string(), None) };
+    let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+    let ns = after[..digits].bytes().chain(std::iter::repeat(b'0')).take(9);
+    let ns = ns.fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    (format!("{before}{}", &after[digits..]), Some(ns))
 }
 
 /// Parses a span of time in `unit`. Returns `None` for an unset field and an error for a negative value or
@@ -128,6 +217,7 @@ fn zone_offset(zone: &str) -> Option<Offset> {
 
 fn iso(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
+    let text = if text.ends_with(" UTC") { &text[..text.len() - 4] } else { text };
     let at = match text.parse::<Timestamp>() {
         Ok(at) => at,
         Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()?,

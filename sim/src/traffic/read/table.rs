@@ -9,9 +9,12 @@ use super::draft::Draft;
 use super::input::{Input, Rows};
 use super::ledger::{Ledger, reason};
 use super::lines::shown;
+use super::one_way;
 use super::options::{Direction, RowResult};
+use super::pairing;
 use super::requests::{self, Request};
 use super::sampling;
+use super::spec::Dates;
 use super::stamp::{self, Stamp, Unit};
 use crate::error::{Error, Result};
 use crate::traffic::class::{FlowClass, FlowShape, Protocol};
@@ -38,16 +41,32 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
     let mut record = ByteRecord::new();
     next(&mut reader, &mut record, &path)?;
     let header = names(record.iter());
-    let columns = Columns::from_header(&header, collector.options.direction)
-        .map_err(|problem| Error::file(&path, problem))?;
+    let wanted = Columns::from_header(&header, collector.options.direction);
+    let columns = match &wanted {
+        Ok(columns) => *columns,
+        // Rows of one direction each have bytes either way.
+        Err(problem) => Columns::from_header(&header, Direction::Down)
+            .ok()
+            .filter(|columns| one_way::may_be(columns, &header))
+            .ok_or_else(|| Error::file(&path, problem))?,
+    };
     note_columns(&columns, &path, collector);
-    let first = collector.connections.len();
+    let (first, used) = (collector.connections.len(), ledger.used);
+    let mut ways = one_way::Ways::new(&columns, &header);
     let (mut groups, mut level) = (Groups::new(), 0);
     while next(&mut reader, &mut record, &path)? {
         ledger.rows += 1;
         let line = record.position().map_or(0, csv::Position::line);
-        match row(&record, &columns, ledger, collector, &mut groups) {
-            Ok(Outcome::Used) => ledger.used += 1,
+        match row(&record, &columns, ways.is_watching(), ledger, collector, &mut groups) {
+            Ok(Outcome::Used) => {
+                ledger.used += 1;
+                if let Some(draft) = collector.connections.last().filter(|_| ways.is_watching()) {
+                    ways.add(
+                        draft,
+                        [columns.client_port, columns.server_port].map(|column| named(&record, column, b"")),
+                    );
+                }
+            }
             Ok(Outcome::Skipped(why, bytes)) => ledger.skip(why, 1, bytes),
             Ok(Outcome::NotSampled) => {}
             Err(problem) => ledger.fault(line, problem)?,
@@ -58,6 +77,26 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
             groups
                 .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
             collector.thinned(before - groups.len());
+            ways.retain(|ends| keeps_unit(ends, collector));
+        }
+    }
+    match ways.reading() {
+        one_way::Reading::Paired(records) => {
+            collector.forget_connections(first);
+            ledger.used = used;
+            pairing::add(records, ledger, collector);
+            let name = super::input::base(&path);
+            collector.note(format!(
+                "{name}: rows of one direction each; those of the same ends are one connection"
+            ));
+        }
+        one_way::Reading::Ambiguous => {
+            let problem = "most pairs of addresses have rows both ways, and no columns sport and dport say which belong \
+                together; add them, or name the columns client, server and resp_bytes";
+            return Err(Error::file(&path, problem));
+        }
+        one_way::Reading::AsNamed => {
+            wanted.map_err(|problem| Error::file(&path, problem))?;
         }
     }
     groups.into_iter().for_each(|((client, id), group)| {
@@ -97,6 +136,7 @@ fn note_columns(columns: &Columns, path: &str, collector: &mut Collector) {
 fn row(
     record: &ByteRecord,
     columns: &Columns,
+    may_be_one_way: bool,
     ledger: &mut Ledger,
     collector: &mut Collector,
     groups: &mut Groups,
@@ -104,7 +144,14 @@ fn row(
     if record.len() != columns.width && record.len() <= columns.start.0.max(columns.bytes) {
         return Err(format!("{} columns where the header has {}", record.len(), columns.width));
     }
-    let at = stamp::stamp(cell(record, columns.start.0), columns.start.1)?;
+    let at = match columns.date {
+        Some(date) => {
+            let whole =
+                [cell(record, date).trim_ascii(), b" ", cell(record, columns.start.0).trim_ascii()].concat();
+            stamp::time(&whole, None, Dates::default())?
+        }
+        None => stamp::stamp(cell(record, columns.start.0), columns.start.1)?,
+    };
     let bytes = stamp::bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
     let duration = match timed(record, "duration", columns.duration)? {
         None => until_end(record, columns, at)?,
@@ -125,8 +172,17 @@ fn row(
         return Ok(Outcome::Skipped(reason::NO_PAYLOAD, 0));
     }
     let (client, id) = (named(record, columns.client, b"(client)"), named(record, columns.id, b""));
-    let connection = if stamp::unset(id) { ledger.rows } else { sampling::hash(id) };
-    if !collector.admits(sampling::hash(client), connection) {
+    let server = named(record, columns.server, ONE_SERVER);
+    let (unit_client, connection) = if may_be_one_way {
+        let port = |column| one_way::port(named(record, column, b""));
+        pairing::unit([
+            (sampling::hash(client), port(columns.client_port)),
+            (sampling::hash(server), port(columns.server_port)),
+        ])
+    } else {
+        (sampling::hash(client), if stamp::unset(id) { ledger.rows } else { sampling::hash(id) })
+    };
+    if !collector.admits(unit_client, connection) {
         return Ok(Outcome::NotSampled);
     }
     collector.saw_stamp(ledger.index, at.whole);
@@ -136,7 +192,7 @@ fn row(
         file: ledger.index as u32,
         order: ledger.rows,
         client: collector.hosts.id(client),
-        server: collector.hosts.id(named(record, columns.server, ONE_SERVER)),
+        server: collector.hosts.id(server),
         rtt: rtt.into(),
         duration: duration.into(),
         kind,
@@ -145,10 +201,20 @@ fn row(
         writes: Writes::single(bytes),
         pages: None,
     };
+    if may_be_one_way {
+        collector.push_as(draft, unit_client, connection);
+        return Ok(Outcome::Used);
+    }
     let request =
         Request { at: at.ns, depth: ledger.rows, busy: duration.unwrap_or(Dur::ZERO), bytes, page: 0 };
     add_to_group(draft, request, id, collector, groups);
     Ok(Outcome::Used)
+}
+
+/// Returns whether rows of these ends are still in the sample that memory holds.
+fn keeps_unit(ends: [pairing::End; 2], collector: &Collector) -> bool {
+    let (client, connection) = pairing::unit(ends.map(|(host, port)| (collector.hosts.hash(host), port)));
+    collector.keeps(client, connection)
 }
 
 /// Returns the class by what the row counts: payload in the chosen direction and the other way.

@@ -69,6 +69,9 @@ struct Object<'a> {
     request_body_len: Text<'a>,
     #[serde(borrow, default)]
     response_body_len: Text<'a>,
+    /// The row itself as text, where a shipper of logs has wrapped it.
+    #[serde(borrow, default)]
+    message: Text<'a>,
 }
 
 /// Some exporters nest the addresses.
@@ -85,6 +88,11 @@ struct Id<'a> {
 /// Returns whether a line is an object with Zeek's fields.
 pub fn is_zeek(line: &[u8]) -> bool {
     let Ok(object) = serde_json::from_slice::<serde_json::Value>(line) else { return has_zeek_names(line) };
+    if let Some(wrapped) =
+        object.get("message").and_then(|message| message.as_str()).filter(|text| text.starts_with('{'))
+    {
+        return is_zeek(wrapped.as_bytes());
+    }
     let has = |name: &str| object.get(name).is_some();
     has("_path") || has("ts") && (has("uid") || has("id.orig_h") || has("id"))
 }
@@ -107,14 +115,22 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
             continue;
         }
         match parse(line.text) {
-            Ok(object) => add_object(&object, line.number, ledger, collector)?,
-            Err(problem) => {
-                ledger.rows += 1;
-                ledger.fault(line.number, format!("no JSON object of a Zeek log ({problem})"))?;
+            Ok(object) if object.ts.is_empty() && object.message.as_str().starts_with('{') => {
+                match parse(object.message.bytes()) {
+                    Ok(object) => add_object(&object, line.number, ledger, collector)?,
+                    Err(problem) => fault(line.number, &problem, ledger)?,
+                }
             }
+            Ok(object) => add_object(&object, line.number, ledger, collector)?,
+            Err(problem) => fault(line.number, &problem, ledger)?,
         }
     }
     Ok(())
+}
+
+fn fault(line: u64, problem: &str, ledger: &mut Ledger) -> Result<()> {
+    ledger.rows += 1;
+    ledger.fault(line, format!("no JSON object of a Zeek log ({problem})"))
 }
 
 fn parse(text: &[u8]) -> std::result::Result<Object<'_>, String> {

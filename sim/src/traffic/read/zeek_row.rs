@@ -10,6 +10,7 @@ use super::draft::Draft;
 use super::ledger::{Ledger, reason};
 use super::options::{Direction, RowResult};
 use super::sampling;
+use super::spec::Dates;
 use super::stamp::{self, Stamp, Unit};
 use super::zeek_store::{Hint, HttpRow, connection, uid_number};
 use crate::error::Result;
@@ -218,7 +219,8 @@ fn flow_class(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collecto
 }
 
 fn stamp_of(row: &Row, ledger: &Ledger, collector: &mut Collector) -> RowResult<Stamp> {
-    let at = stamp::stamp(row.ts, Unit::S)?;
+    // JSON::TS_MILLIS writes milliseconds, which no time in seconds is.
+    let at = stamp::stamp(row.ts, Unit::S).or_else(|_| stamp::time(row.ts, None, Dates::default()))?;
     if row.client.is_empty() || row.server.is_empty() {
         return Err("the row has no id.orig_h or id.resp_h".to_string());
     }

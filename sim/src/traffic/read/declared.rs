@@ -1,0 +1,408 @@
+//! Reads logs of the formats that files describe; see [`super::spec`].
+
+use super::access_log::ONE_SERVER;
+use super::assemble::Collector;
+use super::class;
+use super::draft::Draft;
+use super::input::{Input, base};
+use super::layout::{Form, Layout, Values, header_names, value};
+use super::ledger::{Ledger, reason};
+use super::lines::{Line, Lines, shown};
+use super::objects::Objects;
+use super::options::{Direction, RowResult};
+use super::pairing::{self, Flags, Record, TCP, UDP};
+use super::sampling;
+use super::spec::{Field, RowKind};
+use super::stamp::{self, Unit};
+use crate::error::{Error, Result};
+use crate::traffic::class::{FlowShape, Protocol};
+use crate::traffic::connection::{HEADER_BYTES, Kind, Writes};
+use crate::traffic::datagrams::{Amount, MOST_BYTES, UDP_HEADERS};
+use crate::units::Dur;
+
+const QUIC_PORT: u16 = 443;
+const SCTP: u8 = 132;
+/// TCP's time stamps with their padding, which most packets have (RFC 7323, appendix A).
+const TCP_OPTIONS: u64 = 12;
+/// Names of protocols; others are given by number.
+const PROTOCOLS: &[(&str, u8)] = &[
+    ("icmp", 1),
+    ("igmp", 2),
+    ("ipip", 4),
+    ("tcp", TCP),
+    ("udp", UDP),
+    ("ipv6", 41),
+    ("gre", 47),
+    ("esp", 50),
+    ("ah", 51),
+    ("icmp6", 58),
+    ("ipv6-icmp", 58),
+    ("ospf", 89),
+    ("sctp", SCTP),
+];
+
+/// Rows as they are read.
+struct Reading<'a> {
+    layout: Layout,
+    time_unit: Option<Unit>,
+    duration_unit: Unit,
+    records: Vec<Record>,
+    /// The collector's level of sampling when records were last left out.
+    level: u8,
+    /// Rows with a number such as `1.2 M`.
+    rounded: u64,
+    ledger: &'a mut Ledger,
+    collector: &'a mut Collector,
+}
+
+/// Reads the whole file. Rows may be in any order.
+///
+/// # Errors
+/// A row's fault when reading strictly; [`Error::File`] for a format that is refused, or that lacks the bytes of the
+/// direction.
+pub fn read(input: &mut Input, layout: Layout, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+    let (path, spec) = (input.path().to_string(), layout.spec.clone());
+    if !spec.refuse.is_empty() {
+        return Err(Error::file(&path, format!("looks like {}: {}", spec.title, spec.refuse)));
+    }
+    let [sent, received] = [Field::Sent, Field::Received].map(|field| layout.has(field));
+    if spec.row == RowKind::Request && collector.options.direction == Direction::Up && !sent {
+        let problem = "does not tell bytes from client to server; read it with payload down";
+        return Err(Error::file(&path, format!("{} {problem}", spec.title)));
+    }
+    if spec.row != RowKind::Direction
+        && collector.options.direction == Direction::Down
+        && !received
+        && !layout.has(Field::Total)
+    {
+        let problem = "does not tell bytes from server to client; read it with payload up";
+        return Err(Error::file(&path, format!("{} {problem}", spec.title)));
+    }
+    let (form, first) = (layout.form, collector.connections.len());
+    let mut reading = Reading {
+        time_unit: unit(&spec.time_unit),
+        duration_unit: unit(&spec.duration_unit).unwrap_or(Unit::S),
+        layout,
+        records: Vec::new(),
+        level: 0,
+        rounded: 0,
+        ledger,
+        collector,
+    };
+    if form == Form::Json {
+        let mut objects = Objects::new(input);
+        while let Some(line) = objects.advance() {
+            reading.add_line(&line)?;
+        }
+    } else {
+        reading.add_lines(&mut Lines::new(input))?;
+    }
+    reading.finish(&path, first);
+    Ok(())
+}
+
+fn unit(name: &str) -> Option<Unit> {
+    match name {
+        "s" => Some(Unit::S),
+        "ms" => Some(Unit::Ms),
+        "us" => Some(Unit::Us),
+        "ns" => Some(Unit::Ns),
+        _ => None,
+    }
+}
+
+impl Reading<'_> {
+    fn add_lines(&mut self, lines: &mut Lines) -> Result<()> {
+        let mut header: Vec<u8> = Vec::new();
+        while let Some(line) = lines.advance() {
+            let text = line.text.trim_ascii();
+            if text.is_empty() || text.starts_with(b"#") {
+                // Files that were joined may name other columns.
+                if let Some(names) = text.strip_prefix(b"#Fields:") {
+                    self.name_columns(&header_names(Form::Words, names));
+                }
+                if header.is_empty() && self.layout.has_header && text.len() > 1 {
+                    header = text.to_vec();
+                }
+                continue;
+            }
+            if text == b"Summary" {
+                // nfdump's sums of all rows follow; nothing else may.
+                break;
+            }
+            if header.is_empty() && self.layout.has_header {
+                header = text.to_vec();
+                continue;
+            }
+            // Files that were joined have a header each.
+            if text != header {
+                self.add_line(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name_columns(&mut self, names: &[String]) {
+        if let Some(layout) = Layout::of_header(&self.layout.spec, self.layout.form, names) {
+            self.layout = layout;
+        }
+    }
+
+    fn add_line(&mut self, line: &Line) -> Result<()> {
+        self.ledger.rows += 1;
+        let outcome = match self.layout.values(line.text) {
+            Err(problem) => Err(problem),
+            Ok(values) => match self.layout.admits(&values) {
+                (false, _) => Ok(Some((reason::OTHER_ROW, 0))),
+                (true, false) => {
+                    let bytes = stamp::bytes("bytes", value(&values, Field::Received)).ok().flatten();
+                    Ok(Some((reason::NOT_CARRIED, bytes.unwrap_or(0))))
+                }
+                (true, true) if self.layout.spec.row == RowKind::Request => self.request(&values),
+                (true, true) => self.record(&values).map(|record| {
+                    self.records.extend(record);
+                    None
+                }),
+            },
+        };
+        self.thin();
+        match outcome {
+            Ok(None) => Ok(()),
+            Ok(Some((why, bytes))) => {
+                self.ledger.skip(why, 1, bytes);
+                Ok(())
+            }
+            Err(problem) => self.ledger.fault(line.number, problem),
+        }
+    }
+
+    /// Leaves out the records that are no longer in the sample that memory holds.
+    fn thin(&mut self) {
+        if self.collector.level() == self.level {
+            return;
+        }
+        self.level = self.collector.level();
+        let (before, collector) = (self.records.len(), &*self.collector);
+        self.records.retain(|record| {
+            let (client, connection) =
+                pairing::unit(record.ends.map(|(host, port)| (collector.hosts.hash(host), port)));
+            collector.keeps(client, connection)
+        });
+        self.collector.thinned(before - self.records.len());
+    }
+
+    fn finish(self, path: &str, first: usize) {
+        let Reading { layout, records, rounded, ledger, collector, .. } = self;
+        let (spec, name) = (&layout.spec, base(path));
+        if spec.row != RowKind::Request {
+            pairing::add(records, ledger, collector);
+        }
+        if rounded > 0 {
+            collector.note(format!(
+                "{name}: {rounded} rows have rounded sizes such as \"1.2 M\"; nfdump -N writes them in full"
+            ));
+        }
+        if spec.header > 0 {
+            let (title, tcp, udp) = (&spec.title, spec.header, udp_header(spec.header));
+            collector.note(format!(
+                "{name}: {title} counts headers; {tcp} B per TCP packet ({udp} B per packet of QUIC) are taken off"
+            ));
+        }
+        if !spec.note.is_empty() {
+            collector.note(format!("{name}: {}", spec.note));
+        }
+        collector.spread_whole_seconds(first, ledger);
+    }
+
+    /// Returns the time of a row: when it began, and its length if it is known.
+    fn times(&mut self, values: &Values) -> RowResult<(i64, Option<Dur>)> {
+        let dates = self.layout.spec.dates;
+        let [start, end] = [Field::Start, Field::End].map(|field| {
+            let text = value(values, field);
+            (!stamp::unset(text)).then(|| stamp::time(text, self.time_unit, dates)).transpose()
+        });
+        let span = stamp::span("duration", value(values, Field::Duration), self.duration_unit)?;
+        let (start, end) = (start?, end?);
+        let known = start.or(end).ok_or("the row has no time")?;
+        self.collector.saw_stamp(self.ledger.index, known.whole);
+        let length = span.or_else(|| {
+            start.zip(end).map(|(start, end)| Dur(end.ns.saturating_sub(start.ns).max(0) as u64))
+        });
+        let from = match (start, length) {
+            (None, Some(length)) => known.ns.saturating_sub(length.0 as i64),
+            _ => known.ns,
+        };
+        Ok((from, length))
+    }
+
+    fn number(&mut self, name: &str, values: &Values, field: Field) -> RowResult<Option<u64>> {
+        let text = value(values, field);
+        stamp::bytes(name, text).or_else(|problem| {
+            let rounded = rounded(text).ok_or(problem)?;
+            self.rounded += 1;
+            Ok(Some(rounded))
+        })
+    }
+
+    fn request(&mut self, values: &Values) -> RowResult<Option<(&'static str, u64)>> {
+        let (from, length) = self.times(values)?;
+        let sent = self.number("sent", values, Field::Sent)?.unwrap_or(0);
+        let received = self.number("received", values, Field::Received)?.unwrap_or(0);
+        let (bytes, reverse) = match self.collector.options.direction {
+            Direction::Down => (received, sent),
+            Direction::Up => (sent, received),
+        };
+        self.ledger.reverse_bytes = self.ledger.reverse_bytes.saturating_add(reverse);
+        if bytes == 0 {
+            return Ok(Some((reason::NO_PAYLOAD, 0)));
+        }
+        let client = value(values, Field::Source);
+        if stamp::unset(client) {
+            return Err("the row has no client".to_string());
+        }
+        if !self.collector.admits(sampling::hash(client), self.ledger.rows) {
+            return Ok(None);
+        }
+        let server = value(values, Field::Destination);
+        let server = if stamp::unset(server) { ONE_SERVER } else { server };
+        let protocol = String::from_utf8_lossy(value(values, Field::Protocol)).to_ascii_lowercase();
+        let is_quic = ["h3", "http/3", "quic"].iter().any(|known| protocol.starts_with(known));
+        let (kind, carrier) = if is_quic { (Kind::Quic, Protocol::Quic) } else { (Kind::Tcp, Protocol::Tcp) };
+        let port = number_of(value(values, Field::DestinationPort)).unwrap_or(0);
+        let shape = FlowShape::of_totals(carrier, [0, port], length, [(None, sent), (None, received)]);
+        self.ledger.used += 1;
+        let draft = Draft {
+            start: from,
+            file: self.ledger.index as u32,
+            order: self.ledger.rows,
+            client: self.collector.hosts.id(client),
+            server: self.collector.hosts.id(server),
+            rtt: stamp::span("rtt", value(values, Field::Rtt), self.duration_unit)?
+                .filter(|rtt| rtt.0 > 0)
+                .into(),
+            duration: length.into(),
+            kind,
+            class: class::classify(value(values, Field::Service), value(values, Field::DestinationPort)),
+            flow_class: self.collector.flow_class([client, server], &shape),
+            writes: Writes::single(bytes),
+            pages: None,
+        };
+        self.collector.connections.push(draft);
+        Ok(None)
+    }
+
+    /// Returns the record of a row; `None` if it is not in the sample that memory holds.
+    fn record(&mut self, values: &Values) -> RowResult<Option<Record>> {
+        let (from, length) = self.times(values)?;
+        let protocol = match value(values, Field::Protocol) {
+            b"" if self.layout.has(Field::Protocol) => return Err("the row has no protocol".to_string()),
+            b"" => TCP,
+            text => protocol(text),
+        };
+        let ports = [
+            port(value(values, Field::SourcePort), protocol)?,
+            port(value(values, Field::DestinationPort), protocol)?,
+        ];
+        let kind = match protocol {
+            TCP => Kind::Tcp,
+            UDP if ports.contains(&QUIC_PORT) || class::names_quic(value(values, Field::Service)) => {
+                Kind::Quic
+            }
+            _ => Kind::Datagrams,
+        };
+        let hosts = [value(values, Field::Source), value(values, Field::Destination)];
+        if hosts.iter().any(|host| stamp::unset(host)) {
+            return Err("the row has no address".to_string());
+        }
+        let [source, destination] = hosts.map(sampling::hash);
+        let (client, connection) = pairing::unit([(source, ports[0]), (destination, ports[1])]);
+        if !self.collector.admits(client, connection) {
+            return Ok(None);
+        }
+        let hosts = hosts.map(|host| self.collector.hosts.id(host));
+        let total = self.number("total", values, Field::Total)?;
+        let sent = self.number("sent", values, Field::Sent)?;
+        let received = match (self.number("received", values, Field::Received)?, total, sent) {
+            (None, Some(total), Some(sent)) => Some(total.saturating_sub(sent)),
+            (received, ..) => received,
+        };
+        let packets = [
+            self.number("packets", values, Field::SentPackets)?,
+            self.number("packets", values, Field::ReceivedPackets)?,
+        ];
+        let header = self.layout.spec.header;
+        let bytes = [sent.unwrap_or(0), received.unwrap_or(0)];
+        let ways: [(u64, Amount); 2] = [0, 1].map(|way| way_of(bytes[way], packets[way], header, kind));
+        let has_service = !stamp::unset(value(values, Field::Service));
+        Ok(Some(Record {
+            from,
+            to: from.saturating_add(length.unwrap_or_default().0 as i64),
+            kind,
+            protocol,
+            ends: [(hosts[0], ports[0]), (hosts[1], ports[1])],
+            payload: ways.map(|(payload, _)| payload),
+            sent: ways.map(|(_, amount)| amount),
+            flags: Flags::parse(value(values, Field::Flags)),
+            from_client: self.layout.spec.row == RowKind::Flow,
+            rtt: stamp::span("rtt", value(values, Field::Rtt), self.duration_unit)?.filter(|rtt| rtt.0 > 0),
+            service: has_service.then(|| {
+                class::classify(value(values, Field::Service), value(values, Field::DestinationPort))
+            }),
+            order: self.ledger.rows,
+        }))
+    }
+}
+
+/// Returns the bytes of headers in a UDP packet where those of TCP are `header`.
+fn udp_header(header: u64) -> u64 {
+    header.saturating_sub(HEADER_BYTES - UDP_HEADERS)
+}
+
+/// Returns the payload of one way, and its packets with their IP lengths. Packets that may all be acknowledgements carry
+/// none.
+fn way_of(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (u64, Amount) {
+    let of_ip = if kind == Kind::Tcp { HEADER_BYTES } else { UDP_HEADERS };
+    let own = if kind == Kind::Tcp { header } else { udp_header(header) };
+    let reckoned = bytes.div_ceil(u64::from(MOST_BYTES) - of_ip);
+    let count = packets.unwrap_or(reckoned);
+    let are_acks = kind == Kind::Tcp && header > 0 && bytes <= count.saturating_mul(header + TCP_OPTIONS);
+    let payload = if are_acks { 0 } else { bytes.saturating_sub(count.saturating_mul(own)) };
+    let ip_bytes = if header == 0 {
+        payload.saturating_add(count.saturating_mul(of_ip))
+    } else {
+        bytes.saturating_sub(count.saturating_mul(own - of_ip.min(own)))
+    };
+    (payload, Amount { packets: count, bytes: ip_bytes })
+}
+
+/// Returns a number such as `1.2 M`, in powers of a thousand.
+fn rounded(text: &[u8]) -> Option<u64> {
+    let (last, number) = text.split_last()?;
+    let factor = match last.to_ascii_uppercase() {
+        b'K' => 1e3,
+        b'M' => 1e6,
+        b'G' => 1e9,
+        _ => return None,
+    };
+    let value = std::str::from_utf8(number.trim_ascii()).ok()?.parse::<f64>().ok()?;
+    (0.0..1e6).contains(&value).then(|| (value * factor).round() as u64)
+}
+
+/// Returns the number of a protocol that is given by number or by name; 0 for a name that is not known.
+fn protocol(text: &[u8]) -> u8 {
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
+    named.or_else(|| text.parse().ok()).unwrap_or(0)
+}
+
+/// Returns a port. Exporters write type and code of ICMP in its place, such as `8.0`; they name no flow.
+fn port(text: &[u8], protocol: u8) -> RowResult<u16> {
+    if !matches!(protocol, TCP | UDP | SCTP) || text.is_empty() {
+        return Ok(0);
+    }
+    number_of(text).ok_or_else(|| format!("port \"{}\" is not allowed; 0 to 65535 is", shown(text)))
+}
+
+fn number_of(text: &[u8]) -> Option<u16> {
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+}

@@ -1,0 +1,519 @@
+//! Where the fields of a format stand in the rows of a file: below a header, in a fixed order, or in objects.
+
+use super::columns;
+use super::lines::shown;
+use super::options::RowResult;
+use super::spec::{FIELDS, Field, Lines, RowKind, Spec, known};
+use super::stamp;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The text of each slot of a row; empty where the row has none.
+pub type Values<'a> = Vec<Cow<'a, [u8]>>;
+
+/// How a row is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Delimited(u8),
+    Words,
+    Json,
+}
+
+/// A format as a file has it.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    pub spec: Arc<Spec>,
+    pub form: Form,
+    /// Whether the first line names the columns.
+    pub has_header: bool,
+    /// Cells of a row; at least so many if `is_open`.
+    width: usize,
+    is_open: bool,
+    steps: Vec<Step>,
+    /// Slots behind those of [`FIELDS`], which `only`, `cached` and `looks` name.
+    extra: Vec<String>,
+    filters: [Vec<(usize, String)>; 2],
+}
+
+/// What one cell, or one path of an object, fills.
+#[derive(Debug, Clone)]
+struct Step {
+    place: Place,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone)]
+enum Place {
+    Cell(usize),
+    /// Paths, of which the first that is there counts.
+    Paths(Vec<String>),
+}
+
+/// A slot, and the text before it.
+#[derive(Debug, Clone)]
+struct Piece {
+    before: String,
+    slot: Option<usize>,
+}
+
+/// Returns the layout of a file that begins like this, by a format that is known or by those of the user alone.
+pub fn recognise(head: &[u8], own: Option<&Arc<Spec>>) -> Option<Layout> {
+    let specs = own.map_or_else(|| known(), std::slice::from_ref);
+    let first = head.trim_ascii_start().first()?;
+    let fits = if matches!(first, b'{' | b'[') { by_objects(head, specs) } else { None };
+    fits.or_else(|| by_lines(head, specs))
+}
+
+fn by_objects(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
+    let objects = objects_of(head);
+    let of_rows = specs.iter().filter(|spec| matches!(spec.lines, Lines::Json | Lines::Delimited));
+    best(of_rows.filter_map(|spec| objects.iter().find_map(|object| Layout::of_object(spec, object))))
+}
+
+fn by_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
+    const TRIED_LINES: usize = 20;
+    let lines = || head.split(|&c| c == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(TRIED_LINES);
+    let w3c = lines().find_map(|line| line.trim_ascii().strip_prefix(b"#Fields:"));
+    if let Some(names) = w3c {
+        let specs = specs.iter().filter(|spec| spec.lines == Lines::W3c);
+        let form = w3c_form(head, names);
+        return best(
+            specs.filter_map(|spec| Layout::of_header(spec, form, &header_names(Form::Words, names))),
+        );
+    }
+    let first = lines().next()?;
+    let forms = [columns::likely_delimiter(first).map(Form::Delimited), Some(Form::Words)];
+    let by_header = forms.into_iter().flatten().flat_map(|form| {
+        let names = header_names(form, first);
+        let specs = specs.iter().filter(|spec| matches!(spec.lines, Lines::Delimited | Lines::Words));
+        specs.filter_map(move |spec| Layout::of_header(spec, form, &names)).collect::<Vec<_>>()
+    });
+    let positional = || specs.iter().filter(|spec| !spec.columns.is_empty());
+    best(by_header).or_else(|| {
+        positional().find_map(|spec| lines().find_map(|line| Layout::of_positions(spec, line.trim_ascii())))
+    })
+}
+
+/// CloudFront divides cells by tabs, others by spaces.
+fn w3c_form(head: &[u8], names: &[u8]) -> Form {
+    let row =
+        head.split(|&c| c == b'\n').find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
+    let has_tabs = row.unwrap_or(names).contains(&b'\t');
+    if has_tabs { Form::Delimited(b'\t') } else { Form::Words }
+}
+
+fn best(found: impl IntoIterator<Item = Layout>) -> Option<Layout> {
+    // min_by_key takes the first of equals.
+    found.into_iter().min_by_key(|layout| std::cmp::Reverse(layout.spec.needed()))
+}
+
+/// Returns the names of a header's columns.
+pub fn header_names(form: Form, line: &[u8]) -> Vec<String> {
+    let cells = cells(form, line);
+    columns::names(cells.iter().map(|cell| &**cell))
+        .into_iter()
+        .map(|name| name.trim_start_matches(':').to_string())
+        .collect()
+}
+
+/// Returns the objects that a head holds as a whole, at most 20.
+fn objects_of(head: &[u8]) -> Vec<Value> {
+    const TRIED: usize = 20;
+    let text = head.trim_ascii_start();
+    let mut rest = text.strip_prefix(b"[").unwrap_or(text);
+    let mut found = Vec::new();
+    while found.len() < TRIED {
+        rest = rest.trim_ascii_start();
+        rest = rest.strip_prefix(b",").unwrap_or(rest);
+        let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
+        let Some(Ok(object)) = stream.next() else { break };
+        rest = &rest[stream.byte_offset()..];
+        found.push(object);
+    }
+    found
+}
+
+impl Spec {
+    /// Returns how many names a file must have to be of this format.
+    fn needed(&self) -> usize {
+        self.fields.values().filter(|names| !names.ends_with('?')).count() + self.needs.len()
+    }
+
+    /// Returns the slots behind those of [`FIELDS`].
+    fn extra(&self) -> Vec<String> {
+        let keys = self.only.keys().chain(self.cached.keys()).chain(self.looks.keys());
+        keys.filter(|key| !FIELDS.contains(&key.as_str()))
+            .cloned()
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect()
+    }
+}
+
+impl Layout {
+    fn new(spec: &Arc<Spec>, form: Form, has_header: bool) -> Layout {
+        let extra = spec.extra();
+        let slot = |name: &String| slot_of(&extra, name).unwrap_or(0);
+        let filter = |patterns: &BTreeMap<String, String>| {
+            patterns.iter().map(|(name, pattern)| (slot(name), pattern.clone())).collect()
+        };
+        let filters = [filter(&spec.only), filter(&spec.cached)];
+        let (spec, steps) = (Arc::clone(spec), Vec::new());
+        Layout { spec, form, has_header, width: 0, is_open: false, steps, extra, filters }
+    }
+
+    fn of_object(spec: &Arc<Spec>, object: &Value) -> Option<Layout> {
+        if !object.is_object() || !spec.columns.is_empty() {
+            return None;
+        }
+        let is_there =
+            |names: &str| names.ends_with('?') || names.split('|').any(|path| lookup(object, path).is_some());
+        let is_right = |(path, pattern): (&String, &String)| {
+            lookup(object, path).is_some_and(|value| glob(pattern, &text(value)))
+        };
+        let has_all = spec.fields.values().chain(&spec.needs).all(|names| is_there(names));
+        if !has_all || !spec.only.iter().all(is_right) {
+            return None;
+        }
+        let mut layout = Layout::new(spec, Form::Json, false);
+        let paths = spec.fields.iter().map(|(field, names)| (field.as_str(), names.trim_end_matches('?')));
+        let extra = layout.extra.clone();
+        let all = paths.chain(extra.iter().map(|name| (name.as_str(), name.as_str())));
+        layout.steps = all
+            .map(|(name, paths)| Step {
+                place: Place::Paths(paths.split('|').map(str::to_string).collect()),
+                pieces: vec![Piece { before: String::new(), slot: slot_of(&extra, name) }],
+            })
+            .collect();
+        Some(layout)
+    }
+
+    /// Returns the layout below a header of these names; `None` if a needed one is missing.
+    pub fn of_header(spec: &Arc<Spec>, form: Form, names: &[String]) -> Option<Layout> {
+        if !spec.columns.is_empty() || spec.lines == Lines::Json {
+            return None;
+        }
+        let place = |name: &str| names.iter().position(|have| have.eq_ignore_ascii_case(name));
+        let any = |alternatives: &str| alternatives.split('|').any(|name| place(name).is_some());
+        if !spec.needs.iter().all(|names| any(names)) {
+            return None;
+        }
+        let mut layout = Layout::new(spec, form, true);
+        layout.width = names.len();
+        for (field, alternatives) in &spec.fields {
+            let is_optional = alternatives.ends_with('?');
+            let slot = slot_of(&layout.extra, field);
+            let found = alternatives
+                .trim_end_matches('?')
+                .split('|')
+                .find_map(|name| name.split('+').map(place).collect::<Option<Vec<usize>>>());
+            match found {
+                Some(cells) => layout.steps.extend(cells.into_iter().map(|cell| Step {
+                    place: Place::Cell(cell),
+                    pieces: vec![Piece { before: String::new(), slot }],
+                })),
+                None if is_optional => {}
+                None => return None,
+            }
+        }
+        for (at, name) in layout.extra.iter().enumerate() {
+            if let Some(cell) = place(name) {
+                let pieces = vec![Piece { before: String::new(), slot: Some(FIELDS.len() + at) }];
+                layout.steps.push(Step { place: Place::Cell(cell), pieces });
+            } else {
+                // A column that the file does not have excludes no row.
+                layout
+                    .filters
+                    .iter_mut()
+                    .for_each(|filter| filter.retain(|(slot, _)| *slot != FIELDS.len() + at));
+            }
+        }
+        Some(layout)
+    }
+
+    /// Returns the layout of cells in a fixed order, if this line looks like one of the format.
+    fn of_positions(spec: &Arc<Spec>, line: &[u8]) -> Option<Layout> {
+        let form = match spec.lines {
+            Lines::Delimited => Form::Delimited(columns::likely_delimiter(line)?),
+            Lines::Words | Lines::W3c => Form::Words,
+            Lines::Json => return None,
+        };
+        let mut layout = Layout::new(spec, form, false);
+        layout.is_open = spec.columns.last().is_some_and(|last| last == "...");
+        let templates = &spec.columns[..spec.columns.len() - usize::from(layout.is_open)];
+        layout.width = templates.len();
+        let extra = layout.extra.clone();
+        layout.steps = templates
+            .iter()
+            .enumerate()
+            .map(|(cell, template)| Step { place: Place::Cell(cell), pieces: pieces(template, &extra) })
+            .collect();
+        layout.fits(line).then_some(layout)
+    }
+
+    fn fits(&self, line: &[u8]) -> bool {
+        let Ok(values) = self.values(line) else { return false };
+        let looks = self.spec.looks.iter().all(|(name, pattern)| {
+            slot_of(&self.extra, name)
+                .is_some_and(|slot| glob(pattern, &String::from_utf8_lossy(&values[slot])))
+        });
+        if !self.spec.refuse.is_empty() {
+            return looks;
+        }
+        let of = |field: Field| &*values[field as usize];
+        let has_time = [Field::Start, Field::End]
+            .iter()
+            .any(|&field| stamp::time(of(field), None, self.spec.dates).is_ok());
+        let has_bytes = [Field::Sent, Field::Received]
+            .iter()
+            .any(|&field| matches!(stamp::bytes("", of(field)), Ok(Some(_))));
+        let ends_fit = self.spec.row == RowKind::Request || !of(Field::Destination).is_empty();
+        looks && has_time && has_bytes && ends_fit
+    }
+
+    /// Returns the text of each slot of a row.
+    ///
+    /// # Errors
+    /// A phrase, if the row has another number of cells or is no object.
+    pub fn values<'a>(&self, row: &'a [u8]) -> RowResult<Values<'a>> {
+        let mut values = vec![Cow::Borrowed(&b""[..]); FIELDS.len() + self.extra.len()];
+        if self.form == Form::Json {
+            let object: Value =
+                serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
+            for step in &self.steps {
+                let (Place::Paths(paths), Some(slot)) = (&step.place, step.pieces[0].slot) else { continue };
+                if let Some(value) = paths.iter().find_map(|path| lookup(&object, path)) {
+                    values[slot] = Cow::Owned(text(value).into_bytes());
+                }
+            }
+            return Ok(values);
+        }
+        let row = match self.spec.after.as_str() {
+            "" => row,
+            after => memchr::memmem::find(row, after.as_bytes()).map_or(row, |at| &row[at + after.len()..]),
+        };
+        let cells = cells(self.form, row);
+        let is_whole = if self.is_open || self.form == Form::Words {
+            cells.len() >= self.width
+        } else {
+            cells.len() == self.width
+        };
+        if !is_whole {
+            let what = if self.has_header { "the header" } else { &self.spec.title };
+            return Err(format!("{} columns where {what} has {}", cells.len(), self.width));
+        }
+        for step in &self.steps {
+            let Place::Cell(at) = step.place else { continue };
+            match &step.pieces[..] {
+                [Piece { before, slot: Some(slot) }] if before.is_empty() => {
+                    append(&mut values[*slot], cells[at])
+                }
+                pieces => divide(cells[at], pieces, &mut values)?,
+            }
+        }
+        Ok(values)
+    }
+
+    /// Returns whether a row is one of those that the format reads, and whether it crossed the network.
+    pub fn admits(&self, values: &Values) -> (bool, bool) {
+        let holds =
+            |(slot, pattern): &(usize, String)| glob(pattern, &String::from_utf8_lossy(&values[*slot]));
+        let [only, cached] = &self.filters;
+        (only.iter().all(holds), !cached.iter().any(holds))
+    }
+
+    /// Returns whether rows tell where a field is.
+    pub fn has(&self, field: Field) -> bool {
+        self.steps.iter().any(|step| step.pieces.iter().any(|piece| piece.slot == Some(field as usize)))
+    }
+}
+
+/// Returns a value of a row.
+pub fn value<'v>(values: &'v Values, field: Field) -> &'v [u8] {
+    values[field as usize].trim_ascii()
+}
+
+fn append<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
+    if value.is_empty() {
+        *value = Cow::Borrowed(cell);
+    } else {
+        *value = Cow::Owned([value, &b" "[..], cell].concat());
+    }
+}
+
+fn slot_of(extra: &[String], name: &str) -> Option<usize> {
+    let field = FIELDS.iter().position(|field| *field == name);
+    field.or_else(|| extra.iter().position(|known| known == name).map(|at| FIELDS.len() + at))
+}
+
+fn pieces(template: &str, extra: &[String]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, tail) = after.split_once('}').unwrap_or((after, ""));
+        pieces.push(Piece { before: before.to_string(), slot: slot_of(extra, name) });
+        rest = tail;
+    }
+    pieces
+}
+
+/// Divides a cell among the pieces of its template, from its end, since addresses hold colons as well.
+fn divide<'a>(cell: &'a [u8], pieces: &[Piece], values: &mut Values<'a>) -> RowResult<()> {
+    let mut rest = cell;
+    for piece in pieces.iter().rev() {
+        let at = match piece.before.as_bytes() {
+            b"" => 0,
+            before => {
+                let missing = || format!("\"{}\" has no \"{}\"", shown(cell), piece.before);
+                memchr::memmem::rfind(rest, before).ok_or_else(missing)?
+            }
+        };
+        if let Some(slot) = piece.slot {
+            values[slot] = Cow::Borrowed(&rest[at + piece.before.len()..]);
+        }
+        rest = &rest[..at];
+    }
+    Ok(())
+}
+
+/// Returns the cells of a line.
+fn cells(form: Form, line: &[u8]) -> Vec<&[u8]> {
+    match form {
+        Form::Delimited(delimiter) if memchr::memchr(b'"', line).is_none() => {
+            let line = if delimiter == b'|' { line.strip_suffix(b"|").unwrap_or(line) } else { line };
+            line.split(|&c| c == delimiter).map(<[u8]>::trim_ascii).collect()
+        }
+        Form::Delimited(delimiter) => quoted_cells(line, delimiter),
+        Form::Words => words(line),
+        Form::Json => Vec::new(),
+    }
+}
+
+fn quoted_cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
+    let (mut cells, mut start, mut is_quoted) = (Vec::new(), 0, false);
+    for (at, &byte) in line.iter().enumerate() {
+        if byte == b'"' {
+            is_quoted = !is_quoted;
+        } else if byte == delimiter && !is_quoted {
+            cells.push(unquoted(&line[start..at]));
+            start = at + 1;
+        }
+    }
+    cells.push(unquoted(&line[start..]));
+    cells
+}
+
+fn unquoted(cell: &[u8]) -> &[u8] {
+    let cell = cell.trim_ascii();
+    cell.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(cell)
+}
+
+/// Returns the words of a line; quotation marks and brackets around one, which may hold spaces, are taken off.
+fn words(line: &[u8]) -> Vec<&[u8]> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_ascii();
+    while let Some(&first) = rest.first() {
+        let close = match first {
+            b'"' => Some(b'"'),
+            b'[' => Some(b']'),
+            _ => None,
+        };
+        let within = close.and_then(|close| memchr::memchr(close, &rest[1..]));
+        let (word, used) = match within {
+            Some(length) => (&rest[1..=length], length + 2),
+            None => {
+                let length = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+                (&rest[..length], length)
+            }
+        };
+        words.push(word);
+        rest = rest[used.min(rest.len())..].trim_ascii_start();
+    }
+    words
+}
+
+/// Returns the value at a path: a name as it stands, or names of nested objects between dots.
+fn lookup<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+    let map = object.as_object()?;
+    let named = |name: &str| {
+        map.get(name)
+            .or_else(|| map.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value))
+    };
+    named(path).filter(|value| !value.is_null()).or_else(|| {
+        let (name, rest) = path.split_once('.')?;
+        lookup(named(name)?, rest)
+    })
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(_) => "an array".to_string(),
+        Value::Object(_) => "an object".to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns whether a text fits a pattern: `?` is any character, `*` any text, and `|` parts alternatives.
+fn glob(pattern: &str, text: &str) -> bool {
+    pattern.split('|').any(|one| glob_one(one.as_bytes(), text.as_bytes()))
+}
+
+fn glob_one(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut place, mut star) = (0, 0, None);
+    while place < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, place));
+                at += 1;
+            }
+            Some(&byte) if byte == b'?' || byte == text[place] => (at, place) = (at + 1, place + 1),
+            _ => {
+                let Some((from, taken)) = star else { return false };
+                star = Some((from, taken + 1));
+                (at, place) = (from + 1, taken + 1);
+            }
+        }
+    }
+    pattern[at..].iter().all(|&byte| byte == b'*')
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn glob__stars_and_alternatives() {
+        let fits = |pattern, texts: [&str; 4]| texts.map(|text| glob(pattern, text));
+        assert_eq!(
+            fits("*HIT*|NONE", ["TCP_HIT/200", "NONE", "TCP_MISS/200", "NONES"]),
+            [true, true, false, false]
+        );
+        assert_eq!(fits("a*b*c", ["abc", "aXbbYc", "ac", "abcd"]), [true, true, false, false]);
+        assert_eq!(fits("??:?", ["ab:c", "a:c", "", "ab:cd"]), [true, false, false, false]);
+    }
+
+    #[test]
+    fn words__keep_what_stands_in_quotes_and_brackets() {
+        let line = b"a  [1/Jan/2024:00:00:00 +0000] \"GET /x y\" - \"open";
+        let found: Vec<String> =
+            words(line).into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        assert_eq!(found, ["a", "1/Jan/2024:00:00:00 +0000", "GET /x y", "-", "\"open"]);
+    }
+
+    #[test]
+    fn divide__from_the_end() {
+        let pieces = pieces("{source}:{source_port}", &[]);
+        let mut values: Values = vec![Cow::Borrowed(&b""[..]); FIELDS.len()];
+        divide(b"2001:db8::1:40000", &pieces, &mut values).unwrap();
+        assert_eq!(
+            (value(&values, Field::Source), value(&values, Field::SourcePort)),
+            (&b"2001:db8::1"[..], &b"40000"[..])
+        );
+        assert!(divide(b"x", &pieces, &mut values).unwrap_err().contains("has no \":\""));
+    }
+}
