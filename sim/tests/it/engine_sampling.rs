@@ -105,8 +105,7 @@ fn samples__are_by_the_colours_that_there_are() {
 
 #[test]
 fn samples__follow_the_rate_of_a_trace() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("sampling.trace");
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("sampling.trace");
     std::fs::write(&file, "0 4mbit\n1 1mbit\n2 4mbit\n").expect("written");
     let link = LinkSpec { rate: None, down: Some(file.display().to_string()), ..scenario("droptail").link };
     let result = play(&Scenario { link, ..loaded("droptail", Some("500ms")) });
