@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mousehole import _engine
+from mousehole.base.cli_options import help_sections
 from mousehole.commands.cli import app
 from typer.main import get_command
 
@@ -59,7 +60,7 @@ def page(command: Any, words: tuple[str, ...]) -> str:
         ".SH DESCRIPTION",
         *_paragraphs([summary, *details]),
     ]
-    for heading, records in _sections(command, context).items():
+    for heading, records in help_sections(command, context).items():
         lines.append(f".SH {heading.upper()}")
         for name, text in records:
             lines += [".TP", f".B {_plain(name)}", _plain(text)]
@@ -71,18 +72,6 @@ def page(command: Any, words: tuple[str, ...]) -> str:
     parent = words[:-1] or (PROGRAM, "compare")
     lines += [".SH SEE ALSO", f".BR {_plain('-'.join(parent))} (1)"]
     return "\n".join(lines) + "\n"
-
-
-def _sections(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
-    """Returns what a command takes, under the headings of its help."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for param in command.get_params(context):
-        record = param.get_help_record(context)
-        if record is not None:
-            is_argument = param.param_type_name == "argument"
-            heading = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or "Options"
-            found.setdefault(heading, []).append((record[0].partition(" <")[0], record[1]))
-    return found
 
 
 def _paragraphs(texts: list[str]) -> Iterator[str]:

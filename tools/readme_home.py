@@ -1,7 +1,7 @@
 """Renews the first example of README.md: the command that stands there, with what it prints now.
 
-`make docs README=1` runs it. Of the output it keeps the answer, the table of short transfers and what calls and
-video calls felt; `…` stands for what is left out.
+`make docs README=1` runs it. Of the output it keeps the answer, the table of short transfers and what calls
+and video calls felt; `…` stands for what is left out.
 """
 
 import re

@@ -49,14 +49,7 @@ class CliCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the arguments, then the options under their headings, in the order of declaration."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None:
-                is_argument = param.param_type_name == "argument"
-                heading = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or "Options"
-                sections.setdefault(heading, []).append((_without_type(record[0]), record[1]))
-        for heading, records in sections.items():
+        for heading, records in help_sections(self, ctx).items():
             with formatter.section(heading):
                 formatter.write_dl(records)
 
@@ -68,8 +61,16 @@ def command_app(**settings: Any) -> typer.Typer:
     )
 
 
-def _without_type(name: str) -> str:
-    return name.partition(" <")[0]
+def help_sections(command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
+    """Returns what a command takes by heading: each option with its metavar, and its help."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for param in command.get_params(context):
+        record = param.get_help_record(context)
+        if record is not None:
+            is_argument = param.param_type_name == "argument"
+            heading = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or "Options"
+            sections.setdefault(heading, []).append((record[0].partition(" <")[0], record[1]))
+    return sections
 
 
 def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

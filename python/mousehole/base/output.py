@@ -19,6 +19,10 @@ from mousehole.base._standard_output import OutputLostError
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 PAGE_SUFFIXES = (".html", ".htm")
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    "json": (), "html": PAGE_SUFFIXES, "plot": PLOT_SUFFIXES, "heatmap": PLOT_SUFFIXES, "save_scenario": ()
+}  # fmt: skip
+"""Fields of a command's outputs that name files, with the suffixes that are allowed; none are any."""
 TABLE_SUFFIXES = (".parquet", ".csv")
 LOCK = ".lock"
 """The file of a folder of temporary files that its process has locked."""
@@ -60,6 +64,16 @@ def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> No
         raise field_error(option, given, f"a file name that ends in {endings}")
     if given is not None and allowed in (PLOT_SUFFIXES, PAGE_SUFFIXES):
         require_extra("report", option)
+
+
+def check_result(outputs: object, inputs: Iterable[str | Path] = ()) -> None:
+    """Raises `MouseholeError` as `check_suffix` and `check_outputs` do, for the files of `outputs`."""
+    given = {name: getattr(outputs, name) for name in SUFFIXES if hasattr(outputs, name)}
+    options = {f"--{name.replace('_', '-')}": file for name, file in given.items()}
+    for option, name in zip(options, given, strict=True):
+        if SUFFIXES[name]:
+            check_suffix(option, given[name], SUFFIXES[name])
+    check_outputs(options, inputs)
 
 
 def _check_writable(option: str, path: Path) -> None:

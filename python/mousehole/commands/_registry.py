@@ -24,7 +24,9 @@ COMMANDS: Mapping[str, Entry] = {
     "compare": Entry(
         "mousehole.commands.compare", "Compares schemes: what short and long transfers gain or lose."
     ),
-    "show": Entry("mousehole.commands.show", "Shows what compare or tune wrote with --json, without a run."),
+    "show": Entry(
+        "mousehole.commands.show", "Shows what --json or a sweep kept of a result again, without a run."
+    ),
     "inspect": Entry("mousehole.commands.inspect", "Prints what Mousehole understands of TRAFFIC."),
     "run": Entry("mousehole.commands.run", "Runs one scenario and writes its records."),
     "tune": Entry(

@@ -30,33 +30,23 @@ def compare_command(
         compare_days_command(sources, options, outputs, console_reporter(), typed_command())
         return
     from mousehole.comparison import compare
-    from mousehole.document import print_document, report_console
+    from mousehole.html import present
     from mousehole.inputs import traffic as traffics
 
-    output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
-    output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
-    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
-    written = {"--json": outputs.json, "--plot": outputs.plot, "--heatmap": outputs.heatmap,
-               "--html": outputs.html, "--save-scenario": outputs.save_scenario}  # fmt: skip
-    output.check_outputs(written, [name for name in sources if not traffics.is_model(name)])
+    output.check_result(outputs, [name for name in sources if not traffics.is_model(name)])
     comparison = compare(sources, **vars(replace(options, reporter=console_reporter())))
     to_stderr = "-" in (outputs.json, outputs.save_scenario)
-    try:  # files first: the reader of the report may close the pipe early
-        _write_comparison(comparison, outputs)
-    finally:  # print the report even if a disk is full
-        print_document(report_console(stderr=to_stderr), comparison.document(), outputs.details)
-
-
-def _write_comparison(comparison: "Comparison", outputs: Outputs) -> None:
-    """Writes the files asked for; one that cannot be written does not prevent the others."""
-    output.write_all(
+    present(
+        comparison,
         [
-            (outputs.json, lambda place: output.write_text(place, comparison.to_json())),
+            (outputs.json, comparison.save),
             (outputs.plot, comparison.plot),
             (outputs.heatmap, comparison.heatmap),
             (outputs.html, lambda place: comparison.html(place, typed_command())),
             (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
-        ]
+        ],
+        details=outputs.details,
+        to_stderr=to_stderr,
     )
 
 

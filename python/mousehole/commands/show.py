@@ -40,28 +40,21 @@ def show_command(
 
     For example: mousehole show found.json --html found.html
     """
-    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
-    output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
-    output.check_suffix("--heatmap", outputs.heatmap, output.PLOT_SUFFIXES)
-    written = {"--html": outputs.html, "--plot": outputs.plot, "--heatmap": outputs.heatmap}
-    output.check_outputs(written, [file])
-    from mousehole.document import print_document, report_console
+    output.check_result(outputs, [file])
+    from mousehole.html import present
     from mousehole.loading import load
 
     found = load(file, policy)
-    try:  # files first: the reader of the report may close the pipe early
-        output.write_all(
-            [
-                (outputs.html, lambda place: found.html(place, typed_command())),
-                (outputs.plot, lambda place: _picture(found, "plot", place)),
-                (outputs.heatmap, lambda place: _picture(found, "heatmap", place)),
-            ]
-        )
-    finally:  # print the report even if a disk is full
-        if outputs.markdown:
-            output.write_text("-", found.markdown())
-        else:
-            print_document(report_console(), found.document(), outputs.details)
+    present(
+        found,
+        [
+            (outputs.html, lambda place: found.html(place, typed_command())),
+            (outputs.plot, lambda place: _picture(found, "plot", place)),
+            (outputs.heatmap, lambda place: _picture(found, "heatmap", place)),
+        ],
+        details=outputs.details,
+        is_markdown=outputs.markdown,
+    )
 
 
 def _picture(found: object, name: str, place: str) -> None:

@@ -10,3 +10,4 @@ from mousehole.html.page import render as render
 from mousehole.html.page import write as write
 from mousehole.html.shown import Kept as Kept
 from mousehole.html.shown import Shown as Shown
+from mousehole.html.shown import present as present

@@ -1,11 +1,36 @@
 """What all results have in common: each is one document, for terminal, page, Markdown and notebook."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from mousehole.base import as_html, output
-from mousehole.document import Document, as_markdown, print_document
+from mousehole.document import Document, as_markdown, print_document, report_console
 from mousehole.html.page import write
+
+Writers = Iterable[tuple[str | None, Callable[[str], object]]]
+"""Files that were asked for, None for one that was not, and what writes each."""
+
+
+def present(
+    found: "Shown",
+    files: Writers,
+    *,
+    details: bool = False,
+    is_markdown: bool = False,
+    to_stderr: bool = False,
+) -> None:
+    """Writes files and prints the report, on standard error if the other output has a file.
+
+    Files come first, since the reader of the report may close the pipe early. The report is printed even if a
+    disk is full.
+    """
+    try:
+        output.write_all(files)
+    finally:
+        if is_markdown:
+            output.write_text("-", found.markdown())
+        else:
+            print_document(report_console(stderr=to_stderr), found.document(), details)
 
 
 class Shown:

@@ -50,10 +50,8 @@ def page_command(
 
     For example: mousehole page example --schemes droptail,red,s-sfd --loads 10 --plot page.png
     """
-    output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
-    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
-    output.check_outputs({"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html})
-    from mousehole.document import print_document, report_console
+    output.check_result(outputs)
+    from mousehole.html import present
     from mousehole.page import PageLoads, conduct, predict
 
     reporter = console_reporter()
@@ -62,15 +60,14 @@ def page_command(
     except MouseholeError as error:
         raise error.renamed({item.name: f"--{item.name}" for item in fields(PageOptions)}) from None
     found = PageLoads(results, predict.predicted(results, options, reporter) if options.predict else None)
-    try:  # files first: the reader of the report may close the pipe early
-        output.write_all(
-            [
-                (outputs.json, lambda place: output.write_text(place, found.to_json())),
-                (outputs.plot, found.plot),
-                (outputs.html, lambda place: found.html(place, typed_command())),
-            ]
-        )
-    finally:  # print the report even if a disk is full
-        print_document(report_console(stderr=outputs.json == "-"), found.document())
+    present(
+        found,
+        [
+            (outputs.json, found.save),
+            (outputs.plot, found.plot),
+            (outputs.html, lambda place: found.html(place, typed_command())),
+        ],
+        to_stderr=outputs.json == "-",
+    )
     if any(row.loads == 0 for row in results.rows()):
         raise typer.Exit(NO_LOAD_STATUS)
