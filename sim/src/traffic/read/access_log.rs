@@ -100,6 +100,7 @@ fn draft(
         kind: Kind::Tcp,
         class: Class::Web,
         flow_class,
+        server_think: Default::default(),
         writes: Writes::one(bytes),
         pages: None,
     }))

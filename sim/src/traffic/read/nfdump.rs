@@ -361,6 +361,7 @@ fn add(flow: &Flow, ledger: &mut Ledger, collector: &mut Collector) {
         kind: flow.kind,
         class: class::of_port(flow.ends[server].1),
         flow_class,
+        server_think: Default::default(),
         writes,
         pages: None,
     });

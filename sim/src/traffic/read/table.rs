@@ -124,6 +124,7 @@ fn row(
         kind,
         class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
         flow_class,
+        server_think: Default::default(),
         writes: Writes::one(bytes),
         pages: None,
     };
