@@ -43,6 +43,8 @@ BUFFER_PACKETS = 100
 BULK = 6
 BULK_SPREAD_S = 0.4
 WARMUP_S = 5.0
+SERVER_THINK = "1ms"
+"""A Python program from a request to its answer; a reading of its order of magnitude."""
 FETCHES_PER_S = 1_850 / 60
 SMALLEST, LARGEST = 1_000, 20_000
 BURST_BYTES = BURST_FRAMES * FULL_FRAME
@@ -153,6 +155,7 @@ def scenario(
         "traffic": {
             "connections": connections,
             "bulk": {"flows": BULK, "start_spread_s": BULK_SPREAD_S},
+            "server_think": SERVER_THINK,
         },
     }
 

@@ -257,6 +257,8 @@ class TrafficSummary(TypedDict):
     shared_addresses: int
     rtt_known: int
     rtt_s: dict[str, float] | None
+    server_think_known: int
+    server_think_s: dict[str, float] | None
     rate_bps: int | None
     native_load: float | None
     kinds: dict[str, int]

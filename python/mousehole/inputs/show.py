@@ -251,13 +251,23 @@ def _sizes(summary: TrafficSummary) -> list[tuple[str, str]]:
     ]
 
 
+def _server_think(summary: TrafficSummary) -> list[tuple[str, str]]:
+    """Returns how long servers thought, where a capture tells it."""
+    thinks = summary["server_think_s"]
+    if thinks is None:
+        return []
+    times = ", ".join(f"{name} {time_text(time)}" for name, time in thinks.items())
+    known = counted(summary["server_think_known"], "connection")
+    return [("server think", f"known for {known}: {times}")]
+
+
 def _link_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     rtt, load = summary["rtt_s"], summary["native_load"]
     ends = f"known for {summary['ends_known']} connections; {summary['waiting']} wait for an earlier one"
     ends += shared_words(summary)
     known = f"known for {summary['rtt_known']} connections"
     times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
-    rows = [("ends", ends), ("RTT", known + times)]
+    rows = [("ends", ends), ("RTT", known + times), *_server_think(summary)]
     return (
         rows if load is None else [*rows, ("native load", f"{load:.3g} of {rate_text(summary['rate_bps'])}")]
     )

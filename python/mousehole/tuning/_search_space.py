@@ -31,10 +31,10 @@ Value = float | str
 Values = dict[str, Value]
 
 STRUCTURE = frozenset({
-    "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor", "guard", "h",
-    "highest", "hold_acks", "hosts", "latch", "limit", "lowest", "mark_ecnth", "mark_gentle", "mean", "ns2",
-    "packet", "period", "police", "promotion", "pushout", "randomised", "restart", "selective", "shape",
-    "shared", "small", "syn", "tins", "unit", "unknown", "wait",
+    "ack_filter", "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor",
+    "guard", "h", "highest", "hold_acks", "hosts", "latch", "limit", "lowest", "mark_ecnth", "mark_gentle",
+    "mean", "ns2", "packet", "period", "police", "promotion", "pushout", "randomised", "restart",
+    "selective", "shape", "shared", "small", "syn", "tins", "unit", "unknown", "wait",
 })  # fmt: skip
 """Parameters that say what a scheme is, how it counts, what hosts do; searched only if a range names them."""
 TWO_COLOURED = frozenset({"excess", "ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})

@@ -212,6 +212,7 @@ pub(super) fn open_for(connection: &Connection, index: u32) -> Open {
         flow_class: connection.flow_class,
         is_quic: connection.kind == Kind::Quic,
         upload: connection.upload,
+        server_think: connection.server_think.time(),
         ..Open::default()
     }
 }

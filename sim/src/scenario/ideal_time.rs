@@ -317,6 +317,7 @@ fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
             class: Class::default(),
             flow_class: None,
             upload: case.path.upload,
+            server_think: Default::default(),
             writes: case.writes.iter().map(|&(idle, bytes)| Write { idle: Dur(idle), bytes }).collect(),
         }
     };

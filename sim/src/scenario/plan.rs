@@ -416,6 +416,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         class: spec.class,
         flow_class: None,
         upload: direction == Direction::Up,
+        server_think: Default::default(),
         writes,
     })
 }

@@ -238,8 +238,8 @@ pub const SCHEMES: &[NamedScheme] = &[
         "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
         "Høiland-Jørgensen et al. 2018; tc-cake(8)",
         "Like fq-codel every flow has a queue and flows that send little go first; in addition hosts share before flows \
-         do, so that nobody gains by many connections. Hosts are known by the connections' ends. The ACK filter is \
-         left out, and of overheads only link layers by name count.",
+         do, so that nobody gains by many connections. Hosts are known by the connections' ends. Of overheads only \
+         link layers by name count. split-gso has nothing to divide, as every packet is a segment.",
         &[Preset { part: "cake", settings: &[] }],
     ),
     alone(

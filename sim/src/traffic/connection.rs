@@ -54,8 +54,37 @@ pub struct Connection {
     pub flow_class: Option<FlowClass>,
     /// Its payload goes from client to server, against the data of the rest.
     pub upload: bool,
+    /// How long its server thinks before it answers the first write's request.
+    pub server_think: ServerThink,
     /// The writes, in order, at least one; those of [`Kind::Datagrams`] are none, and datagrams in their place.
     pub writes: Writes,
+}
+
+/// The time from a request to its answer at a server if the source tells it, in microseconds and four bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerThink(u32);
+
+impl ServerThink {
+    const UNKNOWN: ServerThink = ServerThink(u32::MAX);
+
+    /// Returns the time, if it is known.
+    pub fn time(self) -> Option<Dur> {
+        (self != ServerThink::UNKNOWN).then_some(Dur(u64::from(self.0) * 1000))
+    }
+}
+
+impl Default for ServerThink {
+    /// Returns a time that is not known.
+    fn default() -> ServerThink {
+        ServerThink::UNKNOWN
+    }
+}
+
+impl From<Dur> for ServerThink {
+    /// Rounds down to microseconds, at most 71 minutes.
+    fn from(time: Dur) -> ServerThink {
+        ServerThink((time.0 / 1000).min(u64::from(u32::MAX - 1)) as u32)
+    }
 }
 
 /// The writes of a connection in their order. A single one, which most connections of large logs have, is held
@@ -163,6 +192,7 @@ impl Connection {
             class: Class::default(),
             flow_class: None,
             upload: false,
+            server_think: ServerThink::default(),
             writes: Writes::single(bytes),
         }
     }

@@ -8,7 +8,7 @@ use super::part::Part;
 use super::waiting;
 use super::{Faults, Skipped, Source, Traffic};
 use crate::flow::Class;
-use crate::units::Rate;
+use crate::units::{Dur, Rate};
 use serde::Serialize;
 
 /// A transfer of at most this many payload bytes is short (SFD section 4: threshold 15 KB).
@@ -54,7 +54,11 @@ pub struct Summary {
     /// Clients that are addresses of several users, whose connections do not wait.
     pub shared_addresses: u64,
     /// Round-trip times of those whose round-trip time is known.
-    pub rtt_s: Option<RttPercentiles>,
+    pub rtt_s: Option<TimePercentiles>,
+    /// Connections of which it is known how long their servers thought.
+    pub server_think_known: u64,
+    /// These times.
+    pub server_think_s: Option<TimePercentiles>,
     /// The rate that `native_load` refers to.
     pub rate_bps: Option<u64>,
     /// Wire bits over period times rate, when a rate was given.
@@ -91,7 +95,7 @@ pub struct Percentiles {
 /// Nearest-rank percentiles in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[allow(missing_docs)]
-pub struct RttPercentiles {
+pub struct TimePercentiles {
     pub p10: f64,
     pub p50: f64,
     pub p90: f64,
@@ -155,7 +159,9 @@ impl Traffic {
         let payload: u64 = sizes.iter().sum();
         let short = sizes.partition_point(|&size| size <= SHORT_BYTES);
         let short_bytes: u64 = sizes[..short].iter().sum();
-        let (rtts, extents) = (self.rtts(), self.extents());
+        let rtts = self.times(|connection| connection.rtt);
+        let thinks = self.times(|connection| connection.server_think.time());
+        let extents = self.extents();
         Summary {
             share: 0.5_f64.powi(i32::from(self.level)),
             connections: self.transfers().count() as u64,
@@ -175,7 +181,9 @@ impl Traffic {
             ends_known: waiting::known_ends(self.into()),
             waiting: extents.iter().map(|extent| extent.waiting).sum(),
             shared_addresses: extents.iter().map(|extent| extent.shared_addresses).sum(),
-            rtt_s: rtt_percentiles(&rtts),
+            rtt_s: time_percentiles(&rtts),
+            server_think_known: thinks.len() as u64,
+            server_think_s: time_percentiles(&thinks),
             rate_bps: rate.map(|rate| rate.0),
             // The parts of a mix have loads of their own.
             native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| load_of(self, rate, mss)),
@@ -242,11 +250,11 @@ impl Traffic {
         sizes
     }
 
-    fn rtts(&self) -> Vec<f64> {
-        let known = self.connections.iter().filter_map(|connection| connection.rtt);
-        let mut rtts: Vec<f64> = known.map(|rtt| rtt.as_secs()).collect();
-        rtts.sort_unstable_by(f64::total_cmp);
-        rtts
+    /// Returns the known times of the connections in seconds, the shortest first.
+    fn times(&self, of: impl Fn(&Connection) -> Option<Dur>) -> Vec<f64> {
+        let mut times: Vec<f64> = self.connections.iter().filter_map(of).map(Dur::as_secs).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        times
     }
 
     fn kinds(&self) -> Kinds {
@@ -274,9 +282,9 @@ fn percentiles(sorted: &[u64]) -> Percentiles {
     Percentiles { p10: at(10), p25: at(25), p50: at(50), p75: at(75), p90: at(90), p95: at(95), p99: at(99) }
 }
 
-fn rtt_percentiles(sorted: &[f64]) -> Option<RttPercentiles> {
+fn time_percentiles(sorted: &[f64]) -> Option<TimePercentiles> {
     let at = |percent| nearest_rank(sorted, percent);
-    Some(RttPercentiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
+    Some(TimePercentiles { p10: at(10)?, p50: at(50)?, p90: at(90)? })
 }
 
 /// Returns the smallest value that at least `percent` % of the values do not exceed.
@@ -293,7 +301,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 mod tests {
     #![allow(non_snake_case)]
     use super::*;
-    use crate::units::{Dur, Time};
+    use crate::units::Time;
 
     fn connection(start_s: u64, bytes: u64, rtt_ms: Option<u64>) -> Connection {
         let rtt = rtt_ms.map(Dur::from_millis);
@@ -317,7 +325,7 @@ mod tests {
         let wire = 100_000 + 40 * (1 + 2 + 15 + 16 + 67) + 40 * 5;
         assert_eq!(summary.wire_bytes, wire);
         assert!((summary.native_load.unwrap() - wire as f64 * 8.0 / 5e6).abs() < 1e-12);
-        assert_eq!(summary.rtt_s, Some(RttPercentiles { p10: 0.01, p50: 0.02, p90: 0.03 }));
+        assert_eq!(summary.rtt_s, Some(TimePercentiles { p10: 0.01, p50: 0.02, p90: 0.03 }));
         assert_eq!(summary.rtt_known, 3);
     }
 

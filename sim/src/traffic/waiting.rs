@@ -229,6 +229,7 @@ mod tests {
             class: Default::default(),
             flow_class: None,
             upload: false,
+            server_think: Default::default(),
             writes: Writes::single(1000),
         }
     }

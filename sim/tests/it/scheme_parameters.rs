@@ -73,13 +73,16 @@ fn ready(scheme: &str, parameter: &str) -> String {
 }
 
 /// Beginnings of scenarios in which the parameters are to show: cheap, crowded, with every kind of traffic.
-fn situations() -> [(&'static str, Scenario); 3] {
+fn situations() -> [(&'static str, Scenario); 4] {
     let ecn = TcpSpec { ecn: Some(true), ..TcpSpec::default() };
     let stage: HostStageSpec = serde_json::from_value(json!({"users": 3, "mark": true})).expect("a stage");
     let kilobytes = LinkSpec { buffer: "30kB".into(), overhead: 18, ..crowded().link };
+    let (down, up) = (crowded().link.rate, Some("60kbit".into()));
+    let narrow = LinkSpec { rate: None, down, up, ..crowded().link };
     [
         ("plain", crowded()),
         ("ECN, buffer in bytes", Scenario { tcp: ecn, link: kilobytes, ..crowded() }),
+        ("acknowledgements that queue", Scenario { at: Some(Ends::Both), link: narrow, ..crowded() }),
         ("shaped hosts, both ways", Scenario { host_stage: Some(stage), at: Some(Ends::Both), ..crowded() }),
     ]
 }

@@ -191,6 +191,7 @@ fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> 
         class: Class::Web,
         flow_class: None,
         upload: false,
+        server_think: Default::default(),
         writes: writes.into(),
     }
 }

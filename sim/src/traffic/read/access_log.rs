@@ -119,6 +119,7 @@ fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector, hits: &mut Hit
         kind: Kind::Tcp,
         class: Class::Web,
         flow_class,
+        server_think: Default::default(),
         writes: Writes::single(bytes),
         pages: None,
     }))

@@ -279,6 +279,7 @@ impl Collector {
             class: draft.class,
             flow_class: Some(draft.flow_class),
             upload: false,
+            server_think: draft.server_think,
             writes: draft.writes,
         };
         let connections = self.connections.into_iter().map(settle).collect();

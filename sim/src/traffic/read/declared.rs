@@ -284,6 +284,7 @@ impl Reading<'_> {
             kind,
             class: class::classify(value(values, Field::Service), value(values, Field::DestinationPort)),
             flow_class: self.collector.flow_class([client, server], &shape),
+            server_think: Default::default(),
             writes: Writes::single(bytes),
             pages: None,
         };

@@ -2,7 +2,7 @@
 
 use crate::flow::Class;
 use crate::traffic::class::FlowClass;
-use crate::traffic::connection::{Kind, Writes};
+use crate::traffic::connection::{Kind, ServerThink, Writes};
 use crate::units::Dur;
 
 /// A connection before its clock and host numbers are known. Large logs have millions of them at once.
@@ -24,6 +24,7 @@ pub struct Draft {
     pub kind: Kind,
     pub class: Class,
     pub flow_class: FlowClass,
+    pub server_think: ServerThink,
     pub writes: Writes,
     /// The page of each write, from 1; `None` when none has one.
     pub pages: Option<Box<PagesOfWrites>>,
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn draft__is_small() {
-        assert_eq!(size_of::<Draft>(), 80);
+        assert_eq!(size_of::<Draft>(), 88);
         assert_eq!(size_of::<Connection>(), 80);
     }
 }

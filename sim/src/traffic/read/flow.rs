@@ -16,7 +16,7 @@ use super::options::Direction;
 use super::orientation::Shares;
 use crate::traffic::CaptureCounts;
 use crate::traffic::class::{FlowClass, Observed, Protocol};
-use crate::traffic::connection::{Kind, Write, Writes};
+use crate::traffic::connection::{Kind, ServerThink, Write, Writes};
 use crate::traffic::datagrams::{Datagram, Datagrams, MOST_BYTES, SILENCE, Service, Tunnel};
 use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
@@ -27,6 +27,8 @@ use std::net::IpAddr;
 /// A sender that was silent for longer begins a new write.
 pub const WRITE_GAP: Dur = Dur::from_millis(500);
 const QUIC_PORT: u16 = 443;
+/// Answers of a side from which the time that a server thinks is taken.
+const MOST_ANSWERS: usize = 64;
 /// Data so far before a side's initial sequence number belongs to another SYN-ACK than the one that was kept.
 const FAR_BEHIND: i32 = -(1 << 20);
 
@@ -56,6 +58,8 @@ struct Flow {
     closed: bool,
     observed: Observed,
     sides: [Side; 2],
+    /// The side that sent new data last, and when.
+    turn: Option<(usize, i64)>,
     /// IP's protocol.
     protocol: u8,
     tunnel: Option<Tunnel>,
@@ -73,6 +77,8 @@ struct Side {
     seen: Coverage,
     writes: Vec<Write>,
     last_data: i64,
+    /// From the last new data of the other side to its own, of its first [`MOST_ANSWERS`] answers, in ns.
+    answers: Vec<i64>,
 }
 
 /// Who opened the connection, as far as packets say so, and the round trip as it becomes known.
@@ -123,7 +129,8 @@ impl Flows {
         // The text that some hosts put into a RST is no payload.
         if segment.payload > 0 && !tcp.has(Tcp::RST) {
             flow.observed.add(segment.at, side, segment.head);
-            flow.sides[side].add_data(segment, tcp);
+            let is_new = flow.sides[side].add_data(segment, tcp);
+            flow.take_turn(segment.at, side, is_new);
         }
     }
 
@@ -166,6 +173,7 @@ impl Flows {
             closed: false,
             sides: [from_start(), from_start()],
             observed: Observed::default(),
+            turn: None,
             protocol: segment.protocol,
             tunnel: None,
             datagrams: Vec::new(),
@@ -395,6 +403,35 @@ impl Flow {
         }
     }
 
+    /// Notes new data of a side; if the other side had sent before, it is an answer.
+    fn take_turn(&mut self, at: i64, side: usize, is_new: bool) {
+        if !is_new {
+            return;
+        }
+        if let Some((_, asked)) = self.turn.filter(|(other, _)| *other != side) {
+            let answers = &mut self.sides[side].answers;
+            if answers.len() < MOST_ANSWERS {
+                answers.push(at - asked);
+            }
+        }
+        self.turn = Some((side, at));
+    }
+
+    /// Returns how long the server thinks: the median time from the client's data to the server's at the capture point,
+    /// less the round trip from there to the server. A longer silence than [`WRITE_GAP`] is a pause between writes. Nothing
+    /// is known of uploads, nor without the handshake, which tells the round trip.
+    fn server_think(&self, client: usize, sender: usize) -> ServerThink {
+        let server = 1 - client;
+        let Some(path) = self.handshake.far_half.filter(|_| sender == server) else {
+            return ServerThink::default();
+        };
+        let answers = self.sides[server].answers.iter().copied();
+        let mut times: Vec<i64> = answers.filter(|time| *time <= WRITE_GAP.0 as i64).collect();
+        times.sort_unstable();
+        let median = times.get(times.len() / 2);
+        median.map_or_else(ServerThink::default, |time| Dur((time - path).max(0) as u64).into())
+    }
+
     fn class(&self, client: usize, hosts: [&[u8]; 2], collector: &Collector) -> FlowClass {
         let protocol = match self.kind {
             Kind::Tcp => Protocol::Tcp,
@@ -420,6 +457,7 @@ impl Flow {
         let [client_end, server_end] = [client, 1 - client].map(|side| self.ends[side]);
         let hosts = [client_end, server_end].map(|end| end.host.to_string());
         let flow_class = self.class(client, hosts.each_ref().map(String::as_bytes), collector);
+        let server_think = self.server_think(client, sender);
         let [first, second] = self.sides;
         let side = if sender == 0 { first } else { second };
         let mut duration = Dur(side.last_data.saturating_sub(self.start).max(0) as u64);
@@ -442,6 +480,7 @@ impl Flow {
             kind: self.kind,
             class: class::of_port(server_end.port),
             flow_class,
+            server_think,
             writes,
             pages: None,
         }
@@ -470,7 +509,8 @@ impl Handshake {
 }
 
 impl Side {
-    fn add_data(&mut self, segment: &Segment, tcp: &Tcp) {
+    /// Adds payload; returns whether there is new data in it.
+    fn add_data(&mut self, segment: &Segment, tcp: &Tcp) -> bool {
         let first_byte = tcp.first_byte();
         if let Some(isn) = self.isn {
             let start = isn.wrapping_add(1);
@@ -480,6 +520,7 @@ impl Side {
         }
         let added = self.seen.add(first_byte, segment.payload);
         self.write(segment.at, added.bytes, added.in_front);
+        added.bytes > 0
     }
 
     /// Adds payload. Bytes that fill a hole belong to the write that left it; retransmissions show that the

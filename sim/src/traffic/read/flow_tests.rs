@@ -92,6 +92,35 @@ fn flow__round_trip_and_bytes() {
     assert_eq!(traffic.connections[0].writes, [Write { idle: Dur::ZERO, bytes: 1000 }]);
 }
 
+/// The path from the capture to the server takes 30 ms there and back. The server answers after 35, 50 and 90 ms; what
+/// comes after a pause, a retransmission and the client's own answers do not count.
+#[test]
+fn flow__server_think_is_the_median_answer_without_the_path() {
+    let (client, server) = (end(1, 5000), end(2, 80));
+    let talk = |wire: &mut Wire| {
+        let mut seq = (101, 901);
+        for (ms, wait) in [(100, 35), (300, 50), (500, 90), (2000, 700)] {
+            wire.tcp(ms, client, server, (Tcp::ACK, seq.0, seq.1), 200);
+            wire.tcp(ms + 20, client, server, (Tcp::ACK, seq.0, seq.1), 200);
+            seq.0 += 200;
+            wire.tcp(ms + wait, server, client, (Tcp::ACK, seq.1, seq.0), 1000);
+            wire.tcp(ms + wait + 1, server, client, (Tcp::ACK, seq.1 + 1000, seq.0), 1000);
+            seq.1 += 2000;
+        }
+    };
+    let think = |direction, with_handshake: bool| {
+        let mut wire = Wire::new(direction);
+        if with_handshake {
+            wire.handshake(0, client, server);
+        }
+        talk(&mut wire);
+        wire.traffic().connections[0].server_think.time()
+    };
+    assert_eq!(think(Direction::Down, true), Some(Dur::from_millis(20)));
+    assert_eq!(think(Direction::Down, false), None, "the path is not known");
+    assert_eq!(think(Direction::Up, true), None, "the client sends");
+}
+
 #[test]
 fn flow__pauses_split_writes_but_repairs_do_not() {
     let (client, server) = (end(1, 5000), end(2, 80));

@@ -265,6 +265,7 @@ fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) 
         kind: if loads[0].version == Version::Http3 { Kind::Quic } else { Kind::Tcp },
         class: Class::Web,
         flow_class: flow_class(&loads, collector),
+        server_think: Default::default(),
         writes: writes.into(),
         pages: requests::pages(&requests),
     }

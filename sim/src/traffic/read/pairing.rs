@@ -336,6 +336,7 @@ impl Flow {
             kind: self.kind,
             class: self.service.unwrap_or_else(|| class::of_port(self.ends[server].1)),
             flow_class,
+            server_think: Default::default(),
             writes,
             pages: None,
         };

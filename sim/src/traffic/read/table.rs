@@ -198,6 +198,7 @@ fn row(
         kind,
         class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
         flow_class,
+        server_think: Default::default(),
         writes: Writes::single(bytes),
         pages: None,
     };

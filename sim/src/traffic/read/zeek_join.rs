@@ -158,6 +158,7 @@ fn from_requests(
         // Requests of http.log are web traffic on any port.
         class: Class::Web,
         flow_class: largest.flow_class,
+        server_think: Default::default(),
         writes: writes.into(),
         pages: requests::pages(&requests),
     })

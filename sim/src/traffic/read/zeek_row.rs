@@ -135,6 +135,7 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         kind,
         class: class::classify(row.service, row.server_port),
         flow_class,
+        server_think: Default::default(),
         writes: Writes::single(bytes),
         pages: None,
     };
