@@ -91,7 +91,7 @@ def test_compare__a_sample_gives_the_same_answer_within_its_interval(
 ) -> None:
     file = tmp_path / "many.csv"
     file.write_text(rows(40_000, 3000))
-    options = {**SHORT, "duration": "30s", "seeds": 6, "load": 0.9}
+    options = {**SHORT, "duration": "12s", "seeds": 5, "load": 0.9}
     whole = mousehole.compare(file, **options).findings.to_dicts()[0]
     with_memory_for(monkeypatch, 1 << 14)
     with pytest.raises(MouseholeError, match="memory holds only one client in"):
