@@ -32,6 +32,14 @@ class Cluster:
         self._workers.append(worker)
         return worker
 
+    def freeze(self) -> None:
+        """Has the scheduler stand still, as behind a network that lost its way."""
+        self._scheduler.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Has the scheduler go on."""
+        self._scheduler.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         """Ends every process that was started here."""
         for processes in (self._workers, [self._scheduler]):

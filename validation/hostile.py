@@ -1,9 +1,10 @@
 """What strangers and accidents may do to the command line, by kind, and how it ends.
 
-`make validation WHAT=hostile` makes `--tries` command lines with their files from `--seed`, runs each in a process
-of its own, and writes the table of docs/reliability.md with `--write`. A try is at fault if it ends by a traceback,
-a signal or not at all, with another status than 0 or 2, without a sentence, or with more than one; if it leaves a
-file that it did not finish or changes an input; and if what must be refused is not. The last line counts them.
+`make validation WHAT=hostile` makes `--tries` command lines with their files from `--seed`, runs each in a
+process of its own, and writes the table of docs/reliability.md with `--write`. A try is at fault if it ends
+by a traceback, a signal or not at all, with another status than 0 or 2, without a sentence, or with
+several; if it leaves a file that it did not finish or changes an input; and if what must be refused is not.
+The last line counts them.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class Ending:
 
 def faults_of(tried: Try, ended: Ending) -> list[str]:
     """Returns what is wrong with how a try ended, in the words of `FAULTS`."""
+    shown = ended.err.encode() + ended.out
     checks = {
         "traceback": "Traceback (most recent" in ended.err
         or "panicked at" in ended.err
@@ -60,11 +62,8 @@ def faults_of(tried: Try, ended: Ending) -> list[str]:
         "wrong status": (ended.status or 0) >= 0 and ended.status not in (None, 70, *tried.statuses),
         "no sentence": ended.status in (1, 2) and not ended.err.strip(),
         "several lines": ended.status in (1, 2) and not _is_sentence(ended.err),
-        "raw control characters": any(
-            mark in ended.err.encode() + ended.out for mark in hostile_cases.STEERING
-        ),
-        "half-written": any(_is_half(name, content) for name, content in ended.new_files.items())
-        or (ended.status not in (0, None) and bool(set(ended.new_files) & set(tried.outputs))),
+        "raw control characters": any(mark in shown for mark in hostile_cases.STEERING),
+        "half-written": any(_is_half(name, content) for name, content in ended.new_files.items()),
         "input changed": ended.is_input_changed,
         "silent success": ended.status == 0 and tried.is_refused,
     }
@@ -162,7 +161,7 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
-    """Runs all tries; returns how many there were of each kind and their faults, and prints the first ones."""
+    """Runs all tries; returns how many there were of each kind and their faults, of which it prints some."""
     import mousehole  # noqa: F401 (each process is forked from one that has it)
     from mousehole.commands import cli  # noqa: F401
 
@@ -213,7 +212,7 @@ def main() -> None:
     if options.write:
         said = f"`make validation WHAT=hostile ARGS='--tries {options.tries} --seed {options.seed} --write'`:"
         text = "\n".join([said, summary(counts, found).replace(": ", ":\n", 1) + ".", "", *lines])
-        document.write(PAGE, "validation WHAT=hostile", text + "\n")
+        document.renew(PAGE, "validation WHAT=hostile", text + "\n")
     sys.exit(1 if any(found.values()) else 0)
 
 

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -114,6 +115,68 @@ def test_dask__a_job_that_ends_its_workers_is_set_apart(cluster: Cluster) -> Non
     assert given_up.reason.endswith("with no other run beside it")
     assert sorted(found) == [1, 2, 3, 4, 5]
     assert all(isinstance(count, int) and count > 0 for count in found.values())
+
+
+def test_dask__jobs_beside_a_slow_culprit_are_not_blamed(cluster: Cluster) -> None:
+    """Its task goes on elsewhere after it was taken back, and ends that worker as well."""
+    cluster.add(nanny=True)
+    cluster.add(nanny=True)
+    seeds = [1, 2, 3, crashing.SLOW, 4, 5, 6, crashing.SLOW + 10_000]
+    jobs = [
+        (seed, Job({**SCENARIO, "seed": seed}, partial(crashing.reduce, seed=seed % 10_000)))
+        for seed in seeds
+    ]
+    with opened(dask=cluster.address) as backend:
+        assert backend is not None
+        found = dict(outcomes(backend, jobs))
+    apart = sorted(seed for seed, outcome in found.items() if isinstance(outcome, Apart))
+    assert apart == [crashing.SLOW, crashing.SLOW + 10_000]
+    assert sorted(found) == sorted(seeds)
+
+
+def test_dask__a_frozen_scheduler_is_named_and_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "SILENT_S", 1.0)
+    heard: list[str] = []
+    made = Cluster(tmp_path, Path(__file__).parent)
+    try:
+        made.wait()
+        made.add()
+
+        class Hearing(Silent):
+            def say(self, text: str) -> None:
+                heard.append(text)
+                if "no answer of the scheduler" in text:
+                    made.thaw()
+
+        jobs = [short_job(seed) for seed in range(300)]
+        with opened(dask=made.address, reporter=Hearing()) as backend:
+            assert backend is not None
+            found = []
+            for key, _ in outcomes(backend, jobs):
+                found.append(key)
+                if len(found) == 5:
+                    made.freeze()
+            assert sorted(found) == list(range(300))
+        assert any("it may be frozen" in text for text in heard)
+        monkeypatch.setattr(executors, "LOST_S", 2.0)
+        begin = time.monotonic()
+        with (
+            pytest.raises(MouseholeError, match=r"the scheduler has not answered for \d+ s"),
+            opened(dask=made.address) as backend,
+        ):
+            run_until_frozen(backend, jobs, made)
+        assert time.monotonic() - begin < 40
+    finally:
+        made.thaw()
+        made.stop()
+
+
+def run_until_frozen(backend: Any, jobs: list[tuple[int, Job[Any]]], cluster: Cluster) -> None:
+    for number, _ in enumerate(outcomes(backend, jobs)):
+        if number == 5:
+            cluster.freeze()
 
 
 def short_job(seed: int) -> tuple[int, Job[Any]]:

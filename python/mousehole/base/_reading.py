@@ -21,7 +21,7 @@ def text_of(path: Path, what: str) -> str:
         raise MouseholeError(f"cannot read {what}; {reason}", kind="file", file=str(path)) from None
     if len(content) > MOST_BYTES:
         raise MouseholeError(
-            f"cannot read {what}; more than {MOST_BYTES // 1_000_000} MB; give traffic as its own files",
+            f"cannot read {what}; it is longer than {MOST_BYTES // 1_000_000} MB; give files of traffic",
             kind="file", file=str(path),
         )  # fmt: skip
     try:

@@ -94,7 +94,7 @@ class CliGroup(TyperGroup):
             _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except RuntimeError as error:
             if str(error) != NO_THREAD:
-                _die(*_unforeseen(error))
+                raise
             _die(f"mousehole: error: {OUT_OF_MEMORY}", USAGE_STATUS)
         except OutputLostError as error:  # as in `main`, but before click takes it for its own
             _output_failed(error)

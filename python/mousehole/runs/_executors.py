@@ -47,7 +47,7 @@ CRASHES = 2
 """Workers that may end while they run a job beside others; after so many it waits to run alone."""
 COUNT_S = 0.5
 """Seconds between two counts of the workers, some of which may join late."""
-SILENT_S, LOST_S = 10.0, 60.0
+SILENT_S, LOST_S = 5.0, 60.0
 """Seconds without an answer of the scheduler after which it is named, and after which it is given up."""
 GATHER_S = 10.0
 """Seconds to wait for an outcome whose worker may just have ended; the scheduler has it computed again."""

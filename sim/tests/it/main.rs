@@ -65,5 +65,6 @@ mod traffic_fuzz;
 mod traffic_logs;
 mod traffic_models;
 mod traffic_real;
+mod traffic_sampling;
 mod traffic_understood;
 mod web_pages;

@@ -1,0 +1,95 @@
+"""Captures that others recorded, counted twice: by Mousehole, and by a reader that shares nothing with it.
+
+`make validation WHAT=strangers ARGS=FOLDER` prints a row for each capture of a folder and ends with status
+1 if one differs without a reason. The second count is `validation.payload`, written from the formats'
+specifications. It knows Ethernet, raw IP, Linux cooked and loopback frames with IPv4 or IPv6; what else a
+file has is named, and the file is not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import mousehole
+from mousehole.base import MouseholeError
+
+from tools import document
+from validation import payload
+
+SAME, DIFFERS, EXPLAINED = "same", "**differs**", "not compared"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What two readers say of the TCP connections of a file."""
+
+    name: str
+    ours: tuple[int, int] | None
+    """Connections and bytes of payload in both directions, repetitions counted once; None if refused."""
+    others: tuple[int, int] | None
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Returns whether both counts are the same; a file that either refuses is not compared."""
+        if self.ours is None or self.others is None or self.reason:
+            return EXPLAINED
+        return SAME if self.ours == self.others else DIFFERS
+
+
+def row_of(file: Path) -> Row:
+    """Counts a file twice."""
+    reason, others = "", None
+    try:
+        counted = payload.count(file)
+        others, reason = (counted.connections, counted.payload), counted.left_out
+    except payload.OtherFormatError as error:
+        reason = str(error)
+    try:
+        try:
+            capture = mousehole.inspect(file)["sources"][0]["capture"]
+        except MouseholeError:  # perhaps it has no download
+            capture = mousehole.inspect(file, payload="up")["sources"][0]["capture"]
+    except MouseholeError as error:
+        return Row(file.name, None, others, reason or f"refused: {error.sentence[:60]}")
+    ours = None if capture is None else (capture["tcp_connections"], capture["tcp_bytes"])
+    return Row(file.name, ours, others, reason)
+
+
+def rows_of(folder: Path) -> list[Row]:
+    """Returns a row for each file of a folder and those below it, by name."""
+    return [row_of(file) for file in sorted(folder.rglob("*")) if file.is_file() and payload.is_capture(file)]
+
+
+def table(rows: list[Row]) -> str:
+    """Returns the rows as a table, those that differ first."""
+
+    def shown(counts: tuple[int, int] | None) -> list[str]:
+        return ["", ""] if counts is None else [f"{number:,}" for number in counts]
+
+    ordered = sorted(rows, key=lambda row: [DIFFERS, EXPLAINED, SAME].index(row.verdict))
+    head = ("file", "connections", "bytes", "counted again: connections", "bytes", "verdict", "why")
+    return document.table(
+        head, [[row.name, *shown(row.ours), *shown(row.others), row.verdict, row.reason] for row in ordered]
+    )
+
+
+def main() -> None:
+    """Prints the table of a folder."""
+    parser = argparse.ArgumentParser(prog="make validation WHAT=strangers", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    rows = rows_of(parser.parse_args().folder)
+    verdicts = [row.verdict for row in rows]
+    print(table(rows))
+    said = ", ".join(
+        f"{verdicts.count(verdict)} {verdict.strip('*')}" for verdict in (SAME, DIFFERS, EXPLAINED)
+    )
+    print(f"{len(rows)} captures: {said}")
+    sys.exit(1 if DIFFERS in verdicts or not rows else 0)
+
+
+if __name__ == "__main__":
+    main()
