@@ -6,6 +6,8 @@ import json
 import shlex
 from pathlib import Path
 
+import mousehole
+import polars as pl
 import pytest
 from mousehole import scenario as scenarios
 
@@ -19,6 +21,19 @@ CASES = [negatives.Case(**case) for case in negative_cases.CASES]
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_scenarios__are_valid(path: Path) -> None:
     assert scenarios.filled(scenarios.load(path))["schema"] == "mousehole.scenario/1"
+
+
+def test_flood__does_not_make_sfd_worse_than_fifo() -> None:
+    """Where RED counts packets, every one of the flood counts like a full one."""
+    found = mousehole.compare(
+        str(ROOT / "examples" / "negatives" / "flood.toml"), schemes="droptail,sfd,sfd(unit=packets)",
+        duration="20s", seeds=2,
+    )  # fmt: skip
+    short = found.buckets.filter(pl.col("role") == "short")
+    fifo, in_bytes, in_packets = (
+        short.filter(pl.col("scheme") == name)["response_mean_s"].item() for name in found.plan.schemes
+    )
+    assert in_bytes < 1.05 * fifo < in_packets / 1.5
 
 
 def test_scenarios__are_all_in_a_case() -> None:

@@ -1,6 +1,7 @@
 """The cases of docs/nobody-pays.md: their scenarios, what breaks a limit, and what the page holds."""
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +21,17 @@ def test_text__has_the_line_and_everything_on_it() -> None:
     assert [part["name"] for part in scenario["traffic"]["mix"]] == names
     assert scenario["traffic"]["bulk"] == {"flows": 1}
     assert scenario["traffic"]["mix"][3]["params"] == {"flows": 1, "rate_bps": 60e3, "packet_bytes": 150}
+
+
+def test_text__a_swarm_is_of_one_host() -> None:
+    def swarm(line: Line) -> dict[str, object]:
+        params: dict[str, object] = tomllib.loads(line.text("4s", "1s"))["traffic"]["mix"][-1]["params"]
+        return params
+
+    alone = swarm(LINE)
+    assert (alone["flows"], alone["hosts"], alone["first_host"]) == (2, 1, nobody_pays.SWARM_HOST)
+    beside = swarm(replace(LINE, is_swarm_beside=True))
+    assert (beside["hosts"], beside["first_host"]) == (1, 0)
 
 
 def test_lines__have_names_of_their_own() -> None:

@@ -36,7 +36,7 @@ def _wrapped(line: str) -> str:
     if is_row or len(line) <= COLUMNS:
         return line
     broken = " \\\n    " if line.startswith(COMMANDS) else "\n"
-    return broken.join(textwrap.wrap(line, COLUMNS - len(broken)))
+    return broken.join(textwrap.wrap(line, COLUMNS - len(broken), break_on_hyphens=False))
 
 
 def renewed(text: str) -> str:

@@ -57,7 +57,7 @@ SCHEMES = {
     "FIFO": "droptail",
     "RED": "red(min=8,max=24,maxp=0.1,wq=0.02,gentle=false,wait=false,mean=1000B)",
     "RIO-PS": "rio-ps(floor=20,cap=20)",
-    "S-SFD": "s-sfd(in_min=10,in_max=30,out_min=8,out_max=24,mean=1000B)",
+    "S-SFD": "s-sfd(in_min=10,in_max=30,out_min=8,out_max=24,unit=packets,mean=1000B)",
 }
 
 Times = NDArray[np.float64]

@@ -162,4 +162,20 @@ are honest it costs web transfers nothing. CAKE, which divides the link by hosts
         ),
         "columns": (("web", "response_mean_s"), ("cheat", "response_mean_s")),
     },
+    {
+        "title": "A flood of small packets",
+        "words": """
+2,000 new flows a second of one packet of 40 B each, as a flood of SYNs is: 0.64 Mb/s of 10. First without
+it, then with it, beside four downloads. Every such packet is green. Where SFD's RED counts packets, as the
+paper has it, each counts like a full one: the average of IN rises beyond its upper threshold, and short
+transfers take twice as long as under drop-tail. In bytes, the default here, they take no longer than under
+drop-tail, but the flood also fills the buffer, which is in packets, and most of the gain is gone. CAKE, which
+serves every flow in turn, and LFP's priorities keep theirs.
+""",
+        "commands": tuple(
+            f"examples/negatives/{name}.toml "
+            '--schemes "droptail,sfd(unit=packets),sfd,rio-ps,lfp,fq-codel,cake"'
+            for name in ("no-flood", "flood")
+        ),
+    },
 ]

@@ -30,6 +30,8 @@ DOCUMENT = ROOT / "docs" / "nobody-pays.md"
 TARGET = "validation WHAT=nobody_pays"
 CAKE = "cake"
 TINS = "|cake(tins=bulk)"
+SWARM_HOST = 5000
+"""The number of a client host that shares files and does nothing else."""
 
 Json = dict[str, Any]
 
@@ -52,6 +54,8 @@ class Line:
     tunnel: float | None = None
     swarm: tuple[int, float, int] | None = None
     """Slow flows of datagrams of one host, as of a file-sharing program: number, rate, IP length."""
+    is_swarm_beside: bool = False
+    """Whether that host is the one that calls and plays, too; else it does nothing else."""
 
     def text(self, duration: str, warmup: str) -> str:
         """Returns the scenario, in TOML."""
@@ -71,14 +75,15 @@ class Line:
         if self.tunnel:
             parts.append(_datagrams("tunnel", 1, self.tunnel, 1300))
         if self.swarm:
-            parts.append(_datagrams("swarm", *self.swarm))
+            host = 0 if self.is_swarm_beside else SWARM_HOST
+            parts.append(_datagrams("swarm", *self.swarm, f", hosts = 1, first_host = {host}"))
         if self.downloads:
             parts.append(f"[traffic.bulk]\nflows = {self.downloads}\n")
         return "\n".join(parts)
 
 
-def _datagrams(name: str, count: int, rate: float, packet: int) -> str:
-    values = f"flows = {count}, rate_bps = {rate:.1f}, packet_bytes = {packet}"
+def _datagrams(name: str, count: int, rate: float, packet: int, more: str = "") -> str:
+    values = f"flows = {count}, rate_bps = {rate:.1f}, packet_bytes = {packet}{more}"
     return f'[[traffic.mix]]\nname = "{name}"\nmodel = "udp"\nparams = {{ {values} }}\n'
 
 
@@ -92,6 +97,10 @@ CHOOSING = (
     Line("home, 25 Mb/s", 25e6, "40ms", "web:sfd", 0.6, logins=4, downloads=1, calls=4,
          games=(2, 60e3, 130), video=2.5e6, tunnel=2e6),
     Line("office, 8 Mb/s", 8e6, "60ms", "web:rio-ps", 0.75, logins=6, calls=4),
+    Line("uplink with file sharing, 3 Mb/s", 3e6, "50ms", "web:sfd", 0.4, logins=2, calls=1,
+         games=(1, 60e3, 120), swarm=(40, 40e3, 400), is_swarm_beside=True),
+    Line("home with much file sharing, 20 Mb/s", 20e6, "35ms", "web:http2", 0.5, logins=4, calls=2,
+         games=(1, 70e3, 140), video=1.5e6, swarm=(200, 50e3, 500)),
 )  # fmt: skip
 """The cases on which the settings were chosen."""
 HELD_OUT = (
@@ -109,6 +118,8 @@ HELD_OUT = (
     Line("office, 15 Mb/s", 15e6, "50ms", "web:rio-ps", 0.8, logins=8, calls=8, tunnel=600e3),
     Line("home with file sharing, 10 Mb/s", 10e6, "40ms", "web:sfd", 0.5, logins=4, calls=2,
          games=(1, 60e3, 140), swarm=(60, 60e3, 600)),
+    Line("home with much file sharing, 30 Mb/s", 30e6, "45ms", "web:packmime", 0.5, logins=4, downloads=1,
+         calls=3, games=(1, 60e3, 150), video=2e6, swarm=(200, 50e3, 700)),
 )  # fmt: skip
 """The cases on which they are judged."""
 
@@ -202,24 +213,42 @@ def grid() -> Iterable[str]:
     """Returns the settings of the search: some that differ from the defaults in one or two parameters."""
     for th, datagrams in itertools.product(("15kB", "20kB", "30kB"), ("1mbit", "2mbit", "4mbit", "10%")):
         yield f"excess(th={th},datagrams={datagrams})"
-    for other in ("th=60kB", "th=300kB", "rate=80kbit", "rate=320kbit", "timeout=3s", "latch=false"):
+    for other in (
+        "th=60kB", "th=300kB", "rate=80kbit", "rate=320kbit", "timeout=3s", "latch=false",
+        "datagrams=800gbit",
+    ):  # fmt: skip
         yield f"excess({other})"
+    for burst, share in itertools.product(("60kB", "250kB"), ("20%", "30%", "40%", "50%")):
+        yield f"excess|policer(packets=datagrams,high_rate={share},med_rate=100%,burst={burst})"
+    for other in ("th=15kB", "th=30kB", "rate=80kbit", "datagrams=2mbit"):
+        yield f"excess(levels=three,{other})|cake(tins=colour)"
+    yield "excess-budget-cake"
 
 
 def searched(settings: Sequence[str]) -> list[str]:
     """Returns a line for each setting: broken limits, gain of short transfers, worst harm; best first."""
-    found = judged(CHOOSING, [f"{setting}{TINS}" for setting in settings], SEARCH)
-    rows = []
-    for setting in settings:
-        changes = {line: schemes[f"{setting}{TINS}"] for line, schemes in found.items()}
+    schemes = {setting: setting if "cake" in setting else f"{setting}{TINS}" for setting in settings}
+    found = judged(CHOOSING, list(schemes.values()), SEARCH)
+    rows: list[tuple[int, float, float, float, str, list[str]]] = []
+    for setting, scheme in schemes.items():
+        changes = {line: found_here[scheme] for line, found_here in found.items()}
         broken = [f"{line}: {what}" for line, one in changes.items() for what in broken_limits(one)]
-        gain = geometric(one["short transfers"].relative for one in changes.values())
-        pages = geometric(one["pages"].relative for one in changes.values() if "pages" in one)
-        rows.append((len(broken), gain, pages, setting, broken))
+        short, pages, long = (mean_change(changes.values(), what) for what in MEANS)
+        rows.append((len(broken), short, pages, long, setting, broken))
     return [
-        f"{number} broken, short {percent(gain)} %, pages {percent(pages)} %: {setting}  {'; '.join(broken)}"
-        for number, gain, pages, setting, broken in sorted(rows)
+        f"{number} broken, short {percent(short)} %, pages {percent(pages)} %, long {percent(long)} %: "
+        f"{setting}  {'; '.join(broken)}"
+        for number, short, pages, long, setting, broken in sorted(rows)
     ]
+
+
+MEANS = ("short transfers", "pages", "long transfers")
+"""The figures whose mean over the cases is shown."""
+
+
+def mean_change(cases: Iterable[Mapping[str, Change]], what: str) -> float:
+    """Returns the geometric mean of a figure's changes over the cases that have it."""
+    return geometric(case[what].relative for case in cases if what in case)
 
 
 def geometric(changes: Iterable[float]) -> float:
@@ -313,10 +342,13 @@ def text(figure: Figure, change: Change) -> str:
     return f"{1000 * change.reference:.3g} → {1000 * change.value:.3g} ms{interval}"
 
 
-MARKER = "excess"
-JUDGED = (f"{MARKER}{TINS}", f"sfd(th=30kB){TINS}", "ct-cake")
-"""The shipped marker with its defaults, and what was recommended before."""
-NAMES = {f"{MARKER}{TINS}": "`excess`", f"sfd(th=30kB){TINS}": "`sfd(th=30kB)`", "ct-cake": "`ct-cake`"}
+SFD = f"sfd(th=30kB){TINS}"
+NAMES = {
+    "excess-cake": "`excess-cake`", "excess-budget-cake": "`excess-budget-cake`", SFD: "`sfd(th=30kB)`",
+    "ct-cake": "`ct-cake`",
+}  # fmt: skip
+"""The marker before CAKE in two forms, and what was recommended before; with the names on the page."""
+JUDGED = tuple(NAMES)
 
 
 def body(chosen: Mapping[str, Found], held_out: Mapping[str, Found], size: Size) -> str:
@@ -341,10 +373,7 @@ def summary(found: Mapping[str, Found]) -> list[list[str]]:
     rows = []
     for scheme in JUDGED:
         cases = [schemes[scheme] for schemes in found.values()]
-        means = [
-            f"{percent(geometric(case[what].relative for case in cases if what in case))} %"
-            for what in ("short transfers", "pages", "long transfers")
-        ]
+        means = [f"{percent(mean_change(cases, what))} %" for what in MEANS]
         broken = [
             figure for case in cases for figure in FIGURES if figure.name in case and breaks(figure, case)
         ]
@@ -356,6 +385,7 @@ def summary(found: Mapping[str, Found]) -> list[list[str]]:
 def traffic(name: str) -> str:
     """Returns what is on a line, in words."""
     (line,) = [line for line in (*CHOOSING, *HELD_OUT) if line.name == name]
+    beside = ", which calls and plays as well" if line.is_swarm_beside else ""
     games = line.games and f"{counted(line.games[0], 'game')} of {line.games[1] / 1e3:.0f} kb/s"
     parts = [
         f"{line.web} at {100 * line.load:.0f} %, RTT {line.rtt}",
@@ -365,7 +395,7 @@ def traffic(name: str) -> str:
         games,
         line.video and f"video of {line.video / 1e6:g} Mb/s",
         line.tunnel and f"a tunnel of {line.tunnel / 1e6:g} Mb/s",
-        line.swarm and f"{line.swarm[0]} flows of {line.swarm[1] / 1e3:.0f} kb/s from one host",
+        line.swarm and f"{line.swarm[0]} flows of {line.swarm[1] / 1e3:.0f} kb/s of one host{beside}",
     ]
     return ", ".join(part for part in parts if part)
 

@@ -11,6 +11,7 @@
  *   tokens >= size:  take them
  *   else:            the flow is long (with latch=false: this packet alone is)
  *   colour = yellow if long, else green
+ *   with levels=three: red if long, else yellow for datagrams and green for all others
  *
  * Until the flow is long, th - tokens is the count of bytes beyond the rate: max(0, count - rate * gap) + size. A call,
  * a game or a login never sends faster than the rate for long and stays green for ever; a download does not. Without
@@ -18,6 +19,9 @@
  *
  * What is not counted has the flow's colour all the same, so that the end of a transfer does not overtake it. A flow of
  * acknowledgements alone is never long.
+ *
+ * With three levels, short transfers do not wait for datagrams that nothing slows down, and datagrams wait for no
+ * download: before CAKE, these have a tin each.
  *
  * Datagrams (MH_DATAGRAM) do not slow down when packets are lost, so that a worse class harms them most; and most of
  * them are sent as they are played. What slows down has its own, lower rate. A SYN is not read: a sender could put
@@ -44,6 +48,8 @@ struct mh_excess_params {
 	u64 timeout_ns;                          /* silence after which a flow is new */
 	u32 small;                               /* bytes of IP length up to which packets are not counted */
 	u32 latch;                               /* whether a flow that was long stays so until it is new */
+	u32 has_three_levels;                    /* whether datagrams have a level of their own */
+	u32 reserved;
 	struct mh_excess_settings settings;
 };
 
@@ -67,6 +73,16 @@ MH_FN u32 mh_excess_draws(const struct mh_excess_params *params)
 	return 0;
 }
 
+/* Returns the colour of a packet by whether its flow is long, or the packet is beyond the rate. */
+MH_FN u32 mh_excess_colour(const struct mh_excess_params *params, const struct mh_view *view, u32 is_long)
+{
+	if (!params->has_three_levels)
+		return is_long ? MH_YELLOW : MH_GREEN;
+	if (is_long)
+		return MH_RED;
+	return view->flags & MH_DATAGRAM ? MH_YELLOW : MH_GREEN;
+}
+
 /* Returns the colour of a packet of `flow`. */
 MH_FN u32 mh_excess_packet(const struct mh_excess_params *params, struct mh_excess_flow *flow, struct mh_none *state,
 			   const struct mh_view *view, u64 now_ns, u32 random)
@@ -76,7 +92,7 @@ MH_FN u32 mh_excess_packet(const struct mh_excess_params *params, struct mh_exce
 	(void)state;
 	(void)random;
 	if (view->flags & MH_ACK || view->ip_bytes <= params->small)
-		return flow->is_long && !expired ? MH_YELLOW : MH_GREEN;
+		return mh_excess_colour(params, view, flow->is_long && !expired);
 	if (expired) {
 		flow->bucket.missing_scaled = 0;
 		flow->is_long = 0;
@@ -86,7 +102,7 @@ MH_FN u32 mh_excess_packet(const struct mh_excess_params *params, struct mh_exce
 			   mh_token_bucket_packet(&params->elastic, &flow->bucket, view->ip_bytes, now_ns);
 	if (!conforms)
 		flow->is_long = params->latch;
-	return conforms && !flow->is_long ? MH_GREEN : MH_YELLOW;
+	return mh_excess_colour(params, view, !conforms || flow->is_long);
 }
 
 #ifdef MH_DESCRIBE
@@ -111,6 +127,10 @@ static const struct mh_parameter mh_excess_parameters[] = {
 	{ MH_FIELD(mh_excess_params, latch), .kind = MH_FLAG, .mask = 1, .name = "latch", .value = "true",
 	  .meaning = "a long flow stays long until it is new; else only the packets beyond the rate are yellow",
 	  .source = "ours; RFC 2697 has false" },
+	{ MH_FIELD(mh_excess_params, has_three_levels), .kind = MH_CHOICE, .mask = 1, .name = "levels",
+	  .choices = "two three", .value = "two",
+	  .meaning = "two: green and, if long, yellow; three: green, of datagrams yellow, and red if long",
+	  .source = "ours: docs/nobody-pays.md" },
 };
 
 static inline struct mh_fault mh_excess_setup(struct mh_excess_params *params, const struct mh_link_context *link)
@@ -129,13 +149,13 @@ MH_SETUP(excess)
 MH_DRAWS(excess)
 MH_EXPIRED(excess)
 MH_MARKER(excess, mh_excess_params, mh_excess_flow, mh_none,
-	  .colours = 2, .unread = "elastic.most_tokens datagrams.most_tokens",
+	  .unread = "elastic.most_tokens datagrams.most_tokens",
 	  .summary = "green until a flow has sent a number of bytes beyond a steady rate, then yellow until it pauses",
 	  .source = "ours, after RFC 2697 section 3",
 	  .detail = "A flow is long by what it sends beyond a rate, not by its life: calls, games and logins stay green, "
 		    "downloads do not, and a long flow stays yellow until it pauses. Datagrams other than QUIC, which do not "
 		    "slow down when packets are lost, have a higher rate of their own. Pure acknowledgements and "
-		    "small packets are not counted. Short transfers gain less than under sfd. Before CAKE, no call or "
+		    "small packets are not counted. With three levels datagrams have one of their own. Short transfers gain less than under sfd. Before CAKE, no call or "
 		    "game pays; long transfers may, where CAKE alone cuts a video call to its fair share.",
 	  MH_TABLE_OF(excess), MH_OFFERS(excess, setup), MH_OFFERS(excess, draws), MH_OFFERS(excess, expired))
 

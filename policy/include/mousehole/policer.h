@@ -8,6 +8,8 @@
  *   green:   passes if the green bucket has tokens for it, and takes them
  *   yellow:  the same with the yellow bucket
  *   red:     passes; it needs no tokens
+ *   with packets=datagrams, what slows down when packets are lost passes as well, and the profile is a user's budget
+ *   for all datagrams together (MH_DATAGRAM)
  *   a packet that does not pass is dropped or becomes red, and takes no tokens
  *
  * A sender that shapes its packets to the same profiles is never policed. The paper, section V: 250 kb/s and 6000 B for green;
@@ -15,7 +17,7 @@
  *
  * Format, range and worst error: those of token_bucket.h, tokens being bytes of IP length. A super-packet is
  * judged as a whole.
- * Deviations from the paper: none. It leaves open which of the two a policer does, and whether "a lower priority"
+ * Deviations from the paper: packets=datagrams is ours. The paper leaves open which of the two a policer does, and whether "a lower priority"
  * may be yellow for a green packet. Here it is red.
  */
 #ifndef MOUSEHOLE_POLICER_H
@@ -27,6 +29,8 @@ struct mh_policer_params {
 	struct mh_token_bucket_params bucket[2]; /* green's, yellow's */
 	u32 action;                              /* beyond the profile: MH_RED, MH_DISCARD, or 0 for nothing */
 	u32 hold_acks;                           /* whether pure acknowledgements need tokens as well */
+	u32 only_datagrams;                      /* whether datagrams alone need tokens */
+	u32 reserved;
 	struct mh_profile_settings settings;
 };
 
@@ -38,7 +42,8 @@ struct mh_policer {
 /* Returns whether a packet leaves without tokens. */
 MH_FN u32 mh_policer_is_free(const struct mh_policer_params *params, const struct mh_view *view)
 {
-	return view->colour > MH_YELLOW || (view->flags & MH_ACK && !params->hold_acks);
+	return view->colour > MH_YELLOW || (view->flags & MH_ACK && !params->hold_acks) ||
+	       (params->only_datagrams && !(view->flags & MH_DATAGRAM));
 }
 
 /* Returns 0: no packet is policed by chance. */
@@ -102,6 +107,11 @@ static const struct mh_parameter mh_policer_parameters[] = {
 	  .source = "Noureddine & Tobagi, section IV.B, has both; ours: which" },
 	{ MH_FIELD(mh_policer_params, hold_acks), .kind = MH_FLAG, .mask = 1, .name = "hold_acks", .value = "false",
 	  .meaning = "pure acknowledgements need tokens as well", .source = "ours: the paper does not tell" },
+	{ MH_FIELD(mh_policer_params, only_datagrams), .kind = MH_CHOICE, .mask = 1, .name = "packets",
+	  .choices = "all datagrams", .value = "all",
+	  .meaning = "which packets need tokens: all, or only those of transports that may not slow down when packets "
+		     "are lost",
+	  .source = "Noureddine & Tobagi, section IV.B; datagrams: ours" },
 };
 
 static inline struct mh_fault mh_policer_setup(struct mh_policer_params *params, const struct mh_link_context *link)

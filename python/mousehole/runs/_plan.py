@@ -271,7 +271,7 @@ def all_schemes() -> tuple[str, ...]:
 def default_schemes() -> tuple[str, ...]:
     """Returns the schemes that are compared if none is named: of the first paper, and what Linux has."""
     known = {scheme["name"] for scheme in _engine.schemes()}
-    wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "s-sfd", "fq-codel", "cake", "ct-cake")
+    wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake")
     return tuple(scheme for scheme in wanted if scheme_name(scheme) in known)
 
 

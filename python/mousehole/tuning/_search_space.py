@@ -31,13 +31,13 @@ Value = float | str
 Values = dict[str, Value]
 
 STRUCTURE = frozenset({
-    "ack_filter", "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor",
-    "guard", "h", "highest", "hold_acks", "hosts", "latch", "limit", "lowest", "mark_ecnth", "mark_gentle",
-    "mean", "ns2", "packet", "period", "police", "promotion", "pushout", "randomised", "restart",
+    "ack_filter", "auto", "byte", "cap", "colours", "delay", "derandomise", "ecn", "flows", "floor", "guard",
+    "h", "highest", "hold_acks", "hosts", "latch", "levels", "limit", "lowest", "mark_ecnth", "mark_gentle",
+    "mean", "ns2", "packet", "packets", "period", "police", "promotion", "pushout", "randomised", "restart",
     "selective", "shape", "shared", "small", "syn", "tins", "unit", "unknown", "wait",
 })  # fmt: skip
 """Parameters that say what a scheme is, how it counts, what hosts do; searched only if a range names them."""
-TWO_COLOURED = frozenset({"excess", "ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})
+TWO_COLOURED = frozenset({"ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})
 """Markers that give no packet the third colour, so that its thresholds do nothing."""
 SHAPER = "shape"
 """The range of the rate of a shaper before a modem, on a link that has one; `@` has it in a scheme."""
@@ -388,6 +388,8 @@ def _range(kind: Kind, entry: ParameterEntry, default: float, buffer: int) -> tu
         return max(LEAST_UPPER, round(LEAST_SHARE * buffer / 100)), max(float(buffer), LEAST_UPPER + 1)
     if kind.name == "weight":
         return 1.0, 14.0
+    if kind.name == "rate share":
+        return 5.0, 100.0
     least, most = _allowed(entry["unit"])
     low, high = max(default / kind.below, least), min(default * kind.above, most)
     if kind.is_whole:
@@ -417,6 +419,8 @@ def _kind(entry: ParameterEntry, buffer: int, is_wred: bool) -> Kind | None:
     if unit.startswith("packets (30p), or %"):
         kind = PACKETS if is_wred else SHARE
         return replace(kind, read=partial(_threshold, kind.name, buffer))
+    if unit.startswith("a rate") and entry["default"].endswith("%"):
+        return RATE_SHARE
     if unit.startswith("a number") and "at most 1" in unit.replace("to 1", "at most 1"):
         return PART
     return next((kind for words, kind in BY_UNIT.items() if unit.startswith(words)), None)
@@ -531,6 +535,7 @@ PACKETS = Kind("packets", float, lambda value: f"{round(value)}", is_log=False, 
 COUNT = Kind("count", float, lambda value: f"{round(value)}", is_whole=True)
 PERCENT = Kind("percent", _percent, _plain, is_log=False)
 RATE = Kind("rate", _rate, lambda value: f"{round(value)}bit")
+RATE_SHARE = Kind("rate share", _percent, lambda value: f"{_plain(value)}%")
 NUMBER = Kind("number", float, _plain)
 PART = Kind("number", float, _plain, below=50.0, above=50.0)
 WEIGHT = Kind("weight", lambda text: float(max(0, round(-log2(float(text))))),

@@ -122,7 +122,7 @@ impl Row<'_> {
 
     /// Returns SFD with the thresholds of its Table 1 in packets, whatever the buffer.
     fn sfd(&self, mode: &str, how: &str) -> String {
-        format!("sfd(mode={mode},in_min=10,in_max=30,out_min=8,out_max=24,mean=1000B,{how})")
+        format!("sfd(mode={mode},in_min=10,in_max=30,out_min=8,out_max=24,unit=packets,mean=1000B,{how})")
     }
 
     fn line(&self, prefix: &str) -> String {

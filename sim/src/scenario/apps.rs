@@ -100,8 +100,8 @@ pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
     for (begin, stream) in senders.streams(seed) {
         let open = Open {
             key: u64::from(begin.flow),
-            client: begin.host,
-            server: begin.host,
+            client: begin.client,
+            server: begin.server,
             payload: Payload::Datagrams(apps.streams.len() as u32),
             class: begin.class,
             upload: begin.upload,

@@ -295,6 +295,49 @@ pub const SCHEMES: &[NamedScheme] = &[
         ],
     ),
     alone(
+        "excess-cake",
+        "CAKE with a marker before it: what flows send beyond a steady rate goes into the Bulk tin",
+        "ours, after RFC 2697 section 3; tc-cake(8), diffserv3; RFC 8622",
+        "As ct-cake, but a flow is long by what it sends beyond a steady rate, not by its life, and then until it \
+         pauses: calls, games, video calls and tunnels stay beside the short transfers, downloads do not. The marker is \
+         the default of mousehole-live mark. Short transfers gain a little less than under ct-cake; where a line is \
+         overloaded, long transfers pay for datagrams that CAKE alone cuts to their fair share.",
+        &[
+            Preset { part: "excess", settings: &[fixed(&["levels"], "two")] },
+            Preset { part: "cake", settings: &[fixed(&["tins"], "bulk")] },
+        ],
+    ),
+    alone(
+        "excess-budget-cake",
+        "CAKE with excess in three levels before it, and one budget for all datagrams of a host",
+        "ours, after RFC 2697 section 3 and Noureddine & Tobagi, section IV.B",
+        "As excess-cake, but what is not long has two of CAKE's tins: short transfers the Voice tin, datagrams best \
+         effort. And a host's datagrams in best effort have one budget: many slow flows of one host, such as those of \
+         file sharing, do not stay there without bound. What exceeds it goes into the Bulk tin, whichever flow it belongs \
+         to. Where translation of addresses makes a household one host, the budget is that of the household.",
+        &[
+            Preset { part: "excess", settings: &[fixed(&["levels"], "three")] },
+            Preset {
+                part: "policer",
+                settings: &[
+                    named(
+                        "budget",
+                        &["med_rate"],
+                        "40%",
+                        "rate of all datagrams of a host in best effort",
+                        "ours: docs/nobody-pays.md",
+                    ),
+                    default(&["burst"], "250kB", "ours: docs/nobody-pays.md"),
+                    fixed(&["high_rate"], "100%"),
+                    fixed(&["packets"], "datagrams"),
+                    fixed(&["police"], "remark"),
+                    fixed(&["hold_acks"], "false"),
+                ],
+            },
+            Preset { part: "cake", settings: &[fixed(&["tins"], "colour")] },
+        ],
+    ),
+    alone(
         "srpt",
         "ideal: the transfer with the fewest segments left goes first; sizes must be known",
         "Schrage 1968",

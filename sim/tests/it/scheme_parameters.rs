@@ -52,6 +52,13 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("p-sfd", "gentle", "out_min=1,out_max=4", "true"),
     ("s-sfd", "gentle", "out_min=1,out_max=4", "true"),
     ("sfd", "in_maxp", "in_min=1,in_max=20,wq=0.1", "0.9"),
+    // Calls are the only datagrams, and send 80 kbit/s while they talk.
+    ("excess-cake", "datagrams", "", "20kbit"),
+    ("excess-cake", "small", "datagrams=20kbit", "400B"),
+    ("excess-budget-cake", "datagrams", "", "20kbit"),
+    ("excess-budget-cake", "small", "datagrams=20kbit", "400B"),
+    ("excess-budget-cake", "budget", "burst=1000B", "1%"),
+    ("excess-budget-cake", "burst", "budget=1%", "1000B"),
     // IN never waits for OUT, so that its own queue stays short.
     ("pq-sfd", "in_min", "in_maxp=1,wq=0.5", "0"),
     ("pq-sfd", "in_maxp", "in_min=0.5,in_max=4", "0.9"),
@@ -291,7 +298,7 @@ fn faults__name_parameter_value_and_what_is_allowed() {
 
 /// What is said of a scheme whose parts do not fit together.
 const MISFITS: &[(&str, &[&str])] = &[
-    ("sfd|window-marker", &["no queue \"window-marker\"", "priority"]),
+    ("sfd|window-marker", &["no queue \"window-marker\"", "fq-codel"]),
     ("droptail|sfd", &["no marker \"droptail\"", "rio-ps"]),
     ("policer", &["is a marker", "queue behind it"]),
     ("sfd|", &["no queue \"\""]),

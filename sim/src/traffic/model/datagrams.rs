@@ -16,8 +16,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Udp {
-    /// Senders, each between hosts of its own.
+    /// Senders.
     pub flows: u32,
+    /// Client hosts that they belong to in turn, each with servers of its own; 0: a client for each.
+    pub hosts: u32,
     /// Which way the packets go; the source's `payload`.
     #[serde(skip)]
     pub direction: FlowDirection,
@@ -68,6 +70,7 @@ impl Default for Udp {
     fn default() -> Self {
         Udp {
             flows: 1,
+            hosts: 0,
             direction: FlowDirection::Down,
             rate_bps: 1e6,
             packet_bytes: 1000,
@@ -105,6 +108,7 @@ impl Udp {
     pub fn validate(&self) -> Result<()> {
         check::ranges(&[
             ("flows", f64::from(self.flows), 1.0..=100_000.0),
+            ("hosts", f64::from(self.hosts), 0.0..=100_000.0),
             ("rate_bps", self.rate_bps, 1.0..=1e11),
             ("packet_bytes", f64::from(self.packet_bytes), 28.0..=1500.0),
             ("on_s", self.on_s, 0.0..=1e6),
@@ -118,6 +122,7 @@ impl Udp {
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.flows,
+            hosts: self.hosts,
             direction: self.direction,
             packet_bytes: self.packet_bytes as u16,
             interval: Dur::from_secs(f64::from(self.packet_bytes) * 8.0 / self.rate_bps),
@@ -154,6 +159,7 @@ impl Voip {
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.calls,
+            hosts: 0,
             direction: self.direction,
             packet_bytes: self.packet_bytes as u16,
             interval: Dur::from_secs(self.interval_s),
@@ -176,6 +182,8 @@ impl Voip {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Senders {
     pub(super) flows: u32,
+    /// Client hosts that they belong to in turn; 0: one for each.
+    pub(super) hosts: u32,
     pub(super) direction: FlowDirection,
     pub(super) packet_bytes: u16,
     pub(super) interval: Dur,
@@ -231,8 +239,10 @@ pub struct Begin {
     pub flow: u32,
     /// When.
     pub at: Dur,
-    /// Host at both ends.
-    pub host: u32,
+    /// Host that receives, or with `upload` sends.
+    pub client: u32,
+    /// Host at the other end.
+    pub server: u32,
     /// From client to server.
     pub upload: bool,
     /// What schemes that know applications take it for.
@@ -267,7 +277,9 @@ impl Senders {
         let (user, upload) = self.direction.user_of_flow(flow);
         let draw = Draws::new(seed, Purpose::Arrival, u64::from(flow)).uniform();
         let at = Dur::from_secs(draw * self.start_spread_s);
-        Begin { flow, at, host: self.first_host + user, upload, class: self.class }
+        let client = if self.hosts == 0 { user } else { user % self.hosts };
+        let (client, server) = (self.first_host + client, self.first_host + user);
+        Begin { flow, at, client, server, upload, class: self.class }
     }
 
     fn stream(&self, seed: u64, flow: u32) -> Stream {
@@ -353,6 +365,18 @@ mod tests {
     #[test]
     fn voip__is_played_as_a_recorded_call() {
         assert_eq!(Voip::default().senders().playback, Playback::CALL);
+    }
+
+    #[test]
+    fn udp__senders_belong_to_hosts_in_turn() {
+        let hosts = |hosts| {
+            let udp = Udp { flows: 3, hosts, first_host: 10, ..Udp::default() };
+            let begins = udp.senders().streams(1).into_iter().map(|(begin, _)| (begin.client, begin.server));
+            begins.collect::<Vec<_>>()
+        };
+        assert_eq!(hosts(0), [(10, 10), (11, 11), (12, 12)]);
+        assert_eq!(hosts(1), [(10, 10), (10, 11), (10, 12)]);
+        assert_eq!(hosts(2), [(10, 10), (11, 11), (10, 12)]);
     }
 
     #[test]

@@ -64,6 +64,7 @@ impl Game {
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.players,
+            hosts: 0,
             direction: self.direction,
             packet_bytes: self.packet_bytes as u16,
             interval: Dur::from_secs(1.0 / self.packets_per_s),

@@ -80,6 +80,7 @@ impl VideoCall {
         let interval = Dur::from_secs(1.0 / self.frames_per_s);
         Senders {
             flows: self.calls,
+            hosts: 0,
             direction: self.direction,
             packet_bytes: self.packet_bytes as u16,
             interval,
