@@ -147,7 +147,8 @@ def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
     rate = link[way]  # type: ignore[literal-required]
     line_bps = _engine.link_rate("rate", rate)
     own, _, at = scheme.partition("@")
-    shape = at or bottleneck.shape(scenario, is_up)
+    has_own = is_up and "up_shape" in link
+    shape = at if at and not has_own else bottleneck.shape(scenario, is_up)
     bps = line_bps if shape is None else share_of(shape, line_bps)
     layer, overhead = link.get("layer"), link.get("overhead", 0)
     if "shape_layer" in link:
