@@ -368,7 +368,8 @@ def _templates(options: TuneOptions) -> tuple[str, ...]:
 
 def _check_shape(wanted: _Wanted, link: Link) -> None:
     """Raises `MouseholeError` for a range of the shaper's rate that a direction of the link does not have."""
-    words = [word for one in wanted.ranges if one.name == SHAPER for word in one.words]
+    asked = (word for one in wanted.ranges if one.name == SHAPER for word in one.words)
+    words = [word for word in asked if word.endswith("%")]
     for one in (link, link.other):
         if one is not None and one.shaping is not None and not one.shaping.is_of_direction:
             for word in words:
