@@ -7,7 +7,7 @@ about. So the plans of 100 random lines are read as tc and `mousehole-live` woul
 import random
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -147,7 +147,8 @@ def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
     rate = link[way]  # type: ignore[literal-required]
     line_bps = _engine.link_rate("rate", rate)
     own, _, at = scheme.partition("@")
-    shape = at or bottleneck.shape(scenario, is_up)
+    has_own = is_up and "up_shape" in link
+    shape = at if at and not has_own else bottleneck.shape(scenario, is_up)
     bps = line_bps if shape is None else share_of(shape, line_bps)
     layer, overhead = link.get("layer"), link.get("overhead", 0)
     if "shape_layer" in link:
@@ -170,6 +171,20 @@ def assert_same(found: Installed, wanted: Installed) -> None:
     assert replace(found, rate_bps=wanted.rate_bps) == wanted
 
 
+def check(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
+    """Asserts that the lines of a plan are what was simulated, in each direction."""
+    found = by_direction(lines)
+    assert set(found) == ({"down"} if scenario["at"] == "down" else {"down", "up"})
+    for name, own_lines in found.items():
+        wanted, own = simulated(scenario, scheme, name), installed(own_lines)
+        if own.queue == wanted.queue == "cake" or own.burst is not None:
+            assert_same(own, wanted)
+        else:  # mousehole-live up knows bytes per packet, and PTM by its rate
+            assert own.queue.partition("(")[0] == wanted.queue.partition("(")[0]
+            assert own.rate_bps <= wanted.rate_bps * (1 + ROUNDING)
+    assert (AT_THE_LINE in lines) == ("shape" not in scenario["link"])
+
+
 @pytest.mark.parametrize("number", range(100))
 def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> None:
     scenario, scheme = random_line(random.Random(number), tmp_path)  # noqa: S311 (a seed is wanted)
@@ -179,18 +194,37 @@ def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> N
         assert counted in ("adsl", "ipoa-vcmux")
         assert scheme.partition("@")[0] in ("sfd(mode=coupled)", "lfp")
         return
-    found = by_direction(way.lines)
-    ways = {"down"} if scenario["at"] == "down" else {"down", "up"}
-    assert set(found) == ways
-    for name, lines in found.items():
-        wanted = simulated(scenario, scheme, name)
-        own = installed(lines)
-        if own.queue == wanted.queue == "cake" or own.burst is not None:
-            assert_same(own, wanted)
-        else:  # mousehole-live up knows bytes per packet, and PTM by its rate
-            assert own.queue.partition("(")[0] == wanted.queue.partition("(")[0]
-    has_rate_remark = AT_THE_LINE in way.lines
-    assert has_rate_remark == ("shape" not in scenario["link"])
+    check(way.lines, scenario, scheme)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("tbf rate 4500kbit", "tbf rate 5mbit"),
+        lambda text: text.replace("burst 3000", "burst 6000"),
+        lambda text: text.replace("overhead 26", "overhead 40"),
+        lambda text: re.sub(r"stab .* atm ", "", text),
+        lambda text: text.replace("fq_codel", "codel"),
+        lambda text: text[: text.index(TO_PROVIDER)],
+        lambda text: TO_CLIENTS.join(
+            part.replace(TO_CLIENTS, TO_PROVIDER) for part in text.split(TO_PROVIDER)
+        ),
+        lambda text: f"{text}\n{AT_THE_LINE}",
+    ],
+)
+def test_read_back__notices_a_plan_that_is_another(change: Callable[[str], str]) -> None:
+    link = {"down": "5mbit", "up": "900kbit", "rtt": "40ms", "buffer": "50p", "layer": "adsl", "shape": "90%"}
+    traffic = {"model": "poisson", "load": 0.5}
+    scenario = filled(
+        {"schema": "mousehole.scenario/1", "link": link, "traffic": traffic, "scheme": "fq-codel"}
+    )
+    way = installation("fq-codel", link_of(scenario, "50p"))
+    assert way is not None
+    check(way.lines, scenario, "fq-codel")
+    text = change("\n".join(way.lines))
+    assert text != "\n".join(way.lines)
+    with pytest.raises((AssertionError, KeyError)):
+        check(text.splitlines(), scenario, "fq-codel")
 
 
 def test_plan__of_a_line_that_varies_has_the_shapers_rate(tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ class Shaping:
     """How the scheme stands before a modem, whose the line is."""
 
     rate: str
-    """Rate of the shaper, as a share of the line's or a rate; a scheme may have its own."""
+    """Rate of the shaper, as a share of the line's or a rate."""
+    is_of_direction: bool
+    """Whether it is this direction's alone, so that a scheme's own rate does not replace it."""
     line_bps: int
     """Rate of the line, of one that varies its mean."""
     varies: bool
@@ -76,7 +78,8 @@ class Link:
         own = rate_of(scheme)
         if own is None or self.shaping is None:
             return self
-        return _shaped(self, replace(self.shaping, rate=own))
+        link = self if self.other is None else replace(self, other=self.other.under(scheme))
+        return link if self.shaping.is_of_direction else _shaped(link, replace(self.shaping, rate=own))
 
 
 @dataclass(frozen=True)
@@ -162,17 +165,14 @@ def _direction(scenario: Scenario, buffer: str, is_upload: bool, means: Mapping[
         return link
     if (counted := wire.get("shape_layer")) is not None:
         link = replace(link, overhead=0, layer=None if counted == NO_LAYER else counted)
-    return _shaped(link, Shaping(shape, rate_bps, varies, buffer, rtt))
+    return _shaped(link, Shaping(shape, is_upload and "up_shape" in wire, rate_bps, varies, buffer, rtt))
 
 
 def _shaped(link: Link, shaping: Shaping) -> Link:
     """Returns the link behind which a modem is, with the rate and buffer of the shaper."""
     rate_bps = _engine.shaped_rate("link.shape", shaping.rate, shaping.line_bps, shaping.varies)
     packets = buffer_packets(shaping.buffer, rate_bps, shaping.rtt)
-    other = None if link.other is None else link.other.under(f"@{shaping.rate}")
-    return replace(
-        link, rate_bps=rate_bps, buffer_packets=packets or link.buffer_packets, shaping=shaping, other=other
-    )
+    return replace(link, rate_bps=rate_bps, buffer_packets=packets or link.buffer_packets, shaping=shaping)
 
 
 def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:

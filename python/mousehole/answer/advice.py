@@ -9,7 +9,7 @@ import numpy as np
 
 from mousehole.answer import findings, notes, tables, vetoes
 from mousehole.answer._entries import Outcome
-from mousehole.answer._install import Installation, Link, installation, link_of_cell, why_nothing
+from mousehole.answer._install import AT_THE_LINE, Installation, Link, installation, link_of_cell, why_nothing
 from mousehole.answer.findings import BETTER, MARGIN, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
 from mousehole.answer.vetoes import Veto, is_ideal
@@ -28,8 +28,8 @@ MOST_LINES = 12
 """The answer for one cell has at most so many lines."""
 LEAST_CLASS_LINES = 2
 """Commands leave so many lines for what classes gain or pay."""
-LINES_OF_OTHER = 4
-"""So many lines more where a scheme is at both ends: two heads, and the commands of the other direction."""
+LINES_OF_OTHER = 5
+"""So many lines more where a scheme is at both ends: two heads, the other commands, a remark on the rate."""
 MOST_PEERS = 3
 """So many schemes beside the recommended one are named."""
 MOST_VETOED = 2
@@ -478,8 +478,10 @@ def _how(scheme: str, way: Installation | None, link: Link | None, most: int) ->
             f"Nothing installs {scheme}: {why_nothing(scheme, link)}. Compare what Linux has as well: "
             "--schemes '…,fq-codel,cake'."
         ]
-    if len(way.lines) <= most + (LINES_OF_OTHER if link is not None and link.other else 0):
-        return [f"Install on {way.place}: {way.lines[0]}", *way.lines[1:]]
+    most += LINES_OF_OTHER if link is not None and link.other else 0
+    for lines in (way.lines, [line for line in way.lines if line != AT_THE_LINE]):
+        if len(lines) <= most:
+            return [f"Install on {way.place}: {lines[0]}", *lines[1:]]
     return [f"Install on {way.place}: the {len(way.lines)} lines that --details prints."]
 
 

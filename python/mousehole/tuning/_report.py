@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from mousehole.answer import Settings, wred_table
+from mousehole.answer import Settings, installation, link_of_cell, wred_table
 from mousehole.base import change_text, counted, engine_text, signed, span_text
 from mousehole.document import (
     Block,
@@ -53,7 +53,7 @@ def document(
     `command` is what was typed, None where Python was the caller; `with_settings` adds what installs the
     recommended setting.
     """
-    ways = found.settings if with_settings else None
+    ways = _both_ways(found, judged) if with_settings else None
     return Document(
         title=f"Settings for {found.label}",
         subtitle=f"{', '.join(found.families)}; changes are against {found.baseline}.",
@@ -70,6 +70,14 @@ def document(
         ],
         footer=f"Mousehole {engine_text()}",
     )
+
+
+def _both_ways(found: TuneResults, judged: Results) -> Settings | None:
+    """Returns what installs the recommended setting, with the lines of both directions if it is at both."""
+    if found.settings is None or found.recommended is None:
+        return found.settings
+    way = installation(found.recommended, link_of_cell(judged, judged.plan.cells[0]))
+    return found.settings if way is None else replace(found.settings, lines=way.lines)
 
 
 def _verdict(found: TuneResults, ways: Settings | None) -> Verdict:

@@ -39,8 +39,8 @@ STRUCTURE = frozenset({
 """Parameters that say what a scheme is, how it counts, what hosts do; searched only if a range names them."""
 TWO_COLOURED = frozenset({"ns2-sfd", "p-sfd", "rio-ps", "s-sfd", "sfd"})
 """Markers that give no packet the third colour, so that its thresholds do nothing."""
-SHAPER = "shape"
-"""The range of the rate of a shaper before a modem, on a link that has one; `@` has it in a scheme."""
+SHAPER, RATE_OF_SHAPER = "shape", "@"
+"""The range of the rate of a shaper before a modem, on a link that has one, and its name among dimensions."""
 UPPER_ENDS = {"min": "max", "first": "second", "high": "med"}
 """Endings of parameters by those of the parameters that must be larger."""
 FINE = 2
@@ -140,7 +140,7 @@ class Space:
 
     def scheme(self, values: Mapping[str, Value]) -> str:
         """Returns the scheme with these values, as the command line takes it."""
-        shaper = f"@{self._texts(values)[SHAPER]}" if SHAPER in values else ""
+        shaper = f"@{self._texts(values)[RATE_OF_SHAPER]}" if RATE_OF_SHAPER in values else ""
         return f"{self._parts(values)}{shaper}"
 
     def _texts(self, values: Mapping[str, Value]) -> dict[str, str]:
@@ -198,11 +198,14 @@ class _Part:
 
 
 def space_of(
-    template: str, buffer_packets: int | None, ranges: Sequence[Range] = (), is_shaped: bool = False
+    template: str,
+    buffer_packets: int | None,
+    ranges: Sequence[Range] = (),
+    shaped_percent: float | None = None,
 ) -> Space:
     """Returns the parameters of a scheme that are searched, on a link with such a buffer.
 
-    On a link that `is_shaped` before a modem, the range `shape` is that of the shaper's rate.
+    On a link before a modem, which is shaped to `shaped_percent`, the range `shape` is that of the shaper.
 
     Where the scheme has `mode=total`, thresholds are whole packets and the weight is a power of two, as
     routers' WRED has them. Raises `MouseholeError` for a scheme that the engine refuses and for one without a
@@ -211,15 +214,15 @@ def space_of(
     _engine.scheme_parameters(template)
     buffer = buffer_packets or 100
     given_ranges = {one.name: one for one in ranges}
-    shaper = given_ranges.pop(SHAPER, None) if is_shaped else None
+    shaper = None if shaped_percent is None else given_ranges.pop(SHAPER, None)
     if shaper is not None and rate_of(template) is not None:
         fault = f"is given in {template}"
         raise field_error("range", SHAPER, "a rate that the scheme leaves open", fault)
     found = [
         dimension for part in _parts(template) for dimension in _of_part(template, part, buffer, given_ranges)
     ]
-    if shaper is not None:
-        found.append(_shaper(shaper))
+    if shaper is not None and shaped_percent is not None:
+        found.append(_shaper(shaper, shaped_percent))
     if not found:
         given = any(part.given for part in _parts(template))
         fault = "leaves no parameter to search" if given else "has no parameter to search"
@@ -242,16 +245,16 @@ def read_range(text: str) -> Range:
     return Range(name, words, is_choice=True)
 
 
-def _shaper(asked: Range) -> Dimension:
+def _shaper(asked: Range, percent: float) -> Dimension:
     """Returns how the rate of the shaper before a modem is searched: in percent of the line's rate."""
     text = f"{asked.name}={'..'.join(asked.words)}"
     form = "shares of the line's rate, such as shape=50%..100%"
     if not all(word.endswith("%") for word in asked.words):
         raise field_error("range", text, form)
     if asked.is_choice:
-        return Dimension(SHAPER, None, 0, 0, asked.words[0], choices=asked.words)
+        return Dimension(RATE_OF_SHAPER, None, 0, 0, asked.words[0], choices=asked.words)
     low, high = _asked(asked, SHAPE)
-    return Dimension(SHAPER, SHAPE, low, high, high)
+    return Dimension(RATE_OF_SHAPER, SHAPE, low, high, min(max(percent, low), high))
 
 
 def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: bool = False) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mousehole import _engine
-from mousehole.answer import jsonout, link_of, link_of_cell, settings, vetoes, why_nothing
+from mousehole.answer import Link, jsonout, link_of, link_of_cell, settings, vetoes, why_nothing
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -49,7 +49,6 @@ from mousehole.runs import (
     load_policies,
     opened,
 )
-from mousehole.scenario import bottleneck
 from mousehole.tuning import objectives
 from mousehole.tuning._kept import install_files, tune_document
 from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions
@@ -174,10 +173,13 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
     (cell,) = prepared.plan.cells
     link = link_of(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
-    is_shaped = bottleneck.shape(prepared.plan.base, is_up=False) is not None
-    if not is_shaped:
+    percent = None
+    if link is not None and link.shaping is not None:
+        percent = float(f"{100 * link.rate_bps / link.shaping.line_bps:.4g}")
+        _check_shape(wanted, link)
+    else:
         _refuse_shape(wanted)
-    spaces = [space_of(one, packets, wanted.ranges, is_shaped) for one in wanted.templates]
+    spaces = [space_of(one, packets, wanted.ranges, percent) for one in wanted.templates]
     where = _where(prepared, wanted, len(spaces), backend)
     search, wanted = _searched(prepared, wanted, spaces, where, begin)
     finalists = _finalists(search.trials, wanted, spaces)
@@ -353,6 +355,16 @@ def _templates(options: TuneOptions) -> tuple[str, ...]:
     if options.schemes:
         raise conflict_error("for", options.for_, "a scheme", "give one of them")
     return FAMILIES[options.for_]
+
+
+def _check_shape(wanted: _Wanted, link: Link) -> None:
+    """Raises `MouseholeError` for a range of the shaper's rate that a direction of the link does not have."""
+    asked = (word for one in wanted.ranges if one.name == SHAPER for word in one.words)
+    words = [word for word in asked if word.endswith("%")]
+    for one in (link, link.other):
+        if one is not None and one.shaping is not None and not one.shaping.is_of_direction:
+            for word in words:
+                _engine.shaped_rate("range", word, one.shaping.line_bps, one.shaping.varies)
 
 
 def _refuse_shape(wanted: _Wanted) -> None:

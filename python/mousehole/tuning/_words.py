@@ -74,28 +74,25 @@ def _best(found: TuneResults) -> str:
 
 
 def _shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
-    """Returns which rate a shaper before the modem must have, or that none is shown to help."""
-    scheme = found.recommended or ""
-    link = link_of_cell(results, cell)
-    if rate_of(scheme) is None or link is None or link.shaping is None:
+    """Returns which rate the shaper before the modem has, or that of those searched none is shown to help."""
+    scheme, link = found.recommended or "", link_of_cell(results, cell)
+    first = found.goal.objectives[0]
+    row = found.change(scheme, first.name)
+    if link is None or link.shaping is None or row is None:
         return []
-    ways = [(way, one) for way, one in (("", link), (" up", link.other)) if one is not None]
-    if link.is_upload and link.other is not None:
-        ways = [(" up", link), ("", link.other)]
-    rates = " and ".join(f"{rate_text(one.under(scheme).rate_bps)}{way}" for way, one in ways)
+    own = link.under(scheme)
+    each = [one for one in (own, own.other) if one is not None]
+    rates = " and ".join(
+        f"{rate_text(one.rate_bps)} {'up' if one.is_upload else 'down'}"
+        for one in sorted(each, key=lambda one: one.is_upload)
+    )
     mean = "mean rate" if link.shaping.varies else "rate"
-    row = found.change(scheme, found.goal.objectives[0].name)
-    if row is None:
-        return []
-    gain = row.unseen.negated() if found.goal.objectives[0].smaller_is_better else row.unseen
-    if gain.has_interval and gain.low > 0:
-        return [f"The shaper sends at {rate_of(scheme)} of the line's {mean}: {rates}."]
-    return [
-        f"No fixed shaper is shown to help here: the best, {rate_of(scheme)} of the line's {mean} ({rates}), "
-        f"is not shown to beat {found.baseline}, which is on the modem alone."
-        if found.baseline == "droptail"
-        else f"No fixed shaper is shown to help here; the best has {rate_of(scheme)} of the line's {mean}."
-    ]
+    rate = own.shaping.rate if own.shaping is not None else ""
+    share = f"{rate} of the line's {mean}: {rates}" if rate.endswith("%") else rates
+    gain = row.unseen.negated() if first.smaller_is_better else row.unseen
+    if (gain.has_interval and gain.low > 0) or not any(rate_of(one.scheme) for one in found.trials):
+        return [f"The shaper sends at {share}."]
+    return [f"No fixed shaper is shown to help here; the best, not shown to beat {found.baseline}: {share}."]
 
 
 def _prices(found: TuneResults) -> list[str]:

@@ -193,8 +193,6 @@ impl Plan {
                 let down = link.down_rate().1.to_string();
                 if link.shape.is_some() {
                     let modems = [link.modem_down().1, link.modem_up().1].map(str::to_string);
-                    let shape = ends.has_up().then(|| link.shape_up().map(|(_, text)| text.to_string()));
-                    link.up_shape = shape.flatten();
                     [link.modem_buffer, link.up_modem_buffer] = modems.map(Some);
                 }
                 (link.rate, link.down, link.up, link.up_buffer) =

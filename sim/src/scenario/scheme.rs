@@ -19,7 +19,7 @@ use std::fmt;
 pub struct Scheme {
     /// Between the bars of `a|b`: the markers in order, the queue last; or a named scheme alone.
     items: Vec<Item>,
-    /// Behind an `@`: the rate of the shaper before a modem that its queue is put into, in place of the link's.
+    /// Behind an `@`: the rate of the shaper before a modem that its queue is put into, in place of `link.shape`.
     shape: Option<Shape>,
 }
 

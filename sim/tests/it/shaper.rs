@@ -159,6 +159,13 @@ fn scheme__may_have_a_rate_of_its_own() {
         let (alone, _) = scheme.split_once('@').unwrap();
         assert_eq!(digest(&shaped(scheme, "95%")), digest(&shaped(alone, rate)), "{scheme}");
     }
+    // The rate of uploads stays, where they have their own.
+    let both = |scheme, shape: &str| {
+        digest(&play(&home(scheme, |link| {
+            (link.shape, link.up_shape) = (Some(shape.into()), Some("85%".into()));
+        })))
+    };
+    assert_eq!(both("cake@80%", "95%"), both("cake", "80%"));
     assert_error(&error_of(&home("cake@80%", |_| ())), &["scheme", "\"cake@80%\"", "link.shape"]);
     let ideal = home("srpt@80%", |link| link.shape = Some("90%".into()));
     assert_error(&error_of(&ideal), &["scheme", "\"srpt@80%\"", "ideal"]);

@@ -20,8 +20,7 @@ use crate::units::{Dur, Rate};
 pub use bottleneck::fill;
 pub use kinds::write_out;
 use network::FULL_PACKET;
-pub use network::{Network, PlannedLink, Runs};
-pub use shaper::{NO_LAYER, Shaper};
+pub use network::{Network, PlannedLink, Runs, Shaper};
 
 /// A full packet must not occupy a link for longer: TCP's retransmission timer expires after this time at the latest,
 /// so that hosts on a slower link would only send the same packets again and again.

@@ -1,6 +1,5 @@
 //! The links of a run and the paths over them, before they are built.
 
-use super::shaper::Shaper;
 use crate::engine::graph::{Graph, Hops, Hosts, Span};
 use crate::engine::layout::{Access, Layout};
 use crate::error::Result;
@@ -55,6 +54,19 @@ pub struct PlannedLink {
     pub trace: Option<Arc<RateTrace>>,
     /// The scheme's queue stands in a shaper before the link, which is a modem's.
     pub shaper: Option<Shaper>,
+}
+
+/// A shaper of a scenario, before the modem of its link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shaper {
+    /// Rate at which the scheme's queue sends.
+    pub rate: Rate,
+    /// Buffer of the scheme's queue.
+    pub buffer: Buffer,
+    /// What the shaper counts for each packet.
+    pub wire: Wire,
+    /// Depth of its token bucket in bytes.
+    pub burst: u64,
 }
 
 impl PlannedLink {

@@ -7,30 +7,17 @@ use super::super::install::line::burst_of;
 use super::super::scheme::Scheme;
 use super::super::shape::Shape;
 use super::super::spec::{LinkSpec, Scenario};
-use super::network::PlannedLink;
+use super::network::{PlannedLink, Shaper};
 use super::wire::wire;
 use crate::error::{Error, Result, quote};
 use crate::link_layer::{LinkLayer, Wire};
-use crate::units::{Buffer, Dur, Rate, parse_buffer};
+use crate::units::{Dur, parse_buffer};
 
 /// What a shaper that accounts for nothing counts beside the IP length: the header of the Ethernet device before a modem.
 const ETHERNET: u32 = 14;
 
 /// The name of no link layer, by which a shaper accounts for nothing.
-pub const NO_LAYER: &str = "none";
-
-/// A shaper of a scenario, before the modem of its link.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shaper {
-    /// Rate at which the scheme's queue sends.
-    pub rate: Rate,
-    /// Buffer of the scheme's queue.
-    pub buffer: Buffer,
-    /// What the shaper counts for each packet.
-    pub wire: Wire,
-    /// Depth of its token bucket in bytes.
-    pub burst: u64,
-}
+const NO_LAYER: &str = "none";
 
 /// Puts the scheme of a link behind a shaper, if the scenario asks for one; the link becomes the modem's.
 ///
@@ -62,8 +49,8 @@ pub fn put_before(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> R
         link.buffer = parse_buffer(modem_field, modem, link.rate, rtt)?;
         if has_scheme {
             let (field, shape) = match own {
-                Some(own) => ("scheme", own),
-                None => (shape.0, Shape::parse(shape.0, shape.1)?),
+                Some(own) if shape.0 == "link.shape" => ("scheme", own),
+                _ => (shape.0, Shape::parse(shape.0, shape.1)?),
             };
             let is_of_both = field == "link.shape" && link.name == "up";
             let hint = if is_of_both { "; up_shape is that of uploads alone" } else { "" };
