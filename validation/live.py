@@ -21,11 +21,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
-from mousehole.statistics import Design
+from mousehole.statistics import log_ratio
 from numpy.typing import NDArray
 
 from tools import document
@@ -222,7 +222,10 @@ def measured(names: Sequence[str], lists: int, window_s: float, jobs: int, progr
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure both ways, and their ratio less one with half of its 95 % interval over the lists."""
+    """One figure both ways, and the geometric mean of the lists' ratios, less one.
+
+    `half_width` is half of its 95 % interval, NaN without one.
+    """
 
     simulated: float
     kernel: float
@@ -231,12 +234,12 @@ class Compared:
 
     @staticmethod
     def of(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
-        """Compares list by list, since both ways play the same one. A single list has no interval."""
-        ratios = [one / other - 1 for one, other in zip(simulated, kernel, strict=True)]
-        half = float("nan")
-        if len(ratios) > 1:
-            half = Design().half_width(stdev(ratios), len(ratios))
-        return Compared(fmean(simulated), fmean(kernel), fmean(ratios), half)
+        """Compares list by list, since both ways play the same one, as `compare` compares schemes.
+
+        Fewer than five lists have no interval.
+        """
+        change = log_ratio(simulated, kernel).as_change()
+        return Compared(fmean(simulated), fmean(kernel), change.mean, change.half_width)
 
     @property
     def is_within(self) -> bool:

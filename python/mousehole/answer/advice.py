@@ -83,8 +83,8 @@ def _stand_in(results: Results) -> list[str]:
         return [f"Not your traffic: ready-made users stand in for {why} for a model of it."]
     if results.capture is not None and results.capture.is_fitted:
         return [
-            f"Played is {results.label}, drawn anew in each {results.plan.run_word}: intervals contain how "
-            "little so few tell."
+            f"Played is {results.label}, drawn anew in each {results.plan.run_word}; the intervals allow for "
+            "how little they tell."
         ]
     return []
 
