@@ -6,7 +6,7 @@ import typer
 
 from mousehole.base import Replay, complete_traffic, console_reporter, output, parameters, whole
 from mousehole.base.arguments import PLACES, JsonFile, ModelParams, Own, OwnPolicy, Users, UsersApps
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base.cli_options import CliCommand, command_app, typed_command
 
 app = command_app()
 
@@ -48,6 +48,9 @@ def run_command(
     trace: Annotated[
         str | None, typer.Option(metavar="FILE.parquet|.csv", help="Write every packet event.")
     ] = None,
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Report with tables, one file.")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Answers `mousehole run`."""
@@ -57,7 +60,9 @@ def run_command(
 
     for option, given in {"--records": records_file, "--trace": trace}.items():
         output.check_suffix(option, given, output.TABLE_SUFFIXES)
-    output.check_outputs({"--records": records_file, "--trace": trace, "--json": json}, [scenario])
+    output.check_suffix("--html", html, output.PAGE_SUFFIXES)
+    written = {"--records": records_file, "--trace": trace, "--json": json, "--html": html}
+    output.check_outputs(written, [scenario])
     load_policies(policy)
     numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
     changes = {"scheme": scheme, "duration": duration, **numbers, "trace": True if trace else None}
@@ -77,6 +82,8 @@ def run_command(
     for frame, given in ((done.transfers, records_file), (done.trace, trace)):
         if given is not None and frame is not None:
             output.write_with(given, lambda part, frame=frame: records.write_frame(frame, part))  # type: ignore[misc]
+    if html is not None:
+        done.html(html, typed_command())
     if json != "-":
         print_document(report_console(), done.document())
     if json is not None:
