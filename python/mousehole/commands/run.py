@@ -6,7 +6,7 @@ import typer
 
 from mousehole.base import Replay, complete_traffic, console_reporter, output, parameters, whole
 from mousehole.base.arguments import PLACES, JsonFile, ModelParams, Own, OwnPolicy, Users, UsersApps
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base.cli_options import CliCommand, command_app, typed_command
 
 app = command_app()
 
@@ -64,6 +64,9 @@ def run_command(
     plot: Annotated[
         str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Draw the samples over time.")
     ] = None,
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Report with tables, one file.")
+    ] = None,
     json: JsonFile = None,
 ) -> None:
     """Answers `mousehole run`."""
@@ -75,7 +78,8 @@ def run_command(
     for option, given in tables.items():
         output.check_suffix(option, given, output.TABLE_SUFFIXES)
     output.check_suffix("--plot", plot, output.PLOT_SUFFIXES)
-    output.check_outputs({**tables, "--plot": plot, "--json": json}, [scenario])
+    output.check_suffix("--html", html, output.PAGE_SUFFIXES)
+    output.check_outputs({**tables, "--plot": plot, "--json": json, "--html": html}, [scenario])
     if series is None and (samples or plot):
         series = SAMPLED
     load_policies(policy)
@@ -102,6 +106,7 @@ def run_command(
                 *((given, lambda place, frame=frame: records.write_frame(frame, place))
                   for frame, given in frames if frame is not None),
                 (plot, done.plot),
+                (html, lambda place: done.html(place, typed_command())),
                 (None if json == "-" else json, lambda place: output.write_text(place, done.to_json())),
             ]
         )  # fmt: skip

@@ -12,9 +12,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from mousehole import _engine, records
+from mousehole import _engine, html, records
 from mousehole import scenario as scenarios
 from mousehole.base import MouseholeError, Options, OutputConsole, conflict_error, field_error, output
+from mousehole.base.cli_options import typed_command
 from mousehole.document import print_document, report_console
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.link import _link as link
@@ -58,8 +59,9 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
 
 def _check_options(options: LinkOptions) -> None:
     output.check_suffix("--records", options.records, output.TABLE_SUFFIXES)
-    written = {"--json": options.json, "--records": options.records, "--pcapng": options.pcapng,
-               "--save-scenario": options.save_scenario}  # fmt: skip
+    output.check_suffix("--html", options.html, output.PAGE_SUFFIXES)
+    written = {"--json": options.json, "--html": options.html, "--records": options.records,
+               "--pcapng": options.pcapng, "--save-scenario": options.save_scenario}  # fmt: skip
     output.check_outputs(written, [options.scenario] if options.scenario else [])
     if options.schemes is None:
         several = {"--rounds": options.rounds, "--seeds": options.seeds, "--baseline": options.baseline,
@@ -152,7 +154,10 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         ]
     )
     console = report_console(stderr="-" in (options.json, options.save_scenario))
-    print_document(console, run_document(played, link.predict(played) if options.predict else None))
+    document = run_document(played, link.predict(played) if options.predict else None, typed_command())
+    print_document(console, document)
+    if options.html is not None:
+        html.write(document, options.html)
     if options.json is not None:
         output.write_text(options.json, link_json(played))
     status = played.account["status"] or 0
@@ -208,7 +213,9 @@ def _compare(
         errors.print("INVALID: no round is left to compare; nothing was written", markup=False)
         return next(filter(None, statuses), INVALID_STATUS)
     if options.json is not None:
-        output.write_text(options.json, trial.comparison.to_json())
+        trial.comparison.save(options.json)
+    if options.html is not None:
+        trial.comparison.html(options.html, typed_command())
     print_document(console, trial.comparison.document(), options.details)
     return next(filter(None, statuses), 0)
 

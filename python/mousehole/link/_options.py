@@ -54,6 +54,7 @@ class LinkOptions:
     name: str | None = option(None, "Names that are the server's, beside server.", "NAME[,…]", PROGRAMS)
     user_namespace: bool = switch("Use a user namespace even as root.", PROGRAMS)
     json: str | None = option(None, "Results as JSON; - is standard output.", "FILE|-", OUTPUT)
+    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
     records: str | None = option(None, "Write every transfer.", "FILE.parquet|.csv", OUTPUT)
     pcapng: str | None = option(None, "Write every packet and what became of it.", "FILE", OUTPUT)
     save_scenario: str | None = option(

@@ -1,6 +1,6 @@
 """What `mousehole link` shows beside the documents of `run` and `compare`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -64,15 +64,21 @@ def warnings(account: LinkAccount) -> Iterator[str]:
         yield f"the command left {left} running in the background, which ended with it"
 
 
-def run_document(played: Played, simulated: Records | None = None) -> Document:
-    """Returns the document of a run on real packets; `simulated` has the same flows in the simulator."""
-    own = document_of_run(played.records, how="in real time")
+def run_document(
+    played: Played, simulated: Records | None = None, command: Sequence[str] | None = None
+) -> Document:
+    """Returns the document of a run on real packets; `simulated` has the same flows in the simulator.
+
+    `command` is what was typed, None where Python was the caller.
+    """
+    own = document_of_run(played.records, command, how="in real time")
     went = Items([*account_lines(played.account), congestion_line(default_congestion())])
-    sections = [*own.sections, Section("account", "How the run went", [went])]
+    *shown, made = own.sections
+    sections = [*shown, Section("account", "How the run went", [went])]
     if simulated is not None:
         blocks = [_prediction_table(played, simulated), Prose(prediction_line(played))]
         sections.append(Section("prediction", "The same flows simulated", blocks))
-    return replace(own, sections=sections)
+    return replace(own, sections=[*sections, made])
 
 
 def _prediction_table(played: Played, simulated: Records) -> Table:

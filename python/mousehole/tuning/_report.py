@@ -1,6 +1,7 @@
 """A search of settings as a document: the answer, what was judged, what it depends on, how to install it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
 
 from mousehole.answer import Settings, installation, link_of_cell, wred_table
