@@ -586,6 +586,8 @@ def test_command__prints_claims_with_words(
     assert "X3: something [Figure 9] – lost: what would be compared stands in a figure" in text
     assert "chosen while looking at it: delay" in text
     assert "3 statements:" in text
+    assert command.run("x", claim="X3", markdown=True) == 0
+    assert "**X3: something \\[Figure 9\\]**\n\n- – lost: what would" in capsys.readouterr().out
 
 
 def test_reproduce__adjusts_p_values_over_all_claims_of_the_paper_only(

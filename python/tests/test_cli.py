@@ -251,7 +251,9 @@ def test_run__repeats_a_saved_scenario(tmp_path: Path) -> None:
     compared = run("compare", "in.csv", *SMALL_ARGUMENTS, "--seeds", "1", "--save-scenario", "a.toml",
                    "--json", "a.json", cwd=tmp_path)  # fmt: skip
     assert compared.returncode == 0, compared.stderr
-    done = run("run", "a.toml", "--records", "r.parquet", "--json", "r.json", cwd=tmp_path)
+    files = ["--records", "r.parquet", "--json", "r.json", "--html", "r.html"]
+    done = run("run", "a.toml", *files, cwd=tmp_path)
+    assert "Packets of each link by colour" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert done.returncode == 0, done.stderr
     transfers = pl.read_parquet(tmp_path / "r.parquet")
     scheme = json.loads((tmp_path / "a.json").read_text())["cells"][0]["schemes"][0]
