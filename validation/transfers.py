@@ -246,7 +246,11 @@ def scenario(cell: Cell, profile: str, transfers: int, seed: int) -> dict[str, A
         },
         "tcp": {"profile": profile},
         "faults": [{"link": "down", "bernoulli": cell.loss}] if cell.loss else [],
-        "traffic": {"connections": [{**connection, "start_s": apart_s * n} for n in range(transfers)]},
+        # The program behind the kernel's transfers sends at once.
+        "traffic": {
+            "connections": [{**connection, "start_s": apart_s * n} for n in range(transfers)],
+            "server_think": "0s",
+        },
     }
 
 

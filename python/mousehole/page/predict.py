@@ -241,7 +241,8 @@ def _load_s(
     def moments(connections: Sequence[_Connection], until_s: float) -> list[list[_Moments]]:
         specs = [*bulk, *({"start_s": one.start_s, "writes": one.writes} for one in connections)]
         run: Any = {**scenario, "scheme": scheme, "seed": own.seed, "replication": number,
-                    "duration": f"{until_s:.6f}s", "traffic": {"connections": specs}}  # fmt: skip
+                    "duration": f"{until_s:.6f}s",
+                    "traffic": {"connections": specs, "server_think": "0s"}}  # fmt: skip
         traffic = _engine.connections_traffic(specs)
         columns = run_one(filled(run), traffic, _engine.Cancel()).transfers()
         found = [[(nan, nan)] * len(one.writes) for one in connections]
