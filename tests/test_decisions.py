@@ -78,3 +78,36 @@ def test_decisions__of_a_few_captures_are_near_the_best() -> None:
     assert len(regrets) >= len(found) / 2, said
     assert max(regrets) <= 0.10, said
     assert (got.false_best, got.wrong) == (0, 0)
+
+
+def test_decisions__of_fifty_transfers_have_the_right_sign() -> None:
+    """A short form for captures of which a fitted model is played: direction, and intervals."""
+    size = Size(("uneven",), (), (50,), captures=2, truth=6, replications=6, window_s=60)
+    (truth,), found = decisions.run(size)
+    said = [(one.transfers, one.changes) for one in found]
+    assert [one.transfers for one in found] == [50, 50]
+    assert all(one.changes[scheme][0] < 0 for one in found for scheme in ("fq-codel", "cake", "ct-cake")), (
+        said
+    )
+    got = score([truth], found)
+    assert (got.wrong, got.intervals) == (0, 10)
+    assert got.held >= 7, (said, truth.changes)
+
+
+def test_meeting__has_the_load_in_every_draw() -> None:
+    for model in decisions_traffic.MODELS:
+        loads = []
+        for seed in range(4):
+            found = decisions_traffic.meeting(model, np.random.default_rng(seed), 5e6, 0.75, 300)
+            payload = found["bytes"].astype(float)
+            loads.append(8 * np.sum(payload + 40 * np.ceil(payload / 1460)) / 5e6 / 300)
+        assert np.allclose(loads, 0.75, atol=0.06), (model, loads)
+
+
+def test_first_short__ends_with_the_last_short_transfer() -> None:
+    found = decisions_traffic.uneven(np.random.default_rng(1), 300, 60)
+    first = decisions_traffic.first_short(found, 20, 15_000)
+    sizes = first["bytes"].astype(int)
+    assert np.sum(sizes <= 15_000) == 20
+    assert sizes[-1] <= 15_000
+    assert np.array_equal(first["start_s"], found["start_s"][: sizes.size])

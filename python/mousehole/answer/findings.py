@@ -56,7 +56,8 @@ CAPTURE_NOTE = (
 FITTED_NOTE = (
     "The intervals cover what another capture of this length and place would differ by: each replication "
     "plays a model that is fitted to a resample of the capture. Sizes beyond what was recorded are those of "
-    "files on the Web elsewhere. The intervals do not cover other times of day, users or links."
+    "files on the Web elsewhere. Of models whose truth is known, effects had the right sign and looked "
+    "smaller than they are. The intervals do not cover other times of day, users or links."
 )
 REPLAY_NOTE = (
     "The traffic is replayed as it is. The intervals cover the position of the measured window only; with a "

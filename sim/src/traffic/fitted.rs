@@ -64,22 +64,52 @@ pub fn drawn(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
     let resample = Draws::resampled(recorded.into(), period, run);
     let mut stream = Stream::new(run.0, Purpose::Fitted, u64::from(run.1));
     let sizes = Sizes::fitted(resampled_sizes(recorded, &resample), wanted.most_bytes, &mut stream);
-    let laps = (wanted.span.0.div_ceil(period.0)).max(1);
-    let enough = wanted.bytes_per_s.map_or(0.0, |rate| rate * Dur(laps * period.0).as_secs());
+    let laps = wanted.span.0.div_ceil(period.0).max(1);
     let mut users = Users { recorded, resample, sizes, period, played: Vec::new(), units: 0 };
+    let mut extent =
+        Extent { least: Dur(laps * period.0), first: Time(u64::MAX), last: Time::ZERO, end: Time::ZERO };
     let (mut copies, mut bytes, mut items) = (0, 0, 0);
-    while copies == 0 || (bytes as f64) < enough && items < MOST_ITEMS {
+    let is_enough = |bytes: u64, extent: &Extent, connections: usize| {
+        wanted.bytes_per_s.is_none_or(|rate| bytes as f64 >= rate * extent.period(connections).as_secs())
+    };
+    while copies == 0 || !is_enough(bytes, &extent, users.played.len()) && items < MOST_ITEMS {
         let before = users.played.len();
         (0..laps).for_each(|lap| users.play(copies, lap, &mut stream));
         let added = users.played[before..].iter().map(|one| &one.connection);
         let more: u64 = added.clone().map(|one| one.wire_bytes(wanted.mss)).sum();
-        items += added.map(|one| 1 + one.writes.datagrams().map_or(0, Datagrams::packets)).sum::<u64>();
+        items +=
+            added.clone().map(|one| 1 + one.writes.datagrams().map_or(0, Datagrams::packets)).sum::<u64>();
+        added.for_each(|one| extent.include(one));
         (copies, bytes) = (copies + 1, bytes + more);
         if more == 0 {
             break;
         }
     }
     Fitted { traffic: users.traffic(), copies }
+}
+
+/// From when to when connections are active, for the period after which an overlay repeats them.
+struct Extent {
+    /// The length of all laps.
+    least: Dur,
+    first: Time,
+    last: Time,
+    /// The last known activity.
+    end: Time,
+}
+
+impl Extent {
+    fn include(&mut self, one: &Connection) {
+        self.first = self.first.min(one.start);
+        self.last = self.last.max(one.start);
+        self.end = self.end.max(one.last_activity());
+    }
+
+    /// Returns the period of [`period_of`], or the length of all laps if that is longer.
+    fn period(&self, connections: usize) -> Dur {
+        let gaps = connections.saturating_sub(1).max(1) as u64;
+        (self.end.since(self.first) + Dur(self.last.since(self.first).0 / gaps)).max(self.least)
+    }
 }
 
 /// Returns the sizes of the writes of a resample, each as often as it was drawn.

@@ -56,6 +56,17 @@ fn drawn__meets_the_load_with_users_of_their_own_for_the_whole_span() {
     assert!((0.6..0.7).contains(&share), "two of three follow within the burst: {share}");
 }
 
+/// A connection that pauses for long makes the period longer than the laps; the load is met all the same, in one copy.
+#[test]
+fn drawn__meets_the_load_where_activity_outlasts_the_laps() {
+    let mut recorded = capture();
+    let pause = Dur::from_millis(400_000);
+    recorded.connections[29].writes =
+        vec![Write { idle: Dur::ZERO, bytes: 500 }, Write { idle: pause, bytes: 900 }].into();
+    let found = drawn(&recorded, &WANTED, (1, 0)).traffic;
+    assert!(found.wire_bytes(1460) as f64 >= 100_000.0 * period_of(&found).as_secs());
+}
+
 #[test]
 fn drawn__is_named_by_seed_and_replication() {
     let connections = |run| drawn(&capture(), &WANTED, run).traffic.connections;
