@@ -54,10 +54,11 @@ wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist
 	@ls -1 dist/*.whl
 
-live: ## build mousehole-live, the kernel's side, into target/release (needs what `make deps` installs)
+live: ## build mousehole-live, the kernel's side, into target/release (needs what `make deps` installs); PACKAGES=1 also a .deb into dist/
 	@echo "live: building mousehole-live (a few minutes the first time)"
 	@$(CARGO) build --quiet --release --locked -p mousehole-live
 	@echo "live: target/release/mousehole-live"
+	@$(if $(PACKAGES),tools/live-packages target/release/mousehole-live dist)
 
 ## Change it
 

@@ -3,8 +3,12 @@
 //! The policies are found by their descriptions. A combination that is not built here, such as one with a user's own
 //! policy, is compiled when it is asked for (src/object.rs), by the same command.
 
+use lzma_rust2::{XzOptions, XzWriter};
 use mousehole_policy::{Key, PolicyKind, policies};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object as _, ObjectSection as _};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, thread};
@@ -40,17 +44,57 @@ fn main() {
     if let Some(first) = failures.first() {
         panic!("{} of {} programs do not compile; the first: {first}", failures.len(), combinations.len());
     }
-    let mut table = String::from(
-        "/// Every program that is built in: name and object.\npub(crate) static PROGRAMS: &[(&str, &[u8])] = &[\n",
-    );
-    for one in &combinations {
-        let name = one.name();
-        let path = out.join(format!("{name}.o"));
-        writeln!(table, "    ({name:?}, include_bytes!({:?})),", path.display().to_string())
+    fs::write(out.join("programs.rs"), pack(&combinations, &out))
+        .expect("the folder for outputs is writable");
+}
+
+/// How many objects are compressed together: they are much alike, and to read one all before it are read.
+const TOGETHER: usize = 16;
+/// A stream's dictionary, bytes: of some objects, and what a router can spare for a moment.
+const DICTIONARY: u32 = 1 << 20;
+
+/// Compresses the objects. Returns the table of them, in Rust.
+fn pack(combinations: &[Combination], out: &Path) -> String {
+    let mut programs = String::new();
+    let mut streams = String::new();
+    for (stream, group) in combinations.chunks(TOGETHER).enumerate() {
+        let mut options = XzOptions::with_preset(6);
+        options.lzma_options.dict_size = DICTIONARY;
+        let mut packed = XzWriter::new(Vec::new(), options).expect("the options are allowed");
+        let mut start = 0;
+        for one in group {
+            let object =
+                strip(fs::read(out.join(format!("{}.o", one.name()))).expect("it was just compiled"));
+            packed.write_all(&object).expect("memory takes it");
+            writeln!(programs, "    ({:?}, {stream}, {start}, {}),", one.name(), object.len())
+                .expect("a string takes it");
+            start += object.len();
+        }
+        let path = out.join(format!("programs-{stream}.xz"));
+        fs::write(&path, packed.finish().expect("memory takes it"))
+            .expect("the folder for outputs is writable");
+        writeln!(streams, "    include_bytes!({:?}),", path.display().to_string())
             .expect("a string takes it");
     }
-    table.push_str("];\n");
-    fs::write(out.join("programs.rs"), table).expect("the folder for outputs is writable");
+    format!(
+        "/// Every program that is built in: name, stream, where it starts there, bytes.\n\
+         pub(crate) static PROGRAMS: &[(&str, usize, usize, usize)] = &[\n{programs}];\n\
+         /// Compressed by xz.\n\
+         static STREAMS: &[&[u8]] = &[\n{streams}];\n"
+    )
+}
+
+/// Empties the sections that only a debugger reads, which then take no room. The loader needs the types (BTF).
+fn strip(mut object: Vec<u8>) -> Vec<u8> {
+    let file = ElfFile64::<Endianness>::parse(&*object).expect("clang writes ELF");
+    let sections = file.sections().filter(|section| {
+        section.name().is_ok_and(|name| name.starts_with(".debug") || name.starts_with(".rel.debug"))
+    });
+    let ranges: Vec<(u64, u64)> = sections.filter_map(|section| section.file_range()).collect();
+    for (start, bytes) in ranges {
+        object[start as usize..(start + bytes) as usize].fill(0);
+    }
+    object
 }
 
 fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combination) -> Result<(), String> {

@@ -189,11 +189,11 @@ mod tests {
     #[test]
     fn ifb_of__fits_and_keeps_the_end() {
         for (device, ifb) in
-            [("wan0", "ifb-wan0"), ("enp3s0f1np1", "ifb-enp3s0f1np1"), ("wlx0013ef5b0a12", "ifb-13ef5b0a12")]
+            [("wan0", "ifb-wan0"), ("enp3s0f1np1", "ifb-enp3s0f1np1"), ("wlx0013ef5b0a12", "ifb-013ef5b0a12")]
         {
             let made = ifb_of(device);
             assert!(made.len() < libc::IFNAMSIZ, "{made}");
-            assert!(device == "wlx0013ef5b0a12" && made.ends_with("ef5b0a12") || made == ifb, "{made}");
+            assert_eq!(made, ifb);
         }
     }
 

@@ -1,9 +1,10 @@
 //! The programs for the kernel: built in, or compiled now for a user's own policy.
 
 use crate::error::{Failure, Result, reason};
+use lzma_rust2::XzReader;
 use mousehole_policy::{Origin, files, headers_folder, process};
-use std::borrow::Cow;
 use std::fs;
+use std::io::{self, Read as _};
 use std::process::Command;
 
 include!("compile.rs");
@@ -31,12 +32,18 @@ pub(crate) fn named(policy: &Policy) -> Result<Named> {
 
 /// Returns the names of all programs that are built in.
 pub fn built_in() -> Vec<&'static str> {
-    PROGRAMS.iter().map(|(name, _)| *name).collect()
+    PROGRAMS.iter().map(|(name, ..)| *name).collect()
 }
 
 /// Returns a program that is built in, by its name.
-pub fn built_in_object(name: &str) -> Option<&'static [u8]> {
-    PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, object)| *object)
+pub fn built_in_object(name: &str) -> Option<Vec<u8>> {
+    let (_, stream, start, bytes) = PROGRAMS.iter().find(|(known, ..)| *known == name)?;
+    let mut object = Vec::new();
+    let mut stream = XzReader::new(STREAMS[*stream], false);
+    // What was packed when this program was built is read as it was.
+    io::copy(&mut stream.by_ref().take(*start as u64), &mut io::sink()).ok()?;
+    stream.take(*bytes as u64).read_to_end(&mut object).ok()?;
+    (object.len() == *bytes).then_some(object)
 }
 
 /// Returns a program of shipped policies, named as the built-in ones are, compiled now with more arguments of clang's:
@@ -67,12 +74,10 @@ pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// A sentence when clang is missing or refuses it.
-pub(crate) fn object(combination: &Combination, is_shipped: bool) -> Result<Cow<'static, [u8]>> {
-    let name = combination.name();
-    let known = PROGRAMS.iter().find(|(known, _)| *known == name).filter(|_| is_shipped);
-    match known {
-        Some((_, object)) => Ok(Cow::Borrowed(*object)),
-        None => compile(combination, &[]).map(Cow::Owned),
+pub(crate) fn object(combination: &Combination, is_shipped: bool) -> Result<Vec<u8>> {
+    match built_in_object(&combination.name()).filter(|_| is_shipped) {
+        Some(object) => Ok(object),
+        None => compile(combination, &[]),
     }
 }
 

@@ -206,39 +206,15 @@ fn quote(word: &str) -> String {
     if is_plain { text } else { format!("\"{text}\"") }
 }
 
-/// What the guard may do: nothing but what the kernel's network and its programs need. Whoever gets hold of it
-/// has no more.
-const CONFINED: &str = "\
-CapabilityBoundingSet=CAP_NET_ADMIN CAP_BPF CAP_PERFMON
-AmbientCapabilities=CAP_NET_ADMIN CAP_BPF CAP_PERFMON
-NoNewPrivileges=yes
-PrivateTmp=yes
-ProtectSystem=strict
-# For the lock; /sys/fs/bpf can be written under ProtectSystem=strict.
-RuntimeDirectory=mousehole
-RuntimeDirectoryMode=0700
-RuntimeDirectoryPreserve=yes
-";
+/// The guard's unit, as the package installs it. It may do nothing but what the kernel's network and its programs need:
+/// whoever gets hold of it has no more. When it stops, what runs goes on.
+const SERVICE: &str = include_str!("../packages/debian/mousehole-live.service");
+/// The program in it.
+const PROGRAM: &str = "/usr/sbin/mousehole-live";
 
-/// Returns the unit of the guard. When it stops, what runs goes on.
+/// Returns the unit of the guard.
 fn service(program: &Path) -> String {
-    format!(
-        "{HEADER}\n\
-         [Unit]\n\
-         Description=Mousehole keeps what {folder} asks for\n\
-         After=network-pre.target\n\
-         \n\
-         [Service]\n\
-         ExecStart={program} guard\n\
-         Restart=always\n\
-         RestartSec=1\n\
-         {CONFINED}\
-         \n\
-         [Install]\n\
-         WantedBy=multi-user.target\n",
-        folder = kept::FOLDER,
-        program = quote(&program.display().to_string()),
-    )
+    format!("{HEADER}\n{}", SERVICE.replace(PROGRAM, &quote(&program.display().to_string())))
 }
 
 #[cfg(test)]
@@ -289,7 +265,9 @@ mod tests {
             text.contains("ExecStart=\"/opt/mouse hole/mousehole-live\" guard\nRestart=always\n"),
             "{text}"
         );
-        assert!(text.contains(CONFINED) && !text.contains("ExecStop"), "{text}");
+        let bound = "\nCapabilityBoundingSet=CAP_NET_ADMIN CAP_BPF CAP_PERFMON\n";
+        assert!(text.contains(bound) && text.contains("\nNoNewPrivileges=yes\n"), "{text}");
+        assert!(!text.contains(PROGRAM) && !text.contains("ExecStop"), "{text}");
     }
 
     #[test]

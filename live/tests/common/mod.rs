@@ -168,7 +168,7 @@ impl Harness {
         let object = mousehole_live::object::built_in_object(name).unwrap_or_else(|| {
             panic!("{name} is not built in; these are: {:?}", mousehole_live::object::built_in())
         });
-        Harness::load(object, flows, config)
+        Harness::load(&object, flows, config)
     }
 
     /// Loads an object.

@@ -1,0 +1,98 @@
+"""What is installed: OpenWrt's files write what the guard reads; the .deb has the program and its unit."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from validation.live_lab import program
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+INIT = ROOT / "live" / "packages" / "openwrt" / "mousehole.init"
+
+# What /etc/rc.common and /lib/functions.sh give an init script; sections are shell variables.
+STUBS = """
+config_load() { :; }
+config_get() { eval "$1=\\${$2_$3:-$4}"; }
+config_get_bool() { eval "$1=\\${$2_$3:-$4}"; }
+config_foreach() { for section in $SECTIONS; do "$1" "$section"; done; }
+procd_open_instance() { :; }
+procd_close_instance() { :; }
+procd_set_param() { echo "procd $*"; }
+logger() { echo "logger $*"; }
+"""
+
+
+def start(folder: Path, **sections: dict[str, str]) -> str:
+    """Runs `start_service` with these sections of /etc/config/mousehole; returns what it says."""
+    values = "".join(
+        f"{name}_{key}='{value}'\n" for name, options in sections.items() for key, value in options.items()
+    )
+    script = f"{STUBS}SECTIONS='{' '.join(sections)}'\n{values}. {INIT}\nFOLDER={folder}\nstart_service\n"
+    done = subprocess.run(["sh", "-e", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def read(folder: Path) -> dict[str, dict[str, object]]:
+    return {path.stem: tomllib.loads(path.read_text()) for path in folder.glob("*.toml")}
+
+
+def test_openwrt__writes_a_file_for_each_end(tmp_path: Path) -> None:
+    line = {"enabled": "1", "device": "wan", "down": "18mbit", "up": "950kbit", "link_layer": "docsis"}
+    said = start(tmp_path, a=line, b={"device": "off", "up": "1mbit"}, c={"enabled": "1", "up": "1mbit"})
+    assert "procd command /usr/sbin/mousehole-live guard" in said
+    assert "section c has no device" in said
+    end = {"mode": "mark", "cake": True, "link-layer": "docsis"}
+    assert read(tmp_path) == {
+        "ifb-wan": {**end, "rate": "18mbit", "download": "wan", "user": "destination"},
+        "wan": {**end, "rate": "950kbit"},
+    }
+    start(
+        tmp_path, a={**line, "device": "wlx0013ef5b0a12", "shadow": "1", "marker": "sfd(th=30kB)", "up": ""}
+    )
+    (made,) = read(tmp_path).items()
+    assert made[0] == "ifb-013ef5b0a12", "the name that mousehole-live gives the IFB"
+    assert made[1]["shadow"] is True
+    assert made[1]["scheme"] == "sfd(th=30kB)"
+
+
+def test_openwrt__leaves_files_of_others(tmp_path: Path) -> None:
+    other = tmp_path / "lan.toml"
+    other.write_text("mode = 'mark'\n")
+    start(tmp_path, a={"enabled": "1", "device": "wan", "up": "1mbit"})
+    start(tmp_path)
+    assert list(read(tmp_path)) == ["lan"]
+    assert tmp_path.stat().st_mode & 0o777 == 0o700
+
+
+def test_deb__has_the_program_the_unit_and_its_sum(tmp_path: Path) -> None:
+    built = program()
+    if built is None or not shutil.which("dpkg-deb"):
+        pytest.skip("mousehole-live is not built, or dpkg-deb is not installed")
+    subprocess.run([ROOT / "tools" / "live-packages", built, tmp_path], check=True, capture_output=True)
+    for line in (tmp_path / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
+    (deb,) = tmp_path.glob("*.deb")
+    subprocess.run(["dpkg-deb", "-x", deb, tmp_path / "root"], check=True)
+    installed = tmp_path / "root" / "usr" / "sbin" / "mousehole-live"
+    said = subprocess.run([installed, "--version"], capture_output=True, text=True, check=True).stdout
+    assert said == f"mousehole-live {deb.name.split('_')[1]}\n"
+    unit = (tmp_path / "root" / "lib" / "systemd" / "system" / "mousehole-live.service").read_text()
+    assert "ExecStart=/usr/sbin/mousehole-live guard\n" in unit
+    subprocess.run(["dpkg-deb", "-e", deb, tmp_path / "control"], check=True)
+    for script in ("prerm", "postinst"):
+        subprocess.run(["sh", "-n", tmp_path / "control" / script], check=True)
+
+
+def test_program_that_is_not_there__is_said_in_a_sentence(tmp_path: Path) -> None:
+    words = [ROOT / "tools" / "live-packages", tmp_path / "none", tmp_path]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "`make live` builds it" in done.stderr
