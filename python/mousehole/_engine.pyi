@@ -86,12 +86,12 @@ def read_traffic(
     seed: int = 1,
     parquet: dict[int, tuple[str, Callable[[], bytes]]] | None = None,
     classes: list[str] = ...,
-    format: str = "",
+    log_format: str = "",
 ) -> Traffic: ...
 def check_format(path: str, text: str) -> None:
     """Raises `MouseholeError` for a fault in the description of a format of logs."""
 
-def formats() -> list[tuple[str, str, str, str]]:
+def log_formats() -> list[tuple[str, str, str, str]]:
     """Returns the formats of logs that files describe: name, title, what a row is, why files are refused."""
 
 def bytes_read() -> int: ...

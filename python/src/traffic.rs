@@ -133,7 +133,7 @@ impl Read for Chunks {
 /// Reads traffic files, recognised by content; `classes` are corrections of the classes of flows, and `parquet` has SHA-256 and a function for the next bytes of CSV of those
 /// that are Parquet, by their place.
 #[pyfunction]
-#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], format=""))]
+#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], log_format=""))]
 fn read_traffic(
     py: Python<'_>,
     paths: Vec<String>,
@@ -142,7 +142,7 @@ fn read_traffic(
     seed: u64,
     parquet: Option<BTreeMap<usize, (String, Py<PyAny>)>>,
     classes: Vec<String>,
-    format: &str,
+    log_format: &str,
 ) -> PyResult<Traffic> {
     let rows = |(sha256, next): (String, Py<PyAny>)| Rows {
         kind: "parquet",
@@ -155,7 +155,7 @@ fn read_traffic(
         let texts = classes.iter().map(String::as_str);
         let classes = Arc::new(Corrections::parse(read::CLASSES, texts)?);
         let format =
-            (!format.is_empty()).then(|| read::Spec::parse(read::FORMAT, format)).transpose()?.map(Arc::new);
+            (!log_format.is_empty()).then(|| read::Spec::parse(read::FORMAT, log_format)).transpose()?.map(Arc::new);
         let options = ReadOptions { direction, strict, seed, classes, format };
         let traffic = read::files_and_rows(&paths, given, &options)?;
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
@@ -172,7 +172,7 @@ fn check_format(py: Python<'_>, path: &str, text: &str) -> PyResult<()> {
 
 /// Returns the formats of logs that files describe: name, title, what a row is, and the reason if files are refused.
 #[pyfunction]
-fn formats() -> Vec<(String, String, &'static str, String)> {
+fn log_formats() -> Vec<(String, String, &'static str, String)> {
     let row =
         |spec: &read::Spec| (spec.name.clone(), spec.title.clone(), spec.row.name(), spec.refuse.clone());
     read::known_formats().iter().map(|spec| row(spec)).collect()
@@ -247,7 +247,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(bytes_read, module)?)?;
     module.add_function(wrap_pyfunction!(check_format, module)?)?;
-    module.add_function(wrap_pyfunction!(formats, module)?)?;
+    module.add_function(wrap_pyfunction!(log_formats, module)?)?;
     module.add_function(wrap_pyfunction!(is_traffic_column, module)?)?;
     module.add_function(wrap_pyfunction!(table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model_traffic, module)?)?;

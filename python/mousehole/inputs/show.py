@@ -136,15 +136,17 @@ def two_columns(rows: list[tuple[str, str]]) -> Table:
 
 def print_formats(console: Console) -> None:
     """Prints the formats of files: those that have a reader of their own, then those that files describe."""
-    described = [(name, title, refused) for name, title, _, refused in _engine.formats()]
+    described = [(name, title, refused) for name, title, _, refused in _engine.log_formats()]
     read = [(name, title) for name, title, refused in described if not refused]
     console.print(Text("With readers of their own", style="bold underline"))
     console.print(two_columns(_OWN_READERS))
     console.print(Text("Logs that a file of a few lines describes", style="bold underline"))
     console.print(two_columns(read))
     console.print(Text("Recognised and refused", style="bold underline"))
-    console.print(two_columns([(name, f"{title}: {refused}") for name, title, refused in described if refused]))
-    hint = "Yours is not among them? docs/traffic.md shows how to describe it: mousehole inspect --format my.toml"
+    console.print(
+        two_columns([(name, f"{title}: {refused}") for name, title, refused in described if refused])
+    )
+    hint = "Another one? docs/traffic.md shows how to describe it for mousehole inspect --format my.toml"
     say(console, Text(hint, style="dim"))
 
 

@@ -34,7 +34,7 @@ NO_AXES = {
     "class_",
     "dask",
     "executor",
-    "format",
+    "format_",
     "jobs",
     "policy",
     "quick",

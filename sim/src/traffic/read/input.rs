@@ -186,6 +186,17 @@ impl Input {
         hash.chain_update(self.delivered.to_le_bytes()).finalize().into()
     }
 
+    /// Takes the fault of gzip data that end early or are damaged, so that what came before can be used, and returns it as
+    /// a phrase.
+    pub fn take_tear(&mut self) -> Option<String> {
+        let is_torn = matches!((&self.body, &self.fault), (Body::Gzip(_), Some(Fault::Io(_))));
+        let Some(Fault::Io(error)) = self.fault.take_if(|_| is_torn) else { return None };
+        match self.describe(&error) {
+            Error::File { problem, .. } => Some(problem),
+            other => Some(other.to_string()),
+        }
+    }
+
     /// Reads to the end and returns the SHA-256 of the stored bytes.
     ///
     /// # Errors
