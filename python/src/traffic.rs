@@ -154,8 +154,10 @@ fn read_traffic(
         let direction = Direction::by_name("payload", payload)?;
         let texts = classes.iter().map(String::as_str);
         let classes = Arc::new(Corrections::parse(read::CLASSES, texts)?);
-        let format =
-            (!log_format.is_empty()).then(|| read::Spec::parse(read::FORMAT, log_format)).transpose()?.map(Arc::new);
+        let format = (!log_format.is_empty())
+            .then(|| read::Spec::parse(read::FORMAT, log_format))
+            .transpose()?
+            .map(Arc::new);
         let options = ReadOptions { direction, strict, seed, classes, format };
         let traffic = read::files_and_rows(&paths, given, &options)?;
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })

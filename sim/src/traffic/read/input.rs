@@ -33,6 +33,8 @@ pub struct Input {
     body: Body,
     delivered: u64,
     fault: Option<Fault>,
+    /// The fault was taken, so that nothing more is to be read.
+    is_torn: bool,
     /// What the file is and its hash, if something else has read it.
     given: Option<(&'static str, String)>,
 }
@@ -115,7 +117,8 @@ impl Input {
         };
         let empty = Cursor::new(Vec::new());
         let path = path.to_string();
-        let mut input = Input { path, head: empty, body, delivered: 0, fault: None, given: None };
+        let mut input =
+            Input { path, head: empty, body, delivered: 0, fault: None, is_torn: false, given: None };
         input.peek()?;
         Ok(input)
     }
@@ -124,8 +127,11 @@ impl Input {
         let mut head = Vec::new();
         let outcome = self.body.by_ref().take(PEEK_BYTES).read_to_end(&mut head);
         self.delivered = head.len() as u64;
-        if let Err(error) = outcome {
-            return Err(self.describe(&error));
+        match outcome {
+            Ok(_) => {}
+            Err(error) if head.is_empty() => return Err(self.describe(&error)),
+            // What came before can be recognised, and a capture used.
+            Err(error) => self.fault = Some(Fault::Io(error)),
         }
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);
@@ -191,6 +197,7 @@ impl Input {
     pub fn take_tear(&mut self) -> Option<String> {
         let is_torn = matches!((&self.body, &self.fault), (Body::Gzip(_), Some(Fault::Io(_))));
         let Some(Fault::Io(error)) = self.fault.take_if(|_| is_torn) else { return None };
+        self.is_torn = true;
         match self.describe(&error) {
             Error::File { problem, .. } => Some(problem),
             other => Some(other.to_string()),
@@ -239,11 +246,11 @@ impl Input {
 
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.fault.is_some() {
+        if matches!(self.fault, Some(Fault::Long { .. })) {
             return Ok(0);
         }
         let mut count = self.head.read(buffer)?;
-        if count == 0 && !buffer.is_empty() {
+        if count == 0 && !buffer.is_empty() && self.fault.is_none() && !self.is_torn {
             count = self.read_body(buffer);
         }
         self.delivered += count as u64;
