@@ -58,6 +58,7 @@ COLUMNS = {
     "ID": "connection id",
     "DURATION": "duration",
     "PROTOCOL": "protocol",
+    "CLIENT_PORT": "client port",
     "SERVER_PORT": "server port",
     "SERVICE": "service",
     "SIZE_SOURCE": "size announced or received",
@@ -226,7 +227,7 @@ def test_scenario__example_is_valid() -> None:
 def test_traffic__columns_are_the_readers(constant: str) -> None:
     source = text("sim/src/traffic/read/columns.rs")
     _, names = re.split(rf"const {constant}: &\[&str\] =\s*&\[", source)
-    known = re.findall(r'"([\w.]+)"', names.split("];")[0])
+    known = re.findall(r'"([\w.-]+)"', names.split("];")[0])
     (listed,) = [cells[1] for cells in rows(text("docs/traffic.md")) if cells[0] == COLUMNS[constant]]
     assert listed == ", ".join(f"`{name}`" for name in known)
 
@@ -254,6 +255,13 @@ def fields_of_log(reader: str) -> set[str]:
         return {(new or name.replace("_", "")).lower() for new, name in re.findall(field, structs)}
     columns = source.split("fn columns(")[1].split("/// Decodes")[0]
     return set(re.findall(r'"([a-z_.]+)"', columns))
+
+
+def test_traffic__formats_are_those_of_their_files() -> None:
+    files = (ROOT / "sim/src/traffic/read/formats").glob("*.toml")
+    specs = [tomllib.loads(path.read_text(encoding="utf-8")) for path in files]
+    listed = rows(section(text("docs/traffic.md"), "### Logs that files describe"))
+    assert {cells[0].strip("`") for cells in listed} >= {spec["name"] for spec in specs}
 
 
 MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:packmime", "poisson"]

@@ -88,7 +88,7 @@ def read_traffic(
     classes: list[str] = ...,
     most_rows: int | None = None,
     most_bytes: int | None = None,
-    format: str = "",
+    log_format: str = "",
 ) -> Traffic: ...
 def check_format(path: str, text: str) -> None:
     """Raises `MouseholeError` for a fault in the description of a format of logs."""

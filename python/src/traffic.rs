@@ -133,7 +133,7 @@ impl Read for Chunks {
 /// Reads traffic files, recognised by content; `classes` are corrections of the classes of flows, and `parquet` has SHA-256 and a function for the next bytes of CSV of those
 /// that are Parquet, by their place. `most_rows` and `most_bytes` are those of [`ReadOptions`].
 #[pyfunction]
-#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], most_rows=None, most_bytes=None, format=""))]
+#[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], most_rows=None, most_bytes=None, log_format=""))]
 #[allow(clippy::too_many_arguments)]
 fn read_traffic(
     py: Python<'_>,
@@ -145,7 +145,7 @@ fn read_traffic(
     classes: Vec<String>,
     most_rows: Option<u64>,
     most_bytes: Option<u64>,
-    format: &str,
+    log_format: &str,
 ) -> PyResult<Traffic> {
     let rows = |(sha256, next): (String, Py<PyAny>)| Rows {
         kind: "parquet",
@@ -157,8 +157,10 @@ fn read_traffic(
         let direction = Direction::by_name("payload", payload)?;
         let texts = classes.iter().map(String::as_str);
         let classes = Arc::new(Corrections::parse(read::CLASSES, texts)?);
-        let format =
-            (!format.is_empty()).then(|| read::Spec::parse(read::FORMAT, format)).transpose()?.map(Arc::new);
+        let format = (!log_format.is_empty())
+            .then(|| read::Spec::parse(read::FORMAT, log_format))
+            .transpose()?
+            .map(Arc::new);
         let options = ReadOptions { direction, strict, seed, classes, most_rows, most_bytes, format };
         let traffic = read::files_and_rows(&paths, given, &options)?;
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })

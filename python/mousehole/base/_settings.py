@@ -135,7 +135,7 @@ class RunOptions:
         None, "Class of the flows that meet a condition, against the rule; repeat it for several.",
         "'port 5060=call'", TRAFFIC, list,
     )  # fmt: skip
-    format: str | Path | None = option(  # noqa: RUF009
+    format_: str | Path | None = option(  # noqa: RUF009
         None, "File that describes the format of the logs (default: recognised by content).", "FILE.toml",
         TRAFFIC,
     )  # fmt: skip

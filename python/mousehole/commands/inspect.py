@@ -34,8 +34,8 @@ def inspect_command(
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of all random draws.")] = "1",
     param: ModelParams = None,
     class_: FlowClasses = None,
-    format: LogFormat = None,
-    formats: Annotated[
+    format_: LogFormat = None,
+    formats: Annotated[  # noqa: ARG001 (its callback answers)
         bool,
         typer.Option("--formats", is_eager=True, callback=_list_formats, help="List the formats of logs."),
     ] = False,
@@ -51,7 +51,7 @@ def inspect_command(
     params = parameters("--param", param or [])
     going = cast("Literal['down', 'up']", payload)  # the engine checks it
     summary = traffics.inspect(
-        traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter(), format
+        traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter(), format_
     )
     if json != "-":
         print_document(report_console(), show.summary_document(summary))

@@ -123,7 +123,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
     - `strict`: treat a faulty row of a file as an error (False)
     - `params`: parameters of the model that differ from its defaults
     - `class_`: classes of flows against the rule, such as "port 5060=call", or several (none)
-    - `format`: file that describes the format of logs (recognised by content)
+    - `format_`: file that describes the format of logs (recognised by content)
 
     The hosts:
 
@@ -335,13 +335,13 @@ def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario,
     if not traffics.is_scenario(source):
         given = traffics.described(source, options.payload, options.params, options.users, options.apps)
         given = traffics.with_classes(given, options.class_)
-        return scenarios.default(), traffics.with_format(given, options.format)
+        return scenarios.default(), traffics.with_format(given, options.format_)
     path = traffics.scenario_path(source)
     traffics.refuse_users(options.users, options.apps, f"scenario {path.name}")
     start = scenarios.load(path)
     section = scenarios.traffic_section(start, options.payload, options.params)
     given = traffics.with_classes(traffics.of_section(section, path.name), options.class_)
-    return start, traffics.with_format(given, options.format)
+    return start, traffics.with_format(given, options.format_)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Literal
 from mousehole.base import counted, size_text
 from mousehole.engine_types import SkippedRows, TrafficSummary
 
-CAPTURES = ("pcap", "pcapng")
+CAPTURES = ("pcap", "pcapng", "snoop", "erf")
 """Kinds of files whose rows are packets."""
 
 

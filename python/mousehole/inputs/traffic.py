@@ -252,7 +252,7 @@ def scenario_path(source: Source) -> Path:
 @suggesting
 def read(paths: Source, payload: Direction = "down", strict: bool = False, seed: int = 1,
          params: Mapping[str, object] | None = None, class_: str | Sequence[str] | None = None,
-         format: str | Path | None = None) -> pl.DataFrame:  # fmt: skip
+         format_: str | Path | None = None) -> pl.DataFrame:  # fmt: skip
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
     Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
@@ -267,12 +267,12 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
     client) or "up". With `strict`, a faulty row of a file is an error; without, it is counted and left out.
     `seed` is the base of the draws for what files leave open, `params` are those of a model.
 
-    `class_` is a class of flows against the rule, such as "port 5060=call", or several. `format` is a file
+    `class_` is a class of flows against the rule, such as "port 5060=call", or several. `format_` is a file
     that describes the format of logs (docs/traffic.md).
 
     Raises `MouseholeError` for traffic that cannot be used.
     """
-    given, traffic = _read(paths, payload, strict, seed, params, class_, log_format=format)
+    given, traffic = _read(paths, payload, strict, seed, params, class_, log_format=format_)
     return frames.with_names(pl.DataFrame(traffic.frame()), given.clients)
 
 
@@ -280,12 +280,12 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
 def inspect(paths: Source, rate: str | float | None = None, payload: Direction = "down",
             strict: bool = False, seed: int = 1, params: Mapping[str, object] | None = None,
             class_: str | Sequence[str] | None = None, reporter: Reporter | None = None,
-            format: str | Path | None = None) -> TrafficSummary:  # fmt: skip
+            format_: str | Path | None = None) -> TrafficSummary:  # fmt: skip
     """Returns what was understood of traffic: counts, sizes, RTTs, skipped and faulty rows.
 
     The dictionary is the document of `mousehole inspect --json` (docs/json.md) without its schema; times are
     in seconds, sizes in bytes of payload. `native_load` is the load on a link of `rate` (such as "10mbit");
-    without one it is None. `payload`, `strict`, `seed`, `params`, `class_` and `format` are as for `read`;
+    without one it is None. `payload`, `strict`, `seed`, `params`, `class_` and `format_` are as for `read`;
     `reporter` receives the progress of reading large files.
 
     Raises `MouseholeError` for traffic that cannot be used, and for a scenario, which has nothing to inspect.
@@ -293,7 +293,7 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
     rate_text = None if rate is None else with_unit("rate", rate, BITS)
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
-    _, traffic = _read(paths, payload, strict, seed, params, class_, reporter, format)
+    _, traffic = _read(paths, payload, strict, seed, params, class_, reporter, format_)
     summary = interruptible(lambda: traffic.summary(rate_text))
     if summary["native_load"] is not None:
         summary["native_load"] /= summary["share"]

@@ -35,7 +35,7 @@ NO_AXES = {
     "class_",
     "dask",
     "executor",
-    "format",
+    "format_",
     "jobs",
     "policy",
     "quick",

@@ -26,6 +26,16 @@ pub const HAR: &str = concat!(
     "\"timings\":{\"blocked\":1,\"dns\":-1,\"connect\":20},\"serverIPAddress\":\"10.0.0.2\",\"connection\":\"7\"},",
     "{\"startedDateTime\":\"2024-05-01T10:00:01Z\",\"request\":{\"url\":\"data:x\"},\"response\":{\"status\":0},\"_fromCache\":\"disk\"}]}}"
 );
+/// A flow of Suricata.
+pub const EVE: &str = "{\"event_type\":\"flow\",\"src_ip\":\"a\",\"src_port\":4000,\"dest_ip\":\"b\",\"dest_port\":443,\"proto\":\"TCP\",\"flow\":{\"pkts_toserver\":3,\"pkts_toclient\":2,\"bytes_toserver\":400,\"bytes_toclient\":1108,\"start\":\"2024-05-01T10:00:01.5+0000\",\"end\":\"2024-05-01T10:00:02.5+0000\"}}\n";
+/// A request as Squid writes it.
+pub const SQUID: &str =
+    "1700000001.000   1000 10.0.0.1 TCP_MISS/200 900 GET http://a.example/ - HIER_DIRECT/192.0.2.9 text/html\n";
+/// A request as HAProxy writes it.
+pub const HAPROXY: &str = "May  1 10:00:03 lb haproxy[7]: 10.0.0.1:4000 [01/May/2024:10:00:00.500] fe be/s1 0/0/1/2/40 200 900 - - ---- 1/1/0/0/0 0/0 \"GET / HTTP/1.1\"\n";
+/// A request as IIS writes it.
+pub const IIS: &str =
+    "#Fields: date time s-ip c-ip sc-bytes time-taken\n2024-05-01 10:00:01 192.0.2.9 10.0.0.1 900 1000\n";
 /// Both directions of a flow as nfdump writes them.
 pub const NFDUMP: &str = "ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n2024-05-01 10:00:00,2024-05-01 10:00:01,1.5,a,b,4000,80,TCP,8,420,0,0\n\
     2024-05-01 10:00:00,2024-05-01 10:00:01,1.2,b,a,80,4000,6,10,10400,0,0\nSummary\nflows,bytes\n2,10820\n";
@@ -77,7 +87,7 @@ pub fn corpora() -> Result<Vec<(&'static str, Vec<Vec<u8>>)>> {
         ("zeek_join", vec![http]),
         ("zeek_hints", vec![ssl, quic]),
         ("har", vec![har]),
-        ("nfdump", vec![nfdump]),
+        ("declared", [NFDUMP, EVE, SQUID, HAPROXY, IIS].map(|text| text.as_bytes().to_vec()).to_vec()),
         ("access_log", vec![access]),
         ("table", vec![table]),
         ("any_traffic", any),

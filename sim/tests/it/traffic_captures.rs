@@ -2,6 +2,7 @@
 use crate::traffic_common::*;
 use mousehole_sim::error::Error;
 use mousehole_sim::traffic::connection::Connection;
+use mousehole_sim::traffic::note::NoteKind;
 use mousehole_sim::traffic::read::{ReadOptions, contents};
 use mousehole_sim::units::Dur;
 
@@ -83,9 +84,83 @@ fn capture__cut_within_a_packet_keeps_complete_packets() {
 }
 
 #[test]
+fn capture__damaged_is_used_up_to_the_damage() {
+    let whole = pcap(false, false, 65_535);
+    let mut data = whole.clone();
+    let middle = 24 + frames()[..40].iter().map(|(_, frame)| 16 + frame.len()).sum::<usize>();
+    data[middle + 8..middle + 12].copy_from_slice(&[0xff; 4]);
+    let traffic = read_bytes(&data);
+    assert_eq!((traffic.sources[0].rows, traffic.faults.count), (40, 1));
+    assert!(traffic.notes.iter().any(|note| note.text.contains("lies behind it and is not read")));
+    let torn = gzip(&whole);
+    let traffic = read_bytes(&torn[..torn.len() - 40]);
+    assert!(
+        traffic.notes.iter().any(|note| note.text.contains("is used up to there")),
+        "{:?}",
+        traffic.notes
+    );
+    let strict = ReadOptions { strict: true, ..ReadOptions::default() };
+    assert!(contents(&[("x", &torn[..torn.len() - 40])], &strict).is_err());
+}
+
+/// A frame in Linux's cooked form, on an interface.
+fn cooked(interface: u8, packet: &[u8]) -> Vec<u8> {
+    [&[8, 0, 0, 0, 0, 0, 0, interface, 0, 1, 4, 6, 1, 2, 3, 4, 5, 6, 0, 0][..], packet].concat()
+}
+
+#[test]
+fn capture__of_all_interfaces_counts_connections_once() {
+    let plain = read_bytes(&pcap(false, false, 65_535));
+    let on_both = |translate: bool| {
+        let both = frames().into_iter().flat_map(|(ms, frame)| {
+            let mut other = frame[14..].to_vec();
+            if translate {
+                // The client's address becomes the router's.
+                let client = if other[12..16] == [10, 9, 9, other[15]] { 16 } else { 12 };
+                other[client..client + 4].copy_from_slice(&[203, 0, 113, 1]);
+            }
+            [(ms, cooked(1, &frame[14..])), (ms, cooked(2, &other))]
+        });
+        read_bytes(&pcap_of_link(276, both.collect(), false, false, 65_535))
+    };
+    for translate in [false, true] {
+        let traffic = on_both(translate);
+        assert_eq!(traffic.connections, plain.connections, "{translate}");
+        let doubled = traffic.notes.iter().find(|note| note.kind == NoteKind::Doubled).unwrap();
+        assert_eq!(doubled.count, Some(if translate { 3 } else { frames().len() as u64 }), "{translate}");
+    }
+    // Two connections of one interface are two, whatever their sequence numbers.
+    let twice = frames().into_iter().flat_map(|(ms, frame)| {
+        let mut other = frame[14..].to_vec();
+        let client = if other[12..15] == [10, 9, 9] { 16 } else { 12 };
+        other[client + 3] += 100;
+        [(ms, cooked(1, &frame[14..])), (ms, cooked(1, &other))]
+    });
+    let traffic = read_bytes(&pcap_of_link(276, twice.collect(), false, false, 65_535));
+    assert_eq!(traffic.connections.len(), 2 * plain.connections.len());
+}
+
+#[test]
+fn capture__of_one_direction_is_named() {
+    let exchanges = (0..6u8).flat_map(|client| {
+        exchange(u64::from(client) * 10, &[(u64::from(client) * 10 + 100, 5000)])
+            .into_iter()
+            .map(move |shot| (shot.0, shot.1, frame_of(80, client, 1, shot)))
+    });
+    let mut all: Vec<(u64, bool, Vec<u8>)> = exchanges.collect();
+    all.sort_by_key(|(ms, ..)| *ms);
+    let answers = all.iter().filter(|(_, from_client, _)| !from_client);
+    let answers = answers.map(|(ms, _, frame)| (*ms, frame.clone())).collect();
+    let traffic = read_bytes(&pcap_of_link(1, answers, false, false, 65_535));
+    assert_eq!(traffic.connections.iter().map(Connection::bytes).collect::<Vec<_>>(), [5000; 6]);
+    let note = traffic.notes.iter().find(|note| note.kind == NoteKind::Doubt).unwrap();
+    assert!(note.text.contains("of 6 connections packets of one direction only"), "{}", note.text);
+}
+
+#[test]
 fn capture__damaged_early_is_refused() {
     let mut data = pcap(false, false, 65_535);
     data[24 + 8..24 + 12].copy_from_slice(&[0xff; 4]);
     let error = contents(&[("x", &data)], &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.starts_with("x:1: ") && error.contains("cannot be read"), "{error}");
+    assert!(error.starts_with("x:1: ") && error.contains("100 % of the capture lies behind it"), "{error}");
 }

@@ -63,6 +63,48 @@ fn gtp(flags: u8, options: &[u8], packet: &[u8]) -> Vec<u8> {
     udp(2152, &[&[flags, 0xff], &length[..], &[0, 0, 0, 1], options, packet].concat())
 }
 
+/// Returns the packet in a data frame of 802.11 to a distribution system; `qos` is 0x80 for one with quality of service.
+fn dot11(qos: u8, packet: &[u8]) -> Vec<u8> {
+    let control: &[u8] = if qos > 0 { &[0, 0] } else { &[] };
+    let snap = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    [&[0x08 | qos, 1, 0, 0][..], &[1; 6], &[2; 6], &[3; 6], &[0, 0], control, &snap, packet].concat()
+}
+
+/// Returns the capture as snoop writes it.
+fn snoop() -> Vec<u8> {
+    let mut all = b"snoop\0\0\0\0\0\0\x02\0\0\0\x04".to_vec();
+    for (ms, frame) in frames() {
+        let (length, padded) = (frame.len() as u32, frame.len().next_multiple_of(4));
+        let seconds = [(T0 + ms / 1000) as u32, (ms % 1000 * 1000) as u32];
+        for word in [length, length, 24 + padded as u32, 0, seconds[0], seconds[1]] {
+            all.extend(word.to_be_bytes());
+        }
+        all.extend(&frame);
+        all.resize(all.len() + padded - frame.len(), 0);
+    }
+    all
+}
+
+/// Returns the capture as ERF, some records with an extension header.
+fn erf() -> Vec<u8> {
+    let mut all = Vec::new();
+    for (place, (ms, frame)) in frames().into_iter().enumerate() {
+        let extension: &[u8] = if place % 2 == 1 { &[0x03, 0, 0, 0, 0, 0, 0, 0] } else { &[] };
+        // To the next microsecond, since binary fractions of a second are none.
+        let fraction = ((ms % 1000) << 32).div_ceil(1000) as u32;
+        all.extend(fraction.to_le_bytes());
+        all.extend(((T0 + ms / 1000) as u32).to_le_bytes());
+        all.extend([2 | if extension.is_empty() { 0 } else { 0x80 }, 4]);
+        for half in [18 + extension.len() + frame.len(), 0, frame.len()] {
+            all.extend((half as u16).to_be_bytes());
+        }
+        all.extend(extension);
+        all.extend([0, 0]);
+        all.extend(&frame);
+    }
+    all
+}
+
 /// Returns the sample of a link type.
 fn of_link(number: u32) -> Vec<u8> {
     let before = |header: &'static [u8]| move |packet: Vec<u8>| [header, &packet].concat();
@@ -86,6 +128,28 @@ fn of_link(number: u32) -> Vec<u8> {
             let length = (4 + packet.len() as u16).to_le_bytes();
             [&[2, 0, 0, 0, 5, 0, 10, 0, 0, 0, 0, 0][..], &length, &[9, 0], &packet].concat()
         }),
+        105 => capture(105, |packet| dot11(0, &packet)),
+        // Two words of fields: time, flags and rate; the second frame has its header padded.
+        127 => capture(127, |packet| {
+            let is_padded = packet.len() > 100;
+            let flags = if is_padded { 0x20 } else { 0 };
+            let header =
+                [&[0, 0, 26, 0, 7, 0, 0, 0x80, 0, 0, 0, 0][..], &[0; 4], &[9; 8], &[flags, 2]].concat();
+            let mut frame = dot11(0x80, &packet);
+            if is_padded {
+                frame.splice(26..26, [0, 0]);
+            }
+            [header, frame].concat()
+        }),
+        119 => capture(119, |packet| {
+            let length = 144u32;
+            let header = [&[0x44, 0, 0, 0][..], &length.to_le_bytes(), &[0; 136]].concat();
+            [header, dot11(0x80, &packet)].concat()
+        }),
+        163 => capture(163, |packet| {
+            [&[0x80, 0x21, 0x10, 1, 0, 0, 0, 64][..], &[0; 56], &dot11(0, &packet)].concat()
+        }),
+        192 => capture(192, |packet| [&[0, 0, 8, 0, 105, 0, 0, 0][..], &dot11(0, &packet)].concat()),
         _ => panic!("make a sample of link type {number}"),
     }
 }
@@ -120,6 +184,8 @@ fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
             let (first, second) = (frames()[..40].to_vec(), frames()[40..].to_vec());
             ([pcapng(&[(ETHERNET, first)]), pcapng(&[(ETHERNET, second)])].concat(), None)
         }
+        "snoop" => (snoop(), None),
+        "ERF" => (erf(), None),
         "gzip" => (gzip(&pcap(false, false, 74)), None),
         "VLAN (802.1Q)" => wrapped(&|packet| ethernet(0x8100, &[&[0, 1, 8, 0], packet].concat())),
         "QinQ (802.1ad)" => {
@@ -170,6 +236,42 @@ fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
             ..100 => gtp(0x30, &[], packet),
             _ => gtp(0x34, &[0, 0, 0, 0x85, 1, 0, 9, 0], packet),
         }),
+        "TZSP" => wrapped(&|packet| match packet.len() {
+            ..100 => udp(37_008, &[&[1, 0, 0, 1, 0, 10, 1, 9, 1][..], &ethernet(0x0800, packet)].concat()),
+            _ => udp(37_008, &[&[1, 0, 0, 18, 1][..], &dot11(0x80, packet)].concat()),
+        }),
+        "CAPWAP data" => wrapped(&|packet| match packet.len() {
+            ..100 => udp(5247, &[&[0, 0x10, 2, 0, 0, 0, 0, 0][..], &ethernet(0x0800, packet)].concat()),
+            _ => {
+                let mut frame = dot11(0, packet);
+                frame.swap(0, 1);
+                udp(5247, &[&[0, 0x10, 3, 0, 0, 0, 0, 0][..], &frame].concat())
+            }
+        }),
+        "L2TP v2" => wrapped(&|packet| match packet.len() {
+            ..100 => udp(1701, &[&[0, 2, 0, 1, 0, 2, 0xff, 3, 0, 0x21][..], packet].concat()),
+            _ => udp(
+                1701,
+                &[&[0x4a, 2, 0, 99, 0, 1, 0, 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0x21][..], packet].concat(),
+            ),
+        }),
+        "PBB (802.1ah)" => {
+            wrapped(&|packet| ethernet(0x88e7, &[&[0, 0, 0, 1][..], &ethernet(0x0800, packet)].concat()))
+        }
+        "E-Tag (802.1BR)" => {
+            wrapped(&|packet| ethernet(0x893f, &[&[0, 0, 0, 1, 0, 0, 8, 0][..], packet].concat()))
+        }
+        "VN-tag" => wrapped(&|packet| ethernet(0x8926, &[&[0, 0, 0, 1, 8, 0][..], packet].concat())),
+        "Cisco metadata" => {
+            wrapped(&|packet| ethernet(0x8909, &[&[1, 1, 0, 1, 0, 7, 8, 0][..], packet].concat()))
+        }
+        "NSH" => wrapped(&|packet| match packet.len() {
+            ..100 => ethernet(0x894f, &[&[0, 0x02, 2, 1, 0, 0, 1, 255][..], packet].concat()),
+            _ => ethernet(
+                0x894f,
+                &[&[0, 0x06, 1, 3, 0, 0, 1, 255][..], &[0; 16], &ethernet(0x0800, packet)].concat(),
+            ),
+        }),
         "TCP" => (pcap(false, false, usize::MAX), None),
         "IPv6 with extension headers" => {
             (capture(101, |packet| ipv6(&packet, 60, &[6, 0, 1, 4, 0, 0, 0, 0])), None)
@@ -186,8 +288,20 @@ fn sample(name: &str) -> (Vec<u8>, Option<&'static str>) {
         }
         "GRE of an unknown version" => left_out(&|packet| gre(2, 0x0800, &[], packet), "IP protocol 47 GRE"),
         "other link types beside known ones" => {
-            let wireless = vec![(1, vec![0x88; 80])];
-            (pcapng(&[(ETHERNET, frames()), (105, wireless)]), Some("link type 105 (IEEE 802.11)"))
+            let bluetooth = vec![(1, vec![0x88; 80])];
+            (pcapng(&[(ETHERNET, frames()), (187, bluetooth)]), Some("link type 187 (Bluetooth HCI)"))
+        }
+        "encrypted 802.11 data" | "802.11 management and control" => {
+            let is_data = name.starts_with("encrypted");
+            let mut frame = dot11(0x80, &packets()[0].1);
+            frame[0] = if is_data { 0x88 } else { 0x80 };
+            frame[1] = if is_data { 0x41 } else { 0 };
+            let reason = if is_data {
+                "encrypted 802.11 data (airdecap-ng decrypts it)"
+            } else {
+                "802.11 management and control"
+            };
+            (pcapng(&[(ETHERNET, frames()), (105, vec![(1, frame)])]), Some(reason))
         }
         "later fragments alone" => left_out(
             &|packet| ethernet(0x0800, &ipv4(6, [0, 9], packet)),

@@ -2,13 +2,14 @@
 //!
 //! | protocol | recognised by | source |
 //! |---|---|---|
-//! | WireGuard | type 1 in 148 B, type 2 in 92 B, or nothing but type 4 | Donenfeld, NDSS 2017, section 5.4 |
-//! | OpenVPN | opcode 7 or 10 (hard reset by the client), answered by 8 (by the server); after two bytes of length over TCP | OpenVPN wire protocol |
-//! | IPsec | IP protocols 50 and 51; IKE behind four zeros on UDP/4500 | RFC 4303, RFC 4302, RFC 3948, RFC 7296 |
+//! | WireGuard | type 1 in 148 B, type 2 in 92 B, or nothing but type 4: 20 packets, or any on its port | Donenfeld, NDSS 2017, section 5.4 |
+//! | OpenVPN | opcode 7 or 10 (hard reset by the client), answered by 8 (by the server), or any opcode on its port; after two bytes of length over TCP | OpenVPN wire protocol |
+//! | IPsec | IP protocols 50 and 51; UDP/4500 | RFC 4303, RFC 4302, RFC 3948, RFC 7296 |
 //! | DNS | a query with one question, answered under the same id | RFC 1035, section 4.1.1 |
 //! | RTP | version 2, no payload type of RTCP; also in TURN's channels | RFC 3550 section 5.1, RFC 5761, RFC 8656 |
 
 use super::FlowClass;
+use crate::traffic::datagrams::Tunnel;
 
 /// As many bytes of a packet are looked at.
 pub const HEAD_BYTES: usize = 16;
@@ -17,6 +18,12 @@ const PROOF: u64 = 20;
 /// Ports of IKE and of IPsec in UDP (RFC 3948).
 const IKE: u16 = 500;
 const IPSEC_IN_UDP: u16 = 4500;
+const ESP: u8 = 50;
+const AH: u8 = 51;
+const OPENVPN_PORT: u16 = 1194;
+const WIREGUARD_PORT: u16 = 51_820;
+/// Opcodes of OpenVPN, the upper five bits of a packet.
+const OPENVPN_OPCODES: std::ops::RangeInclusive<u8> = 1..=11;
 
 /// What carries a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +64,14 @@ impl Head {
     /// Returns the bytes that were captured.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Returns a number that tells packets of a flow apart, as counters and encryption make them differ; `None` if too
+    /// little was captured.
+    pub fn mark(&self) -> Option<u64> {
+        let bytes = Some(self.bytes()).filter(|bytes| bytes.len() >= 8)?;
+        let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        Some(bytes.iter().fold(0xcbf2_9ce4_8422_2325 ^ u64::from(self.payload), fold))
     }
 
     fn is_wireguard_handshake(&self) -> bool {
@@ -127,16 +142,36 @@ impl Heads {
         self.rtp as f64 / self.packets.max(1) as f64
     }
 
-    /// Returns the class that the first bytes prove.
-    pub fn class(&self, protocol: Protocol, client: usize) -> Option<FlowClass> {
-        let is_vpn = self.is_wireguard(protocol) || self.is_openvpn(protocol, client);
-        let is_dns = || self.is_dns(protocol, client);
-        if is_vpn { Some(FlowClass::Vpn) } else { is_dns().then_some(FlowClass::Dns) }
+    /// Returns the class that the first bytes prove; `ports` are the client's and the server's.
+    pub fn class(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<FlowClass> {
+        match self.tunnel(protocol, client, ports) {
+            Some(_) => Some(FlowClass::Vpn),
+            None => self.is_dns(protocol, client).then_some(FlowClass::Dns),
+        }
     }
 
-    fn is_wireguard(&self, protocol: Protocol) -> bool {
-        let is_all_data = self.packets >= PROOF && self.wireguard_data == self.packets;
+    /// Returns the tunnel that the flow is, by its protocol, its first bytes, and where these are no proof its ports.
+    pub fn tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
+        let is_at = |port: u16| protocol == Protocol::Udp && ports.contains(&port);
+        if matches!(protocol, Protocol::Ip(ESP | AH)) || is_at(IPSEC_IN_UDP) {
+            Some(Tunnel::Ipsec)
+        } else if self.is_wireguard(protocol, is_at(WIREGUARD_PORT)) {
+            Some(Tunnel::WireGuard)
+        } else if self.is_openvpn(protocol, client) || is_at(OPENVPN_PORT) && self.has_openvpn_opcodes() {
+            Some(Tunnel::OpenVpn)
+        } else {
+            None
+        }
+    }
+
+    fn is_wireguard(&self, protocol: Protocol, is_on_port: bool) -> bool {
+        let is_all_data = (is_on_port || self.packets >= PROOF) && self.wireguard_data == self.packets;
         protocol == Protocol::Udp && (self.is_wireguard || is_all_data)
+    }
+
+    fn has_openvpn_opcodes(&self) -> bool {
+        let mut first = self.first.iter().flatten().filter_map(|head| head.bytes().first()).peekable();
+        first.peek().is_some() && first.all(|byte| OPENVPN_OPCODES.contains(&(byte >> 3)))
     }
 
     fn is_openvpn(&self, protocol: Protocol, client: usize) -> bool {

@@ -5,6 +5,7 @@ use super::FlowClass;
 use super::head::{Head, Heads, Protocol};
 use super::thresholds;
 use crate::traffic::connection::Write;
+use crate::traffic::datagrams::Tunnel;
 use crate::units::Dur;
 
 const MS: i64 = 1_000_000;
@@ -158,10 +159,17 @@ impl Observed {
             ports,
             duration: Dur(self.span.map_or(0, |(first, last)| last.abs_diff(first))),
             ways: [way(client, writes[0]), way(1 - client, writes[1])],
-            named: self.heads.class(protocol, client),
+            named: self.heads.class(protocol, client, ports),
             rtp_share: self.heads.rtp_share(),
             is_totals: false,
         }
+    }
+}
+
+impl Observed {
+    /// Returns the tunnel that the flow is; arguments as for [`Observed::shape`].
+    pub fn tunnel(&self, protocol: Protocol, client: usize, ports: [u16; 2]) -> Option<Tunnel> {
+        self.heads.tunnel(protocol, client, ports)
     }
 }
 

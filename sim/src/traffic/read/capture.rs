@@ -10,6 +10,7 @@ use super::input::base;
 use super::ledger::{Ledger, reason};
 use super::link;
 use super::reason::Reason;
+use super::records::{self, Next};
 use crate::error::{Error, Result};
 use crate::traffic::CaptureCounts;
 use crate::traffic::note::{Note, NoteKind};
@@ -22,8 +23,6 @@ use sha2::{Digest, Sha256};
 const BUFFER: usize = 1 << 20;
 /// No packet or block of a sound capture is larger.
 const MAX_BUFFER: usize = 1 << 24;
-/// Share of a damaged file's content that may lie beyond the damage.
-const MAX_LOST: f64 = 0.05;
 
 /// The block type of an interface description, read as little-endian.
 const LITTLE_ENDIAN_DESCRIPTION: u32 = 1;
@@ -131,7 +130,7 @@ pub fn read_pcap(input: &mut Input, ledger: &mut Ledger, collector: &mut Collect
     let path = input.path().to_string();
     let reader = LegacyPcapReader::new(BUFFER, &mut *input).map_err(|_| header_cut(&path))?;
     let (end, good) = read(reader, &path, ledger, collector)?;
-    end.settle(good, input, ledger)
+    end.settle(good, input, ledger, collector)
 }
 
 /// Reads a pcapng file.
@@ -142,7 +141,7 @@ pub fn read_pcapng(input: &mut Input, ledger: &mut Ledger, collector: &mut Colle
     let path = input.path().to_string();
     let reader = PcapNGReader::new(BUFFER, &mut *input).map_err(|_| header_cut(&path))?;
     let (end, good) = read(reader, &path, ledger, collector)?;
-    end.settle(good, input, ledger)
+    end.settle(good, input, ledger, collector)
 }
 
 fn header_cut(path: &str) -> Error {
@@ -155,20 +154,54 @@ fn read(
     ledger: &mut Ledger,
     collector: &mut Collector,
 ) -> Result<(End, u64)> {
-    let mut sink = Sink {
-        ledger,
-        flows: Flows::new(collector.options.direction),
-        fragments: Fragments::default(),
-        interfaces: Vec::new(),
-        unknown_link: None,
-        clock: Clock::default(),
-        ends: Ends::default(),
-        wire: 0,
-        overclaimed: Overclaimed::default(),
-    };
+    let mut sink = Sink::new(ledger, collector);
     let end = pump(&mut reader, &mut sink)?;
     sink.finish(path, collector)?;
     Ok((end, reader.consumed() as u64))
+}
+
+/// Reads a snoop file.
+///
+/// # Errors
+/// As [`read_pcap`].
+pub fn read_snoop(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+    let path = input.path().to_string();
+    let Some(link_type) = records::snoop_link(input) else {
+        return Err(Error::file(
+            &path,
+            "a snoop capture of another link than Ethernet; editcap -F pcap converts it",
+        ));
+    };
+    read_records(input, ledger, collector, |input| records::next_snoop(input, link_type))
+}
+
+/// Reads an ERF file.
+///
+/// # Errors
+/// As [`read_pcap`].
+pub fn read_erf(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+    read_records(input, ledger, collector, records::next_erf)
+}
+
+fn read_records(
+    input: &mut Input,
+    ledger: &mut Ledger,
+    collector: &mut Collector,
+    mut next: impl FnMut(&mut Input) -> Next,
+) -> Result<()> {
+    let path = input.path().to_string();
+    let mut sink = Sink::new(ledger, collector);
+    let (end, good) = loop {
+        let good = input.delivered();
+        match next(input) {
+            Next::Frame(frame) => sink.frame((frame.link_type, 0), &frame.bytes, frame.wire, frame.at)?,
+            Next::Other => sink.leave_out(reason::NOT_IP, 0),
+            Next::End => break (End::Complete, good),
+            Next::Torn(what) => break (End::Damaged(what.to_string()), good),
+        }
+    };
+    sink.finish(&path, collector)?;
+    end.settle(good, input, ledger, collector)
 }
 
 /// The next thing the loop has to do, free of the reader's borrow.
@@ -240,8 +273,14 @@ fn grow(reader: &mut impl PcapReaderIterator, capacity: &mut usize) -> bool {
 }
 
 impl End {
-    /// Counts a cut or damage as one fault, unless much of the file lies behind it.
-    fn settle(self, good: u64, input: &mut Input, ledger: &mut Ledger) -> Result<()> {
+    /// Counts a cut or damage as one fault. A damaged file is used up to the damage, if anything before it can be used.
+    fn settle(
+        self,
+        good: u64,
+        input: &mut Input,
+        ledger: &mut Ledger,
+        collector: &mut Collector,
+    ) -> Result<()> {
         let packet = ledger.rows + 1;
         match self {
             End::Complete => Ok(()),
@@ -249,12 +288,33 @@ impl End {
             End::Damaged(what) => {
                 input.drain();
                 let lost = 1.0 - good as f64 / input.delivered().max(1) as f64;
-                if lost > MAX_LOST {
-                    let problem = format!("{what}; {:.0} % of the capture cannot be read", 100.0 * lost);
+                let lost =
+                    format!("{:.0} % of the capture lies behind it and is not read", (100.0 * lost).ceil());
+                if ledger.used == 0 {
+                    let problem = format!("{what}; {lost}");
                     return Err(Error::Row { file: input.path().to_string(), line: packet, problem });
                 }
+                let text = format!("{}: {what} at packet {packet}; {lost}", base(input.path()));
+                let note = Note::new(NoteKind::LeftOut, Some(base(input.path())), text);
+                collector.add_note(Note { row: Some(packet), ..note });
                 ledger.fault_at_end(packet, what)
             }
+        }
+    }
+}
+
+impl<'a> Sink<'a> {
+    fn new(ledger: &'a mut Ledger, collector: &Collector) -> Sink<'a> {
+        Sink {
+            ledger,
+            flows: Flows::new(collector.options.direction),
+            fragments: Fragments::default(),
+            interfaces: Vec::new(),
+            unknown_link: None,
+            clock: Clock::default(),
+            ends: Ends::default(),
+            wire: 0,
+            overclaimed: Overclaimed::default(),
         }
     }
 }
@@ -264,8 +324,8 @@ impl Sink<'_> {
     fn finish(self, path: &str, collector: &mut Collector) -> Result<()> {
         if let Some(number) = self.unknown_link.filter(|_| self.flows.is_empty()) {
             let name = link::name(number).map(|name| format!(" ({name})")).unwrap_or_default();
-            let known: Vec<&str> = link::LINKS.iter().map(|link| link.name).collect();
-            let problem = format!("link type {number}{name} cannot be read; known are {}", known.join(", "));
+            let problem =
+                format!("link type {number}{name} cannot be read; docs/traffic.md lists those that can");
             return Err(Error::file(path, problem));
         }
         self.ledger.content = self.ends.content(self.ledger.rows);
@@ -297,7 +357,7 @@ impl Sink<'_> {
                 let interface = self.interfaces[0];
                 let fraction = u64::from(packet.ts_usec) * (1_000_000_000 / interface.resolution);
                 let at = i64::from(packet.ts_sec) * 1_000_000_000 + fraction as i64;
-                self.frame(interface.link_type, packet.data, packet.origlen, at)
+                self.frame((interface.link_type, 0), packet.data, packet.origlen, at)
             }
             PcapBlockOwned::NG(block) => self.ng_block(block),
         }
@@ -318,7 +378,9 @@ impl Sink<'_> {
                 let Some(at) = interface.nanoseconds(units) else {
                     return self.fault(format!("time stamp {units} is out of range"));
                 };
-                return self.frame(interface.link_type, packet.packet_data(), packet.origlen, at);
+                // One interface alone needs no number.
+                let number = if self.interfaces.len() > 1 { packet.if_id + 1 } else { 0 };
+                return self.frame((interface.link_type, number), packet.packet_data(), packet.origlen, at);
             }
             Block::SimplePacket(packet) => self.leave_out(reason::NO_TIME, packet.origlen),
             Block::Unknown(unknown) if is_obsolete_packet(unknown.block_type) => {
@@ -341,14 +403,21 @@ impl Sink<'_> {
         self.ledger.fault(self.ledger.rows, problem)
     }
 
-    fn frame(&mut self, link_type: u32, data: &[u8], orig_len: u32, at: i64) -> Result<()> {
+    fn frame(
+        &mut self,
+        (link_type, interface): (u32, u32),
+        data: &[u8],
+        orig_len: u32,
+        at: i64,
+    ) -> Result<()> {
         let wire = orig_len.max(data.len() as u32);
         self.ledger.rows += 1;
         self.wire += u64::from(wire);
         self.clock.packet(at);
         self.ends.packet(data, wire, at);
+        let interface = link::interface(link_type, data).unwrap_or(interface);
         match decode::decode(link_type, data, wire, at) {
-            Decoded::Segment(segment) => self.segment(&segment),
+            Decoded::Segment(segment) => self.segment(&Segment { interface, ..segment }),
             Decoded::FirstFragment(first) => {
                 let FirstFragment { of, segment, is_tunnel } = *first;
                 self.fragments.begin(of, segment, is_tunnel);

@@ -1,11 +1,11 @@
 //! Decodes a captured frame into the few fields that matter, those of the innermost IP packet. Lengths are those on
 //! the wire, even if the capture kept only the headers.
 
-use super::content::Content;
 use super::encapsulation::Cursor;
 use super::ledger::reason;
 use super::link;
 use super::link::Layer;
+use super::quic;
 use super::reason::Reason;
 use crate::traffic::class::head::Head;
 use etherparse::{IpNumber, Ipv6FragmentHeaderSlice, LaxIpSlice, LaxIpv6Slice};
@@ -45,10 +45,12 @@ pub struct Segment {
     pub protocol: u8,
     /// TCP's fields; `None` for other protocols.
     pub tcp: Option<Tcp>,
-    /// What the beginning of another protocol's payload shows.
-    pub content: Content,
+    /// Whether a datagram begins as a packet of QUIC with a long header does, with which every connection begins.
+    pub is_quic: bool,
     /// What the payload begins with.
     pub head: Head,
+    /// Tells interfaces, and directions through them, of one capture apart.
+    pub interface: u32,
 }
 
 /// The part of a TCP header that is used.
@@ -155,7 +157,7 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
         fragment: None,
         is_tunnel: false,
     };
-    let Transport { protocol, ports, payload, tcp, content, head } = match walk.transport(first) {
+    let Transport { protocol, ports, payload, tcp, is_quic, head } = match walk.transport(first) {
         Ok(transport) => transport,
         Err(Stop::Reason(reason)) => return Decoded::LeftOut(reason),
         Err(Stop::Later(later)) => return Decoded::LaterFragment(later),
@@ -163,8 +165,20 @@ pub fn decode(link_type: u32, frame: &[u8], orig_len: u32, at: i64) -> Decoded {
     };
     let [from, to] = [(walk.from, ports[0]), (walk.to, ports[1])].map(|(host, port)| Endpoint { host, port });
     let Walk { overclaimed, ip_bytes, .. } = walk;
-    let segment =
-        Segment { at, from, to, payload, ip_bytes, wire, overclaimed, protocol, tcp, content, head };
+    let segment = Segment {
+        at,
+        from,
+        to,
+        payload,
+        ip_bytes,
+        wire,
+        overclaimed,
+        protocol,
+        tcp,
+        is_quic,
+        head,
+        interface: 0,
+    };
     match walk.fragment {
         None => Decoded::Segment(segment),
         Some(of) => {
@@ -195,7 +209,7 @@ struct Transport {
     ports: [u16; 2],
     payload: u32,
     tcp: Option<Tcp>,
-    content: Content,
+    is_quic: bool,
     head: Head,
 }
 
@@ -223,7 +237,9 @@ impl Walk<'_> {
                 Inner::Udp => {
                     let found = udp(&self.cursor)?;
                     let content = self.cursor.bytes.get(8..).unwrap_or_default();
-                    let Some(tunnel) = Layer::of_udp(found.ports[1], content) else { return Ok(found) };
+                    let Some(tunnel) = Layer::of_udp(found.ports[0], found.ports[1], content) else {
+                        return Ok(found);
+                    };
                     self.cursor.skip(8)?;
                     layer = tunnel;
                 }
@@ -340,9 +356,15 @@ fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     };
     let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let tcp = Tcp { seq: word(4), ack: word(8), flags: fixed[13], header: header_len as u8 };
-    let content = Content::default();
     let head = Head::new(payload, cursor.bytes.get(header_len as usize..).unwrap_or_default());
-    Ok(Transport { protocol: IpNumber::TCP.0, ports: ports(fixed), payload, tcp: Some(tcp), content, head })
+    Ok(Transport {
+        protocol: IpNumber::TCP.0,
+        ports: ports(fixed),
+        payload,
+        tcp: Some(tcp),
+        is_quic: false,
+        head,
+    })
 }
 
 fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
@@ -351,17 +373,17 @@ fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
     let field = u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
     let ports = ports(fixed);
-    let content = Content::of_udp(ports, &cursor.bytes[8..], payload);
+    let is_quic = quic::is_quic(&cursor.bytes[8..]);
     let head = Head::new(payload, &cursor.bytes[8..]);
-    Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, content, head })
+    Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, is_quic, head })
 }
 
 /// Returns what is known of a protocol that is not read. Those of [`WITH_PORTS`] begin with ports as UDP does.
 fn other(protocol: u8, cursor: &Cursor) -> Transport {
     let head = cursor.bytes.first_chunk::<4>().filter(|_| WITH_PORTS.contains(&IpNumber(protocol)));
     let ports = head.map_or([0; 2], |head| ports(head));
-    let (payload, content) = (cursor.wire, Content::of_protocol(protocol));
-    Transport { protocol, ports, payload, tcp: None, content, head: Head::new(payload, cursor.bytes) }
+    let payload = cursor.wire;
+    Transport { protocol, ports, payload, tcp: None, is_quic: false, head: Head::new(payload, cursor.bytes) }
 }
 
 /// Returns the ports that a header of TCP, UDP and their like begins with.

@@ -1,6 +1,5 @@
 #![allow(non_snake_case)]
 use super::*;
-use crate::traffic::datagrams::Tunnel;
 use etherparse::PacketBuilder;
 
 const V4: ([u8; 4], [u8; 4]) = ([10, 0, 0, 1], [10, 0, 0, 2]);
@@ -113,7 +112,7 @@ fn decode__keeps_the_ip_length_of_other_protocols() {
     assert_eq!((got.protocol, got.from.port, got.to.port, got.ip_bytes), (132, 5000, 80, 104), "SCTP");
     icmp[23] = 50;
     let got = segment(decode(1, &icmp, icmp.len() as u32, 5));
-    assert_eq!((got.content, got.from.port), (Content::Tunnel(Tunnel::Ipsec), 0), "ESP");
+    assert_eq!((got.protocol, got.from.port), (50, 0), "ESP");
 }
 
 #[test]
@@ -122,10 +121,10 @@ fn decode__shows_quic_on_any_port() {
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(V4.0, V4.1, 64).udp(5000, 8443);
     builder.write(&mut frame, &[&[0xc3, 0, 0, 0, 1][..], &[7; 1195]].concat()).unwrap();
     let got = segment(decode(1, &frame, frame.len() as u32, 0));
-    assert_eq!((got.content, got.payload, got.ip_bytes), (Content::Quic, 1200, 1228));
+    assert_eq!((got.is_quic, got.payload, got.ip_bytes), (true, 1200, 1228));
     let tagged = [&frame[..12], &[0x81, 0, 0, 2], &frame[12..]].concat();
     let got = segment(decode(1, &tagged, tagged.len() as u32, 0));
-    assert_eq!((got.content, got.ip_bytes, got.wire), (Content::Quic, 1228, 1246), "VLAN");
+    assert_eq!((got.is_quic, got.ip_bytes, got.wire), (true, 1228, 1246), "VLAN");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::ledger::reason;
 use super::link::Layer;
 use super::reason::Reason;
+use super::wireless;
 
 /// The rest of a frame behind the headers that were taken off.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +17,8 @@ pub struct Cursor<'a> {
     pub is_first_fragment: bool,
 }
 
-type Step = Result<Layer, Reason>;
+/// What follows a header, or the reason to leave the frame out.
+pub type Step = Result<Layer, Reason>;
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
@@ -26,6 +28,7 @@ const ERSPAN_1_2: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
 /// Below it stands a length, and 802.2 follows.
 const FIRST_ETHER_TYPE: u16 = 0x0600;
+const L2TP_PORT: u16 = 1701;
 const MAX_LABELS: usize = 16;
 
 impl<'a> Cursor<'a> {
@@ -47,11 +50,13 @@ impl<'a> Cursor<'a> {
         if (self.wire as usize) < count { reason::RUNT.into() } else { reason::CUT.into() }
     }
 
-    fn byte(&self, at: usize) -> Result<u8, Reason> {
+    /// Returns the byte at a place.
+    pub fn byte(&self, at: usize) -> Result<u8, Reason> {
         self.bytes.get(at).copied().ok_or_else(|| self.too_short(at + 1))
     }
 
-    fn half(&self, at: usize) -> Result<u16, Reason> {
+    /// Returns two bytes, the first one the higher.
+    pub fn half(&self, at: usize) -> Result<u16, Reason> {
         Ok(u16::from_be_bytes([self.byte(at)?, self.byte(at + 1)?]))
     }
 
@@ -99,6 +104,17 @@ impl Layer {
                 cursor.typed(2, header)
             }
             Layer::Gtp => gtp(cursor),
+            Layer::Dot11 => wireless::dot11(cursor, false, false),
+            Layer::Dot11Padded => wireless::dot11(cursor, true, false),
+            Layer::Dot11Swapped => wireless::dot11(cursor, false, true),
+            Layer::Radiotap => wireless::radiotap(cursor),
+            Layer::Prism => wireless::prism(cursor),
+            Layer::Avs => wireless::avs(cursor),
+            Layer::Ppi => wireless::ppi(cursor),
+            Layer::Tzsp => wireless::tzsp(cursor),
+            Layer::Capwap => wireless::capwap(cursor),
+            Layer::L2tp => l2tp(cursor),
+            Layer::Nsh => nsh(cursor),
         }
     }
 
@@ -113,10 +129,16 @@ impl Layer {
         }
     }
 
-    /// Returns the tunnel to UDP port `port`, if `content` bears it out.
-    pub fn of_udp(port: u16, content: &[u8]) -> Option<Layer> {
+    /// Returns the tunnel that a UDP packet to port `port` is, if `content` bears it out. `from` is its own port, which
+    /// names the tunnel on the way back where only one end has a port of its own.
+    pub fn of_udp(from: u16, port: u16, content: &[u8]) -> Option<Layer> {
         let head = content.first_chunk::<8>()?;
+        let is_at = |known: u16| from == known || port == known;
         match port {
+            wireless::TZSP_PORT if wireless::is_tzsp(content) => Some(Layer::Tzsp),
+            _ if is_at(wireless::CAPWAP_PORT) && wireless::is_capwap(content) => Some(Layer::Capwap),
+            // Data of version 2.
+            _ if is_at(L2TP_PORT) && head[0] & 0xb4 == 0 && head[1] & 0x0f == 2 => Some(Layer::L2tp),
             4789 if head[0] & 0x08 != 0 => Some(Layer::Vxlan),
             // The port that Linux took before 4789 was assigned.
             8472 if head[0] == 0x08 && head[1..4] == [0; 3] && head[7] == 0 => Some(Layer::Vxlan),
@@ -139,6 +161,15 @@ fn typed(ether_type: u16, cursor: &mut Cursor) -> Step {
         0x8864 => Ok(Layer::PppoE),
         0x8847 | 0x8848 => Ok(Layer::Mpls),
         ETHERNET_WITHIN => Ok(Layer::Ethernet),
+        // Provider backbone bridges (802.1ah), the port extenders' tags (802.1BR and Cisco's), and Cisco's metadata.
+        0x88e7 => cursor.skip(4).map(|()| Layer::Ethernet),
+        0x893f => cursor.typed(6, 8),
+        0x8926 => cursor.typed(4, 6),
+        0x8909 => {
+            let length = 2 + 4 * usize::from(cursor.byte(1)?);
+            cursor.typed(length, length + 2)
+        }
+        0x894f => Ok(Layer::Nsh),
         PPP_WITHIN => Ok(Layer::Ppp),
         ..FIRST_ETHER_TYPE => Ok(Layer::Llc),
         _ => Err(Reason::EtherType(ether_type)),
@@ -261,6 +292,29 @@ fn routes(cursor: &mut Cursor) -> Result<(), Reason> {
         if (family, length) == (0, 0) {
             return Ok(());
         }
+    }
+}
+
+/// Takes a data header of L2TP version 2 off (RFC 2661, section 3.1): flags say which fields it has.
+fn l2tp(cursor: &mut Cursor) -> Step {
+    let flags = cursor.half(0)?;
+    let field = |bit: u16, bytes: usize| if flags & bit != 0 { bytes } else { 0 };
+    let offset_at = 6 + field(0x4000, 2) + field(0x0800, 4);
+    let padding = if flags & 0x0200 != 0 { 2 + usize::from(cursor.half(offset_at)?) } else { 0 };
+    cursor.skip(offset_at + padding)?;
+    Ok(Layer::Ppp)
+}
+
+/// Takes a network service header off (RFC 8300, section 2.2).
+fn nsh(cursor: &mut Cursor) -> Step {
+    let (length, next) = (4 * usize::from(cursor.byte(1)? & 0x3f), cursor.byte(3)?);
+    cursor.skip(length.max(8))?;
+    match next {
+        1 | 2 => Ok(Layer::Ip),
+        3 => Ok(Layer::Ethernet),
+        4 => Ok(Layer::Nsh),
+        5 => Ok(Layer::Mpls),
+        _ => Err(reason::NOT_IP.into()),
     }
 }
 

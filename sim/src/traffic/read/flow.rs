@@ -6,7 +6,6 @@
 
 use super::assemble::Collector;
 use super::class;
-use super::content::Content;
 use super::coverage::Coverage;
 use super::decode::{Endpoint, Segment, Tcp};
 use super::draft::Draft;
@@ -15,6 +14,7 @@ use super::ledger::{Ledger, reason};
 use super::options::Direction;
 use super::orientation::Shares;
 use crate::traffic::CaptureCounts;
+use crate::traffic::class::head::Head;
 use crate::traffic::class::{FlowClass, Observed, Protocol};
 use crate::traffic::connection::{Kind, ServerThink, Write, Writes};
 use crate::traffic::datagrams::{Datagram, Datagrams, MOST_BYTES, SILENCE, Service, Tunnel};
@@ -29,6 +29,14 @@ pub const WRITE_GAP: Dur = Dur::from_millis(500);
 const QUIC_PORT: u16 = 443;
 /// Answers of a side from which the time that a server thinks is taken.
 const MOST_ANSWERS: usize = 64;
+/// So many packets of a flow are remembered.
+const RECENT: usize = 4;
+/// A packet passes from one interface of a host to another within this time, nanoseconds.
+const PASSING: i64 = 5_000_000;
+/// The same connection behind a translation of addresses begins within this time, nanoseconds.
+const TRANSLATION: i64 = 50_000_000;
+/// Fewer connections say nothing of how a capture was made.
+const FEW: u64 = 5;
 /// Data so far before a side's initial sequence number belongs to another SYN-ACK than the one that was kept.
 const FAR_BEHIND: i32 = -(1 << 20);
 
@@ -38,10 +46,24 @@ type Key = (Endpoint, Endpoint, u8);
 /// All flows of one capture.
 pub struct Flows {
     direction: Direction,
+    copies: Copies,
     current: HashMap<Key, usize>,
     /// The flow of the last packet; that of the next is often the same.
     recent: Option<(Key, usize)>,
     flows: Vec<Flow>,
+}
+
+/// What stands in a capture again.
+#[derive(Default)]
+struct Copies {
+    packets: u64,
+    bytes: u64,
+}
+
+impl Copies {
+    fn add(&mut self, wire: u32) {
+        (self.packets, self.bytes) = (self.packets + 1, self.bytes + u64::from(wire));
+    }
 }
 
 struct Flow {
@@ -54,6 +76,14 @@ struct Flow {
     wire: u64,
     /// The sender of the first packet.
     first_sender: usize,
+    /// The interface of the first packet, 0 if the capture does not say.
+    interface: u32,
+    /// Whether each side has sent a packet.
+    has_sent: [bool; 2],
+    /// What the first packet with payload begins with.
+    head: Head,
+    /// Packets of late, to know copies of them from another interface.
+    recent: [Seen; RECENT],
     handshake: Handshake,
     closed: bool,
     observed: Observed,
@@ -62,7 +92,6 @@ struct Flow {
     turn: Option<(usize, i64)>,
     /// IP's protocol.
     protocol: u8,
-    tunnel: Option<Tunnel>,
     /// Its packets if it is [`Kind::Datagrams`]; those of the second side are reverse.
     datagrams: Vec<Datagram>,
 }
@@ -79,6 +108,20 @@ struct Side {
     last_data: i64,
     /// From the last new data of the other side to its own, of its first [`MOST_ANSWERS`] answers, in ns.
     answers: Vec<i64>,
+    /// Sequence number of its first packet.
+    first_number: Option<u32>,
+    /// The highest acknowledgement of it, as long as no packet of it was seen.
+    acknowledged: Option<u32>,
+}
+
+/// A packet of late.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Seen {
+    at: i64,
+    interface: u32,
+    side: usize,
+    /// What tells packets of one side apart: sequence number and length, or the beginning of the payload.
+    mark: u64,
 }
 
 /// Who opened the connection, as far as packets say so, and the round trip as it becomes known.
@@ -100,7 +143,13 @@ struct Handshake {
 impl Flows {
     /// Returns an empty set of flows; `direction` says which payload counts.
     pub fn new(direction: Direction) -> Flows {
-        Flows { direction, current: HashMap::new(), recent: None, flows: Vec::new() }
+        Flows {
+            direction,
+            copies: Copies::default(),
+            current: HashMap::new(),
+            recent: None,
+            flows: Vec::new(),
+        }
     }
 
     /// Returns whether no segment was added.
@@ -123,8 +172,20 @@ impl Flows {
             _ => self.open(key, side, segment, Kind::Tcp),
         };
         let flow = &mut self.flows[place];
-        flow.count(segment);
+        flow.count(segment, side);
+        let mark = u64::from(tcp.seq) << 32 | u64::from(segment.payload) << 8 | u64::from(tcp.flags);
+        if flow.is_copy(Seen {
+            at: segment.at,
+            interface: segment.interface,
+            side,
+            mark: mark ^ u64::from(tcp.ack),
+        }) {
+            self.copies.add(segment.wire);
+            return;
+        }
+        flow.sides[side].first_number.get_or_insert(tcp.seq);
         flow.shake_hands(segment.at, tcp, side);
+        flow.infer(segment.at, tcp, side);
         flow.closed |= tcp.flags & (Tcp::FIN | Tcp::RST) != 0;
         // The text that some hosts put into a RST is no payload.
         if segment.payload > 0 && !tcp.has(Tcp::RST) {
@@ -138,12 +199,18 @@ impl Flows {
     fn add_datagram(&mut self, segment: &Segment) {
         let (key, side) = key(segment);
         let is_on_port = segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT;
-        let is_quic = segment.content == Content::Quic || is_on_port && segment.protocol == IpNumber::UDP.0;
+        let is_quic = segment.is_quic || is_on_port && segment.protocol == IpNumber::UDP.0;
         let kind = if is_quic { Kind::Quic } else { Kind::Datagrams };
         let known = self.find(&key).filter(|&place| self.flows[place].takes(segment, kind));
         let place = known.unwrap_or_else(|| self.open(key, side, segment, kind));
         let flow = &mut self.flows[place];
-        flow.count(segment);
+        flow.count(segment, side);
+        if let Some(mark) = segment.head.mark() {
+            if flow.is_copy(Seen { at: segment.at, interface: segment.interface, side, mark }) {
+                self.copies.add(segment.wire);
+                return;
+            }
+        }
         flow.observed.add(segment.at, side, segment.head);
         match flow.kind {
             Kind::Datagrams => flow.add_packets(segment, side),
@@ -169,13 +236,16 @@ impl Flows {
             packets: 0,
             wire: 0,
             first_sender: side,
+            interface: segment.interface,
+            has_sent: [false; 2],
+            head: Head::default(),
+            recent: [Seen::default(); RECENT],
             handshake: Handshake::default(),
             closed: false,
             sides: [from_start(), from_start()],
             observed: Observed::default(),
             turn: None,
             protocol: segment.protocol,
-            tunnel: None,
             datagrams: Vec::new(),
         });
         let place = self.flows.len() - 1;
@@ -187,10 +257,18 @@ impl Flows {
     /// Hands the flows over, and remarks on those that began before the capture.
     pub fn finish(self, ledger: &mut Ledger, collector: &mut Collector) {
         let mut counts = ledger.capture.unwrap_or_default();
+        let copies = translated(&self.flows);
+        let (mut copied, mut copied_bytes) = (0, 0);
+        let (mut one_sided, mut connections) = (0, 0);
         let clients = clients(&self.flows);
         let (mut late, mut late_bytes) = (0, 0);
         let mut tunnels: BTreeMap<Tunnel, (u64, u64)> = BTreeMap::new();
         for ((order, flow), client) in self.flows.into_iter().enumerate().zip(clients) {
+            if copies.contains(&order) {
+                (copied, copied_bytes) = (copied + 1, copied_bytes + flow.wire);
+                ledger.skip_connection(reason::COPY, flow.packets, flow.wire);
+                continue;
+            }
             flow.add_to(&mut counts);
             let sender = if self.direction == Direction::Up { client } else { 1 - client };
             let payload = flow.sides[sender].bytes();
@@ -201,7 +279,11 @@ impl Flows {
             }
             ledger.used += flow.packets;
             counts.used_bytes += flow.wire;
-            if let Some(tunnel) = flow.tunnel {
+            if flow.kind == Kind::Tcp {
+                (connections, one_sided) =
+                    (connections + 1, one_sided + u64::from(flow.has_sent.contains(&false)));
+            }
+            if let Some(tunnel) = flow.tunnel(client) {
                 let (flows, bytes) = tunnels.entry(tunnel).or_default();
                 (*flows, *bytes) = (*flows + 1, *bytes + flow.wire);
             }
@@ -215,6 +297,34 @@ impl Flows {
         ledger.capture = Some(counts);
         if late > 0 {
             collector.add_note(began_before(&ledger.path, late, late_bytes));
+        }
+        let name = base(&ledger.path);
+        let note = |kind, text: String| Note::new(kind, Some(name.clone()), format!("{name}: {text}"));
+        if copied > 0 {
+            let text = format!(
+                "{copied} connections stand twice, with other addresses a moment later, as a router that translates \
+                 addresses shows them on all its interfaces; each counts once"
+            );
+            collector.add_note(Note {
+                count: Some(copied),
+                bytes: Some(copied_bytes),
+                ..note(NoteKind::Doubled, text)
+            });
+        }
+        if let Copies { packets: packets @ 1.., bytes } = self.copies {
+            let text = format!("{packets} packets stand twice, from several interfaces; each counts once");
+            collector.add_note(Note {
+                count: Some(packets),
+                bytes: Some(bytes),
+                ..note(NoteKind::Doubled, text)
+            });
+        }
+        if connections >= FEW && 10 * one_sided >= 9 * connections {
+            let text = format!(
+                "of {one_sided} connections packets of one direction only were captured; sizes are taken from sequence \
+                 numbers, and RTTs are not known"
+            );
+            collector.add_note(Note { count: Some(one_sided), ..note(NoteKind::Doubt, text) });
         }
         for (tunnel, (flows, bytes)) in tunnels {
             collector.add_note(is_tunnel(&ledger.path, tunnel, flows, (bytes, counts.bytes)));
@@ -245,6 +355,33 @@ fn is_tunnel(path: &str, tunnel: Tunnel, flows: u64, (bytes, all): (u64, u64)) -
     );
     let note = Note::new(NoteKind::Tunnel, Some(name), text);
     Note { count: Some(flows), bytes: Some(bytes), ..note }
+}
+
+/// Returns the flows, by their places, that are others seen again behind a translation of addresses: at once, on
+/// another interface, with one end the same and the same [`Flow::likeness`].
+fn translated(flows: &[Flow]) -> HashSet<usize> {
+    let mut known: HashMap<(Endpoint, (u64, u64)), usize> = HashMap::new();
+    let mut copies = HashSet::new();
+    for (place, flow) in flows.iter().enumerate() {
+        let Some(likeness) = flow.likeness().filter(|_| flow.interface != 0) else { continue };
+        for side in 0..2 {
+            // Which side of the likeness an end has must not matter.
+            let likeness =
+                if side == 0 || flow.kind != Kind::Tcp { likeness } else { (likeness.1, likeness.0) };
+            match known.get(&(flow.ends[side], likeness)) {
+                Some(&first)
+                    if flows[first].interface != flow.interface
+                        && flow.start.saturating_sub(flows[first].start) <= TRANSLATION =>
+                {
+                    copies.insert(place);
+                }
+                _ => {
+                    known.insert((flow.ends[side], likeness), place);
+                }
+            }
+        }
+    }
+    copies
 }
 
 /// Returns the key of a segment's flow, and which side sent it.
@@ -286,9 +423,62 @@ impl Flow {
         self.ends.map(|end| (end.host, end.port))
     }
 
-    fn count(&mut self, segment: &Segment) {
+    fn count(&mut self, segment: &Segment, side: usize) {
         self.packets += 1;
         self.wire += u64::from(segment.wire);
+        if self.head.payload() == 0 {
+            self.head = segment.head;
+        }
+        if !self.has_sent[side] {
+            self.has_sent[side] = true;
+            // What acknowledgements told of this side is known better now.
+            self.sides[side].writes.clear();
+        }
+    }
+
+    /// Returns whether this is a copy of a packet of late, seen on another interface, and remembers it.
+    fn is_copy(&mut self, packet: Seen) -> bool {
+        if packet.interface == 0 {
+            return false;
+        }
+        let is_same = |seen: &Seen| {
+            let within = packet.at.saturating_sub(seen.at) <= PASSING;
+            within
+                && seen.interface != packet.interface
+                && (seen.side, seen.mark) == (packet.side, packet.mark)
+        };
+        if self.recent.iter().any(is_same) {
+            return true;
+        }
+        self.recent.rotate_right(1);
+        self.recent[0] = packet;
+        false
+    }
+
+    /// Takes the payload of a side of which no packet was seen from what the other one acknowledges.
+    fn infer(&mut self, at: i64, tcp: &Tcp, side: usize) {
+        if self.has_sent[1 - side] || !tcp.has(Tcp::ACK) || tcp.has(Tcp::RST) {
+            return;
+        }
+        let other = &mut self.sides[1 - side];
+        let added = other.acknowledged.map_or(0, |before| tcp.ack.wrapping_sub(before));
+        if added < 1 << 30 {
+            other.acknowledged = Some(tcp.ack);
+            other.write(at, u64::from(added), true);
+        }
+    }
+
+    /// Returns what a flow and its copy behind a translation of addresses have in common, beside one end: initial sequence
+    /// numbers, or of datagrams the first bytes and the amounts.
+    fn likeness(&self) -> Option<(u64, u64)> {
+        if self.kind == Kind::Tcp {
+            let number = |side: &Side| side.isn.or(side.first_number).map(u64::from);
+            let [first, second] = self.sides.each_ref().map(number);
+            return first.zip(second);
+        }
+        let bytes = self.datagrams.iter().map(|datagram| u64::from(datagram.bytes())).sum::<u64>();
+        let payload = bytes + self.sides[0].bytes() + self.sides[1].bytes();
+        self.head.mark().map(|mark| (mark, self.packets << 40 ^ payload))
     }
 
     /// Returns whether a packet that is not TCP continues this flow. One with a long header of QUIC does not continue
@@ -311,9 +501,6 @@ impl Flow {
         }
         self.datagrams.push(Datagram::new(at, left as u16, side == 1));
         self.sides[side].last_data = self.sides[side].last_data.max(segment.at);
-        if let Content::Tunnel(tunnel) = segment.content {
-            self.tunnel.get_or_insert(tunnel);
-        }
     }
 
     /// Returns the side whose datagrams have more bytes.
@@ -433,18 +620,29 @@ impl Flow {
     }
 
     fn class(&self, client: usize, hosts: [&[u8]; 2], collector: &Collector) -> FlowClass {
-        let protocol = match self.kind {
+        let writes = [client, 1 - client].map(|side| self.sides[side].writes.as_slice());
+        let shape = self.observed.shape(self.carrier(), client, self.ports(client), writes);
+        collector.flow_class(hosts, &shape)
+    }
+
+    fn carrier(&self) -> Protocol {
+        match self.kind {
             Kind::Tcp => Protocol::Tcp,
             Kind::Quic => Protocol::Quic,
             Kind::Datagrams if self.protocol == IpNumber::UDP.0 => Protocol::Udp,
             Kind::Datagrams => Protocol::Ip(self.protocol),
-        };
-        let by_role = [client, 1 - client];
-        let writes = by_role.map(|side| self.sides[side].writes.as_slice());
-        let mut shape =
-            self.observed.shape(protocol, client, by_role.map(|side| self.ends[side].port), writes);
-        shape.named = shape.named.or(self.tunnel.map(|_| FlowClass::Vpn));
-        collector.flow_class(hosts, &shape)
+        }
+    }
+
+    /// Returns the ports of client and server.
+    fn ports(&self, client: usize) -> [u16; 2] {
+        [client, 1 - client].map(|side| self.ends[side].port)
+    }
+
+    /// Returns the tunnel that datagrams are.
+    fn tunnel(&self, client: usize) -> Option<Tunnel> {
+        let is_datagrams = self.kind == Kind::Datagrams;
+        self.observed.tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
     }
 
     fn into_draft(
@@ -458,12 +656,13 @@ impl Flow {
         let hosts = [client_end, server_end].map(|end| end.host.to_string());
         let flow_class = self.class(client, hosts.each_ref().map(String::as_bytes), collector);
         let server_think = self.server_think(client, sender);
+        let tunnel = self.tunnel(client);
         let [first, second] = self.sides;
         let side = if sender == 0 { first } else { second };
         let mut duration = Dur(side.last_data.saturating_sub(self.start).max(0) as u64);
         let mut writes = Writes::from(side.writes);
         if self.kind == Kind::Datagrams {
-            let service = Service { protocol: self.protocol, port: server_end.port, tunnel: self.tunnel };
+            let service = Service { protocol: self.protocol, port: server_end.port, tunnel };
             let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.turned() };
             let datagrams = Datagrams::listed(service, self.datagrams.into_iter().map(turn).collect());
             duration = datagrams.duration();

@@ -14,7 +14,7 @@ fn end(last: u8, port: u16) -> Endpoint {
 
 /// Returns a UDP datagram over IPv4 and Ethernet.
 fn packet(ms: i64, (from, to): (Endpoint, Endpoint), payload: u32) -> Segment {
-    let (ip_bytes, wire, content) = (payload + 28, payload + 42, Content::Unknown);
+    let (ip_bytes, wire, is_quic) = (payload + 28, payload + 42, false);
     Segment {
         at: ms * MS,
         from,
@@ -25,8 +25,9 @@ fn packet(ms: i64, (from, to): (Endpoint, Endpoint), payload: u32) -> Segment {
         overclaimed: 0,
         protocol: 17,
         tcp: None,
-        content,
+        is_quic,
         head: Head::new(payload, &[]),
+        interface: 0,
     }
 }
 
@@ -57,8 +58,8 @@ impl Wire {
         self.flows.add(&packet(ms, (from, to), payload));
     }
 
-    fn showing(&mut self, ms: i64, from: Endpoint, to: Endpoint, content: Content) {
-        self.flows.add(&Segment { content, ..packet(ms, (from, to), 1000) });
+    fn showing(&mut self, ms: i64, from: Endpoint, to: Endpoint, is_quic: bool) {
+        self.flows.add(&Segment { is_quic, ..packet(ms, (from, to), 1000) });
     }
 
     /// Returns a SYN at `ms`, SYN-ACK 30 ms later, ACK 10 ms after that; sequence numbers 100 and 900.
@@ -213,7 +214,7 @@ fn flow__quic_by_its_long_header_on_any_port() {
     let mut wire = Wire::new(Direction::Down);
     let (client, server) = (end(1, 50_000), end(2, 8443));
     wire.udp(0, client, server, 20);
-    wire.showing(100, client, server, Content::Quic);
+    wire.showing(100, client, server, true);
     wire.udp(130, server, client, 1300);
     wire.udp(200_000, server, client, 1200);
     let traffic = wire.traffic();
@@ -238,7 +239,7 @@ fn flow__protocols_between_the_same_hosts_are_flows_of_their_own() {
     let mut wire = Wire::new(Direction::Down);
     for protocol in [1, 50, 47] {
         let plain = packet(0, (end(1, 0), end(2, 0)), 1000);
-        wire.flows.add(&Segment { protocol, content: Content::of_protocol(protocol), ..plain });
+        wire.flows.add(&Segment { protocol, ..plain });
     }
     let traffic = wire.traffic();
     let protocol = |one: &Connection| one.writes.datagrams().unwrap().service.protocol;

@@ -1,6 +1,5 @@
 //! Finds the connection of IP fragments behind the first, which have no ports.
 
-use super::content::Content;
 use super::decode::{Datagram, LaterFragment, Segment, Tcp};
 use super::ledger::reason;
 use super::reason::Reason;
@@ -56,7 +55,7 @@ impl Fragments {
             header: tcp.header,
         });
         let ip_bytes = *ip_bytes;
-        let (content, head) = (Content::default(), Head::new(*length, &[]));
-        Ok(Segment { at, payload: *length, ip_bytes, wire, overclaimed: 0, tcp, content, head, ..*segment })
+        let (is_quic, head) = (false, Head::new(*length, &[]));
+        Ok(Segment { at, payload: *length, ip_bytes, wire, overclaimed: 0, tcp, is_quic, head, ..*segment })
     }
 }

@@ -38,6 +38,8 @@ pub struct Input {
     /// Resident bytes above which reading ends, if there is a bound.
     ceiling: Option<u64>,
     looked: u64,
+    /// The fault was taken, so that nothing more is to be read.
+    is_torn: bool,
     /// What the file is and its hash, if something else has read it.
     given: Option<(&'static str, String)>,
 }
@@ -128,6 +130,7 @@ impl Input {
             body,
             delivered: 0,
             fault: None,
+            is_torn: false,
             ceiling: None,
             looked: 0,
             given: None,
@@ -140,8 +143,11 @@ impl Input {
         let mut head = Vec::new();
         let outcome = self.body.by_ref().take(PEEK_BYTES).read_to_end(&mut head);
         self.delivered = head.len() as u64;
-        if let Err(error) = outcome {
-            return Err(self.describe(&error));
+        match outcome {
+            Ok(_) => {}
+            Err(error) if head.is_empty() => return Err(self.describe(&error)),
+            // What came before can be recognised, and a capture used.
+            Err(error) => self.fault = Some(Fault::Io(error)),
         }
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);
@@ -217,6 +223,18 @@ impl Input {
         hash.chain_update(self.delivered.to_le_bytes()).finalize().into()
     }
 
+    /// Takes the fault of gzip data that end early or are damaged, so that what came before can be used, and returns it as
+    /// a phrase.
+    pub fn take_tear(&mut self) -> Option<String> {
+        let is_torn = matches!((&self.body, &self.fault), (Body::Gzip(_), Some(Fault::Io(_))));
+        let Some(Fault::Io(error)) = self.fault.take_if(|_| is_torn) else { return None };
+        self.is_torn = true;
+        match self.describe(&error) {
+            Error::File { problem, .. } => Some(problem),
+            other => Some(other.to_string()),
+        }
+    }
+
     /// Reads to the end and returns the SHA-256 of the stored bytes.
     ///
     /// # Errors
@@ -268,11 +286,11 @@ impl Input {
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.look_at_memory();
-        if self.fault.is_some() {
+        if matches!(self.fault, Some(Fault::Long { .. } | Fault::Memory)) {
             return Ok(0);
         }
         let mut count = self.head.read(buffer)?;
-        if count == 0 && !buffer.is_empty() {
+        if count == 0 && !buffer.is_empty() && self.fault.is_none() && !self.is_torn {
             count = self.read_body(buffer);
         }
         self.delivered += count as u64;

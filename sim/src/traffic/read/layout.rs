@@ -135,6 +135,13 @@ fn objects_of(head: &[u8]) -> Vec<Value> {
     found
 }
 
+/// Returns the names of the first object of a text of JSON; `None` if it is none.
+pub fn names_of_object(head: &[u8]) -> Option<Vec<String>> {
+    let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
+    let objects = if is_json { objects_of(head) } else { Vec::new() };
+    objects.first()?.as_object().map(|object| object.keys().cloned().collect())
+}
+
 impl Spec {
     /// Returns how many names a file must have to be of this format.
     fn needed(&self) -> usize {

@@ -35,6 +35,12 @@ pub mod reason {
     pub const OTHER_ROW: &str = "row of another kind than those that are read";
     pub const NOT_CARRIED: &str = "answered by the proxy itself, so not carried by its link";
     pub const CLOSING: &str = "close or keep-alive after silence, no transfer";
+    pub const DOT11_OTHER: &str = "802.11 management and control";
+    pub const DOT11_EMPTY: &str = "802.11 data without content";
+    pub const DOT11_PROTECTED: &str = "encrypted 802.11 data (airdecap-ng decrypts it)";
+    pub const DOT11_AGGREGATE: &str = "802.11 aggregate of several packets (A-MSDU)";
+    pub const CAPWAP_OTHER: &str = "CAPWAP keep-alive";
+    pub const COPY: &str = "connection seen again behind a translation of addresses";
     pub const NO_TIME: &str = "packet without time stamp";
 }
 

@@ -35,6 +35,26 @@ pub enum Layer {
     Geneve,
     /// User data of mobile networks (GTP-U).
     Gtp,
+    /// IEEE 802.11.
+    Dot11,
+    /// The same with its header padded to four bytes.
+    Dot11Padded,
+    /// The same with the two bytes of frame control exchanged, as some access points send it within CAPWAP.
+    Dot11Swapped,
+    Radiotap,
+    Prism,
+    /// AVS, a successor of Prism's.
+    Avs,
+    /// Per-packet information, which names the link type of what follows.
+    Ppi,
+    /// Sniffed packets on their way to a monitor (MikroTik).
+    Tzsp,
+    /// Data between access points and their controller (RFC 5415).
+    Capwap,
+    /// Data of L2TP version 2 (RFC 2661).
+    L2tp,
+    /// Network service header (RFC 8300).
+    Nsh,
 }
 
 /// A link type that can be read.
@@ -72,6 +92,11 @@ pub const LINKS: &[Link] = &[
     link(11, "ATM with LLC (RFC 1483, old number)", Layer::Llc),
     link(100, "ATM with LLC (RFC 1483)", Layer::Llc),
     link(239, "Linux netfilter log (NFLOG)", Layer::Nflog),
+    link(105, "IEEE 802.11", Layer::Dot11),
+    link(127, "IEEE 802.11 with radiotap header", Layer::Radiotap),
+    link(119, "IEEE 802.11 with Prism header", Layer::Prism),
+    link(163, "IEEE 802.11 with AVS header", Layer::Avs),
+    link(192, "PPI", Layer::Ppi),
 ];
 
 /// Names of link types that cannot be read.
@@ -80,22 +105,17 @@ const OTHERS: &[(u32, &str)] = &[
     (7, "ARCNET"),
     (8, "SLIP"),
     (10, "FDDI"),
-    (105, "IEEE 802.11"),
     (107, "Frame Relay"),
     (109, "OpenBSD encrypted"),
     (114, "LocalTalk"),
     (117, "OpenBSD pflog"),
-    (119, "IEEE 802.11 with Prism header"),
     (122, "IP over Fibre Channel"),
     (123, "ATM of SunATM"),
-    (127, "IEEE 802.11 with radiotap header"),
     (138, "IP over IEEE 1394"),
     (143, "DOCSIS"),
     (144, "Linux IrDA"),
-    (163, "IEEE 802.11 with AVS header"),
     (187, "Bluetooth HCI"),
     (189, "Linux USB"),
-    (192, "PPI"),
     (195, "IEEE 802.15.4"),
     (197, "ERF"),
     (201, "Bluetooth HCI with direction"),
@@ -114,6 +134,18 @@ const OTHERS: &[(u32, &str)] = &[
 /// Returns what frames of link type `number` begin with; `None` when they cannot be read.
 pub fn layer(number: u32) -> Option<Layer> {
     LINKS.iter().find(|link| link.number == number).map(|link| link.layer)
+}
+
+/// Returns a number for the interface that a frame names and its direction through it: Linux's cooked frames do.
+pub fn interface(number: u32, frame: &[u8]) -> Option<u32> {
+    let word = |at: usize| {
+        frame.get(at..at + 4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    };
+    match number {
+        113 => word(0).map(|word| 1 + (word >> 16)),
+        276 => word(4).zip(frame.get(10)).map(|(index, kind)| index << 8 | u32::from(*kind)),
+        _ => None,
+    }
 }
 
 /// Returns the name of a link type, if it is known.

@@ -6,13 +6,13 @@
 //! | `zeek-http` alone | one `uid` | one per request |
 //! | `zeek-conn` alone, or a `uid` without requests | one row | one: the log has no pauses |
 //! | `har` | one connection of the browser | one per answer |
-//! | `nfdump` | the rows of one 5-tuple without a pause of 15 s | one |
-//! | `pcap`, `pcapng` | one TCP connection or UDP/443 flow | split at pauses over 0.5 s |
+//! | a format that a file describes, rows of flows | the rows of one 5-tuple; see [`pairing`] | one per part |
+//! | such a format, rows of requests | one request | one |
+//! | `pcap`, `pcapng`, `snoop`, `erf` | one TCP connection or UDP/443 flow | split at pauses over 0.5 s |
 //! | `access-log` (Common or Combined Log Format) | one request | one |
 //! | `table` (delimited text with named columns) | one row, or one connection id | one per row |
 //!
-//! Order in a file never matters. Not supported: W3C extended logs, JSON arrays, captures in any
-//! other format.
+//! Order in a file never matters.
 
 mod access_log;
 mod assemble;
@@ -20,7 +20,6 @@ mod capture;
 mod class;
 mod clock;
 mod columns;
-mod content;
 mod coverage;
 mod declared;
 mod decode;
@@ -47,13 +46,16 @@ mod orientation;
 mod pages;
 mod pairing;
 mod parallel;
+mod quic;
 mod reason;
+mod records;
 mod requests;
 mod sampling;
 mod sniff;
 mod spec;
 mod stamp;
 mod table;
+mod wireless;
 mod zeek;
 mod zeek_join;
 mod zeek_json;
@@ -67,6 +69,7 @@ pub use options::{Direction, ReadOptions, Rows};
 pub use spec::{Spec, known as known_formats};
 
 use super::Traffic;
+use super::note::{Note, NoteKind};
 use crate::error::{Error, Result};
 use assemble::Collector;
 use columns::Columns;
@@ -198,6 +201,8 @@ fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Colle
     match format {
         Format::Pcap => capture::read_pcap(&mut input, &mut ledger, &mut part)?,
         Format::PcapNg => capture::read_pcapng(&mut input, &mut ledger, &mut part)?,
+        Format::Snoop => capture::read_snoop(&mut input, &mut ledger, &mut part)?,
+        Format::Erf => capture::read_erf(&mut input, &mut ledger, &mut part)?,
         Format::ZeekTsv => zeek::read(&mut input, &mut ledger, &mut part)?,
         Format::ZeekJson => zeek_json::read(&mut input, &mut ledger, &mut part)?,
         Format::Har => har::read(&mut input, &mut ledger, &mut part)?,
@@ -207,6 +212,13 @@ fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Colle
     }
     if ledger.capture.is_none() {
         ledger.content = Some(input.content());
+    } else if !part.options.strict && ledger.used > 0 {
+        input.drain();
+        if let Some(tear) = input.take_tear() {
+            let name = input::base(&ledger.path);
+            let text = format!("{name}: {tear}; it is used up to there");
+            part.add_note(Note { row: Some(ledger.rows), ..Note::new(NoteKind::LeftOut, Some(name), text) });
+        }
     }
     ledger.sha256 = input.finish()?;
     ledger.check()?;

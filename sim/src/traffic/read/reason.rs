@@ -46,7 +46,6 @@ const ETHER_TYPES: &[(u16, &str)] = &[
     (0x8906, "FCoE"),
     (0x890d, "802.11 management over Ethernet"),
     (0x8915, "RoCE"),
-    (0x894f, "NSH"),
     (0x9000, "Ethernet loopback"),
 ];
 
@@ -114,7 +113,7 @@ mod tests {
         assert_eq!(shown(Reason::EtherType(0x88cc)), "EtherType 0x88cc (LLDP)");
         assert_eq!(shown(Reason::EtherType(0x1234)), "EtherType 0x1234");
         assert_eq!(shown(Reason::Ppp(0xc021)), "PPP protocol 0xc021 (LCP)");
-        assert_eq!(shown(Reason::LinkType(105)), "link type 105 (IEEE 802.11)");
+        assert_eq!(shown(Reason::LinkType(187)), "link type 187 (Bluetooth HCI)");
         assert_eq!(shown(Reason::LinkType(9999)), "link type 9999");
     }
 }

@@ -4,7 +4,7 @@ use super::input::Input;
 use super::layout::{self, Layout};
 use super::lines::{shown, trim_end};
 use super::spec::Spec;
-use super::{access_log, columns, har, zeek_json};
+use super::{access_log, columns, har, records, zeek_json};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub enum Format {
     Pcap,
     PcapNg,
+    Snoop,
+    Erf,
     ZeekTsv,
     ZeekJson,
     Har,
@@ -29,6 +31,8 @@ impl Format {
         let name = match self {
             Format::Pcap => "pcap",
             Format::PcapNg => "pcapng",
+            Format::Snoop => "snoop",
+            Format::Erf => "erf",
             Format::ZeekTsv | Format::ZeekJson => "zeek",
             Format::Har => "har",
             Format::Declared(layout) => &layout.spec.name,
@@ -39,8 +43,8 @@ impl Format {
     }
 }
 
-const KNOWN: &str = "known are Zeek conn.log, http.log, ssl.log and quic.log (TSV or JSON lines), pcap, pcapng, HAR, \
-    nfdump's CSV, Common/Combined Log Format, and delimited text with a header of named columns, each plain or gzipped";
+/// Where users find what is known.
+const KNOWN: &str = "mousehole inspect --formats lists what can be read";
 
 /// Lines of the head in which an access log must show itself.
 const TRIED_LINES: usize = 20;
@@ -69,6 +73,8 @@ fn capture(head: &[u8]) -> Option<Format> {
         [0xa1, 0xb2, 0x3c, 0x4d] | [0x4d, 0x3c, 0xb2, 0xa1] => Some(Format::Pcap),
         [0x34, 0xcd, 0xb2, 0xa1] => Some(Format::Pcap),
         [0x0a, 0x0d, 0x0d, 0x0a] => Some(Format::PcapNg),
+        _ if records::is_snoop(head) => Some(Format::Snoop),
+        _ if records::is_erf(head) => Some(Format::Erf),
         _ => None,
     }
 }
@@ -107,6 +113,17 @@ fn unknown(path: &str, head: &[u8]) -> Error {
     Error::file(path, format!("unknown format: it begins with {}{hint}; {KNOWN}", first_bytes(head)))
 }
 
+/// Returns whether the first lines are whole numbers, as the traces of mahimahi are.
+fn is_numbers(head: &[u8]) -> bool {
+    let mut lines = head
+        .split(|&c| c == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty())
+        .take(5)
+        .peekable();
+    lines.peek().is_some() && lines.all(|line| line.iter().all(u8::is_ascii_digit))
+}
+
 fn first_bytes(head: &[u8]) -> String {
     let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
     let printable = line.iter().take(40).all(|&c| c >= 0x20 || c == b'\t' || c == b'\r');
@@ -118,9 +135,8 @@ fn first_bytes(head: &[u8]) -> String {
 }
 
 /// Returns what a file of an unsupported kind looks like, so that the error can say what to do.
-fn hint(head: &[u8]) -> Option<&'static str> {
+fn hint(head: &[u8]) -> Option<String> {
     const HINTS: &[(&[u8], &str)] = &[
-        (b"snoop\0", "it looks like a snoop capture; editcap -F pcap converts it"),
         (b"GMBU", "it looks like a Network Monitor capture; editcap -F pcap converts it"),
         (b"XCP\0", "it looks like a NetXRay capture; editcap -F pcap converts it"),
         (b"PK\x03\x04", "it looks like zip; unpack it first"),
@@ -131,12 +147,41 @@ fn hint(head: &[u8]) -> Option<&'static str> {
         (b"PAR1", "it looks like Parquet, which the mousehole command and the Python package read"),
         (b"\xff\xfe", "it looks like UTF-16; save it as UTF-8"),
         (b"\xfe\xff", "it looks like UTF-16; save it as UTF-8"),
-        (b"[", "a JSON array is not supported; write one object per line"),
-        (b"{", "JSON lines must have Zeek's fields, at least ts and uid or id.orig_h"),
-        (b"#Version", "W3C extended logs are not supported"),
-        (b"#Fields:", "W3C extended logs are not supported"),
+        (b"\x04\x22\x4d\x18", "it looks like lz4; unpack it first"),
+        (b"\x0c\xa5", "it looks like a file of nfcapd; nfdump -r FILE -o csv writes what can be read"),
+        (b"\xa5\x0c", "it looks like a file of nfcapd; nfdump -r FILE -o csv writes what can be read"),
+        (
+            b"#Software",
+            "it looks like a W3C extended log; its line #Fields: must name date, time, c-ip and sc-bytes",
+        ),
+        (
+            b"#Version",
+            "it looks like a W3C extended log; its line #Fields: must name date, time, c-ip and sc-bytes",
+        ),
+        (
+            b"#Fields:",
+            "it looks like a W3C extended log; its line #Fields: must name date, time, c-ip and sc-bytes",
+        ),
     ];
+    if head.get(257..262) == Some(b"ustar") {
+        return Some("it looks like a tar archive; unpack it first".to_string());
+    }
+    if let Some(names) = layout::names_of_object(head) {
+        let names: Vec<String> = names.iter().take(8).map(|name| shown(name.as_bytes())).collect();
+        return Some(format!(
+            "it holds JSON with the names {}; say what they mean in a file and give it with --format, or make a table of them, \
+             such as: (echo start,client,bytes; jq -r '[.TIME, .CLIENT, .BYTES] | @csv' FILE)",
+            names.join(", ")
+        ));
+    }
+    if is_numbers(head) {
+        return Some(
+            "it holds a number per line; a trace of a link's rate is link.rate_trace of a scenario"
+                .to_string(),
+        );
+    }
     let known = HINTS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, hint)| *hint);
-    let columns = "no column of the first line has a known name for start or bytes";
-    known.or_else(|| columns::looks_delimited(head).then_some(columns))
+    let columns = "no column of the first line has a known name for start or bytes; name them start, client and bytes, or say \
+        what they mean in a file and give it with --format";
+    known.or_else(|| columns::looks_delimited(head).then_some(columns)).map(str::to_string)
 }

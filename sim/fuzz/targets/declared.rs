@@ -1,0 +1,24 @@
+//! Logs of the formats that files describe: whole, and rows below headers of flows and of requests. Also descriptions.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mousehole_fuzz::{after, check_traffic, seeds};
+use mousehole_sim::traffic::read::Spec;
+
+const HEADERS: [&[u8]; 5] = [
+    b"ts,te,td,sa,da,sp,dp,pr,ipkt,ibyt,opkt,obyt\n",
+    b"firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flags\n",
+    b"ts,src,dst,sport,dport,proto,bytes\n",
+    b"#Fields: date time c-ip sc-bytes time-taken\n",
+    seeds::EVE.as_bytes(),
+];
+
+fuzz_target!(init: seeds::write("declared"), |data: &[u8]| {
+    check_traffic(&[("log", data)]);
+    for header in HEADERS {
+        check_traffic(&[("log", &after(header, data))]);
+    }
+    if let Ok(text) = std::str::from_utf8(data) {
+        drop(Spec::parse("format.toml", text));
+    }
+});
