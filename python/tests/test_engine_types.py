@@ -99,7 +99,7 @@ NOT_A_NUMBER = float("nan")
         ({"model": "web:sfd", "load": float("inf")}, "traffic.load: inf"),
         ({"connections": [{"start_s": NOT_A_NUMBER}]}, r"traffic.connections\[0\].start_s: nan"),
         ({"connections": ({"start_s": NOT_A_NUMBER},)}, r"traffic.connections\[0\].start_s: nan"),
-        ({"files": "a.pcap"}, "expected a sequence"),
+        ({"files": "a.pcap"}, "it must be a list"),
         ({"model": b"web:sfd"}, "scenario: "),
         ({"model": "web:sfd", "load": object()}, "unsupported type"),
     ],

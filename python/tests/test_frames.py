@@ -204,19 +204,19 @@ ROWS = {"start_s": [0.0, 1.0], "client": ["a", "b"], "bytes": [1500, 3000]}
 
 
 def test_frames__of_other_kinds_are_taken() -> None:
-    expected = mousehole.read(ROWS).to_dicts()
+    expected = mousehole.read(ROWS)
     table = pa.table(ROWS)
     wide = pl.DataFrame(ROWS).with_columns(pl.col("bytes").cast(pl.Int128))
-    assert mousehole.read(wide).to_dicts() == expected
-    assert mousehole.read(table.to_reader()).to_dicts() == expected
-    assert mousehole.read(pl.DataFrame(ROWS).lazy()).to_dicts() == expected
+    assert mousehole.read(wide).equals(expected)
+    assert mousehole.read(table.to_reader()).equals(expected)
+    assert mousehole.read(pl.DataFrame(ROWS).lazy()).equals(expected)
 
 
 def test_frames__of_duckdb_are_taken() -> None:
     duckdb = pytest.importorskip("duckdb")
     made = pa.table(ROWS)
     relation = duckdb.from_arrow(made)
-    assert mousehole.read(relation).to_dicts() == mousehole.read(ROWS).to_dicts()
+    assert mousehole.read(relation).equals(mousehole.read(ROWS))
 
 
 @pytest.mark.parametrize(

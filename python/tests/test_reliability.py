@@ -320,7 +320,12 @@ def test_scenario__wrong_types_are_named(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text('scheme = "sfd"\ntraffic = "web:sfd"\n')
     with pytest.raises(MouseholeError, match=r's\.toml:2: .*"web:sfd", it must be a table of fields'):
         mousehole.run(tmp_path / "s.toml")
-    for text in ("schemes = 5", "schemes = true", "schemes = [1]", "policy = 2020-01-01"):
+    texts = (
+        "schemes = 5", "schemes = true", "schemes = [1]", "policy = 2020-01-01",
+        'schemes = ["sfd"]\noptions = {rate = "1mbit", seed = ""}',
+        'schemes = ["sfd"]\noptions = {rate = "1mbit", "traffic.mix" = ["a"]}',
+    )  # fmt: skip
+    for text in texts:
         (tmp_path / "w.toml").write_text(f'traffic = "web:sfd"\n{text}\n[axes]\nload = [0.5]\n')
         done = said("sweep", "w.toml", "--dry-run", cwd=tmp_path)
         assert done.returncode == 2, done.stderr

@@ -79,7 +79,7 @@ class Given:
 
 def is_stream(source: object) -> bool:
     """Returns whether the source hands over a table by Arrow's C stream: readers, relations of DuckDB."""
-    return hasattr(source, "__arrow_c_stream__") or hasattr(source, "fetch_arrow_table")
+    return hasattr(source, "__arrow_c_stream__")
 
 
 def collected(source: Any) -> FrameLike | Mapping[str, Any]:
@@ -92,8 +92,6 @@ def collected(source: Any) -> FrameLike | Mapping[str, Any]:
     try:
         if isinstance(source, pl.LazyFrame):
             return source.collect()
-        if hasattr(source, "fetch_arrow_table"):  # a relation, whose columns are expressions
-            return cast("FrameLike", source.fetch_arrow_table())
         if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc"):
             return pl.DataFrame(source)
     except Exception as error:

@@ -322,7 +322,7 @@ class _Summary(dict[str, object]):
 def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
           classes: str | Sequence[str] | None, reporter: Reporter | None = None,
           log_format: str | Path | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
-    if isinstance(paths, Iterator | Set):
+    if isinstance(paths, Iterator | Set) and not frames.is_stream(paths):
         paths = list(paths)
     if is_scenario(paths):
         raise MouseholeError(

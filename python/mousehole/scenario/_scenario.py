@@ -120,7 +120,7 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     buffer is needed for the grid; this asks the engine, which refuses options that it does not allow.
     """
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
-        least(field, number or 0, 0)
+        least(field, 0 if number is None else number, 0)
     if options.seed is not None and options.seed > MOST_SEED:
         raise field_error("seed", str(options.seed), f"a whole number from 0 to {MOST_SEED}")
     buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))

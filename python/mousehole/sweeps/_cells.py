@@ -187,6 +187,8 @@ def _with_field(
 ) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns scenario and traffic with a setting that is the path of a field."""
     head, _, rest = name.partition(".")
+    if head == "traffic" and rest.partition(".")[0] in ("mix", "connections"):
+        raise field_error(name, str(value), "in a scenario, which traffic may name; a setting is one value")
     if head == "traffic" and rest:
         section = cast("TrafficSection", _with_path({**given.section}, rest, value))
         return start, replace(given, section=section)

@@ -6,7 +6,6 @@
 //! order, nor on which file was read first. The unit is the client; in a file whose rows are mostly those of a few
 //! clients it is the connection. Each file decides this at a fixed row, before which it leaves out nothing.
 
-use super::zeek_store::uid_number;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +18,18 @@ const NEAR: f64 = 2.0;
 
 /// Returns the hash of a host's name, or of any other name of a unit.
 pub fn hash(name: &[u8]) -> u64 {
-    mixed(uid_number(name))
+    mixed(folded(name))
+}
+
+/// Returns a number that stands for a text, by eight bytes at a time; its low bits are not mixed.
+pub fn folded(text: &[u8]) -> u64 {
+    let fold = |hash: u64, chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        let wide = u128::from(hash ^ u64::from_le_bytes(word)) * 0x9e37_79b9_7f4a_7c15;
+        (wide >> 64) as u64 ^ wide as u64
+    };
+    text.chunks(8).fold(text.len() as u64, fold)
 }
 
 /// What all files together may hold.

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::pages::{self, Hits};
-use super::stamp;
+use super::{sampling, stamp};
 use crate::flow::Class;
 use crate::traffic::class::FlowClass;
 use crate::traffic::datagrams::Datagrams;
@@ -56,13 +56,7 @@ pub fn uid_number(text: &[u8]) -> u64 {
     if stamp::unset(text) {
         return 0;
     }
-    let fold = |hash: u64, chunk: &[u8]| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let wide = u128::from(hash ^ u64::from_le_bytes(word)) * 0x9e37_79b9_7f4a_7c15;
-        (wide >> 64) as u64 ^ wide as u64
-    };
-    text.chunks(8).fold(text.len() as u64, fold).max(1)
+    sampling::folded(text).max(1)
 }
 
 /// Returns what names the connection of a row: its uid, or its place in the file where it has none.
