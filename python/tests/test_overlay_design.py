@@ -12,7 +12,7 @@ def test_overlay_design__is_near_that_of_a_comparison(tmp_path) -> None:  # type
     draws = np.random.default_rng(2)
     rows = [f"{start:.4f},{client},{size}" for start, client, size in zip(
         np.sort(draws.uniform(0, 200, 300)), draws.integers(0, 70, 300),
-        draws.integers(500, 90_000, 300), strict=True,
+        draws.integers(500, 35_000, 300), strict=True,
     )]  # fmt: skip
     file = tmp_path / "capture.csv"
     file.write_text("\n".join(["start_s,client,bytes", *rows]) + "\n")

@@ -61,6 +61,7 @@ from mousehole.runs import (
     require_load,
     run_one,
     run_plan,
+    try_traffic,
 )
 from mousehole.scenario import bottleneck
 
@@ -391,6 +392,7 @@ def prepare(
         if LEAST_FITTED <= short < LEAST_TRANSFERS:
             plan, given = _of_fitted(plan, given, traffic)
         elif short < LEAST_FITTED and not _speaks_for_itself(source, given, traffic):
+            try_traffic(plan, traffic)  # what is wrong with it is said all the same
             return _ready_made(given, short, options, is_sent)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.load_rate(plan.base)

@@ -47,6 +47,11 @@ def require_load(plan: Plan, summary: TrafficSummary | None) -> None:
         raise missing_error("traffic.load", f"a load, such as 0.9, as {held}")
 
 
+def try_traffic(plan: Plan, traffic: _engine.Traffic) -> None:
+    """Raises `MouseholeError` if the traffic cannot be played as asked; plays no more than a moment."""
+    _set_up(plan.scenario(plan.cells[0], plan.baseline), traffic)
+
+
 def most_arrivals(sizes_bytes: Floats, clients: NDArray[np.integer], copies: float) -> float:
     """Returns how many connections a resample hardly exceeds if the capture itself takes so many copies."""
     by_client = np.bincount(np.unique(clients, return_inverse=True)[1].ravel(), weights=sizes_bytes)
