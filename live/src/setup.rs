@@ -129,7 +129,7 @@ fn explain(failure: Failure, requests: &[(String, Request)]) -> Failure {
         }
     };
     let commands: Vec<String> = requests.iter().map(command).collect();
-    Failure::new(format!("{text}; {} needs none, with a queue of its own", commands.join(" and ")))
+    Failure::new(format!("{text}; to shape without it: {}", commands.join(" and ")))
 }
 
 #[cfg(test)]
