@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from validation.live_lab import program
+from validation.lab.live import program
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 INIT = ROOT / "live" / "packages" / "openwrt" / "mousehole.init"
