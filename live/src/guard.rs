@@ -1,7 +1,7 @@
 //! `guard`: keeps true what was asked for while devices and queues come and go.
 //!
 //! Each file `DEV.toml` of a folder says what is to stand at a device, with the keys of `--config` and `mode`. One
-//! process looks whenever the kernel tells of a change of a device or of a queue discipline, and once a second:
+//! process looks whenever the kernel tells of a change of a device or of a queue discipline, and twice a second:
 //!
 //! - a device that comes (back) gets what its file says; what is kept of one that is gone is removed;
 //! - marks follow a CAKE that was made again under another handle; where nothing reads marks any more, or the shaper of
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often everything is looked at although the kernel told of nothing.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// What is said of a device that is not here.
 const WAITS: &str = "waits for the device";
 /// How long a start that failed is put off at first, and at most.
@@ -60,7 +60,7 @@ struct Ward {
 }
 
 /// What `tc` said of a device. It is asked again where the kernel tells of a change, or shows one: to start a program
-/// once a second would be a burden on a small router.
+/// at each look would be a burden on a small router.
 #[derive(Debug)]
 struct Seen {
     print: Vec<u8>,

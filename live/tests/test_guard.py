@@ -220,7 +220,7 @@ def test_random_events__leave_the_right_state_and_no_tables(lab: Lab, tmp_path: 
 
 
 def test_guard_at_rest__starts_no_program(lab: Lab, guard: Guard, tmp_path: Path) -> None:
-    """It looks once a second and asks the kernel; `tc` is run where that tells of a change."""
+    """It looks twice a second and asks the kernel; `tc` is run where that tells of a change."""
     guard.write(QUEUE)
     ifb = f"ifb-{DEVICE}"
     text = shlex.quote(QUEUE + f"download = '{DEVICE}'\n")
