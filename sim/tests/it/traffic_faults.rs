@@ -13,13 +13,14 @@ fn gzip__is_recognised_and_may_have_members() {
 }
 
 #[test]
-fn gzip__cut_short_is_an_error() {
-    let zipped = gzip(&pcap(false, false, 74));
+fn gzip__cut_short_is_an_error_of_logs() {
+    let rows: String = (0..3000).map(|k| conn_row(k, &format!("C{k}"), "a", "b", "9")).collect();
+    let zipped = gzip(format!("{CONN_FIELDS}{rows}").as_bytes());
     let error =
-        contents(&[("p.gz", &zipped[..zipped.len() / 2])], &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.starts_with("p.gz: gzip data ends early after "), "{error}");
+        contents(&[("c.gz", &zipped[..zipped.len() / 2])], &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with("c.gz: gzip data ends early after "), "{error}");
     let error =
-        contents(&[("p.gz", &zipped[..zipped.len() - 3])], &ReadOptions::default()).unwrap_err().to_string();
+        contents(&[("c.gz", &zipped[..zipped.len() - 3])], &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("ends early"), "{error}");
 }
 

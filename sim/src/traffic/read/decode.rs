@@ -1,7 +1,7 @@
 //! Decodes a captured frame into the few fields that matter, those of the innermost IP packet. Lengths are those on
 //! the wire, even if the capture kept only the headers.
 
-use super::encapsulation::Cursor;
+use super::cursor::Cursor;
 use super::ledger::reason;
 use super::link;
 use super::link::Layer;

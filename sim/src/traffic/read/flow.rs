@@ -205,11 +205,10 @@ impl Flows {
         let place = known.unwrap_or_else(|| self.open(key, side, segment, kind));
         let flow = &mut self.flows[place];
         flow.count(segment, side);
-        if let Some(mark) = segment.head.mark() {
-            if flow.is_copy(Seen { at: segment.at, interface: segment.interface, side, mark }) {
-                self.copies.add(segment.wire);
-                return;
-            }
+        let seen = |mark| Seen { at: segment.at, interface: segment.interface, side, mark };
+        if segment.head.mark().is_some_and(|mark| flow.is_copy(seen(mark))) {
+            self.copies.add(segment.wire);
+            return;
         }
         flow.observed.add(segment.at, side, segment.head);
         match flow.kind {

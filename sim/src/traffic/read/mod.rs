@@ -21,6 +21,7 @@ mod class;
 mod clock;
 mod columns;
 mod coverage;
+mod cursor;
 mod declared;
 mod decode;
 mod draft;

@@ -123,7 +123,7 @@ pub fn next_erf(input: &mut Input) -> Next {
     let wire = u32::from(half(14));
     // The wire length includes the check sequence, which is no part of the frame.
     let frame = &frame[..frame.len().min(wire as usize)];
-    let stamp = u64::from(u32_le(&header, 0)) * NANOSECONDS >> 32;
+    let stamp = (u64::from(u32_le(&header, 0)) * NANOSECONDS) >> 32;
     let at = i64::from(u32_le(&header, 4)) * NANOSECONDS as i64 + stamp as i64;
     Next::Frame(Frame { link_type, at, wire, bytes: frame.to_vec() })
 }

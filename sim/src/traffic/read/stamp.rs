@@ -217,7 +217,7 @@ fn zone_offset(zone: &str) -> Option<Offset> {
 
 fn iso(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
-    let text = if text.ends_with(" UTC") { &text[..text.len() - 4] } else { text };
+    let text = text.strip_suffix(" UTC").unwrap_or(text);
     let at = match text.parse::<Timestamp>() {
         Ok(at) => at,
         Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()?,

@@ -1,6 +1,6 @@
 //! IEEE 802.11 and what stands before it in captures and tunnels: radiotap, Prism, AVS, PPI, TZSP and CAPWAP.
 
-use super::encapsulation::{Cursor, Step};
+use super::cursor::{Cursor, Step};
 use super::ledger::reason;
 use super::link::{self, Layer};
 use super::reason::Reason;
