@@ -113,8 +113,8 @@ fn drive(scenario: &Scenario, udp: &Udp, jumps: &[u64]) -> (Notes, [QueueRecord;
         driver.advance(at, &mut notes);
         let sender = &mut senders[index];
         if sender.number == 0 {
-            let Begin { flow, host, class, .. } = sender.begin;
-            driver.open(sender.slot, &Flow { key: u64::from(flow), client: host, server: host, class });
+            let Begin { flow, client, server, class, .. } = sender.begin;
+            driver.open(sender.slot, &Flow { key: u64::from(flow), client, server, class });
         }
         let (packet, pause) = sender.send();
         let way = if sender.begin.upload { Way::Up } else { Way::Down };

@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyList};
 /// needs; or where nothing does, only the reason.
 #[pyfunction]
 #[pyo3(name = "install")]
+#[allow(clippy::too_many_arguments)] // keywords in Python
 fn plan<'py>(
     py: Python<'py>,
     scheme: &str,
