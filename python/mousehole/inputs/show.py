@@ -154,9 +154,9 @@ def formats_document() -> Document:
     refusals = [(name, f"{title}: {refused}") for name, title, refused in described if refused]
     hint = "docs/traffic.md shows how to describe a format of your own: mousehole inspect --format my.toml"
     sections = [
-        Section("own", "With readers of their own", [Facts(list(_OWN_READERS))]),
-        Section("described", "Logs that a file of a few lines describes", [Facts(read)]),
-        Section("refused", "Recognised and refused", [Facts(refusals), Prose(hint)]),
+        Section("own", "Own readers", [Prose("With readers of their own:"), Facts(list(_OWN_READERS))]),
+        Section("described", "Described", [Prose("Logs that a file of a few lines describes:"), Facts(read)]),
+        Section("refused", "Refused", [Prose("Recognised and refused:"), Facts(refusals), Prose(hint)]),
     ]
     return Document("Formats of files", "", sections, footer=f"Mousehole {engine_text()}")
 
