@@ -2,7 +2,7 @@
 
 pub use super::mix_spec::{MisbehavingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Problem, Result, in_plain_words};
 use crate::flow::Class;
 use crate::rng;
 use crate::tcp::{Congestion, Variant};
@@ -571,36 +571,6 @@ fn with_new_name(message: &str) -> String {
     match old.and_then(|(old, _)| Some((old, replacement(old)?))) {
         Some((old, new)) => format!("{old} was replaced; write {new}"),
         None => message.to_string(),
-    }
-}
-
-/// What parsers of Rust say, and what writers of scenarios understand.
-const PLAIN: [(&str, &str); 13] = [
-    ("a borrowed string", "a text"),
-    ("a string", "a text"),
-    ("invalid type: string", "not allowed is the text"),
-    ("invalid type: sequence", "not allowed is a list"),
-    ("invalid type: map", "not allowed is a table"),
-    ("invalid type:", "not allowed is the"),
-    ("expected a sequence", "it must be a list"),
-    ("expected a map", "it must be a table"),
-    ("expected a boolean", "it must be true or false"),
-    ("expected f64", "it must be a number"),
-    ("expected u64", "it must be a whole number, 0 or more"),
-    ("expected u32", "it must be a whole number, 0 or more"),
-    ("expected a text", "it must be a text"),
-];
-
-/// Returns a parser's message in the words of the format, not of Rust.
-fn in_plain_words(message: &str) -> String {
-    let plain = PLAIN.iter().fold(message.to_string(), |text, (rust, plain)| text.replace(rust, plain));
-    // The name of a struct is that of a section.
-    match plain.split_once("expected struct ") {
-        Some((before, rest)) => {
-            let rest = rest.trim_start_matches(char::is_alphanumeric);
-            format!("{before}it must be a table of fields{rest}")
-        }
-        None => plain,
     }
 }
 

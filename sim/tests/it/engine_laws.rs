@@ -256,6 +256,8 @@ fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
             "pias" => "pias(first=5kB,second=50kB)",
             "ct-bytes" => "ct-bytes(th=20kB)",
             "pq-sfd" => "pq-sfd(timeout=50ms)",
+            "excess-cake" => "excess-cake(timeout=50ms)",
+            "excess-budget-cake" => "excess-budget-cake(timeout=50ms)",
             other => other,
         };
         let scenario = mice_and_elephants(scheme);

@@ -277,7 +277,7 @@ fn toml__faults_name_the_file_and_line() {
     };
     says("seed = 1\n[link]\nrate = \"1mbit\"\nrtd = \"80ms\"\n", &["run.toml:4", "rtd", "rtt"]);
     says("seed = 1\nschem = \"sfd\"\n", &["run.toml:2", "schem", "scheme"]);
-    says("seed = \"one\"\n", &["run.toml:1", "u64"]);
+    says("seed = \"one\"\n", &["run.toml:1", "the text \"one\"", "a whole number"]);
     says("[link\n", &["run.toml:1"]);
     says("[tcp]\nvariant = \"vegas\"\n", &["run.toml:2", "vegas", "newreno"]);
 }

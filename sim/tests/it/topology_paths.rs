@@ -1,6 +1,8 @@
 //! Which way packets go over a graph, and how long they take.
 use crate::common::topology::{carrying, hosts, kind, link, scenario_over, scheme, small_tree, written};
-use crate::common::{connection, ends, going, play, schemes_of_graphs, transfers, with_model, with_profile};
+use crate::common::{
+    connection, ends, going, overtakes, play, schemes_of_graphs, transfers, with_model, with_profile,
+};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, FaultSpec};
 use mousehole_sim::scenario::topology::spec::{Role, TopologyLink, TopologySpec};
@@ -174,7 +176,7 @@ fn laws__hold_on_every_link() {
         for balance in &result.outcome.balance {
             assert!(balance.holds(), "{scheme}: {balance:?}");
         }
-        assert_eq!(result.outcome.reordered, 0, "{scheme}");
+        assert!(result.outcome.reordered == 0 || overtakes(scheme), "{scheme}");
         assert!(result.outcome.transfers.len() > 10, "{scheme}");
         assert!(result.ideal_s.iter().all(|alone| alone.is_finite()), "{scheme}");
     }

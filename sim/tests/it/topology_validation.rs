@@ -104,7 +104,7 @@ fn kinds__wrong_values() {
     );
     refused(
         &with("tree", serde_json::json!({"users": "ten"})),
-        &["topology.params.users", "\"ten\"", "expected u32"],
+        &["topology.params.users", "\"ten\"", "a whole number"],
     );
     refused(&with("y", serde_json::json!({"rate": "0bit"})), &["topology.links[1].rate", "\"0bit\""]);
     refused(

@@ -23,7 +23,7 @@ pub mod users;
 pub mod videocall;
 pub mod web_sfd;
 
-use crate::error::{Error, IntoGiven, Problem, Result, quote};
+use crate::error::{Error, IntoGiven, Problem, Result, in_plain_words, quote};
 use crate::units::Rate;
 pub use check::FlowDirection;
 use datagrams::{Udp, Voip};
@@ -226,7 +226,8 @@ pub(crate) fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params:
         }
         // One at a time, so that the fault belongs to this parameter.
         model = serde_json::from_value(all.clone()).map_err(|error| {
-            Problem::Form { value: Some(value.into_given()), problem: error.to_string() }.for_field(name)
+            let problem = in_plain_words(&error.to_string());
+            Problem::Form { value: Some(value.into_given()), problem }.for_field(name)
         })?;
     }
     Ok(model)
