@@ -94,7 +94,7 @@ def test_own_connections__short_writes_stay_green() -> None:
 
 
 def test_compare_my_traffic__on_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = "".join(f"{start},10.0.0.{start % 7},{2000 + 977 * start % 40000}\n" for start in range(60))
+    rows = "".join(f"{start},10.0.0.{start % 7},{2000 + 977 * start % 40000}\n" for start in range(240))
     table = tmp_path / "mine.csv"
     table.write_text(f"start,client,bytes\n{rows}")
     main = runpy.run_path(str(EXAMPLES / "compare_my_traffic.py"))["main"]

@@ -116,7 +116,8 @@ def test_simulate__queue_counts_the_packet_in_transmission() -> None:
     tcp = witness.simulated_tcp(case)
     assert tcp is not None
     run = witness.simulate(case, tcp, 0)
-    assert 1 < run.queue_packets <= 2
+    # Of the time a packet is in transmission for more than two thirds; one at most waits behind it.
+    assert run.goodput_bps / 1e7 < run.queue_packets <= 2
     assert run.frame_bytes == pytest.approx(1514, abs=1)
 
 

@@ -90,11 +90,11 @@ def test_payload__uploads_are_the_mirror_of_downloads() -> None:
 
 def test_payload__of_a_table_goes_up_over_the_upload_rate(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    rows = "".join(f"{n * 0.2},{n % 5},1000,40000\n" for n in range(60))
+    rows = "".join(f"{n * 0.11},{n % 5},1000,{4000 if n % 2 else 40000}\n" for n in range(240))
     path.write_text(f"start_s,client,bytes_down,bytes_up\n{rows}", encoding="utf-8")
     done = mousehole.compare(str(path), down="20mbit", up="4mbit", payload="up", **SMALL)
     assert done.traffic_summary is not None
-    # 40 kB every 0.2 s are 1.6 Mb/s of payload, of an upload rate of 4 Mb/s.
+    # 22 kB every 0.11 s are 1.6 Mb/s of payload, of an upload rate of 4 Mb/s.
     assert done.traffic_summary["native_load"] == pytest.approx(0.42, abs=0.04)
     assert done.transfers("droptail")["upload"].all()
 

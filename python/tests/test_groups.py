@@ -188,5 +188,5 @@ def test_objectives__of_a_kind() -> None:
     assert not mos.smaller_is_better
     assert mos.words.endswith(", calls")
     assert objectives.quantity("objective", "page mean").source == OfGroup("all", PAGES)
-    with pytest.raises(MouseholeError, match="calls mos"):
+    with pytest.raises(MouseholeError, match="calls measures are delay p95, lost and mos"):
         objectives.quantity("objective", "calls moss")

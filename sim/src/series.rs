@@ -1,7 +1,7 @@
 //! Values over time: what markers and queues adapt, and samples of links and senders.
 
-use crate::packet::Colour;
 use crate::units::Time;
+use mousehole_policy::Colour;
 
 /// A value over time: an adaptive threshold, a drop probability, a backlog, a congestion window.
 #[derive(Debug, Clone, Default, PartialEq)]

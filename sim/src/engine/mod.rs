@@ -196,6 +196,24 @@ impl World {
         }
     }
 
+    /// Schedules the next sample, unless it would lie beyond the measured window.
+    fn schedule_sample(&mut self) {
+        let Some(due) = self.sampling.as_ref().map(|sampling| sampling.due(self.now)) else { return };
+        if due <= self.setup.window.1 {
+            self.schedule(due, class::WINDOW, class::FIRST_IN_WINDOW, What::Sample);
+        }
+    }
+
+    /// Takes a sample of all links and senders. It does not count as an event.
+    fn sample(&mut self) {
+        self.events -= 1;
+        if let Some(sampling) = &mut self.sampling {
+            let windows = self.long_lived.iter().map(|&(slot, _)| self.live[slot as usize].sender.cwnd());
+            sampling.sample(&mut self.setup.links, self.live.len() - self.free.len(), windows, self.now);
+        }
+        self.schedule_sample();
+    }
+
     /// Carries out the commands of the source, and those that follow from them.
     fn apply_commands(&mut self) {
         while !(self.commands.open.is_empty() && self.commands.wake.is_empty()) {

@@ -2,8 +2,6 @@
 //!
 //! A sample only reads: the records of a run are the same with and without it.
 
-use super::event::{What, class};
-use super::world::World;
 use crate::link::Link;
 use crate::packet::Colour;
 use crate::record::ColourCounts;
@@ -79,6 +77,32 @@ impl Sampling {
         Sampling { every, links: links.collect(), ..Sampling::default() }
     }
 
+    /// Returns when the next sample is due, after one at `now`.
+    pub fn due(&self, now: Time) -> Time {
+        now + self.every
+    }
+
+    /// Adds a sample of all links, the number of open connections and the congestion windows of long-lived flows, before
+    /// any event at `now`.
+    pub fn sample(
+        &mut self,
+        links: &mut [Link],
+        connections: usize,
+        windows: impl Iterator<Item = f64>,
+        now: Time,
+    ) {
+        for samples in &mut self.links {
+            samples.sample(&mut links[usize::from(samples.number)], self.every, now);
+        }
+        self.connections.push((now, connections as f64));
+        for (place, segments) in windows.take(MOST_FLOWS).enumerate() {
+            if place == self.windows.len() {
+                self.windows.push(Vec::new());
+            }
+            self.windows[place].push((now, segments));
+        }
+    }
+
     /// Returns the series of the samples; a colour that no packet had has none. `name` names links by number, `key`
     /// flows by the order of their opening.
     pub fn series(self, name: impl Fn(u16) -> String, key: impl Fn(usize) -> u64) -> Vec<Series> {
@@ -140,35 +164,5 @@ impl LinkSamples {
             ]);
         }
         all
-    }
-}
-
-impl World {
-    /// Schedules the next sample, unless it would lie beyond the measured window.
-    pub(super) fn schedule_sample(&mut self) {
-        let Some(sampling) = &self.sampling else { return };
-        let at = self.now + sampling.every;
-        if at <= self.setup.window.1 {
-            self.schedule(at, class::WINDOW, class::FIRST_IN_WINDOW, What::Sample);
-        }
-    }
-
-    /// Takes a sample of all links and senders. It does not count as an event.
-    pub(super) fn sample(&mut self) {
-        self.events -= 1;
-        let Some(mut sampling) = self.sampling.take() else { return };
-        let now = self.now;
-        for samples in &mut sampling.links {
-            samples.sample(&mut self.setup.links[usize::from(samples.number)], sampling.every, now);
-        }
-        sampling.connections.push((now, (self.live.len() - self.free.len()) as f64));
-        for (place, &(slot, _)) in self.long_lived.iter().take(MOST_FLOWS).enumerate() {
-            if place == sampling.windows.len() {
-                sampling.windows.push(Vec::new());
-            }
-            sampling.windows[place].push((now, self.live[slot as usize].sender.cwnd()));
-        }
-        self.sampling = Some(sampling);
-        self.schedule_sample();
     }
 }

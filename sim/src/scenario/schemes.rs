@@ -296,7 +296,7 @@ pub const SCHEMES: &[NamedScheme] = &[
     ),
     alone(
         "excess-cake",
-        "CAKE with a marker before it: what flows send beyond a steady rate goes into the Bulk tin",
+        "CAKE with excess before it: what exceeds a steady rate goes into the Bulk tin",
         "ours, after RFC 2697 section 3; tc-cake(8), diffserv3; RFC 8622",
         "As ct-cake, but a flow is long by what it sends beyond a steady rate, not by its life, and then until it \
          pauses: calls, games, video calls and tunnels stay beside the short transfers, downloads do not. The marker is \
