@@ -295,7 +295,7 @@ def band(claim: Claim, published: tuple[float, float] | None) -> tuple[float, fl
     """
     if claim.kind == "sign":
         least, most = (0.0, inf) if claim.sign == "+" else (-inf, 0.0)
-        return least, most, Word.NOT_TOLD_APART, Word.AGREES
+        return least, most, Word.UNDECIDED, Word.AGREES
     if claim.kind == "equivalent":
         return -claim.margin, claim.margin, Word.COMPATIBLE, Word.EQUIVALENT
     if claim.kind == "bound":

@@ -18,7 +18,7 @@ class Word(StrEnum):
 
     DIFFERS = "differs"
     NOT_RUN = "not run"
-    NOT_TOLD_APART = "not told apart"
+    UNDECIDED = "undecided"
     COMPATIBLE = "compatible"
     LOST = "lost"
     AGREES = "agrees"
@@ -29,7 +29,7 @@ MEANING = {
     Word.AGREES: "the whole interval lies where the paper says, its tolerance included",
     Word.COMPATIBLE: "the interval is too wide to tell",
     Word.DIFFERS: "the whole interval lies elsewhere",
-    Word.NOT_TOLD_APART: "the interval of the difference holds zero",
+    Word.UNDECIDED: "the interval of the difference holds zero",
     Word.EQUIVALENT: "the whole interval lies within the margin that does not matter",
     Word.LOST: "what would be compared stands in a figure or a trace that is lost",
     Word.NOT_RUN: "nothing was run, or too little for an interval",
@@ -73,7 +73,7 @@ def judge_exact(value: float, least: float, most: float) -> Judgement:
 
 def judge_order(steps: Sequence[ArrayLike]) -> list[Judgement]:
     """Judges each step from one place of an order to the next, which should be above zero."""
-    return [judge_band(values, 0.0, inf, Word.NOT_TOLD_APART, Word.AGREES) for values in steps]
+    return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES) for values in steps]
 
 
 def worst(words: Sequence[Word | None]) -> Word | None:

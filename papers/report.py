@@ -31,7 +31,7 @@ TONES: Mapping[Word, Tone] = {
     Word.AGREES: "good",
     Word.EQUIVALENT: "good",
     Word.COMPATIBLE: "open",
-    Word.NOT_TOLD_APART: "open",
+    Word.UNDECIDED: "open",
     Word.DIFFERS: "bad",
 }
 """How a word is coloured; the others are grey. The word itself always stands beside the colour."""

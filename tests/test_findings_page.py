@@ -40,7 +40,7 @@ class Told:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "word"), [(-0.3, -0.1, "lower"), (0.1, 0.2, "higher"), (-0.1, 0.1, "not told apart")]
+    ("low", "high", "word"), [(-0.3, -0.1, "lower"), (0.1, 0.2, "higher"), (-0.1, 0.1, "undecided")]
 )
 def test_change__is_told_by_its_interval(low: float, high: float, word: str) -> None:
     assert Change(Estimate((low + high) / 2, low, high, 5)).word == word
@@ -55,10 +55,8 @@ def test_sentences__name_the_best_and_what_it_costs() -> None:
     assert "what people would install marker + CAKE, −50 %" in sentence
     assert "LFP against marker + CAKE: 10 % (10…10) (higher)" in sentence
     assert "pages" not in sentence, "this traffic has none"
-    assert found.count("short_s", "LFP", "FQ-CoDel") == "lower in 36, higher in 0, not told apart in 0 of 36"
-    assert (
-        found.count("short_s", "SHRED", "drop-tail") == "lower in 0, higher in 0, not told apart in 36 of 36"
-    )
+    assert found.count("short_s", "LFP", "FQ-CoDel") == "lower in 36, higher in 0, undecided in 0 of 36"
+    assert found.count("short_s", "SHRED", "drop-tail") == "lower in 0, higher in 0, undecided in 36 of 36"
     assert "SFD, coupled is the best of them" in findings.wred(found, "web:sfd")
     assert "mean −19 %" in findings.marked_cake(found, "web:sfd")
     assert len(list(findings.sentences(found))) == 6 + 6 + 7 + 4 + 4

@@ -131,8 +131,8 @@ def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
     rows = {(row.queue, row.figure): row for row in kernels.compare(runs)}
     mean = rows[marked, "mean"]
     assert mean.gain
-    assert mean.gain[0].apart == pytest.approx(-0.5)
-    assert mean.gain[1].apart == pytest.approx(sqrt(99 / 180 * 130 / 200) - 1)
+    assert mean.gain[0].difference == pytest.approx(-0.5)
+    assert mean.gain[1].difference == pytest.approx(sqrt(99 / 180 * 130 / 200) - 1)
     assert rows[plain, "mean"].verdict == "DIFFERS"
     assert rows[marked, "mean"].verdict == "agrees"
     assert rows[plain, "p99"].verdict == "shown only"

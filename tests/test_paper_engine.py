@@ -349,7 +349,7 @@ def test_judge_band__reads_the_whole_interval(
 
 
 def test_judge_band__p_value_is_that_of_the_t_test() -> None:
-    found = judge_band(TIGHT, 0.0, inf, Word.NOT_TOLD_APART, Word.AGREES)
+    found = judge_band(TIGHT, 0.0, inf, Word.UNDECIDED, Word.AGREES)
     assert found.p_value == pytest.approx(stats.ttest_1samp(TIGHT, 0.0).pvalue)
     beyond = judge_band(TIGHT, 0.4, 0.5, Word.COMPATIBLE, Word.AGREES)
     assert beyond.p_value == pytest.approx(stats.ttest_1samp(TIGHT, 0.4).pvalue)
@@ -366,7 +366,7 @@ def test_judge_band__a_wide_interval_never_agrees() -> None:
 def test_judge_order__each_step_is_judged() -> None:
     assert [one.word for one in judge_order([TIGHT, WIDE - 0.3, -TIGHT])] == [
         Word.AGREES,
-        Word.NOT_TOLD_APART,
+        Word.UNDECIDED,
         Word.DIFFERS,
     ]
 
@@ -378,7 +378,7 @@ def test_judge_exact__needs_no_replications() -> None:
 
 def test_worst__is_the_word_of_several_parts() -> None:
     assert worst([Word.AGREES, Word.DIFFERS, Word.COMPATIBLE]) == Word.DIFFERS
-    assert worst([Word.AGREES, Word.NOT_TOLD_APART]) == Word.NOT_TOLD_APART
+    assert worst([Word.AGREES, Word.UNDECIDED]) == Word.UNDECIDED
     assert worst([Word.AGREES, Word.EQUIVALENT]) == Word.AGREES
     assert worst([Word.AGREES, None]) is None
     assert worst([]) is None

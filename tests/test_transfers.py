@@ -87,7 +87,7 @@ def test_verdict__needs_the_whole_interval(simulated: tuple[float, float], verdi
     linux = np.tile([0.9, 1.1], 20)
     compared = Compared.of(linux, np.tile(simulated, 4), None)
     assert compared.verdict == verdict
-    assert compared.low <= compared.apart <= compared.high
+    assert compared.low <= compared.difference <= compared.high
 
 
 def test_fails__unless_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -225,7 +225,7 @@ def test_claims__as_the_paper_judged_them() -> None:
         {"kind": "heading", "text": "x"},
         claim,
         {**claim, "paper": "y", "part": "", "word": "equivalent", "fitted": ["window"]},
-        {**claim, "paper": "y", "word": "not told apart", "lines": [{**line, "label": "a"}, line]},
+        {**claim, "paper": "y", "word": "undecided", "lines": [{**line, "label": "a"}, line]},
         {**claim, "paper": "y", "word": "lost", "lines": [], "note": "the figure is lost"},
         {**claim, "paper": "y", "word": None},
         {**claim, "paper": "z", "fitted": ["window"], "cause": "its window is lost"},

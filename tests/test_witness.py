@@ -68,7 +68,7 @@ def test_verdict__bound(simulated: float | None, held: bool, verdict: str) -> No
 def test_verdict__without_drops_there_is_no_ratio() -> None:
     none, some = witness.Estimate(0, 0), witness.Estimate(3, 1)
     row = witness.Row(Case("bbr", 1), "drops in the window", none, some, held=False)
-    assert (row.apart, row.verdict) == (None, "shown only")
+    assert (row.difference, row.verdict) == (None, "shown only")
     assert witness.cells(row)[-2:] == ["", "shown only"]
 
 

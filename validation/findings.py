@@ -48,12 +48,12 @@ class Change:
 
     @property
     def word(self) -> str:
-        """Returns whether the first is lower, higher, or not told apart."""
+        """Returns whether the first is lower, higher, or undecided."""
         if not self.estimate.has_interval:
             return "not compared"
         if self.estimate.high < 0:
             return "lower"
-        return "higher" if self.estimate.low > 0 else "not told apart"
+        return "higher" if self.estimate.low > 0 else "undecided"
 
     def __str__(self) -> str:
         return estimate_text(self.estimate, "%", 0)
@@ -106,7 +106,7 @@ class Findings:
         ]
         lower, higher = words.count("lower"), words.count("higher")
         rest = len(words) - lower - higher
-        return f"lower in {lower}, higher in {higher}, not told apart in {rest} of {len(words)}"
+        return f"lower in {lower}, higher in {higher}, undecided in {rest} of {len(words)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

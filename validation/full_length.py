@@ -25,7 +25,7 @@ DOCUMENT = ROOT / "docs" / "full-length.md"
 TARGET = "validation WHAT=full_length"
 GROUPS = {
     "agrees": (Word.AGREES, Word.EQUIVALENT),
-    "undecided": (Word.COMPATIBLE, Word.NOT_TOLD_APART),
+    "undecided": (Word.COMPATIBLE, Word.UNDECIDED),
     "differs": (Word.DIFFERS,),
     "other": (Word.LOST, Word.NOT_RUN, None),
 }
@@ -87,7 +87,7 @@ def changes(found: Sequence[Compared]) -> str:
     header = ["claim", "statement", "at quick length", "at full length", "published"]
     rows = [
         [
-            " ".join(filter(None, (quick.id, quick.part))), quick.says, told(quick), told(full),
+            " ".join(filter(None, (quick.id, quick.part))), quick.says, part_text(quick), part_text(full),
             published(full),
         ]
         for one in found
@@ -96,7 +96,7 @@ def changes(found: Sequence[Compared]) -> str:
     return document.table(header, rows)
 
 
-def told(part: ClaimPart) -> str:
+def part_text(part: ClaimPart) -> str:
     """Returns the word, and the numbers that it rests on."""
     numbers = "; ".join(f"{line.label} {line.ours}".strip() for line in part.lines)
     return f"**{word_text(part.word)}**: {numbers}"

@@ -229,7 +229,7 @@ class Compared:
 
     simulated: float
     kernel: float
-    apart: float
+    difference: float
     half_width: float
 
     @staticmethod
@@ -244,11 +244,11 @@ class Compared:
     @property
     def is_within(self) -> bool:
         """Says whether the two are within the bound of each other."""
-        return abs(self.apart) <= BOUND
+        return abs(self.difference) <= BOUND
 
     def __str__(self) -> str:
         interval = "" if np.isnan(self.half_width) else f" ± {100 * self.half_width:.1f}"
-        return f"{100 * self.apart:+.1f}{interval} %"
+        return f"{100 * self.difference:+.1f}{interval} %"
 
 
 @dataclass(frozen=True)

@@ -164,11 +164,13 @@ def rows(case: Case, found: Mapping[Kind, Seen]) -> Iterator[tuple[str, ...]]:
         for loop in LOOPS:
             replay = found[loop].short_mean_s
             line.append(percent(log_ratio(replay[scheme], replay[BASELINE])))
-            line.append(points(apart(replay, truth, scheme)))
+            line.append(points(replay_error(replay, truth, scheme)))
         yield ("", f"`{scheme}`", *line)
 
 
-def apart(replay: Mapping[str, list[float]], truth: Mapping[str, list[float]], scheme: str) -> Estimate:
+def replay_error(
+    replay: Mapping[str, list[float]], truth: Mapping[str, list[float]], scheme: str
+) -> Estimate:
     """Returns by how many points of percent the replay's change differs from the model's, paired."""
     changes = [np.asarray(seen[scheme]) / np.asarray(seen[BASELINE]) - 1.0 for seen in (replay, truth)]
     return t_interval(100 * (changes[0] - changes[1]))

@@ -57,7 +57,7 @@ CLAIM_VERDICTS = {
     "equivalent": AGREES,
     "differs": DIFFERS,
     "compatible": UNDECIDED,
-    "not told apart": UNDECIDED,
+    "undecided": UNDECIDED,
 }
 """Verdicts for the papers' words; every other word means that nothing was compared."""
 LEVEL = 0.05

@@ -81,7 +81,7 @@ def told_table(captures: int, jobs: int) -> str:
     with ThreadPoolExecutor(jobs) as pool:
         for name, are_shared, model, addresses in RECORDED:
             told = [
-                sum(pool.map(partial(is_told, model, addresses, length_s), range(captures)))
+                sum(pool.map(partial(detects_sharing, model, addresses, length_s), range(captures)))
                 for length_s in lengths
             ]
             lines.append((name, are_shared, *(f"{one} of {captures}" for one in told)))
@@ -89,7 +89,7 @@ def told_table(captures: int, jobs: int) -> str:
     return document.table(header, lines)
 
 
-def is_told(model: str, addresses: int, length_s: int, number: int) -> bool:
+def detects_sharing(model: str, addresses: int, length_s: int, number: int) -> bool:
     """Returns whether at least half of the clients of a recording are taken for several users."""
     params: ModelParams = {"clients": addresses}
     if model != "poisson":

@@ -129,14 +129,14 @@ class Compared:
     high: float
 
     @property
-    def apart(self) -> float:
+    def difference(self) -> float:
         """Simulator over kernel, less one."""
         return self.simulated_s / self.linux_s - 1
 
     @property
     def verdict(self) -> str:
         """Agrees within the bound; differs if the whole interval lies beyond it; else it is undecided."""
-        if abs(self.apart) <= BOUND:
+        if abs(self.difference) <= BOUND:
             return AGREES
         return DIFFERS if self.low > BOUND or self.high < -BOUND else UNDECIDED
 
@@ -178,14 +178,14 @@ class Overflow:
     simulated_drops: int
 
     @property
-    def apart(self) -> float:
+    def difference(self) -> float:
         """Simulator over the kernel's median, less one."""
         return self.simulated_s / median(self.linux_s) - 1
 
     @property
     def agrees(self) -> bool:
         """Whether the simulator is within the bound of the kernel's median."""
-        return abs(self.apart) <= BOUND
+        return abs(self.difference) <= BOUND
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ def cells_of(row: Row) -> list[str]:
     cell = row.cell
     line = [size_text(cell.size), f"{cell.loss:.0%}", f"{cell.rtt_s * 1e3:.0f} ms"]
     for one in (row.mean, row.p95):
-        interval = f"{100 * one.apart:+.0f} % [{100 * one.low:+.0f}, {100 * one.high:+.0f}]"
+        interval = f"{100 * one.difference:+.0f} % [{100 * one.low:+.0f}, {100 * one.high:+.0f}]"
         line += [seconds_text(one.linux_s), seconds_text(one.simulated_s), interval, one.verdict]
     return line
 
@@ -380,7 +380,7 @@ def text_of(part: Part) -> str:
 def overflow_text(found: Sequence[Overflow]) -> str:
     """Returns how many agree, and a table of the others, in Markdown."""
     agree = sum(one.agrees for one in found)
-    apart = [abs(one.apart) for one in found]
+    apart = [abs(one.difference) for one in found]
     rtts = ", ".join(f"{1e3 * rtt_s:.0f}" for rtt_s in OVERFLOW_RTTS_S)
     said = (
         f"Transfers of {size_text(min(OVERFLOW_SIZES))} to {size_text(max(OVERFLOW_SIZES))} through a FIFO "
@@ -401,7 +401,7 @@ def following_text(found: Sequence[Overflow]) -> str:
         f"{size_text(max(FOLLOWED_SIZES))} large on the same connection, through the same FIFOs. In "
         f"{len(found)} cases packets were lost; in {agree} of them the simulator's time for the following "
         f"answers is within {BOUND:.0%} of the kernel's median. The median of the differences is "
-        f"{median(abs(one.apart) for one in found):.1%}. The others:"
+        f"{median(abs(one.difference) for one in found):.1%}. The others:"
     )
     return f"\n{document.wrapped(said)}\n\n{others(found)}"
 
@@ -413,7 +413,7 @@ def others(found: Sequence[Overflow]) -> str:
         [
             size_text(one.cell.size), str(one.cell.buffer_packets), f"{one.cell.rtt_s * 1e3:.0f} ms",
             ", ".join(f"{1e3 * seconds:.0f}" for seconds in sorted(one.linux_s)),
-            f"{1e3 * one.simulated_s:.0f}", f"{100 * one.apart:+.0f} %",
+            f"{1e3 * one.simulated_s:.0f}", f"{100 * one.difference:+.0f} %",
             ", ".join(map(str, sorted(one.linux_drops))), str(one.simulated_drops),
         ]
         for one in found if not one.agrees

@@ -81,7 +81,7 @@ class Row:
     known: bool = False
 
     @property
-    def apart(self) -> float | None:
+    def difference(self) -> float | None:
         """Simulator over Linux, less one; none where either has nothing to compare."""
         if self.simulated is None or self.linux.mean == 0:
             return None
@@ -92,9 +92,9 @@ class Row:
         """What the row says about the bound."""
         if self.simulated is None:
             return "not in the simulator"
-        if not self.held or self.apart is None:
+        if not self.held or self.difference is None:
             return "shown only"
-        if abs(self.apart) <= BOUND:
+        if abs(self.difference) <= BOUND:
             return AGREES
         return KNOWN_DIFFERENCE if self.known else DIFFERS
 
@@ -325,7 +325,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def cells(row: Row) -> list[str]:
     """Returns one line of the table."""
-    difference = "" if row.apart is None else f"{100 * row.apart:+.1f} %"
+    difference = "" if row.difference is None else f"{100 * row.difference:+.1f} %"
     simulated = str(row.simulated or "none")
     return [label(row.case), row.quantity, str(row.linux), simulated, difference, row.verdict]
 

@@ -30,10 +30,10 @@ def test_figures__are_those_of_finished_transfers() -> None:
 
 def test_compared__takes_ratios_list_by_list() -> None:
     compared = Compared.of([110, 220, 330, 440, 550], [100, 200, 300, 400, 500])
-    assert compared.apart == pytest.approx(0.1)
+    assert compared.difference == pytest.approx(0.1)
     assert compared.half_width == pytest.approx(0)
     apart = Compared.of([200, 50], [100, 100])
-    assert apart.apart == pytest.approx(0), "twice and half cancel: ratios have a geometric mean"
+    assert apart.difference == pytest.approx(0), "twice and half cancel: ratios have a geometric mean"
     assert str(Compared.of([110], [100])) == "+10.0 %", "fewer than five lists have no interval"
 
 

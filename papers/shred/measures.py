@@ -138,7 +138,7 @@ def typical(seconds: Floats, size: NDArray[np.uint64], retransmits: NDArray[np.u
 def drops(result: RunResult) -> Mapping[str, float]:
     """Returns the shares of arrivals at the bottleneck that were dropped, and the Web's share of arrivals.
 
-    Packets of the Web and of FTP are told apart by their colours; the marker `application` sets them.
+    Packets of the Web and of FTP are distinguished by their colours; the marker `application` sets them.
     """
     colours = {colour["name"]: colour for colour in result.queues()[0]["colours"]}
     arrived = sum(colour["arrived"] for colour in colours.values())

@@ -47,7 +47,7 @@ def answer(by_scheme: dict[str, list[HandMadeRun]], **changes: object) -> advice
 
 def test_advice__recommends_the_best_that_can_be_installed() -> None:
     one = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.6), "srpt": runs(0.1)})
-    assert (one.outcome, one.scheme, one.not_told_apart) == (RECOMMENDED, "cake", ())
+    assert (one.outcome, one.scheme, one.peers) == (RECOMMENDED, "cake", ())
     assert one.lines[0].startswith("Best for transfers ≤ 15 kB: cake, better by 50 %")
     assert one.lines[-2].startswith("Install on Linux: tc qdisc replace dev DEV root cake bandwidth 5mbit ")
     assert one.lines[-1] == install.AT_THE_LINE
@@ -64,7 +64,7 @@ def test_advice__of_equals_takes_the_one_that_costs_long_transfers_least() -> No
             "fq-codel": [*reversed(runs(0.51, 12.0, **wide))],
         }
     )
-    assert (one.scheme, one.not_told_apart) == ("fq-codel", ("cake",))
+    assert (one.scheme, one.peers) == ("fq-codel", ("cake",))
     assert "Not shown to be slower than it: cake −2.0 % (faster in 3 of 6)." in "".join(one.lines)
     assert one.lines[0].startswith("Recommended for transfers ≤ 15 kB: fq-codel, better by ")
     assert one.lines[1].startswith("Transfers > 150 kB: mean response time 10 s → 15 s, +48 % (")
@@ -78,10 +78,10 @@ def scaled(factors: list[float], long_s: float = 10.0) -> list[HandMadeRun]:
 def test_advice__names_the_least_mean_unless_long_transfers_decide_within_five_percent() -> None:
     slow = scaled([1.0173] * 3 + [1.0473] * 3, long_s=8.0)
     one = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "fq-codel": slow})
-    assert (one.scheme, one.not_told_apart) == ("fq-codel", ("cake",)), "3 % slower, and long ones pay less"
+    assert (one.scheme, one.peers) == ("fq-codel", ("cake",)), "3 % slower, and long ones pay less"
     slower = scaled([1.06, 1.07] * 3, long_s=8.0)
     far = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "fq-codel": slower})
-    assert (far.scheme, far.not_told_apart, far.is_best) == ("cake", (), True)
+    assert (far.scheme, far.peers, far.is_best) == ("cake", (), True)
 
 
 def test_advice__a_tie_is_not_broken_by_noise() -> None:
@@ -103,7 +103,7 @@ def test_advice__what_won_every_time_is_recommended(last: float, scheme: str, be
         HandMadeRun([1000] * 50, [factor * level] * 50) for factor, level in zip(factors, levels, strict=True)
     ]
     one = answer({"droptail": base, "cake": steady, "fq-codel": wild})
-    assert (one.scheme, one.is_best, one.not_told_apart) == (scheme, scheme == "fq-codel", (beside,))
+    assert (one.scheme, one.is_best, one.peers) == (scheme, scheme == "fq-codel", (beside,))
     if scheme == "fq-codel":
         assert one.lines[0].startswith(
             "Best for transfers ≤ 15 kB: fq-codel, faster in every replication than cake, which is "
@@ -116,7 +116,7 @@ def test_advice__what_won_every_time_is_recommended(last: float, scheme: str, be
 def test_advice__best_is_said_only_where_no_other_may_be_better() -> None:
     near = scaled([1.0, 1.2, 0.9, 1.1, 0.95, 1.15])
     one = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "fq-codel": near})
-    assert (one.scheme, one.is_best, one.not_told_apart) == ("cake", False, ("fq-codel",))
+    assert (one.scheme, one.is_best, one.peers) == ("cake", False, ("fq-codel",))
     assert one.lines[0].startswith("Recommended for transfers ≤ 15 kB: cake, better by ")
     assert "Not shown to be slower than it: fq-codel +4.4 % (faster in 2 of 6)." in one.lines[2]
 
@@ -132,13 +132,13 @@ def test_advice__names_three_schemes_beside_it() -> None:
     names = ("fq-codel", "codel", "pie", "red", "sfd")
     wide = {name: scaled([0.9 + place / 9, 1.2, 1.0, 1.1, 0.95, 1.3]) for place, name in enumerate(names)}
     one = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), **wide})
-    assert one.not_told_apart == names
+    assert one.peers == names
     assert one.lines[2].endswith(" and 2 more.")
 
 
 def test_advice__of_the_same_times_takes_the_first() -> None:
     one = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.5)})
-    assert (one.scheme, one.not_told_apart, one.is_best) == ("cake", ("fq-codel",), True)
+    assert (one.scheme, one.peers, one.is_best) == ("cake", ("fq-codel",), True)
     ideal_like = answer({"droptail": runs(1.0), "cake": runs(0.5), "las": runs(0.5)})
     assert ideal_like.ahead == ()
 
@@ -146,7 +146,7 @@ def test_advice__of_the_same_times_takes_the_first() -> None:
 def test_advice__without_long_transfers_there_is_no_price() -> None:
     none = [HandMadeRun([1000] * 50, [0.4] * 50) for _ in range(6)]
     one = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6, long_s=0.5), "fq-codel": none})
-    assert (one.scheme, one.not_told_apart) == ("fq-codel", ())
+    assert (one.scheme, one.peers) == ("fq-codel", ())
     assert one.lines[1] == "Transfers > 150 kB: mean response time unknown."
 
 
@@ -154,7 +154,7 @@ def test_advice__what_cannot_be_installed_is_ahead_only_if_it_is_better() -> Non
     one = answer({"droptail": runs(1.0), "cake": runs(0.5), "las": runs(0.8)})
     assert (one.scheme, one.ahead) == ("cake", ())
     wide = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "las": scaled([0.9, 1.09] * 3)})
-    assert (wide.scheme, wide.ahead) == ("cake", ()), "0.5 % less is not told apart"
+    assert (wide.scheme, wide.ahead) == ("cake", ()), "0.5 % less is undecided"
 
 
 def test_advice__has_room_for_three_lines_of_a_router() -> None:

@@ -32,7 +32,7 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.html import pictures
-from mousehole.html.figures import change_cell, interval_chart, told
+from mousehole.html.figures import change_cell, changes_sentence, interval_chart
 from mousehole.html.render import code_in_script, words
 from mousehole.statistics import Estimate
 from support import MODULE, SMALL, SMALL_ARGUMENTS
@@ -264,11 +264,11 @@ def test_changes__in_words_cells_and_data() -> None:
     assert change_cell(Estimate(nan, nan, nan, 0)) == change_cell(None) == Cell("–", None)
     assert change_datum("scheme", "a", less)["mean"] == -1
     assert change_datum("scheme", "a", none) | {"text": ""} == {
-        "scheme": "a", "mean": 1.0, "low": 1.0, "high": 1.0, "verdict": "not told apart", "text": ""
+        "scheme": "a", "mean": 1.0, "low": 1.0, "high": 1.0, "verdict": "undecided", "text": ""
     }  # fmt: skip
     assert interval_text(Estimate(0.08, 0.07, 0.09, 9), time_text) == "80 ms (70 ms…90 ms)"
-    assert "faster under a." in told({"a": less, "b": open_}, "pages", "c")
-    assert "too few replications" in told({"a": none}, "pages", "c")
+    assert "faster under a." in changes_sentence({"a": less, "b": open_}, "pages", "c")
+    assert "too few replications" in changes_sentence({"a": none}, "pages", "c")
     made = interval_chart("n", "t", "w", {"a": less, "b": none}, "seen")
     assert [row[0] for row in made.numbers.rows] == ["a", "b"]
     assert made.height == 68

@@ -1,4 +1,4 @@
-"""Pictures: schemes are told apart, sparse traffic gives a reason, text needs no fonts."""
+"""Pictures: schemes are distinguished, sparse traffic gives a reason, text needs no fonts."""
 
 import re
 import shlex
@@ -62,7 +62,7 @@ def test_places__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
     ):
         places = looks.places(schemes)
         assert len({place.colour for place in places}) == len(schemes) == 8
-        assert len({place.line for place in places}) == 8, "to be told apart in print"
+        assert len({place.line for place in places}) == 8, "to be distinct in print"
 
 
 def test_places__a_scheme_has_its_own_colour_where_that_is_free() -> None:

@@ -89,7 +89,7 @@ def test_vetoes__a_class_that_pays_beyond_its_margin_rules_out() -> None:
         "(+10.1…+10.1), of +10 ms allowed." in one.lines
     )
     assert "fq-codel" not in one.lines[0]
-    assert one.not_told_apart == ()
+    assert one.peers == ()
 
 
 def test_vetoes__harm_within_the_margin_rules_nothing_out() -> None:

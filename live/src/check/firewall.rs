@@ -52,7 +52,7 @@ fn of_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Findi
             "nat",
             format!(
                 "{} hides addresses of what leaves by {name}, so that all its users are one here; policies for each user belong to \
-                 the LAN's side or an IFB, flows are told apart all the same",
+                 the LAN's side or an IFB, flows stay distinct all the same",
                 place(rule)
             ),
             "mousehole-live check LAN",

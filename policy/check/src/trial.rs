@@ -16,7 +16,7 @@ const SERIES: u64 = 4;
 /// Sizes of packets, from the least to the most.
 const SIZES: (u32, u32) = (20, 65535);
 
-/// How many flows there are; in every second case only as many as a series tells apart.
+/// How many flows there are; in every second case only as many as a series distinguishes.
 const MANY_FLOWS: usize = 32;
 
 /// Plays some thousands of random records to the policy of these parameters. A call that crashes, does not return or

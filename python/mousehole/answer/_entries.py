@@ -108,7 +108,7 @@ class AdviceEntry(TypedDict):
     is_best: bool
     """Whether the intervals show that no other scheme that can be installed, and that no veto rules out, is
     faster by more than 5 %."""
-    not_told_apart: list[str]
+    peers: list[str]
     """Schemes that can be installed and are not shown to be slower for short transfers than the scheme
     recommended, the fastest first."""
     ahead: list[str]

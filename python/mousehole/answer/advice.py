@@ -50,7 +50,7 @@ class Advice:
     is_best: bool
     """Whether no other scheme that can be installed, and that no veto rules out, may be faster by more than
     5 %, by the intervals."""
-    not_told_apart: tuple[str, ...]
+    peers: tuple[str, ...]
     """Schemes that can be installed and are not shown to be slower for short transfers, the fastest first."""
     ahead: tuple[str, ...]
     """Schemes that serve short transfers better still, but that nothing installs."""
@@ -417,7 +417,7 @@ def _gain(results: Results, cell: Cell, scheme: str, is_best: bool, shown: str) 
 
 
 def _sureness(results: Results, cell: Cell, chosen: str | None = None, peers: Sequence[str] = ()) -> str:
-    """Returns what stands behind the verdict, and the schemes that it does not tell apart."""
+    """Returns what stands behind the verdict, and the schemes that may serve as well."""
     plan, evidence = results.plan, tables.evidence_row(results, cell)
     parts = [f"{counted(plan.replications, plan.run_word)} of {plan.base['duration']}"]
     if chosen is not None:

@@ -61,7 +61,7 @@ def _advice(one: Advice) -> AdviceEntry:
         "outcome": one.outcome,
         "scheme": one.scheme,
         "is_best": one.is_best,
-        "not_told_apart": list(one.not_told_apart),
+        "peers": list(one.peers),
         "ahead": list(one.ahead),
         "reference": one.reference,
         "vetoes": [_veto(each) for each in one.vetoes],

@@ -13,10 +13,10 @@ from mousehole.charts.style import BETTER, DIM, DIVERGING, FORE, UNCLEAR, WORSE,
 Datum = dict[str, Any]
 """A row of a chart's data."""
 
-UNTOLD = "not told apart"
+UNDECIDED = "undecided"
 """What a change is called whose interval contains zero."""
 VERDICT_SYMBOLS = ("circle", "diamond", "square")
-"""Symbols of changes for the better, not told apart, and for the worse."""
+"""Symbols of changes for the better, undecided, and for the worse."""
 LEAST_RATIO = 1e-3
 """Smaller ratios are drawn as this."""
 CLEAR, UNCLEAR_NUMBER, DIMMED, UNKNOWN = WEIGHTS = ("clear", "unclear", "dimmed", "unknown")
@@ -61,7 +61,7 @@ def intervals(
     `sides` are those of the quantity that changes.
     """
     better, worse = (sides.less, sides.more) if sides.less_is_better else (sides.more, sides.less)
-    verdicts = {better: BETTER, UNTOLD: UNCLEAR, worse: WORSE}
+    verdicts = {better: BETTER, UNDECIDED: UNCLEAR, worse: WORSE}
     data = [change_datum(field, name, change, sides) for name, change in changes.items()
             if isfinite(change.mean)]  # fmt: skip
     if not data:
@@ -140,7 +140,7 @@ def change_datum(field: str, name: str, change: Interval, sides: Sides = TIMES) 
     """Returns a change on the scale of ratios, log2 of one plus the change; without an interval, its mean."""
     ends = (change.low, change.high) if isfinite(change.low) else (change.mean, change.mean)
     low, high = (rounded(log2(max(1 + end, LEAST_RATIO))) for end in ends)
-    verdict = sides.less if change.high < 0 else sides.more if change.low > 0 else UNTOLD
+    verdict = sides.less if change.high < 0 else sides.more if change.low > 0 else UNDECIDED
     return {
         field: name,
         "mean": rounded(log2(max(1 + change.mean, LEAST_RATIO))),

@@ -27,7 +27,7 @@ SEQUENTIAL = ("#f0f0ee", "#9b83d3")
 COLOURS = ("#000001", "#b07500", "#00558f", "#2e9bdb", "#00805c", "#c93400", "#b4558d", "#707070")
 """Colours of series, in the order of `looks`: near Okabe & Ito's, with a contrast of 3 to a white page."""
 QUIET = "#b9b9ba"
-"""Colour of the series that a picture of many does not tell apart."""
+"""Colour of the series that a picture of many does not distinguish."""
 DARK = {
     FORE: "#e8e6e3", DIM: "#a8a6a2", RULE: "#34373c", BACK: "#16181b",
     BETTER: "#6fce93", UNCLEAR: "#9c9a97", WORSE: "#ff8f8a",
@@ -103,7 +103,7 @@ LONG_NAME = 34
 
 @dataclass(frozen=True)
 class Series:
-    """How several series, such as schemes, are told apart in every chart of a page or picture."""
+    """How several series, such as schemes, are distinguished in every chart of a page or picture."""
 
     names: Sequence[str]
     colours: Sequence[str]

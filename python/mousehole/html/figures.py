@@ -122,7 +122,7 @@ def plane_chart(
     )
 
 
-def told(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
+def changes_sentence(changes: Mapping[str, Interval], what: str, baseline: str) -> str:
     """Returns in words what a chart of changes of `what` shows: what is clearly faster, and what slower."""
     known = {name: change for name, change in changes.items() if isfinite(change.low)}
     faster = [name for name, change in known.items() if change.high < 0]

@@ -21,7 +21,7 @@ from mousehole.document import (
     Verdict,
 )
 from mousehole.html.common import made_section
-from mousehole.html.figures import change_cell, interval_chart, told
+from mousehole.html.figures import change_cell, changes_sentence, interval_chart
 from mousehole.html.pictures import choices
 from mousehole.page import _waterfall as waterfall
 from mousehole.page._results import PRIMARY, PageResults, SchemeRow, Trial, order
@@ -104,7 +104,7 @@ def _changes(results: PageResults, rows: Sequence[SchemeRow]) -> list[Chart]:
     changes = {row.scheme: row.changes[PRIMARY] for row in rows if PRIMARY in row.changes}
     if not any(isfinite(change.mean) for change in changes.values()):
         return []
-    seen = told(changes, "loads", results.baseline)
+    seen = changes_sentence(changes, "loads", results.baseline)
     title = f"Change of the load's time against {results.baseline}"
     return [interval_chart("changes", title, title, changes, seen)]
 

@@ -25,7 +25,7 @@ from mousehole.charts.marks import (
 )
 from mousehole.document import INTERVALS, Chart, Column, Row, Table
 from mousehole.document import Cell as TableCell
-from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart, told
+from mousehole.html.figures import Point, change_cell, changes_sentence, interval_chart, plane_chart
 from mousehole.runs import BucketRow, Cell, Plan, Results, SizeRow
 
 LEAST_TRANSFERS = 20
@@ -48,7 +48,7 @@ def _change_chart(
         title,
         f"Change of the mean response time of {what} against {plan.baseline}",
         changes,
-        told(changes, what, plan.baseline),
+        changes_sentence(changes, what, plan.baseline),
     )
 
 

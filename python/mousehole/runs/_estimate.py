@@ -76,7 +76,7 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
 
     Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
     Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
-    take turns. The set-up is told apart, since longer runs do not repeat it.
+    take turns. The set-up is measured by itself, since longer runs do not repeat it.
     """
     cancel = _engine.Cancel()
 

@@ -182,7 +182,7 @@ def _sensitivity(found: TuneResults) -> list[Section]:
     charts = [_sensitivity_chart(found, one, place) for place, one in enumerate(found.goal.quantities)]
     said = Prose(
         f"One parameter of {found.recommended} changed at a time, on unseen replications. A change that is "
-        "not told apart means that the parameter need not be set exactly."
+        "undecided means that the parameter need not be set exactly."
     )
     blocks = [said, _sensitivity_table(found), Grid(charts)]
     return [Section("sensitivity", "What the recommended setting depends on", blocks, "Sensitivity")]

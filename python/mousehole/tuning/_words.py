@@ -46,7 +46,7 @@ def change_text(change: Estimate) -> str:
 
 
 def _end(share: float) -> str:
-    """Returns a share in percent with its sign; what is more than ten times as much is not told apart."""
+    """Returns a share in percent with its sign; what is more than ten times as much is undecided."""
     return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 

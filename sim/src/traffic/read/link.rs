@@ -3,7 +3,7 @@
 /// What the bytes at a cursor begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
-    /// An IPv4 or IPv6 header, told apart by its version.
+    /// An IPv4 or IPv6 header, as its version says.
     Ip,
     Ethernet,
     /// What an EtherType announces, after the type itself.
