@@ -171,7 +171,7 @@ def rows(case: Case, found: Mapping[Kind, Seen]) -> Iterator[tuple[str, ...]]:
 def replay_error(
     replay: Mapping[str, list[float]], truth: Mapping[str, list[float]], scheme: str
 ) -> Estimate:
-    """Returns by how many points of percent the replay's change differs from the model's, paired."""
+    """Returns the replay's change less the model's, paired, in percentage points."""
     changes = [np.asarray(seen[scheme]) / np.asarray(seen[BASELINE]) - 1.0 for seen in (replay, truth)]
     return t_interval(100 * (changes[0] - changes[1]))
 

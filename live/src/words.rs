@@ -81,8 +81,8 @@ pub fn address(bytes: [u8; 16]) -> IpAddr {
     six.to_ipv4_mapped().map_or(IpAddr::V6(six), IpAddr::V4)
 }
 
-/// Returns an end of a flow: `10.0.0.1:443`, `[fe80::1]:443`, or the address alone where there are no ports.
-pub fn end(bytes: [u8; 16], port: [u8; 2]) -> String {
+/// Formats address and port of an endpoint: `10.0.0.1:443`, `[fe80::1]:443`, or the address alone where there are no ports.
+pub fn endpoint_text(bytes: [u8; 16], port: [u8; 2]) -> String {
     let (address, port) = (address(bytes), u16::from_be_bytes(port));
     match port {
         0 => address.to_string(),
@@ -109,8 +109,8 @@ pub fn flow(key: &Key) -> String {
     format!(
         "{} {} > {}",
         protocol(key.protocol),
-        end(key.source, key.source_port),
-        end(key.destination, key.destination_port)
+        endpoint_text(key.source, key.source_port),
+        endpoint_text(key.destination, key.destination_port)
     )
 }
 

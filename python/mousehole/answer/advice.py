@@ -435,9 +435,9 @@ def _peers_text(results: Results, cell: Cell, chosen: str | None, peers: Sequenc
     """Returns how the schemes that are not shown to be slower than the chosen one compare with it."""
     if chosen is None or not peers:
         return ""
-    told = [_beside(results, cell, scheme, chosen) for scheme in peers[:MOST_PEERS]]
+    texts = [_beside(results, cell, scheme, chosen) for scheme in peers[:MOST_PEERS]]
     rest = f" and {len(peers) - MOST_PEERS} more" if len(peers) > MOST_PEERS else ""
-    return f" Not shown to be slower than it: {', '.join(told)}{rest}."
+    return f" Not shown to be slower than it: {', '.join(texts)}{rest}."
 
 
 def _beside(results: Results, cell: Cell, scheme: str, chosen: str) -> str:

@@ -39,7 +39,7 @@ SHORT_MEAN = quantities.find_measure("short_response_mean_s")
 MARGIN = 0.05
 """What is shown to lie within ±5 % of the reference is equal, even if its sign is certain."""
 DOUBLED = 1.0
-"""Of an interval that reaches beyond so much harm, a doubling, the end says nothing and is not told."""
+"""Of an interval that reaches beyond so much harm, a doubling, the end says nothing and is left out."""
 PAGES = ("pages", "page_mean_s")
 """The figure of applications that is an endpoint: the mean time of a page."""
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", f"equal within {100 * MARGIN:g} %", "undecided"

@@ -21,13 +21,13 @@ def interval_chart(
     title: str,
     what: str,
     changes: Mapping[str, Interval],
-    told: str,
+    seen: str,
     field: str = "scheme",
     sides: Sides = TIMES,
 ) -> Chart:
     """Returns a chart of changes with their intervals, one line per scheme, on a scale of ratios.
 
-    `what` says what changes, for the table; `told` is what can be seen, in a sentence; `field` names what
+    `what` says what changes, for the table; `seen` is what can be seen, in a sentence; `field` names what
     the lines are: schemes, which readers choose, or something else, all of which is shown. `sides` are those
     of the quantity that changes.
     """
@@ -39,7 +39,7 @@ def interval_chart(
     return Chart(
         name,
         title,
-        told,
+        seen,
         picture,
         Table(what, columns, rows, list(changes)),
         height=STEP * len(changes),

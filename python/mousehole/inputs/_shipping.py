@@ -19,7 +19,7 @@ from mousehole.scenario import sizefiles
 
 @dataclass(frozen=True)
 class TrafficShipment:
-    """The traffic of runs as files, connections and reading options, told from others by its content."""
+    """The traffic of runs as files, connections and reading options, identified by its content."""
 
     given: TrafficInput
     strict: bool
