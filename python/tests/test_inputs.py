@@ -156,3 +156,57 @@ def test_reading__reports_its_progress_in_megabytes(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(traffic, "LARGE_MB", whole + 1)
     mousehole.inspect(files, reporter=small)
     assert small.calls == []
+
+
+SHOP = """
+name = "shop"
+title = "Our shop's log"
+lines = "delimited"
+row = "request"
+only = { state = "done" }
+
+[fields]
+end = "finished|done_at"
+duration = "seconds?"
+source = "customer"
+received = "bytes out"
+"""
+"""A description of a format of one's own, as docs/traffic.md has it."""
+
+
+def shop(tmp_path: Path) -> tuple[Path, Path]:
+    """Writes a log in the format of `SHOP`, of which one row in three was not done, and the description."""
+    log, described = tmp_path / "shop.csv", tmp_path / "shop.toml"
+    rows = "".join(
+        f"user{n % 4},{1_700_000_000_500 + 250 * n},0.2,{'failed' if n % 3 == 2 else 'done'},{900 + n}\n"
+        for n in range(30)
+    )
+    log.write_text(f"customer,finished,seconds,state,bytes out\n{rows}", encoding="utf-8")
+    described.write_text(SHOP, encoding="utf-8")
+    return log, described
+
+
+def test_format__of_ones_own_is_read(tmp_path: Path) -> None:
+    log, described = shop(tmp_path)
+    read = mousehole.read(log, format_=described)
+    assert read["bytes"].to_list() == [900 + n for n in range(30) if n % 3 != 2]
+    summary = mousehole.inspect(log, format_=described)
+    assert (summary["clients"], summary["sources"][0]["kind"]) == (4, "shop")
+    with pytest.raises(MouseholeError, match=r"shop\.csv: unknown format"):
+        mousehole.inspect(log)
+
+
+def test_format__by_the_command(tmp_path: Path) -> None:
+    log, described = shop(tmp_path)
+    done = piped(b"", "inspect", str(log), "--format", str(described), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert b"20 connections" in done.stdout
+    listed = piped(b"", "inspect", "--formats", cwd=tmp_path)
+    assert listed.returncode == 0
+    for name in (b"suricata", b"squid", b"nfdump-1.7", b"wireshark-packets"):
+        assert name in listed.stdout
+    described.write_text('name = "x"\nbad = 1\n', encoding="utf-8")
+    for given, sentence in {"shop.toml": b"shop.toml:2: unknown field", "none.toml": b"none.toml"}.items():
+        done = piped(b"", "inspect", str(log), "--format", given, cwd=tmp_path)
+        assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+        assert sentence in done.stderr
