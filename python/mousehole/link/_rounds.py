@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
-from mousehole.answer import findings, jsonout, manifest
+from mousehole.answer import LinkRunEntry, findings, jsonout, manifest
 from mousehole.base import Options
 from mousehole.comparison import Comparison
 from mousehole.document import Document, Items, Section
@@ -19,22 +18,10 @@ REPEATS = 2
 """How often a run of a comparison is repeated because it was invalid."""
 
 
-class RunEntry(TypedDict):
-    """A run as the document of a comparison has it; docs/json.md explains the fields."""
-
-    scheme: str
-    buffer: str
-    round: int
-    is_valid: bool
-    counts: bool
-    congestion: str | None
-    account: LinkAccount
-
-
 class ProgramsComparison(Comparison):
     """A comparison on real packets, with the account of every run."""
 
-    def __init__(self, results: Results, link_runs: Sequence[RunEntry]) -> None:
+    def __init__(self, results: Results, link_runs: Sequence[LinkRunEntry]) -> None:
         super().__init__(results, None)
         self.link_runs = list(link_runs)
 
@@ -82,7 +69,7 @@ class Trial:
         """One line for each round that is left out."""
         return faults_of(self.entries())
 
-    def entries(self) -> list[RunEntry]:
+    def entries(self) -> list[LinkRunEntry]:
         """Returns every run as the document of the comparison has it."""
         left_out, congestion = self.left_out, default_congestion()
         return [
@@ -99,9 +86,9 @@ class Trial:
         ]
 
 
-def faults_of(entries: Iterable[RunEntry]) -> list[str]:
+def faults_of(entries: Iterable[LinkRunEntry]) -> list[str]:
     """Returns a line for each round that is left out, because all runs under some scheme were invalid."""
-    own: dict[tuple[int, str], list[RunEntry]] = {}
+    own: dict[tuple[int, str], list[LinkRunEntry]] = {}
     for entry in entries:
         own.setdefault((entry["round"], entry["scheme"]), []).append(entry)
     return [

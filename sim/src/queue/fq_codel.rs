@@ -3,7 +3,7 @@
 //! RFC 8290 (the scheduler, sections 4.1 and 4.2) and RFC 8289 (CoDel, section 5). Defaults are those
 //! of RFC 8290 section 5.2. This is a comparator, not a policy of ours, hence Rust.
 //!
-//! Flows are hashed by connection and direction ([`FlowNames`]). Deviations: the hash is a seeded mix, not Jenkins'; there is no CE
+//! Flows are hashed by connection and direction (`flow_names.rs`). Deviations: the hash is a seeded mix, not Jenkins'; there is no CE
 //! threshold (section 5.2.7, off by default). A flow has had its quantum when no credit is left: section 4.2 says
 //! both "negative" and "at least a quantum", Linux has the latter. Sizes are IP lengths, so the default
 //! quantum is 1500 bytes, not 1514 with Ethernet's header (section 5.2.4): with the 14 bytes left over a new flow's

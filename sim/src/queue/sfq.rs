@@ -5,7 +5,7 @@
 //! passed the longest queue loses its newest packet; the hash changes every few seconds if asked for, so that flows
 //! that share a queue do not share it for ever. This is a comparator, not a policy of ours, hence Rust.
 //!
-//! Flows are hashed by connection and direction ([`FlowNames`]), by a seeded mix and not Jenkins' hash. Sizes are IP
+//! Flows are hashed by connection and direction (`flow_names.rs`), by a seeded mix and not Jenkins' hash. Sizes are IP
 //! lengths, so the default quantum is 1500 bytes, not 1514 with Ethernet's header. `headdrop` and the RED inside each
 //! queue, both off by default in Linux, are left out. A changed hash takes effect at the next arrival or departure, which
 //! nobody can tell from a timer. Where it finds no queue or room for a waiting packet, the packet is dropped, as there.

@@ -8,7 +8,7 @@
 //!
 //! - the body by a smoothed bootstrap on the scale of logarithms, with a normal kernel that keeps the variance;
 //! - the largest tenth by a Pareto distribution, bounded above, whose index is drawn from its posterior. The prior weighs
-//!   as much as [`PRIOR_SIZES`] sizes with the index [`PRIOR_INDEX`], so that a capture without large transfers does not say
+//!   as much as `PRIOR_SIZES` sizes with the index `PRIOR_INDEX`, so that a capture without large transfers does not say
 //!   that there are none.
 //!
 //! Sources: B. W. Silverman & G. A. Young, "The bootstrap: to smooth or not to smooth?", Biometrika 74 (1987), section 2.3,

@@ -6,7 +6,7 @@
 //! | `zeek-http` alone | one `uid` | one per request |
 //! | `zeek-conn` alone, or a `uid` without requests | one row | one: the log has no pauses |
 //! | `har` | one connection of the browser | one per answer |
-//! | a format that a file describes, rows of flows | the rows of one 5-tuple; see [`pairing`] | one per part |
+//! | a format that a file describes, rows of flows | the rows of one 5-tuple; see `pairing.rs` | one per part |
 //! | such a format, rows of requests | one request | one |
 //! | `pcap`, `pcapng`, `snoop`, `erf` | one TCP connection or UDP/443 flow | split at pauses over 0.5 s |
 //! | `access-log` (Common or Combined Log Format) | one request | one |
