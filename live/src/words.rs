@@ -200,7 +200,7 @@ mod tests {
         let six: Ipv6Addr = "fe80::1".parse().unwrap();
         let key = Key { source: six.octets(), protocol: 58, source_port: [0; 2], ..key };
         assert_eq!(flow(&key), "icmpv6 fe80::1 > 10.0.0.2:443");
-        assert_eq!(end(six.octets(), [1, 187]), "[fe80::1]:443");
+        assert_eq!(endpoint_text(six.octets(), [1, 187]), "[fe80::1]:443");
     }
 
     #[test]
