@@ -12,6 +12,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 use std::{env, process};
 use tempfile::{Builder, TempDir};
 
@@ -22,6 +23,10 @@ pub const OBJECT_BYTES: u64 = 1 << 28;
 
 /// Where root's things are: gone with the machine's next start, or kept where `/run` runs no programs.
 const SYSTEM: [&str; 2] = ["/run/mousehole", "/var/cache/mousehole"];
+/// What the names of scratch folders begin with.
+const WORK: &str = "work-";
+/// No compilation and no trial lasts so long.
+const LEFTOVER_AGE: Duration = Duration::from_secs(86_400);
 /// Who may write beside the owner: the group and others.
 const WRITE_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
@@ -117,13 +122,29 @@ pub fn scratch_folder() -> io::Result<TempDir> {
     scratch_in(&own_folder()?)
 }
 
-/// Makes a folder with a random name in another one, for this user alone; it is removed when dropped.
+/// Makes a folder with a random name in another one, for this user alone; it is removed when dropped. Folders that killed
+/// processes left a day ago or earlier are removed.
 ///
 /// # Errors
 /// What the system says.
 pub fn scratch_in(folder: &Path) -> io::Result<TempDir> {
     let mode = fs::Permissions::from_mode(0o700);
-    Builder::new().prefix("work-").rand_bytes(12).permissions(mode).tempdir_in(folder).map_err(plain)
+    remove_leftovers(folder);
+    Builder::new().prefix(WORK).rand_bytes(12).permissions(mode).tempdir_in(folder).map_err(plain)
+}
+
+/// Removes this user's scratch folders that nobody has changed for [`LEFTOVER_AGE`]. What cannot be removed stays.
+fn remove_leftovers(folder: &Path) {
+    let is_old = |data: &Metadata| {
+        let age = data.modified().ok().and_then(|at| at.elapsed().ok());
+        data.is_dir() && data.uid() == user() && age.is_some_and(|age| age > LEFTOVER_AGE)
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_work = entry.file_name().to_string_lossy().starts_with(WORK);
+        if is_work && entry.metadata().is_ok_and(|data| is_old(&data)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Reads a regular file of at most `limit` bytes; pipes, devices and folders are refused without waiting for them.
@@ -316,6 +337,23 @@ fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn scratch_in__removes_what_a_killed_process_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, new, other] = ["work-old", "work-new", "kept"].map(|name| folder.path().join(name));
+        for path in [&old, &new, &other] {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join("object"), b"x").unwrap();
+        }
+        let then = std::time::SystemTime::now() - LEFTOVER_AGE - Duration::from_secs(60);
+        for path in [&old, &other] {
+            File::open(path).unwrap().set_modified(then).unwrap();
+        }
+        let made = scratch_in(folder.path()).unwrap();
+        assert!(made.path().is_dir() && new.is_dir() && other.is_dir());
+        assert!(!old.exists());
+    }
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().mode() & 0o777
