@@ -52,7 +52,7 @@ def program() -> Path | None:
     if given:
         return Path(given)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    built = [path for kind in ("release", "debug") if (path := target / kind / "mousehole-live").exists()]
+    built = [path for kind in ("release", "quick", "debug") if (path := target / kind / "mousehole-live").exists()]
     return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
