@@ -393,7 +393,10 @@ def _with_missing(
         return None
     word = plan.run_word
     had = f"only {having} of {plan.replications} {word}s had" if having else f"no {word} had"
-    what = "enough such transfers for a percentile" if is_percentile else "such a transfer"
+    if isinstance(source, OfKind):
+        what = str(source.measure.kind).replace("_", " ")
+    else:
+        what = "enough such transfers for a percentile" if is_percentile else "such a transfer"
     return Verdict(UNDECIDED, f"undecided ({had} {what})")
 
 
