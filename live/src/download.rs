@@ -34,10 +34,10 @@ pub fn sides(device: &str) -> Vec<String> {
 ///
 /// # Errors
 /// A sentence when the kernel has no IFB, or somebody else redirects or handles what comes in; nothing has changed then.
-pub fn put(of: &str) -> Result<Redirect> {
-    let device = Device::find(of)?;
-    refuse_others(of)?;
-    let ifb = ifb_of(of);
+pub fn redirect(name: &str) -> Result<Redirect> {
+    let device = Device::find(name)?;
+    refuse_others(name)?;
+    let ifb = ifb_of(name);
     if !is_ours(&ifb) {
         tc::ip(&["link", "add", &ifb, "type", "ifb"]).map_err(|failure| match failure.to_string() {
             text if text.contains("Unknown device type") || text.contains("not supported") => {
@@ -46,7 +46,7 @@ pub fn put(of: &str) -> Result<Redirect> {
             _ => failure,
         })?;
     }
-    let mut redirect = Redirect { device: of.into(), index: device.index, added_clsact: false };
+    let mut redirect = Redirect { device: name.into(), index: device.index, added_clsact: false };
     let done = redirect.finish(&ifb);
     if done.is_err() {
         let _ = take_back(&redirect);
@@ -83,21 +83,21 @@ impl Redirect {
 }
 
 /// Returns what a redirection takes, as commands.
-pub fn commands(of: &str) -> Vec<String> {
-    let ifb = ifb_of(of);
-    let [filter, _] = filters(of, &ifb);
+pub fn commands(name: &str) -> Vec<String> {
+    let ifb = ifb_of(name);
+    let [filter, _] = filters(name, &ifb);
     vec![
         format!("ip link add {ifb} type ifb"),
         format!("ip link set dev {ifb} up"),
-        format!("tc qdisc add dev {of} clsact"),
+        format!("tc qdisc add dev {name} clsact"),
         format!("tc {}", filter.join(" ")),
     ]
 }
 
-fn filters(of: &str, ifb: &str) -> [Vec<String>; 2] {
+fn filters(name: &str, ifb: &str) -> [Vec<String>; 2] {
     ["matchall", "u32 match u32 0 0"].map(|all| {
         format!(
-            "filter add dev {of} ingress protocol all pref {PREFERENCE} {all} action mirred egress redirect dev {ifb}"
+            "filter add dev {name} ingress protocol all pref {PREFERENCE} {all} action mirred egress redirect dev {ifb}"
         )
         .split(' ')
         .map(String::from)
@@ -109,16 +109,16 @@ fn filters(of: &str, ifb: &str) -> [Vec<String>; 2] {
 ///
 /// # Errors
 /// A sentence that names where they go.
-pub fn refuse_others(of: &str) -> Result<()> {
-    let shown = tc::run(&["filter", "show", "dev", of, "ingress"]).unwrap_or_default();
+pub fn refuse_others(name: &str) -> Result<()> {
+    let shown = tc::run(&["filter", "show", "dev", name, "ingress"]).unwrap_or_default();
     let mut words = shown.split_whitespace();
     while let Some(word) = words.next() {
         // "(Egress Redirect to device ifb4wan0)"
         if word == "Redirect" && words.next() == Some("to") && words.next() == Some("device") {
             let to = words.next().unwrap_or_default().trim_end_matches(')');
-            if to != ifb_of(of) {
+            if to != ifb_of(name) {
                 return Err(Failure::new(format!(
-                    "what comes in at {of} goes to {to} already; `mousehole-live mark {to}` or `up {to}` stands there"
+                    "what comes in at {name} goes to {to} already; `mousehole-live mark {to}` or `up {to}` stands there"
                 )));
             }
         }
@@ -149,15 +149,15 @@ pub fn take_back(redirect: &Redirect) -> Result<()> {
 ///
 /// # Errors
 /// As [`take_back`].
-pub fn remove_leftovers(of: &str) -> Result<bool> {
-    let ifb = ifb_of(of);
+pub fn remove_leftovers(name: &str) -> Result<bool> {
+    let ifb = ifb_of(name);
     if !is_ours(&ifb) {
         return Ok(false);
     }
     let added_clsact = alias(&ifb).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
     // No device has the number 0.
-    let index = Device::find(of).map_or(0, |device| device.index);
-    take_back(&Redirect { device: of.into(), index, added_clsact }).map(|()| true)
+    let index = Device::find(name).map_or(0, |device| device.index);
+    take_back(&Redirect { device: name.into(), index, added_clsact }).map(|()| true)
 }
 
 /// Returns whether there is an IFB of ours of a name: one with our alias, or one that a command made and was killed

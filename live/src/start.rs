@@ -61,7 +61,7 @@ fn with_redirect(
         // Before anything is made.
         Cake::new(request)?;
     }
-    let redirect = download::put(of)?;
+    let redirect = download::redirect(of)?;
     let done = start(Some(redirect.clone()));
     if done.is_err() {
         // Where the start was refused for another's sake, that one's record has its own redirection.
@@ -136,7 +136,7 @@ fn start_plan(
     place.make()?;
     let result = place
         .write_record(&record)
-        .and_then(|()| put(&place, device, request, plan, bytes, &mut record, needs_root));
+        .and_then(|()| attach_and_record(&place, device, request, plan, bytes, &mut record, needs_root));
     let lines = match result {
         Ok(lines) => lines,
         Err(failure) => {
@@ -321,7 +321,7 @@ fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     }
 }
 
-fn put(
+fn attach_and_record(
     place: &Place,
     device: &Device,
     request: &Request,
@@ -477,7 +477,7 @@ pub(crate) fn change_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Res
 fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
     qdisc_commands(verb, name, shaper, device).iter().try_for_each(|(kind, words)| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        tc::put(kind, &words)
+        tc::set(kind, &words)
     })
 }
 

@@ -53,7 +53,7 @@ pub fn run(words: &[&str]) -> Result<String> {
 ///
 /// # Errors
 /// As [`run`]; a sentence of our own where the kernel does not know the kind.
-pub fn put(kind: &str, words: &[&str]) -> Result<()> {
+pub fn set(kind: &str, words: &[&str]) -> Result<()> {
     match run(words) {
         Err(failure) if failure.to_string().contains("kind is unknown") => Err(Failure::new(lacking(kind))),
         done => done.map(drop),
