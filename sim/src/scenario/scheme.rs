@@ -124,7 +124,10 @@ impl Scheme {
 
     /// Returns its markers as the shortest text that means the same before any queue; `None` without a marker.
     pub fn markers_text(&self) -> Option<String> {
-        let texts: Vec<String> = self.items.iter().filter_map(Item::markers_text).collect();
+        let texts = |is_named: bool| {
+            let of_items = self.items.iter().filter_map(|item| item.markers_text(is_named));
+            of_items.collect::<Vec<_>>().join("|")
+        };
         let markers = |scheme: &Scheme| {
             let parts = scheme.parts().into_iter().filter(|(part, _)| part.role() == Role::Marker);
             parts.map(|(part, values)| (part.name(), values)).collect::<Vec<_>>()
@@ -136,7 +139,7 @@ impl Scheme {
         match ours.is_empty() {
             true => None,
             // A marker may bear the name of a scheme that sets it up otherwise.
-            false => Some(texts.join("|")).filter(|text| means_the_same(text)).or_else(|| {
+            false => [false, true].map(texts).into_iter().find(|text| means_the_same(text)).or_else(|| {
                 let text = |(name, values): &(&str, BTreeMap<_, _>)| call(name, values.iter());
                 Some(ours.iter().map(text).collect::<Vec<_>>().join("|"))
             }),
@@ -332,17 +335,16 @@ impl Item {
         Item { name: scheme.name, visible, given: BTreeMap::new(), stages }
     }
 
-    /// Returns its markers with the values that the user gave them; `None` without a marker.
-    fn markers_text(&self) -> Option<String> {
+    /// Returns its markers with the values that the user gave them, by the name of the scheme or by that of its first
+    /// marker; `None` without a marker.
+    fn markers_text(&self, is_named: bool) -> Option<String> {
         let is_marker = |stage: &Stage| stage.part.role() == Role::Marker;
-        self.stages.iter().any(is_marker).then(|| {
-            let of_markers = |name: &&str| {
-                self.visible
-                    .iter()
-                    .any(|one| one.parameter.name == *name && is_marker(&self.stages[one.stage]))
-            };
-            call(self.name, self.given.iter().filter(|(name, _)| of_markers(name)))
-        })
+        let first = self.stages.iter().find(|stage| is_marker(stage))?;
+        let of_markers = |name: &&str| {
+            self.visible.iter().any(|one| one.parameter.name == *name && is_marker(&self.stages[one.stage]))
+        };
+        let name = if is_named { self.name } else { first.part.name() };
+        Some(call(name, self.given.iter().filter(|(name, _)| of_markers(name))))
     }
 
     fn parameters(&self) -> impl Iterator<Item = (Parameter, String)> {
