@@ -346,7 +346,8 @@ mod tests {
             fs::create_dir(path).unwrap();
             fs::write(path.join("object"), b"x").unwrap();
         }
-        let then = std::time::SystemTime::now() - LEFTOVER_AGE - Duration::from_secs(60);
+        let now = fs::metadata(&new).unwrap().modified().unwrap();
+        let then = now - LEFTOVER_AGE - Duration::from_secs(60);
         for path in [&old, &other] {
             File::open(path).unwrap().set_modified(then).unwrap();
         }
