@@ -52,7 +52,8 @@ def program() -> Path | None:
     if given:
         return Path(given)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    built = [path for kind in ("release", "quick", "debug") if (path := target / kind / "mousehole-live").exists()]
+    places = (target / kind / "mousehole-live" for kind in ("release", "quick", "debug"))
+    built = [path for path in places if path.exists()]
     return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
