@@ -133,10 +133,8 @@ def _merged(name: str, parts: tuple[type, ...], definitions: dict[str, Schema]) 
     for column, values in CHOICES.items():
         definition, _, key = column.partition(".")
         if definition == name:
-            properties[key] = {
-                **{k: v for k, v in properties[key].items() if k != "type"},
-                "enum": list(values),
-            }
+            kept = {keyword: each for keyword, each in properties[key].items() if keyword != "type"}
+            properties[key] = {**kept, "enum": list(values)}
     return _object(properties, sorted(properties), inspect.getdoc(parts[0]))
 
 

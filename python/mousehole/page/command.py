@@ -1,7 +1,7 @@
 """The command `mousehole page`."""
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,6 @@ from mousehole.base.cli_options import (
     with_options,
 )
 from mousehole.page._options import PageOptions
-
-if TYPE_CHECKING:
-    pass
 
 app = command_app()
 

@@ -18,6 +18,10 @@ MOST_LINES = 8
 """Congestion windows of more flows are drawn in one colour, without a legend."""
 WIDTH, HEIGHT = 760, 120
 """Size of a panel in pixels."""
+STATES = ("backlog_s", "capacity_bps", "connections", "cwnd_segments")
+"""Samples of states: of several the mean is drawn."""
+COUNTS = ("dropped", "marked")
+"""Samples of packets counted: of several the sum is drawn."""
 OF_COLOURS = {"green": BETTER, "yellow": COLOURS[1], "red": WORSE}
 """How the colours of packets are drawn."""
 
@@ -35,12 +39,6 @@ def series_picture(series: pl.DataFrame, scenario: Scenario, summary: RunSummary
     panels += _sender_panels(shown.filter(pl.col("link") == ""))
     rows = [[_finished(panel, begin, span, is_last=panel is panels[-1])] for panel in panels]
     return picture(f"{scenario['scheme']} over time", rows)
-
-
-STATES = ("backlog_s", "capacity_bps", "connections", "cwnd_segments")
-"""Samples of states: of several the mean is drawn."""
-COUNTS = ("dropped", "marked")
-"""Samples of packets counted: of several the sum is drawn."""
 
 
 def _thinned(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:

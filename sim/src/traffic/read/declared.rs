@@ -184,8 +184,7 @@ impl Reading<'_> {
         self.level = self.collector.level();
         let (before, collector) = (self.records.len(), &*self.collector);
         self.records.retain(|record| {
-            let (client, connection) =
-                pairing::unit(record.ends.map(|(host, port)| (collector.hosts.hash(host), port)));
+            let (client, connection) = pairing::unit_of(record.ends, collector);
             collector.keeps(client, connection)
         });
         self.collector.thinned(before - self.records.len());

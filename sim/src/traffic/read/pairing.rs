@@ -115,6 +115,11 @@ pub fn unit(ends: [(u64, u16); 2]) -> (u64, u64) {
     (high.0, u64::from(high.1) << 16 | u64::from(low.1))
 }
 
+/// Returns [`unit`] of two ends whose hosts the collector knows.
+pub fn unit_of(ends: [End; 2], collector: &Collector) -> (u64, u64) {
+    unit(ends.map(|(host, port)| (collector.hosts.hash(host), port)))
+}
+
 /// Adds the connections of a file's records, which may be in any order.
 pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector) {
     let flows = combine(records);
@@ -323,8 +328,7 @@ impl Flow {
         }
         ledger.used += rows;
         let flow_class = self.class(&parts, client, collector);
-        let (unit_client, connection) =
-            unit(self.ends.map(|(host, port)| (collector.hosts.hash(host), port)));
+        let (unit_client, connection) = unit_of(self.ends, collector);
         let draft = Draft {
             start: parts[0].from,
             file: ledger.index as u32,

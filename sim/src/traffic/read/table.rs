@@ -214,7 +214,7 @@ fn row(
 
 /// Returns whether rows of these ends are still in the sample that memory holds.
 fn keeps_unit(ends: [pairing::End; 2], collector: &Collector) -> bool {
-    let (client, connection) = pairing::unit(ends.map(|(host, port)| (collector.hosts.hash(host), port)));
+    let (client, connection) = pairing::unit_of(ends, collector);
     collector.keeps(client, connection)
 }
 
