@@ -23,6 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CARGO = os.environ.get("CARGO", "cargo")
 NOT_RUN = "NOT RUN:"
 
+SEEDS = {"PROPTEST_RNG_SEED": "1"}
+"""Property tests draw the same cases in every run, as Hypothesis does where CI is set; the caller's environment wins."""
+
 
 class Outcome(StrEnum):
     """How a test ended."""
@@ -129,7 +132,7 @@ def run(program: Program, name: str, is_ignored: bool) -> Result:
         return Result(program.package, program.target, name, Outcome.NOT_RUN, "ignored")
     start = time.monotonic()
     command = [program.path, "--exact", name, "--show-output"]
-    environment = {**os.environ, "CARGO_MANIFEST_DIR": program.folder}
+    environment = {**SEEDS, **os.environ, "CARGO_MANIFEST_DIR": program.folder}
     done = subprocess.run(
         command, cwd=program.folder, env=environment, capture_output=True, text=True, check=False
     )

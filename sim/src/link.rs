@@ -221,7 +221,8 @@ impl Link {
         self.is_special |= wire.layer.is_some();
     }
 
-    /// Makes the link a token bucket of this many bytes; 0 leaves it a transmitter.
+    /// Makes the link a token bucket of this many bytes; a depth below half a nanosecond at the link's rate leaves it a
+    /// transmitter.
     pub fn set_burst(&mut self, bytes: u64) {
         self.burst = self.rate.tx_time(bytes);
         self.is_special |= self.burst > Dur::ZERO;
