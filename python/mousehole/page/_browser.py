@@ -36,7 +36,7 @@ QUIET_S = 0.5
 """A page without a request on its way for so long has all that it wants."""
 LAST_PARTS_S = 5.0
 """For how long after the load event it is waited for that."""
-FILM = {"format": "png", "maxWidth": 320, "maxHeight": 200}
+FILM: dict[str, Any] = {"format": "png", "maxWidth": 320, "maxHeight": 200}
 """How the tab is filmed: small, so that it takes little of the processor."""
 PAINTS = """
 new Promise(done => {
@@ -174,7 +174,8 @@ class Tab:
         """
         deadline = time.monotonic() + timeout_s
         paints: dict[str, float | None] = {}
-        begin, steps = None, ()
+        begin: float | None = None
+        steps: progress.Steps = ()
         try:
             if is_filmed:
                 self._tools.call("Page.startScreencast", self._session, **FILM)
