@@ -25,6 +25,7 @@ import pytest
 from mousehole.base import MouseholeError, Silent
 from mousehole.page import Behind, Errand, Load, PageOptions, PageResults, conduct
 from mousehole.page import _filling as filling
+from mousehole.page._progress import speed_index_s
 
 from tests.page_support import loopback
 
@@ -76,6 +77,11 @@ def check_order(load: Load) -> None:
         assert (
             0 <= fetch.queued_s <= fetch.sent_s <= fetch.first_byte_s + CLOCKS_S <= fetch.end_s + 2 * CLOCKS_S
         )
+    times, shares = zip(*load.progress, strict=True)
+    assert times[0] == 0
+    assert list(times) == sorted(times)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert 0 < (speed_index_s(load.progress) or 0) <= times[-1]
     document = load.fetches[0]
     assert document.kind == "Document"
     assert document.end_s is not None

@@ -15,7 +15,7 @@ FETCH = Fetch(
 
 
 def load(load_s: float) -> Load:
-    return Load("loaded", "", load_s / 2, load_s / 2, load_s, (FETCH,), 5e6, "Chrome/1", "")
+    return Load("loaded", "", load_s / 2, load_s / 2, load_s, (FETCH,), (), 5e6, "Chrome/1", "")
 
 
 def measured() -> PageResults:

@@ -387,7 +387,8 @@ def load(load_s: float | None, **changes: Any) -> Load:
     """A load of a document and eight objects."""
     fetches = (fetch(0, 0.0, 0.1), *(fetch(number, 0.12, 0.3 + 0.05 * number) for number in range(1, 9)))
     first, largest = (None, None) if load_s is None else (load_s / 2, 0.6 * load_s)
-    own = Load("loaded", "", first, largest, load_s, fetches, 5e6, "Chrome/1", "")
+    steps = () if load_s is None else ((0.0, 0.0), (load_s / 2, 0.75), (load_s, 1.0))
+    own = Load("loaded", "", first, largest, load_s, fetches, steps, 5e6, "Chrome/1", "")
     return replace(own, **changes)
 
 
@@ -456,6 +457,28 @@ class TestResults:
     def test_load__survives_its_record(self) -> None:
         one = load(1.5)
         assert Load.of_record(json.loads(json.dumps(one.record()))) == one
+
+    def test_load__of_a_record_without_pictures_has_no_progress(self) -> None:
+        record = load(1.5).record()
+        del record["progress"]
+        assert Load.of_record(record) == load(1.5, progress=())
+
+    def test_rows__have_the_speed_index(self) -> None:
+        droptail, red = results().rows()
+        # Half the load's time at 0, half at 75 %.
+        assert droptail.times["speed_index"].mean == pytest.approx(1.25 * (0.5 + 0.5 * 0.25))
+        assert red.changes["speed_index"].mean == pytest.approx(-0.2)
+
+    def test_report__draws_the_visual_progress(self, tmp_path: Path) -> None:
+        text = PageLoads(results()).markdown()
+        assert "speed index" in text
+        PageLoads(results()).html(tmp_path / "page.html")
+        assert "Visual progress of the median loads" in (tmp_path / "page.html").read_text(encoding="utf-8")
+        bare = results()
+        bare = replace(
+            bare, trials=tuple(replace(one, load=replace(one.load, progress=())) for one in bare.trials)
+        )
+        assert "Visual progress" not in PageLoads(bare).markdown()
 
     def test_waterfall__draws_a_panel_per_scheme_with_every_object(self, tmp_path: Path) -> None:
         path = tmp_path / "a.svg"

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from mousehole.base import MouseholeError
+from mousehole.page import _progress as progress
 from mousehole.page._devtools import BrowserError, DevTools
 from mousehole.page._trial import Fetch, Load, Outcome
 
@@ -35,6 +36,8 @@ QUIET_S = 0.5
 """A page without a request on its way for so long has all that it wants."""
 LAST_PARTS_S = 5.0
 """For how long after the load event it is waited for that."""
+FILM: dict[str, Any] = {"format": "png", "maxWidth": 320, "maxHeight": 200}
+"""How the tab is filmed: small, so that it takes little of the processor."""
 PAINTS = """
 new Promise(done => {
   const found = {load: null, first: null, largest: null};
@@ -119,6 +122,13 @@ class Browser:
         tools.call("Network.enable", session)
         return Tab(self, session)
 
+    def histograms(self, pictures: Sequence[str]) -> list[list[int]]:
+        """Returns the number of pixels by colour of PNGs in base64, which a tab of its own takes apart."""
+        tab = self.open()
+        expression = f"{progress.HISTOGRAMS}({json.dumps(list(pictures))})"
+        found: list[list[int]] = json.loads(tab.evaluate(expression))
+        return found
+
 
 @dataclass
 class _Request:
@@ -147,16 +157,28 @@ class Tab:
         self._is_loaded = False
         self._crash = ""
         self._changed = time.monotonic()
+        self._film: list[tuple[float, str]] = []
+        self._clocks: tuple[float, float] | None = None
 
-    def load(self, url: str, timeout_s: float, meanwhile: Callable[[], object] = lambda: None) -> Load:
+    def load(
+        self,
+        url: str,
+        timeout_s: float,
+        meanwhile: Callable[[], object] = lambda: None,
+        is_filmed: bool = False,
+    ) -> Load:
         """Loads a page; what does not end in time or fails is told by the outcome.
 
-        `meanwhile` is called once, when the load event has come or the time is over.
+        `meanwhile` is called once, when the load event has come or the time is over. Filmed, a load that
+        ended has its visual progress.
         """
         deadline = time.monotonic() + timeout_s
         paints: dict[str, float | None] = {}
-        begin = None
+        begin: float | None = None
+        steps: progress.Steps = ()
         try:
+            if is_filmed:
+                self._tools.call("Page.startScreencast", self._session, **FILM)
             outcome, reason = self._navigate(url, deadline, timeout_s)
             meanwhile()
             if outcome == "loaded":
@@ -165,6 +187,8 @@ class Tab:
                 if paints["load"] is None:
                     outcome, reason = "failed", "the page does not tell when its load event ended"
             begin = self._navigation_start()
+            if is_filmed and outcome == "loaded" and begin is not None:
+                steps = self._progress(begin)
         except BrowserError as error:
             outcome, reason = "failed", self._crash or str(error)
         self._consume()
@@ -173,8 +197,9 @@ class Tab:
         return Load(
             outcome=outcome, reason=reason, first_paint_s=_seconds(paints.get("first")),
             largest_paint_s=_seconds(paints.get("largest")), load_s=_seconds(paints.get("load")),
-            fetches=tuple(_fetch(one, begin) for one in self._requests if not one.is_cached), bulk_bps=None,
-            browser=self._browser.name, sandbox=self._browser.sandbox,
+            fetches=tuple(_fetch(one, begin) for one in self._requests if not one.is_cached), progress=steps,
+            bulk_bps=None, browser=self._browser.name,
+            sandbox=self._browser.sandbox,
         )  # fmt: skip
 
     def text_of(self, fetch_url: str) -> bytes | None:
@@ -217,11 +242,28 @@ class Tab:
         return is_idle and time.monotonic() - self._changed >= QUIET_S
 
     def _paints(self) -> dict[str, float | None]:
-        answer = self._tools.call(
-            "Runtime.evaluate", self._session, expression=PAINTS, awaitPromise=True, returnByValue=True
-        )
-        found: dict[str, float | None] = json.loads(answer["result"]["value"])
+        found: dict[str, float | None] = json.loads(self.evaluate(PAINTS))
         return found
+
+    def evaluate(self, expression: str) -> str:
+        """Returns the text that an expression of the page's language promises. Raises `BrowserError`."""
+        answer = self._tools.call(
+            "Runtime.evaluate", self._session, expression=expression, awaitPromise=True, returnByValue=True
+        )
+        if "exceptionDetails" in answer:
+            raise BrowserError(f"the tab failed: {answer['exceptionDetails'].get('text')}")
+        text: str = answer["result"]["value"]
+        return text
+
+    def _progress(self, begin: float) -> progress.Steps:
+        """Returns the visual progress of the load that began at this time by the clock of the events."""
+        self._tools.call("Page.stopScreencast", self._session)
+        self._consume()
+        if self._clocks is None:
+            return ()
+        of_events, of_day = self._clocks
+        times = [at - of_day + of_events - begin for at, _ in self._film]
+        return progress.steps(times, self._browser.histograms([picture for _, picture in self._film]))
 
     def _navigation_start(self) -> float | None:
         """Returns when the navigation began by the clock of the events, in seconds."""
@@ -242,7 +284,11 @@ class Tab:
             self._is_loaded = True
         elif method == "Inspector.targetCrashed":
             self._crash = "the tab crashed"
+        elif method == "Page.screencastFrame":
+            self._tools.send("Page.screencastFrameAck", self._session, sessionId=params["sessionId"])
+            self._film.append((params["metadata"]["timestamp"], params["data"]))
         elif method == "Network.requestWillBeSent":
+            self._clocks = self._clocks or (params["timestamp"], params["wallTime"])
             self._asked(params)
         elif method.startswith("Network.") and (request := self._open.get(params.get("requestId", ""))):
             self._changed = time.monotonic()

@@ -4,8 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from mousehole.base import counted, engine_text, rate_text, signed, size_text, time_text
+import altair as alt
+
+from mousehole.base import counted, engine_text, rate_text, share_text, signed, size_text, time_text
 from mousehole.charts import of_schemes
+from mousehole.charts.marks import data_of
 from mousehole.document import (
     Block,
     Cell,
@@ -24,13 +27,16 @@ from mousehole.html.common import made_section
 from mousehole.html.figures import change_cell, changes_sentence, interval_chart
 from mousehole.html.pictures import choices
 from mousehole.page import _waterfall as waterfall
+from mousehole.page._progress import Steps
 from mousehole.page._results import PRIMARY, PageResults, SchemeRow, Trial, order
 from mousehole.page.predict import Prediction
 from mousehole.statistics import LEAST_REPLICATIONS, Estimate
 
-FIRST_PAINT, LARGEST_PAINT, BULK = "first\npaint", "largest\npaint", "\nbulk"
+FIRST_PAINT, LARGEST_PAINT, SPEED, BULK = "first\npaint", "largest\npaint", "speed\nindex", "\nbulk"
+PARTS = (0.5, 0.85, 1.0)
+"""Parts of the visual progress whose times the chart's table has."""
 ENDS = "In parentheses: 95 % intervals over loads, paired by round. Those of the load hold for all schemes " \
-       "together; paints are exploratory."  # fmt: skip
+       "together; paints and speed index are exploratory."  # fmt: skip
 
 
 def document(
@@ -38,7 +44,9 @@ def document(
 ) -> Document:
     """Returns the document of loads; `command` is what was typed, None where Python was the caller."""
     rows = results.rows()
-    loads: list[Block] = [_table(results, rows, prediction), *_changes(results, rows)]
+    loads: list[Block] = [
+        _table(results, rows, prediction), *_changes(results, rows), *_progress(results)
+    ]  # fmt: skip
     remarks = [Items(texts, tone) for tone, texts in _by_tone(_remarks(results, rows, prediction)).items()]
     return Document(
         title=waterfall.title_of(results),
@@ -72,10 +80,11 @@ def _answer(results: PageResults, rows: Sequence[SchemeRow]) -> list[str]:
 def _table(results: PageResults, rows: Sequence[SchemeRow], prediction: Prediction | None) -> Table:
     """Returns times and changes by scheme; paints and downloads give way on a narrow terminal."""
     baseline = results.baseline
-    first_change = f"first paint\nto {baseline}"
+    first_change, speed_change = f"first paint\nto {baseline}", f"speed index\nto {baseline}"
     headings = ["\nload", f"load to\n{baseline}"]
     headings += [] if prediction is None else ["simulated\nload", f"simulated to\n{baseline}"]
-    headings += [FIRST_PAINT, first_change, LARGEST_PAINT, *([BULK] if results.setting.bulk else [])]
+    headings += [SPEED, speed_change, FIRST_PAINT, first_change, LARGEST_PAINT]
+    headings += [BULK] if results.setting.bulk else []
     cells: list[Row] = []
     for row in rows:
         simulated = [] if prediction is None else [
@@ -85,6 +94,7 @@ def _table(results: PageResults, rows: Sequence[SchemeRow], prediction: Predicti
         bulk = [Cell(rate_text(row.bulk_bps.mean), row.bulk_bps.mean)] if results.setting.bulk else []
         cells.append([
             row.scheme, _time(row.times["load"]), change_cell(row.changes.get("load")), *simulated,
+            _time(row.times["speed_index"]), change_cell(row.changes.get("speed_index")),
             _time(row.times["first_paint"]), change_cell(row.changes.get("first_paint")),
             _time(row.times["largest_paint"]), *bulk,
         ])  # fmt: skip
@@ -92,7 +102,7 @@ def _table(results: PageResults, rows: Sequence[SchemeRow], prediction: Predicti
     return Table(
         "Mean times, and changes of the mean", columns, cells, [row.scheme for row in rows],
         ends=ENDS if results.rounds >= LEAST_REPLICATIONS else "",
-        gives_way=(first_change, LARGEST_PAINT, BULK, FIRST_PAINT),
+        gives_way=(first_change, LARGEST_PAINT, speed_change, BULK, FIRST_PAINT, SPEED),
     )  # fmt: skip
 
 
@@ -107,6 +117,48 @@ def _changes(results: PageResults, rows: Sequence[SchemeRow]) -> list[Chart]:
     seen = changes_sentence(changes, "loads", results.baseline)
     title = f"Change of the load's time against {results.baseline}"
     return [interval_chart("changes", title, title, changes, seen)]
+
+
+def _progress(results: PageResults) -> list[Chart]:
+    """Returns the visual progress of the median loads, if any was filmed."""
+    known = {
+        scheme: trial.load.progress
+        for scheme in results.schemes
+        if (trial := results.middle(scheme)) is not None and trial.load.progress
+    }
+    if not known:
+        return []
+    end = max(steps[-1][0] for steps in known.values())
+    rows = [
+        {"scheme": scheme, "time": time, "progress": share}
+        for scheme, steps in known.items()
+        for time, share in [*steps, (end, steps[-1][1])]
+    ]
+    series = of_schemes(results.schemes)
+    lines = series.kept(data_of(rows).mark_line(interpolate="step-after")).encode(
+        x=alt.X("time:Q", title="seconds", scale=alt.Scale(domain=[0, 1.02 * end], nice=False)),
+        y=alt.Y("progress:Q", title="looks complete", axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, 1])),
+        color=series.colour(), strokeDash=series.dash(),
+    )  # fmt: skip
+    names = [f"{share_text(part)} complete" for part in PARTS]
+    reached = {scheme: [_reached(steps, part) for part in PARTS] for scheme, steps in known.items()}
+    table = Table(
+        "When the median loads looked so complete", [Column("scheme", is_number=False), *map(Column, names)],
+        [[scheme, *(Cell(time_text(time), time) for time in times)] for scheme, times in reached.items()],
+        list(known),
+    )  # fmt: skip
+    title = "Visual progress of the median loads"
+    seen = (
+        "How alike a picture of the page is to the complete page; the area above a line is its speed index."
+    )
+    return [Chart("progress", title, seen, lines, table, height=260, printed="details")]
+
+
+def _reached(steps: Steps, part: float) -> float:
+    """Returns from when on a page looks complete to this part, and does not fall below it again."""
+    below = [place for place, (_, share) in enumerate(steps) if share < part]
+    return steps[min(below[-1] + 1, len(steps) - 1)][0] if below else 0.0
 
 
 def _remarks(

@@ -9,6 +9,7 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole.base import REVISION
+from mousehole.page._progress import speed_index_s
 from mousehole.page._trial import Fetch, Load
 from mousehole.statistics import (
     Design,
@@ -25,6 +26,7 @@ Figure = Callable[[Load], float | None]
 FIGURES: Mapping[str, Figure] = {
     "first_paint": lambda load: load.first_paint_s,
     "largest_paint": lambda load: load.largest_paint_s,
+    "speed_index": lambda load: speed_index_s(load.progress),
     "load": lambda load: load.load_s,
 }
 """What is compared, by name. The load is the primary endpoint, the others are exploratory."""

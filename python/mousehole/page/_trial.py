@@ -111,6 +111,8 @@ class Load:
     load_s: float | None
     """End of the load event."""
     fetches: tuple[Fetch, ...]
+    progress: tuple[tuple[float, float], ...]
+    """Visual progress: times, each with the progress from then on, 0 to 1; empty if it is not known."""
     bulk_bps: float | None
     """What the downloads beside the page received together meanwhile; None without any."""
     browser: str
@@ -125,5 +127,8 @@ class Load:
     @staticmethod
     def of_record(record: Mapping[str, Any]) -> "Load":
         """Returns the load that `record` described."""
-        own = {item.name: record[item.name] for item in fields(Load)}
-        return Load(**{**own, "fetches": tuple(Fetch(**one) for one in record["fetches"])})
+        own = {item.name: record[item.name] for item in fields(Load) if item.name != "progress"}
+        fetches = tuple(Fetch(**one) for one in record["fetches"])
+        # Documents of earlier versions have no progress.
+        progress = tuple((time, share) for time, share in record.get("progress", ()))
+        return Load(**{**own, "fetches": fetches, "progress": progress})

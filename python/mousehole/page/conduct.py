@@ -218,7 +218,8 @@ def _trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, sc
 
 
 def _missing(fault: str) -> Load:
-    return Load("failed", fault or "the browser's program left no result", None, None, None, (), None, "", "")
+    reason = fault or "the browser's program left no result"
+    return Load("failed", reason, None, None, None, (), (), None, "", "")
 
 
 def _by_link(options: PageOptions) -> Joining:

@@ -54,7 +54,7 @@ def _loaded(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
     def measure() -> None:
         rate.append(8 * (downloads.received - received) / (time.monotonic() - begin))
 
-    load = tab.load(task.url, task.timeout_s, measure)
+    load = tab.load(task.url, task.timeout_s, measure, is_filmed=True)
     if downloads.broken:
         ended = f"{downloads.broken} of {task.bulk} downloads ended before the page was loaded"
         load = replace(load, outcome="failed", reason=load.reason or ended)
@@ -67,7 +67,7 @@ def main(given: list[str]) -> int:
     try:
         load = visit(task, address)
     except (BrowserError, OSError) as error:
-        load = Load("failed", str(error), None, None, None, (), None, "", "")
+        load = Load("failed", str(error), None, None, None, (), (), None, "", "")
     Path(task.result).write_text(json.dumps(load.record()))
     return 0
 
