@@ -15,11 +15,12 @@
  * the same sum with probability 2^-32. Two multiplications make two hashes of the sum.
  *
  * Two CPUs that meet a new flow at once may make two entries of it; only one of them is found again.
- *
- * program.c includes it behind its maps and locks.
  */
 #ifndef MOUSEHOLE_LIVE_TABLE_H
 #define MOUSEHOLE_LIVE_TABLE_H
+
+#include "lock.h"
+#include "state.h"
 
 /* The number of no entry: it is beyond every table. */
 #define ML_NO_ENTRY (~0u)
@@ -143,9 +144,7 @@ static __attribute__((noinline)) u32 ml_new_flow(const struct ml_places *places,
 	entry->key = *key;
 	__builtin_memset(&entry->flow, 0, sizeof(entry->flow) - sizeof(entry->flow.lock));
 	__builtin_memset(&entry->policy, 0, sizeof(entry->policy));
-#if ML_SHAPES
-	entry->departs_ns = 0;
-#endif
+	__builtin_memset(&entry->departs_ns, 0, sizeof(entry->departs_ns));
 	entry->flow.last_seen_ns = now_ns;
 	tags[index % ML_BUCKET] = (u8)places->tag;
 	ml_unlock(&entry->flow.lock);

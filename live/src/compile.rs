@@ -71,19 +71,9 @@ pub(crate) fn clang() -> String {
     std::env::var("CLANG").ok().filter(|command| !command.is_empty()).unwrap_or_else(|| "clang".into())
 }
 
-/// Returns clang's arguments for a program; `sources` holds program.c.
-pub(crate) fn arguments(
-    headers: &std::path::Path,
-    sources: &std::path::Path,
-    one: &Combination,
-    object: &std::path::Path,
-) -> Vec<String> {
-    let mut all: Vec<String> =
-        ["-O2", "-g", "-mcpu=v3", "-target", "bpf", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror"]
-            .map(String::from)
-            .to_vec();
-    all.push(format!("-I{}", headers.display()));
-    all.push(format!("-I{}", sources.display()));
+/// Returns what the compiler is to define for a program.
+pub(crate) fn definitions(one: &Combination) -> Vec<String> {
+    let mut all = Vec::new();
     let mut define = |role: &str, named: &Named| {
         all.push(format!("-DML_{role}={}", named.name));
         all.push(format!("-DML_{role}_HEADER=\"{}\"", named.header));
@@ -101,6 +91,23 @@ pub(crate) fn arguments(
     if one.queue != Queue::None {
         all.push("-DML_QUEUE=1".into());
     }
+    all
+}
+
+/// Returns clang's arguments for a program; `sources` holds program.c.
+pub(crate) fn arguments(
+    headers: &std::path::Path,
+    sources: &std::path::Path,
+    one: &Combination,
+    object: &std::path::Path,
+) -> Vec<String> {
+    let mut all: Vec<String> =
+        ["-O2", "-g", "-mcpu=v3", "-target", "bpf", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror"]
+            .map(String::from)
+            .to_vec();
+    all.push(format!("-I{}", headers.display()));
+    all.push(format!("-I{}", sources.display()));
+    all.extend(definitions(one));
     all.extend(["-c".into(), "-o".into(), object.display().to_string(), sources.join("program.c").display().to_string()]);
     all
 }

@@ -10,12 +10,23 @@ use std::process::Command;
 include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 16] = [
+    ("account.h", include_str!("../bpf/account.h")),
+    ("agent.h", include_str!("../bpf/agent.h")),
+    ("inputs.h", include_str!("../bpf/inputs.h")),
     ("kernel.h", include_str!("../bpf/kernel.h")),
     ("layout.h", include_str!("../bpf/layout.h")),
+    ("lock.h", include_str!("../bpf/lock.h")),
+    ("nothing.h", include_str!("../bpf/nothing.h")),
     ("parse.h", include_str!("../bpf/parse.h")),
-    ("table.h", include_str!("../bpf/table.h")),
     ("program.c", include_str!("../bpf/program.c")),
+    ("queue.h", include_str!("../bpf/queue.h")),
+    ("roles.h", include_str!("../bpf/roles.h")),
+    ("shape.h", include_str!("../bpf/shape.h")),
+    ("state.h", include_str!("../bpf/state.h")),
+    ("table.h", include_str!("../bpf/table.h")),
+    ("users.h", include_str!("../bpf/users.h")),
+    ("write.h", include_str!("../bpf/write.h")),
 ];
 
 /// Returns how a policy is named in a program.
@@ -55,6 +66,21 @@ pub fn built_in_object(name: &str) -> Option<Vec<u8>> {
 /// # Panics
 /// When the name does not consist of three parts, each `none`, `droptail` or a shipped policy.
 pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
+    compile(&combination(name)?, more)
+}
+
+/// Returns what clang is to define for a program of shipped policies, named as the built-in ones are: for tests.
+///
+/// # Errors
+/// A sentence when a policy has no header.
+///
+/// # Panics
+/// As `compile_with`.
+pub fn definitions_of(name: &str) -> Result<Vec<String>> {
+    combination(name).map(|one| definitions(&one))
+}
+
+fn combination(name: &str) -> Result<Combination> {
     let parts: Vec<&str> = name.split('-').collect();
     let policy = |part: &str| {
         let found = mousehole_policy::policies().into_iter().find(|policy| policy.c_name() == part);
@@ -67,7 +93,7 @@ pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
         "droptail" => Queue::DropTail,
         part => Queue::Dropper(named(policy(part))?),
     };
-    compile(&Combination { marker: marker(parts[0])?, user: marker(parts[1])?, queue }, more)
+    Ok(Combination { marker: marker(parts[0])?, user: marker(parts[1])?, queue })
 }
 
 /// Returns the object of a combination: the one built in, else one compiled by clang now.

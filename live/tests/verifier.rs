@@ -8,6 +8,7 @@ mod common;
 use common::can_run;
 use mousehole_live::kernel::{Maps, load};
 use mousehole_live::object::{built_in, built_in_object};
+use object::{Object as _, ObjectSection as _, SectionKind};
 
 const MOST_INSTRUCTIONS: u32 = 100_000;
 
@@ -34,4 +35,37 @@ fn built_in_programs__stay_below_the_limit() {
     assert!(refused.is_empty(), "the kernel refuses {}:\n{}", refused.len(), refused.join("\n"));
     assert!(walked.len() > 20, "{} programs are built in", walked.len());
     assert!(walked[0].0 <= MOST_INSTRUCTIONS, "{} needs {} instructions", walked[0].1, walked[0].0);
+}
+
+/// The newest helper that programs may call, `bpf_for_each_map_elem` of Linux 5.13. `bpf_loop`, of 5.17, is 181.
+const NEWEST_HELPER: u32 = 164;
+
+/// Returns the helpers that an object calls, by their numbers.
+fn helpers(bytes: &[u8]) -> Vec<u32> {
+    const LOAD_LONG: u8 = 0x18;
+    const CALL: u8 = 0x85;
+    let file = object::File::parse(bytes).expect("clang writes ELF");
+    let mut found = Vec::new();
+    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
+        let mut instructions = section.data().expect("it has data").chunks_exact(8);
+        while let Some(one) = instructions.next() {
+            match one[0] {
+                LOAD_LONG => drop(instructions.next()),
+                // A source register names calls of functions of the program's own.
+                CALL if one[1] >> 4 == 0 => found.push(u32::from_le_bytes([one[4], one[5], one[6], one[7]])),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn built_in_programs__call_no_helper_that_linux_5_15_lacks() {
+    for name in built_in() {
+        let called = helpers(&built_in_object(name).expect("it is built in"));
+        assert!(called.contains(&1), "{name} looks nothing up: {called:?}");
+        let newest = called.iter().max().expect("it calls some");
+        assert!(*newest <= NEWEST_HELPER, "{name} calls the helper {newest}");
+    }
 }

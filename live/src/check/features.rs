@@ -10,7 +10,7 @@ use std::{fs, ptr};
 /// Helpers without which no program is loaded, and since when kernels have them.
 const HELPERS: [(&str, u32, &str); 2] = [
     ("bpf_ktime_get_coarse_ns", libbpf_sys::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
-    ("bpf_loop", libbpf_sys::BPF_FUNC_loop, "5.17"),
+    ("bpf_for_each_map_elem", libbpf_sys::BPF_FUNC_for_each_map_elem, "5.13"),
 ];
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
@@ -185,7 +185,7 @@ fn helpers(missing: &[&str]) -> Option<Finding> {
     Some(Finding::in_the_way(
         "helpers",
         format!(
-            "the kernel lacks {}, which every program needs; take a kernel of 6.1 or later",
+            "the kernel lacks {}, which every program needs; take a kernel of 5.15 or later",
             missing.join(", ")
         ),
         "uname -r",
