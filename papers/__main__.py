@@ -7,6 +7,7 @@ from pathlib import Path
 
 from papers import paper
 from papers.command import with_claims
+from papers.definition import TAKEN
 from papers.parts import as_json
 from papers.runs import Options, default_cache
 
@@ -15,21 +16,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints one line of JSON for each part; returns 0 if the items were run, whatever came out."""
     parser = argparse.ArgumentParser(prog="python -m papers", description=__doc__)
     parser.add_argument("paper", help="the paper's name, as rio-ps, or all")
-    for name in ("table", "figure", "claim"):
+    for name in ("table", "figure", "claim", "section"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--tried", action="store_true")
-    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--reading", default=TAKEN)
+    parser.add_argument("--readings", action="store_true")
+    for name in ("seed", "seeds", "settle"):
+        parser.add_argument(f"--{name}", type=int)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--pictures", type=Path, default=Path())
     given = parser.parse_args(arguments)
     wanted = paper.Wanted(
-        table=given.table, figure=given.figure, claim=given.claim, tried=given.tried, pictures=given.pictures
-    )
+        table=given.table, figure=given.figure, claim=given.claim, section=given.section, tried=given.tried,
+        readings=given.readings, pictures=given.pictures,
+    )  # fmt: skip
     options = Options(
-        full=given.full, seeds=given.seeds, jobs=given.jobs, cache=default_cache(), fresh=given.fresh
-    )
+        full=given.full, reading=given.reading, seed=given.seed, seeds=given.seeds, settle=given.settle,
+        jobs=given.jobs, cache=default_cache(), fresh=given.fresh,
+    )  # fmt: skip
     for one in with_claims() if given.paper == "all" else [paper.find(given.paper)]:
         for part in one.reproduce(wanted, options):
             print(as_json(part), flush=True)

@@ -11,6 +11,7 @@ from mousehole.document import as_markdown, print_document, report_console
 from mousehole.runs import opened
 
 from papers import paper, report
+from papers.definition import TAKEN
 from papers.paper import Paper, Wanted
 from papers.runs import Options, default_cache
 
@@ -31,8 +32,14 @@ def run(
     table: str | None = None,
     figure: str | None = None,
     claim: str | None = None,
+    section: str | None = None,
     log: str | None = None,
+    reading: str | None = None,
+    readings: bool = False,
     tried: bool = False,
+    seed: int | None = None,
+    settle: int | None = None,
+    details: bool = False,
     full: bool = False,
     seeds: int | None = None,
     jobs: int | None = None,
@@ -52,6 +59,8 @@ def run(
         table=table,
         figure=figure,
         claim=claim,
+        section=section,
+        readings=readings,
         log=None if log is None else Path(log),
         tried=tried,
     )
@@ -59,15 +68,15 @@ def run(
     console = report_console()
     with opened(dask, reporter=reporter) as backend:
         options = Options(
-            full=full, seeds=seeds, jobs=jobs, cache=default_cache(), fresh=fresh, reporter=reporter,
-            backend=backend,
+            full=full, reading=reading or TAKEN, seed=seed, seeds=seeds, settle=settle, jobs=jobs,
+            cache=default_cache(), fresh=fresh, reporter=reporter, backend=backend,
         )  # fmt: skip
         if html_folder is not None:
-            path = write_html(papers, html_folder, options)
+            path = write_html(papers, html_folder, options, details=details)
             console.print(f"wrote {path}", highlight=False)
             return 0
         for one in papers:
-            found = report.Reported(one.definition, list(one.reproduce(wanted, options)))
+            found = report.Reported(one.definition, list(one.reproduce(wanted, options)), details)
             if markdown:
                 print(as_markdown(report.document(found)))
             else:
@@ -75,7 +84,7 @@ def run(
     return 0
 
 
-def write_html(papers: Sequence[Paper], folder: Path, options: Options) -> Path:
+def write_html(papers: Sequence[Paper], folder: Path, options: Options, *, details: bool = False) -> Path:
     """Runs all items of the papers and writes `index.html` into the folder; returns its path."""
     with tempfile.TemporaryDirectory() as place:
         wanted = Wanted(everything=True, pictures=Path(place), form="svg")
@@ -83,7 +92,7 @@ def write_html(papers: Sequence[Paper], folder: Path, options: Options) -> Path:
         for one in papers:
             options.reporter.say(f"{one.name}: all claims, tables and figures")
             parts = list(one.reproduce(replace(wanted, pictures=Path(place) / one.name), options))
-            reported.append(report.Reported(one.definition, parts))
+            reported.append(report.Reported(one.definition, parts, details))
         folder.mkdir(parents=True, exist_ok=True)
         html.write(report.page(reported), folder / "index.html")
         return folder / "index.html"

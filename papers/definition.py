@@ -3,16 +3,22 @@
 Every mistake in the file raises `MouseholeError` with the file, the entry and the key.
 """
 
+import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mousehole.base import MouseholeError, unknown_error
 
+from papers.schemes import merged, tried_on
+
 Json = dict[str, Any]
+Labels = tuple[tuple[str, str], ...]
+"""The labels of a cell, in the order of the grid's axes."""
 Cell = Mapping[str, str]
 """The label of each axis of a grid, by the name of the axis."""
 T = TypeVar("T")
@@ -21,6 +27,10 @@ KINDS = ("exact", "value", "factor", "bound", "sign", "order", "equivalent", "lo
 CHANGES = ("difference", "ratio", "relative", "reduction")
 UNITS = ("", "%", "s", "ms", "packets", "KB", "Mb/s")
 FIGURE_KINDS = ("lines", "cdf", "ccdf")
+BASES = ("evidence", "rule", "finding")
+"""What a word rests on: the paper's statement; our own rule, held against ourselves; other people's data."""
+TAKEN = "taken"
+"""The name of the reading in which every open parameter has the value that is taken."""
 
 
 class NotAvailableError(MouseholeError):
@@ -79,6 +89,10 @@ class Claim(Value):
     """Why our number differs, where that is known: what was found with one thing changed at a time."""
     note: str = ""
     """How the statement is read where that is not obvious, or why nothing can be compared."""
+    basis: str = "evidence"
+    """One of `BASES`."""
+    seen: str = ""
+    """What of the claim itself, such as a cut or a margin, was chosen while looking at our numbers."""
 
     @property
     def name(self) -> str:
@@ -97,6 +111,8 @@ class Trial:
     """Only the cells with these labels are changed."""
     labels: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """What it changes in the scenarios of some cells: by axis and label."""
+    skip: tuple[str, ...] = ()
+    """Claims of the open parameter that it is not tried on, because it takes away what they compare."""
 
     def change_of(self, cell: Cell) -> Json:
         """Returns what it changes in the scenario of a cell; nothing if it does not concern it."""
@@ -128,9 +144,27 @@ class Open:
         """Returns whether the value was chosen while looking at this claim."""
         return _names(self.fitted, claim)
 
-    def concerns(self, claim: Claim) -> bool:
-        """Returns whether the trials are repeated for this claim."""
-        return self.was_fitted_to(claim) or _names(self.claims, claim)
+    def trials_of(self, claim: Claim) -> tuple[Trial, ...]:
+        """Returns the trials that are made for this claim."""
+        if not self.was_fitted_to(claim) and not _names(self.claims, claim):
+            return ()
+        return tuple(trial for trial in self.tried if not _names(trial.skip, claim))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A value for each of some open parameters, the same for the whole paper."""
+
+    name: str
+    says: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    """The trial that is taken, by the name of the open parameter; the others are as `taken`."""
+    fitted: tuple[str, ...] = ()
+    """Claims that were looked at when the reading was put together, written as those of `Open`."""
+
+    def was_fitted_to(self, claim: Claim) -> bool:
+        """Returns whether the reading was chosen while looking at this claim."""
+        return _names(self.fitted, claim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,9 +272,64 @@ class Definition:
     """Every axis with what each of its labels changes in a scenario."""
     grids: Mapping[str, Grid]
     claims: tuple[Claim, ...]
+    schemes: Mapping[str, Json] = field(default_factory=dict)
+    """What all schemes of the paper have in common of a part, by its name."""
     opens: tuple[Open, ...] = ()
+    readings: tuple[Reading, ...] = ()
     tables: tuple[TableItem, ...] = ()
     figures: tuple[FigureItem, ...] = ()
+
+    def reading(self, name: str) -> Reading:
+        """Returns the reading of this name; raises `MouseholeError` naming what there is."""
+        for one in self.readings:
+            if one.name == name:
+                return one
+        raise unknown_error(f"paper {self.name}", "reading", name, [one.name for one in self.readings])
+
+    def trials_in(self, reading: Reading) -> tuple[Trial, ...]:
+        """Returns the trials that a reading takes, in the order of the open parameters."""
+        return tuple(
+            trial for one in self.opens for trial in one.tried if trial.name == reading.values.get(one.name)
+        )
+
+    def cells(self, grid: str, *labels: Cell) -> Labels:
+        """Returns the cell that the labels given add up to; later ones replace earlier ones.
+
+        An axis without a label has only one. Raises `MouseholeError` if it has more.
+        """
+        axes, given = self.grids[grid].axes, dict[str, str]()
+        for one in labels:
+            given.update(one)
+        for axis, known in axes.items():
+            if axis not in given and len(known) != 1:
+                raise MouseholeError(
+                    f"paper {self.name}: grid {grid}: which {axis} is meant? There are {', '.join(known)}"
+                )
+        return tuple((axis, given.get(axis, known[0])) for axis, known in axes.items())
+
+    def combinations(self, claim: Claim) -> list[dict[str, str]]:
+        """Returns the labels of `each` in all combinations that the claim speaks of."""
+        if not claim.each:
+            return [{}]
+        axes = self.grids[claim.grid].axes
+        every = [
+            dict(zip(claim.each, labels, strict=True))
+            for labels in product(*(axes[name] for name in claim.each))
+        ]
+        return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
+
+    def cells_of(self, value: Value, grid: str, labels: Cell) -> list[Labels]:
+        """Returns the cells that a value needs; `labels` are those of the row or of `each`."""
+        others = [*([value.against] if value.against is not None else []), *value.also]
+        return [self.cells(grid, labels, value.of, one) for one in ({}, *others)]
+
+    def changed(self, scenario: Json, grid: str, cell: Labels, *, full: bool = False) -> Json:
+        """Returns a scenario as the grid and the labels of a cell change it."""
+        own = self.grids[grid]
+        changes = [own.change, own.full if full else own.quick]
+        for change in (*changes, *(self.axes[axis][label] for axis, label in cell)):
+            scenario = merged(scenario, change)
+        return scenario
 
 
 def read_toml(path: Path) -> Json:
@@ -263,7 +352,8 @@ class _Reader:
     path: Path
 
     def definition(self, data: Json) -> Definition:
-        known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "table"]
+        known = ["axis", "claim", "figure", "full", "grid", "open", "paper", "quick", "reading", "scheme",
+                 "table"]  # fmt: skip
         self._only_known(data, known, "the file")
         axes = {name: self._axis(name, one) for name, one in data.get("axis", {}).items()}
         grids = {name: self._grid(name, one, axes) for name, one in data.get("grid", {}).items()}
@@ -274,11 +364,20 @@ class _Reader:
             axes=axes,
             grids=grids,
             claims=tuple(self._claim(one, grids) for one in data.get("claim", [])),
+            schemes=data.get("scheme", {}),
             opens=tuple(self._open(one) for one in data.get("open", [])),
+            readings=tuple(
+                self._make(Reading, one, f"reading {one.get('name', '?')}")
+                for one in [
+                    {"name": TAKEN, "says": "every open parameter as it is taken"},
+                    *data.get("reading", []),
+                ]
+            ),
             tables=tuple(self._table(one, grids) for one in data.get("table", [])),
             figures=tuple(self._figure(one, grids) for one in data.get("figure", [])),
         )
         self._check_opens(definition)
+        self._check_readings(definition)
         return definition
 
     def _checked(self, data: Json, name: str, wanted: tuple[str, ...]) -> Json:
@@ -312,6 +411,7 @@ class _Reader:
         made = self._make(Claim, self._with_cells(table), where)
         self._known(made.kind, list(KINDS), "kind", where)
         self._known(made.unit, list(UNITS), "unit", where)
+        self._known(made.basis, list(BASES), "basis", where)
         if made.kind == "lost":
             return made
         if not made.value:
@@ -335,9 +435,47 @@ class _Reader:
     def _check_opens(self, definition: Definition) -> None:
         names = list(dict.fromkeys(name for claim in definition.claims for name in (claim.id, claim.name)))
         for one in definition.opens:
-            for entry in (*one.fitted, *one.claims):
+            where = f"open {one.name}"
+            for entry in (*one.fitted, *one.claims, *(name for trial in one.tried for name in trial.skip)):
                 if not any(_names((entry,), claim) for claim in definition.claims):
-                    self._known(entry, names, "claim", f"open {one.name}")
+                    self._known(entry, names, "claim", where)
+            for claim in definition.claims:
+                for trial in one.trials_of(claim):
+                    self._check_trial(definition, claim, (trial,), f"{where}, tried {trial.name}")
+        if len({one.name for one in definition.opens}) < len(definition.opens):
+            raise self._error("open", "two open parameters have the same name")
+
+    def _check_readings(self, definition: Definition) -> None:
+        tried = {one.name: [trial.name for trial in one.tried] for one in definition.opens}
+        for one in definition.readings:
+            where = f"reading {one.name}"
+            for name, value in one.values.items():
+                self._known(name, list(tried), "open parameter", where)
+                self._known(value, tried[name], "trial", f"{where}, {name}")
+            for claim in definition.claims:
+                self._check_trial(definition, claim, definition.trials_in(one), where)
+
+    def _check_trial(self, definition: Definition, claim: Claim, trials: Sequence[Trial], where: str) -> None:
+        """Refuses trials under which two different cells of a claim become one scenario."""
+        if not claim.grid or not trials:
+            return
+        cells = dict.fromkeys(
+            cell
+            for labels in definition.combinations(claim)
+            for one in claim.order or ({},)
+            for cell in definition.cells_of(claim, claim.grid, {**labels, **one})
+        )
+        known: dict[str, tuple[str, Labels]] = {}
+        for cell in cells:
+            plain = definition.changed({"scheme": ""}, claim.grid, cell)
+            text, tried = _text(plain), _text(tried_on(plain, change_of(trials, cell)))
+            before, other = known.setdefault(tried, (text, cell))
+            if before != text:
+                names = " and ".join(", ".join(label for _, label in one) for one in (other, cell))
+                raise self._error(
+                    where, f"it makes one scenario of {names}, which claim {claim.name} compares; change "
+                    "single parameters, give labels, or skip the claim"
+                )  # fmt: skip
 
     def _table(self, table: Json, grids: Mapping[str, Grid]) -> TableItem:
         where = f"table {table.get('number', '?')}"
@@ -427,18 +565,21 @@ def label_of(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def merged(base: Json, changes: Mapping[str, Any]) -> Json:
-    """Returns `base` with `changes`: tables are merged, everything else is replaced."""
-    result = dict(base)
-    for name, value in changes.items():
-        both = isinstance(value, Mapping) and isinstance(result.get(name), dict)
-        result[name] = merged(result[name], value) if both else value
-    return result
+def change_of(trials: Iterable[Trial], cell: Labels) -> Json:
+    """Returns what trials change together in the scenario of a cell; later ones replace earlier ones."""
+    change: Json = {}
+    for trial in trials:
+        change = merged(change, trial.change_of(dict(cell)))
+    return change
 
 
 def _names(entries: Iterable[str], claim: Claim) -> bool:
     """Returns whether an entry is the claim's id, or fits its id and part."""
     return any(entry == claim.id or fnmatchcase(claim.name, entry) for entry in entries)
+
+
+def _text(scenario: Json) -> str:
+    return json.dumps(scenario, sort_keys=True)
 
 
 def _cell(table: Mapping[str, object]) -> dict[str, str]:

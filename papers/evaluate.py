@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
 from math import inf, nan
@@ -17,23 +17,29 @@ from numpy.typing import NDArray
 
 from papers.captures import capture_design
 from papers.definition import (
+    TAKEN,
     Cell,
     Claim,
     Definition,
     FigureItem,
     Json,
+    Labels,
     NotAvailableError,
     Open,
     Panel,
+    Reading,
     TableItem,
     Trial,
     Value,
+    change_of,
     read_toml,
 )
 from papers.judge import Judgement, Word, judge_band, judge_exact, judge_order, worst
 from papers.runs import Measured, Request, Runs
 
 Floats = NDArray[np.float64]
+
+AS_TAKEN = Reading(name=TAKEN, says="")
 
 
 @dataclass(frozen=True)
@@ -111,13 +117,15 @@ class Evaluator:
     published: Published
     quantities: ModuleType
     runs: Runs
-    _trial: Trial | None = field(default=None)
+    reading: Reading = AS_TAKEN
+    trials: tuple[Trial, ...] = ()
+    """What is changed in every scenario."""
+    looked: tuple[int, int] | None = None
+    """Where replications are added until words are settled: how many the first look had, and this one."""
 
     def requests(self, value: Value, grid: str, labels: Cell) -> list[Request]:
         """Returns the cells that a value needs; `labels` are those of the row or of `each`."""
-        cells = [value.of, *([value.against] if value.against is not None else []), *value.also]
-        first = cells[0]
-        return [self._request(grid, labels, first, {} if cell is first else cell) for cell in cells]
+        return [self._request(grid, cell) for cell in self.definition.cells_of(value, grid, labels)]
 
     def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
         """Returns the value of every replication; arrays of arrays where the value is an array.
@@ -128,7 +136,7 @@ class Evaluator:
             function = self._functions[value.value]
             return np.array([function(**labelled(value.args, labels))], np.float64)
         requests = self.requests(value, grid, labels)
-        measured = [self.runs.of(request) for request in requests]
+        measured = [self._replications(request) for request in requests]
         given = replace(value, args=labelled(value.args, dict(requests[0].cell)))
         per_run = zip(*measured, strict=True)
         return np.array([self._value(given, cells) for cells in per_run], np.float64)
@@ -148,47 +156,56 @@ class Evaluator:
             return log_ratio(1 + values, np.ones_like(values), design).as_change()
         return t_interval(values, design)
 
+    @property
+    def design(self) -> Design:
+        """Returns what the intervals of judgements allow for."""
+        return Design(is_sequential=True, first_look=self.looked[0]) if self.looked else Design()
+
+    def _replications(self, request: Request) -> Sequence[Measured]:
+        """Returns what is measured of a request in the replications of this look."""
+        if self.looked is None:
+            return self.runs.of(request)[: self.runs.replications(request.grid)]
+        return self.runs.of(request, self.looked[1])[: self.looked[1]]
+
     def claim_requests(self, claim: Claim) -> list[Request]:
         """Returns all cells that a claim needs."""
         if not claim.grid:
             return []
         return [
             request
-            for labels in self.combinations(claim)
+            for labels in self.definition.combinations(claim)
             for cell in claim.order or ({},)
             for request in self.requests(claim, claim.grid, {**labels, **cell})
         ]
 
-    def combinations(self, claim: Claim) -> list[dict[str, str]]:
-        """Returns the labels of `each` in all combinations that the claim speaks of."""
-        if not claim.each:
-            return [{}]
-        axes = self.definition.grids[claim.grid].axes
-        every = [
-            dict(zip(claim.each, labels, strict=True))
-            for labels in product(*(axes[name] for name in claim.each))
-        ]
-        return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
-
     def judged(self, claim: Claim) -> Judged:
         """Returns the claim with its judgements."""
-        fitted = tuple(one.name for one in self.definition.opens if one.was_fitted_to(claim))
+        fitted = self._fitted(claim)
         if claim.kind == "lost":
             return Judged(claim, [], fitted)
         try:
-            checks = [check for labels in self.combinations(claim) for check in self._checks(claim, labels)]
+            checks = [
+                check
+                for labels in self.definition.combinations(claim)
+                for check in self._checks(claim, labels)
+            ]
         except NotAvailableError as error:
             nothing = Judgement(Word.NOT_RUN, Estimate(nan, nan, nan, 0))
             return Judged(claim, [Check(str(error), None, nothing)], fitted)
         return Judged(claim, checks, fitted)
 
     def under(self, trial: Trial) -> "Evaluator":
-        """Returns an evaluator that makes the change of a trial in every scenario."""
-        return Evaluator(self.definition, self.published, self.quantities, self.runs, trial)
+        """Returns an evaluator that makes the change of a trial as well in every scenario."""
+        return replace(self, trials=(*self.trials, trial))
 
-    def trials(self, claim: Claim) -> list[tuple[Open, Trial]]:
-        """Returns the trials that concern a claim."""
-        return [(one, trial) for one in self.definition.opens if one.concerns(claim) for trial in one.tried]
+    def by(self, reading: Reading) -> "Evaluator":
+        """Returns an evaluator that reads the whole paper so."""
+        return replace(self, reading=reading, trials=self.definition.trials_in(reading))
+
+    def trials_of(self, claim: Claim) -> list[tuple[Open, Trial]]:
+        """Returns the trials that concern a claim, but for parameters that the reading gives a value."""
+        opens = [one for one in self.definition.opens if one.name not in self.reading.values]
+        return [(one, trial) for one in opens for trial in one.trials_of(claim)]
 
     def table_requests(self, table: TableItem) -> list[Request]:
         """Returns all cells that a table needs."""
@@ -221,10 +238,16 @@ class Evaluator:
     def _functions(self) -> Mapping[str, Any]:
         return {name: one for name, one in vars(self.quantities).items() if callable(one)}
 
-    def _request(self, grid: str, *cells: Cell) -> Request:
-        request = self.runs.request(grid, *cells)
-        change = self._trial.change_of(dict(request.cell)) if self._trial else {}
-        return replace(request, change=json.dumps(change, sort_keys=True)) if change else request
+    def _request(self, grid: str, cell: Labels) -> Request:
+        change = change_of(self.trials, cell)
+        return Request(grid, cell, json.dumps(change, sort_keys=True) if change else "{}")
+
+    def _fitted(self, claim: Claim) -> tuple[str, ...]:
+        """Returns what was chosen while looking at the claim: parameters, the reading, a cut of its own."""
+        own = [one.name for one in self.definition.opens
+               if one.was_fitted_to(claim) and one.name not in self.reading.values]  # fmt: skip
+        reading = [f"reading {self.reading.name}"] if self.reading.was_fitted_to(claim) else []
+        return (*own, *reading, *([claim.seen] if claim.seen else []))
 
     def _value(self, value: Value, cells: Sequence[Measured]) -> Any:
         function = self._functions.get(value.value)
@@ -259,12 +282,12 @@ class Evaluator:
         if claim.kind == "exact":
             yield Check(name, published, judge_exact(float(values[0]), least, most))
             return
-        yield Check(name, published, judge_band(values, least, most, unclear, inside))
+        yield Check(name, published, judge_band(values, least, most, unclear, inside, self.design))
 
     def _order_checks(self, claim: Claim, labels: Mapping[str, str], name: str) -> Iterator[Check]:
         values = [self.values(claim, claim.grid, {**labels, **cell}) for cell in claim.order]
         steps = [after - before for before, after in pairwise(values)]
-        for place, judgement in enumerate(judge_order(steps)):
+        for place, judgement in enumerate(judge_order(steps, self.design)):
             before, after = (", ".join(cell.values()) for cell in claim.order[place : place + 2])
             yield Check(": ".join(filter(None, [name, f"{before} < {after}"])), None, judgement)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, nan
 
-from mousehole.statistics import Estimate, p_beyond, t_interval
+from mousehole.statistics import PLAIN, Design, Estimate, p_beyond, t_interval
 from numpy.typing import ArrayLike
 
 
@@ -46,23 +46,27 @@ class Judgement:
     """Of a definite word, the chance of data as clear as ours if the word were wrong; NaN for the others."""
 
 
-def judge_band(values: ArrayLike, least: float, most: float, unclear: Word, inside: Word) -> Judgement:
+def judge_band(
+    values: ArrayLike, least: float, most: float, unclear: Word, inside: Word, design: Design = PLAIN
+) -> Judgement:
     """Judges whether the expectation of the values lies between `least` and `most`.
 
     `unclear` is the word for an interval that reaches over an end of the band, `inside` for one within it.
     The p-value is that of the two one-sided t tests against the ends of the band, doubled, as the interval
-    has two sides.
+    has two sides; where the interval holds at several looks (`design`), there is none.
     """
-    ours = t_interval(values)
+    ours = t_interval(values, design)
     if not ours.has_interval:
         return Judgement(None, ours)
     if ours.low >= least and ours.high <= most:
-        return Judgement(inside, ours, max(p_beyond(values, least, True), p_beyond(values, most, False)))
-    if ours.high < least:
-        return Judgement(Word.DIFFERS, ours, p_beyond(values, least, False))
-    if ours.low > most:
-        return Judgement(Word.DIFFERS, ours, p_beyond(values, most, True))
-    return Judgement(unclear, ours)
+        word, p_value = inside, max(p_beyond(values, least, True), p_beyond(values, most, False))
+    elif ours.high < least:
+        word, p_value = Word.DIFFERS, p_beyond(values, least, False)
+    elif ours.low > most:
+        word, p_value = Word.DIFFERS, p_beyond(values, most, True)
+    else:
+        word, p_value = unclear, nan
+    return Judgement(word, ours, nan if design.is_sequential else p_value)
 
 
 def judge_exact(value: float, least: float, most: float) -> Judgement:
@@ -71,9 +75,9 @@ def judge_exact(value: float, least: float, most: float) -> Judgement:
     return Judgement(word, Estimate(value, value, value, 1))
 
 
-def judge_order(steps: Sequence[ArrayLike]) -> list[Judgement]:
+def judge_order(steps: Sequence[ArrayLike], design: Design = PLAIN) -> list[Judgement]:
     """Judges each step from one place of an order to the next, which should be above zero."""
-    return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES) for values in steps]
+    return [judge_band(values, 0.0, inf, Word.UNDECIDED, Word.AGREES, design) for values in steps]
 
 
 def worst(words: Sequence[Word | None]) -> Word | None:

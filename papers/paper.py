@@ -13,7 +13,9 @@ import numpy as np
 from mousehole.base import MouseholeError, unknown_error
 from mousehole.statistics import Estimate, holm, t_interval
 
+import papers
 from papers.definition import (
+    TAKEN,
     Claim,
     Definition,
     FigureItem,
@@ -24,13 +26,26 @@ from papers.definition import (
 )
 from papers.evaluate import Evaluator, Judged, Published, ends, rows_of
 from papers.judge import Word
-from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart
+from papers.parts import (
+    BASES,
+    ClaimPart,
+    Heading,
+    Line,
+    Part,
+    Picture,
+    Summary,
+    Table,
+    TrialPart,
+    basis_of,
+)
+from papers.readings import Read, matrix, scores
 from papers.runs import Options, Request, Runs
 from papers.text import estimate_text, published_text, tally
 
 N = TypeVar("N", TableItem, FigureItem)
 ROMAN = {"i": 1, "v": 5, "x": 10}
-FOLDER = Path(__file__).parent
+OPEN = (Word.COMPATIBLE, Word.UNDECIDED)
+"""Words of claims that more replications may settle."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +55,14 @@ class Wanted:
     table: str | None = None
     figure: str | None = None
     claim: str | None = None
+    section: str | None = None
+    """The claims that stand in this section, or in a part of it."""
     log: Path | None = None
     """A log whose pages the paper's formula is applied to, by the table called `log`."""
     everything: bool = False
     """All claims, tables and figures."""
+    readings: bool = False
+    """The claims under every reading of the paper beside each other, and the score of each."""
     tried: bool = False
     """With a claim: also what becomes of it with open parameters as they were tried."""
     pictures: Path = Path()
@@ -52,9 +71,16 @@ class Wanted:
     """The format of figures: png or svg."""
 
 
+def folders() -> list[Path]:
+    """Returns the folders of papers, those of the user first."""
+    return [Path(place) for place in papers.__path__]
+
+
 def names() -> list[str]:
     """Returns the names of the papers, as users type them."""
-    return sorted(path.parent.name.replace("_", "-") for path in FOLDER.glob("*/paper.toml"))
+    return sorted(
+        {path.parent.name.replace("_", "-") for one in folders() for path in one.glob("*/paper.toml")}
+    )
 
 
 def find(name: str) -> "Paper":
@@ -68,7 +94,9 @@ class Paper:
     """One folder of `papers/`."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.folder = name, FOLDER / name.replace("-", "_")
+        self.name = name
+        own = [place / name.replace("-", "_") for place in folders()]
+        self.folder = next(one for one in own if (one / "paper.toml").exists())
 
     @cached_property
     def definition(self) -> Definition:
@@ -86,16 +114,20 @@ class Paper:
         """Returns what evaluates the paper's items, with runs of their own."""
         measures, quantities = self.modules()
         runs = Runs(self.definition, self.folder, measures, options)
-        return Evaluator(self.definition, Published(self.folder / "published.toml"), quantities, runs)
+        made = Evaluator(self.definition, Published(self.folder / "published.toml"), quantities, runs)
+        return made.by(self.definition.reading(options.reading))
 
     def offered(self) -> str:
-        """Returns what there is as options, such as `--table 3, 4; --figure 6; --claim S1 to S25`."""
+        """Returns what there is, such as `table 3, 4; figure 6; claim S1 to S25; reading priority`."""
         definition = self.definition
         kinds = [(kind, dict.fromkeys(one.number for one in items)) for kind, items in
                  (("table", definition.tables), ("figure", definition.figures))]  # fmt: skip
-        given = [f"--{kind} {', '.join(numbers)}" for kind, numbers in kinds if numbers]
+        given = [f"{kind} {', '.join(numbers)}" for kind, numbers in kinds if numbers]
         ids = list(dict.fromkeys(claim.id for claim in definition.claims))
-        return "; ".join([*given, *([f"--claim {ids[0]} to {ids[-1]}"] if ids else [])])
+        readings = [one.name for one in definition.readings if one.name != TAKEN]
+        given += [f"claim {ids[0]} to {ids[-1]}"] if ids else []
+        given += [f"--reading {', '.join(readings)}"] if readings else []
+        return "; ".join(given)
 
     def reproduce(self, wanted: Wanted, options: Options) -> Iterator[Part]:
         """Runs what is wanted and yields its parts; without anything wanted, all claims."""
@@ -112,7 +144,10 @@ class Paper:
         evaluator.runs.run(requests, available=True)
         yield from (table_part(evaluator, table) for table in tables)
         yield from (self._picture(evaluator, figure, wanted) for figure in figures)
-        yield from self._claims(evaluator, claims, wanted.tried)
+        if wanted.readings:
+            yield from self._readings(evaluator, claims)
+        else:
+            yield from self._claims(evaluator, claims, wanted.tried)
 
     def _chosen(self, wanted: Wanted) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
         """Returns the items wanted; the claims of a table or figure are those whose place names it."""
@@ -126,6 +161,11 @@ class Paper:
             if not claims:
                 ids = list(dict.fromkeys(one.id for one in definition.claims))
                 raise unknown_error(f"paper {self.name}", "claim", wanted.claim, ids)
+            return (), (), claims
+        if wanted.section is not None:
+            claims = [one for one in definition.claims if stands_in(one, wanted.section)]
+            if not claims:
+                raise MouseholeError(f"paper {self.name}: no claim stands in section {wanted.section}")
             return (), (), claims
         if wanted.table is not None:
             tables = self._numbered("table", wanted.table, definition.tables)
@@ -178,8 +218,13 @@ class Paper:
         return Heading(
             f"{definition.authors}, {definition.title}, {definition.source}. "
             f"{number} replication{'s' if number > 1 else ''} of {length.says}. "
-            f"What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
+            f"{self._reading_text(evaluator)}"
         )
+
+    def _reading_text(self, evaluator: Evaluator) -> str:
+        if evaluator.reading.name == TAKEN:
+            return f"What the paper leaves open is filled in as papers/{self.folder.name}/README.md says."
+        return f"Reading {evaluator.reading.name}: {evaluator.reading.says}."
 
     def _picture(self, evaluator: Evaluator, item: FigureItem, wanted: Wanted) -> Picture:
         from papers import draw  # loads Altair
@@ -196,7 +241,7 @@ class Paper:
         return Picture(item.number, item.title, path)
 
     def _claims(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
-        judged = [evaluator.judged(claim) for claim in claims]
+        judged = settled(evaluator, claims)
         every = len(claims) == len(self.definition.claims)
         parts = claim_parts(self.name, judged, adjusted=every)
         for part, one in zip(parts, judged, strict=True):
@@ -204,7 +249,51 @@ class Paper:
             if tried and one.claim.grid:
                 yield from trial_parts(evaluator, one.claim)
         if len(parts) > 1:
-            yield Summary(f"{len(parts)} statements: {tally([part.word for part in parts])}.")
+            yield Summary(summary_text(parts))
+
+    def _readings(self, evaluator: Evaluator, claims: Sequence[Claim]) -> Iterator[Part]:
+        """Yields the matrix of claims and readings, and the scores."""
+        under = [(one, evaluator.by(one)) for one in self.definition.readings]
+        requests = [request for _, own in under for claim in claims for request in own.claim_requests(claim)]
+        evaluator.runs.run(requests, available=True)
+        reads = [Read(one, settled(own, claims)) for one, own in under]
+        yield matrix(reads)
+        yield scores(reads)
+
+
+def settled(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
+    """Returns the claims judged; replications of those whose word is open are doubled where that is asked.
+
+    The intervals then hold at every look.
+    """
+    most = evaluator.runs.settle
+    if most is None:
+        return [evaluator.judged(claim) for claim in claims]
+    first = [evaluator.runs.replications(claim.grid) if claim.grid else 1 for claim in claims]
+    looks, found = list(first), dict[int, Judged]()
+    unsettled = list(range(len(claims)))
+    while unsettled:
+        for number in sorted({looks[place] for place in unsettled}):
+            wanted = [claims[place] for place in unsettled if looks[place] == number]
+            requests = [request for claim in wanted for request in evaluator.claim_requests(claim)]
+            evaluator.runs.run(requests, available=True, replications=number)
+        for place in unsettled:
+            look = replace(evaluator, looked=(first[place], looks[place]))
+            found[place] = look.judged(claims[place])
+        unsettled = [place for place in unsettled if found[place].word in OPEN and 2 * looks[place] <= most]
+        for place in unsettled:
+            looks[place] *= 2
+    return [found[place] for place in range(len(claims))]
+
+
+def summary_text(parts: Sequence[ClaimPart]) -> str:
+    """Returns how many claims have which word, by what the words rest on."""
+    texts = [f"{len(parts)} statements."]
+    for basis, name in BASES.items():
+        words = [part.word for part in parts if basis_of(part.basis, part.fitted) == basis]
+        if words:
+            texts.append(f"{name.capitalize()}, {len(words)}: {tally(words)}.")
+    return " ".join(texts)
 
 
 def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list[ClaimPart]:
@@ -219,7 +308,8 @@ def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list
         lines = [replace(line, p_value=next(p_value), adjusted=adjusted) for line in lines_of(one)]
         claim = one.claim
         told = {
-            name: getattr(claim, name) for name in ("id", "part", "place", "says", "kind", "cause", "note")
+            name: getattr(claim, name)
+            for name in ("id", "part", "place", "says", "kind", "cause", "note", "basis")
         }
         parts.append(ClaimPart(paper=paper, word=one.word, lines=lines, fitted=one.fitted, **told))
     return parts
@@ -232,8 +322,22 @@ def lines_of(judged: Judged) -> list[Line]:
         judgement = check.judgement
         published = published_text(check.published, claim.unit, claim.digits) or bound_text(claim)
         text = estimate_text(judgement.ours, claim.unit, claim.digits)
-        lines.append(Line(check.label, published, text, judgement.word, judgement.p_value, judgement.ours))
+        lines.append(
+            Line(
+                check.label, published, text, judgement.word, judgement.p_value, judgement.ours,
+                bar_text(claim) if check.published is not None else "",
+            )
+        )  # fmt: skip
     return lines
+
+
+def bar_text(claim: Claim) -> str:
+    """Returns how far from what is published a claim still agrees: `±40 %`, `×÷ 2`, `±0.3`."""
+    if claim.kind == "factor":
+        return f"×÷ {claim.factor:g}"
+    own = published_text((claim.margin, claim.margin), claim.unit, claim.digits) if claim.margin else ""
+    texts = [f"±{100 * claim.tolerance:g} %" if claim.tolerance else "", f"±{own}" if own else ""]
+    return " ".join(filter(None, texts))
 
 
 def bound_text(claim: Claim) -> str:
@@ -255,7 +359,7 @@ def bound_text(claim: Claim) -> str:
 
 def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it."""
-    for one, trial in evaluator.trials(claim):
+    for one, trial in evaluator.trials_of(claim):
         other = evaluator.under(trial)
         other.runs.run(other.claim_requests(claim))
         yield TrialPart(claim.id, one.name, trial.name, lines_of(other.judged(claim)))
@@ -351,6 +455,16 @@ def require_readable(log: Path) -> None:
         log.open("rb").close()
     except OSError as error:
         raise MouseholeError(f"{log}: {error.strerror or error}", field="log") from None
+
+
+def stands_in(claim: Claim, section: str) -> bool:
+    """Returns whether a claim's place names a section, or a part of it: `4.3` for `4`, `VI.C` for `vi`."""
+    asked = section.lower().rstrip(".")
+    for place in claim.place.lower().split(";"):
+        named = re.match(r"section ([\w.]+)", place.strip())
+        if named is not None and (named[1] == asked or named[1].startswith(f"{asked}.")):
+            return True
+    return False
 
 
 def arabic(number: str) -> str:

@@ -43,6 +43,8 @@ class Line:
     p_value: float
     """NaN where the word is not definite."""
     estimate: Estimate
+    bar: str = ""
+    """How far from the published number still agrees, such as `±40 %`."""
     adjusted: bool = False
     """Whether the p-value is adjusted by Holm's procedure, over all claims of the paper."""
 
@@ -65,9 +67,11 @@ class ClaimPart:
     word: Word | None
     lines: Sequence[Line]
     fitted: Sequence[str]
-    """Open parameters whose value was chosen while looking at this claim: then it is no evidence."""
+    """What was chosen while looking at this claim: then it is no evidence."""
     cause: str
     note: str
+    basis: str = "evidence"
+    """`rule` where our own rule is held against ourselves, `finding` where other people's data is judged."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,20 @@ def as_json(part: Part) -> str:
     fields = {name: _plain(value) for name, value in asdict(part).items()}
     return json.dumps({"kind": kind, **{f"claim_{k}" if k == "kind" else k: v for k, v in fields.items()}},
                       ensure_ascii=False)  # fmt: skip
+
+
+BASES = {
+    "evidence": "evidence",
+    "fitted": "fitted while looking",
+    "rule": "our own rules",
+    "finding": "other people's data",
+}
+"""What words rest on, with their names for readers."""
+
+
+def basis_of(basis: str, fitted: Sequence[str]) -> str:
+    """Returns what a word rests on: a key of `BASES`."""
+    return "fitted" if basis == "evidence" and fitted else basis
 
 
 def word_text(word: Word | None) -> str:

@@ -24,7 +24,7 @@ from mousehole.html.pictures import in_colours_of_page
 
 from papers.definition import Definition
 from papers.judge import MEANING, Word, worst
-from papers.parts import ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart, word_text
+from papers.parts import BASES, ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart, word_text
 from papers.text import tally
 
 TONES: Mapping[Word, Tone] = {
@@ -36,6 +36,7 @@ TONES: Mapping[Word, Tone] = {
 }
 """How a word is coloured; the others are grey. The word itself always stands beside the colour."""
 SIGNS: Mapping[Tone, str] = {"good": "✓", "open": "~", "bad": "✗", "dim": "–"}
+GOOD = (Word.AGREES, Word.EQUIVALENT)
 FITTED = (
     "a parameter that the paper does not print was chosen while looking at this number: it is no evidence"
 )
@@ -49,6 +50,8 @@ class Reported:
 
     definition: Definition
     parts: Sequence[Part]
+    details: bool = False
+    """Whether p-values are shown."""
 
     @property
     def claims(self) -> list[ClaimPart]:
@@ -85,22 +88,24 @@ def page(papers: Sequence[Reported]) -> Document:
 
 
 def _matrix(paper: Reported) -> str:
-    """Returns a row of cells, one per claim id, that lead to the claims."""
-    cells = []
+    """Returns a row of chips, one per claim id, that lead to the claims, with how many of its cells agree."""
+    chips = []
     for name, parts in _by_id(paper.claims).items():
         words = [part.word for part in parts]
         word = worst(words)
+        cells = [line.word for part in parts for line in part.lines]
+        share = f" {sum(one in GOOD for one in cells)}/{len(cells)}" if len(cells) > 1 else ""
         text = f"{len(parts)} statements: {tally(words)}" if len(parts) > 1 else word_text(word)
-        cells.append(
+        chips.append(
             f'<a class="{_tone(word)}" href="#{escape(_anchor(paper.definition.name, name))}" '
             f'title="{escape(text)}" aria-label="{escape(f"{name}: {text}")}">'
-            f"{escape(name)} {_sign(word)}</a>"
+            f"{escape(name)} {_sign(word)}{share}</a>"
         )
     definition, words_of = paper.definition, tally([part.word for part in paper.claims])
     return (
         f'<p><a href="#{escape(definition.name)}"><strong>{escape(definition.name)}</strong></a> '
         f'<span class="dim">{escape(definition.authors)}: {escape(words_of)}</span></p>'
-        f'<div class="matrix">{"".join(cells)}</div>'
+        f'<div class="matrix">{"".join(chips)}</div>'
     )
 
 
@@ -108,7 +113,7 @@ def _section(paper: Reported) -> Section:
     """Returns a paper's section of the page, with what the paper leaves open."""
     own = paper.definition
     blocks = [
-        Prose(f"mousehole paper {own.name} prints the claims; --claim, --table or --figure one of them."),
+        Prose(f"mousehole paper {own.name} prints the claims; with claim ID, table N or figure N, that."),
         *_blocks(paper),
     ]
     if own.opens:
@@ -130,19 +135,21 @@ def _blocks(paper: Reported) -> Iterator[Block]:
                 ]
                 yield DocumentTable(part.title, columns, part.rows, note=part.note)
             case ClaimPart():
-                yield _claim(part, "" if part.id in named else _anchor(part.paper, part.id))
+                anchor = "" if part.id in named else _anchor(part.paper, part.id)
+                yield _claim(part, anchor, paper.details)
                 named.add(part.id)
             case TrialPart():
-                pairs = [(word_text(line.word), _numbers(line), _tone(line.word)) for line in part.lines]
+                pairs = [(word_text(line.word), _numbers(line, paper.details), _tone(line.word))
+                         for line in part.lines]  # fmt: skip
                 yield _facts(pairs, f"{part.id} with {part.open}: {part.trial}")
             case Picture():
                 yield _picture(part)
 
 
-def _claim(part: ClaimPart, name: str) -> Facts:
+def _claim(part: ClaimPart, name: str, details: bool) -> Facts:
     """Returns a claim: its word with the numbers behind it, and what must be known of it."""
     pairs: list[Pair] = [
-        (f"{_sign(line.word)} {word_text(line.word)}", _numbers(line), _tone(line.word))
+        (f"{_sign(line.word)} {_barred(line)}", _numbers(line, details), _tone(line.word))
         for line in part.lines
     ]
     if len(pairs) != 1:
@@ -151,20 +158,28 @@ def _claim(part: ClaimPart, name: str) -> Facts:
         pairs.insert(0, (f"{_sign(part.word)} {word_text(part.word)}", text, _tone(part.word)))
     fitted = f"chosen while looking at it: {', '.join(part.fitted)}" if part.fitted else ""
     cause = "why" if part.word == Word.DIFFERS else "because"
+    rests = BASES[part.basis] if part.basis != "evidence" else ""
     remarks: list[Pair] = [
-        ("fitted", fitted, "open"), ("note", part.note, "dim"), (cause, part.cause, "dim"),
+        ("fitted", fitted, "open"), ("rests on", rests, "open"), ("note", part.note, "dim"),
+        (cause, part.cause, "dim"),
     ]  # fmt: skip
     title = f"{part.id}: {part.says} [{part.place}]"
     return _facts([*pairs, *(pair for pair in remarks if pair[1])], title, name)
 
 
-def _numbers(line: Line) -> str:
-    """Returns what was published beside what was measured."""
+def _barred(line: Line) -> str:
+    """Returns the word with the bar that it was held to."""
+    text = word_text(line.word)
+    return f"{text} ({line.bar})" if line.bar and line.word is not None else text
+
+
+def _numbers(line: Line, details: bool) -> str:
+    """Returns what was published beside what was measured, with the p-value among the details."""
     texts = [
         line.label,
         f"published {line.published}" if line.published else "",
         f"ours {line.ours}",
-        f"{line.p_name} {line.p_value:.2g}" if isfinite(line.p_value) else "",
+        f"{line.p_name} {line.p_value:.2g}" if details and isfinite(line.p_value) else "",
     ]
     return " · ".join(filter(None, texts))
 

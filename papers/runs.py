@@ -17,7 +17,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from mousehole.base import MouseholeError, Reporter, Silent, available_bytes, engine_digest
+from mousehole.base import Reporter, Silent, available_bytes, engine_digest
 from mousehole.engine_types import Scenario
 from mousehole.inputs import of_section, shipment_of
 from mousehole.runs import (
@@ -34,7 +34,8 @@ from mousehole.runs import (
 from mousehole.scenario import filled
 from numpy.typing import NDArray
 
-from papers.definition import Cell, Definition, Json, Length, NotAvailableError, merged, read_toml
+from papers.definition import TAKEN, Cell, Definition, Json, Labels, Length, NotAvailableError, read_toml
+from papers.schemes import merged, scheme_text, tried_on
 
 Measured = Mapping[str, NDArray[np.float64]]
 """What is measured of one run: arrays by name; a single number is an array of no dimension."""
@@ -48,8 +49,7 @@ class Request:
     """A cell whose runs are wanted."""
 
     grid: str
-    cell: tuple[tuple[str, str], ...]
-    """The labels, in the order of the grid's axes."""
+    cell: Labels
     change: str = "{}"
     """What a trial changes in the scenario, as JSON."""
 
@@ -60,6 +60,12 @@ class Options:
 
     full: bool = False
     seeds: int | None = None
+    reading: str = TAKEN
+    """The name of the reading."""
+    settle: int | None = None
+    """Replications are doubled, up to so many, until each word is settled; None adds none."""
+    seed: int | None = None
+    """The master seed in the place of the scenarios' own."""
     jobs: int | None = None
     cache: Path | None = None
     """The folder in which measures are kept; None keeps nothing."""
@@ -104,58 +110,52 @@ class Runs:
         chosen = self._definition.full if self._options.full else self._definition.quick
         return replace(chosen, replications=self._options.seeds or chosen.replications)
 
+    @property
+    def settle(self) -> int | None:
+        """Returns up to how many replications are made until words are settled."""
+        return self._options.settle
+
     def replications(self, grid: str) -> int:
         """Returns how many replications a grid's cells have."""
         usual = self._definition.grids[grid].replications if not self._options.full else None
         return self._options.seeds or usual or self.length.replications
 
     def request(self, grid: str, *cells: Cell) -> Request:
-        """Returns the request for the cell that the labels given add up to; later ones replace earlier ones.
+        """Returns the request for the cell that the labels given add up to."""
+        return Request(grid, self._definition.cells(grid, *cells))
 
-        An axis without a label has only one. Raises `MouseholeError` if it has more.
-        """
-        axes = self._definition.grids[grid].axes
-        labels: dict[str, str] = {}
-        for cell in cells:
-            labels.update(cell)
-        for axis, known in axes.items():
-            if axis not in labels and len(known) != 1:
-                raise MouseholeError(
-                    f"paper {self._definition.name}: grid {grid}: which {axis} is meant? "
-                    f"There are {', '.join(known)}"
-                )
-        chosen = tuple((axis, labels.get(axis, known[0])) for axis, known in axes.items())
-        return Request(grid, chosen)
-
-    def run(self, requests: Iterable[Request], *, available: bool = False) -> None:
-        """Runs what was not run before, in all replications.
+    def run(
+        self, requests: Iterable[Request], *, available: bool = False, replications: int | None = None
+    ) -> None:
+        """Runs what was not run before, in all replications, or in as many as are asked for.
 
         With `available`, cells whose traffic is not on this machine are left out. Raises `NotAvailableError`
         otherwise, and where such a cell is asked for.
         """
         wanted: dict[Number, Task] = {}
         for request in dict.fromkeys(requests):
-            if request in self._done:
+            known = self._done.get(request, [])
+            number = replications or self.replications(request.grid)
+            if len(known) >= number:
                 continue
             try:
-                wanted |= self._tasks(request)
+                wanted |= self._tasks(request, range(len(known), number))
             except NotAvailableError:
                 if not available:
                     raise
             else:
-                self._done[request] = []
+                self._done[request] = known
         tasks = {task.digest: task for task in wanted.values()}
-        known = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
-        made = self._made([task for digest, task in tasks.items() if digest not in known])
-        self.kept += len(known)
+        stored = {digest: found for digest in tasks if (found := self._load(digest)) is not None}
+        made = self._made([task for digest, task in tasks.items() if digest not in stored])
+        self.kept += len(stored)
         self.made += len(made)
         for (request, _), task in wanted.items():
-            self._done[request].append((known | made)[task.digest])
+            self._done[request].append((stored | made)[task.digest])
 
-    def of(self, request: Request) -> Sequence[Measured]:
+    def of(self, request: Request, replications: int | None = None) -> Sequence[Measured]:
         """Returns what was measured in the request's replications, in their order."""
-        if request not in self._done:
-            self.run([request])
+        self.run([request], replications=replications)
         return self._done[request]
 
     def scenario(self, request: Request) -> Json:
@@ -164,19 +164,20 @@ class Runs:
         scenario = merged(
             read_toml(self._folder / "scenarios" / f"{grid.scenario}.toml"), self.length.scenario
         )
-        changes = [grid.change, grid.full if self._options.full else grid.quick]
-        changes += [self._definition.axes[axis][label] for axis, label in request.cell]
-        for change in (*changes, json.loads(request.change)):
-            scenario = merged(scenario, change)
+        scenario = self._definition.changed(scenario, request.grid, request.cell, full=self._options.full)
+        scenario = tried_on(scenario, json.loads(request.change))
+        scenario["scheme"] = scheme_text(scenario["scheme"], self._definition.schemes)
+        if self._options.seed is not None:
+            scenario["seed"] = self._options.seed
         build = getattr(self._measures, grid.build) if grid.build else None
         return build(scenario, dict(request.cell)) if build else scenario
 
-    def _tasks(self, request: Request) -> dict[Number, Task]:
+    def _tasks(self, request: Request, numbers: Iterable[int]) -> dict[Number, Task]:
         grid = self._definition.grids[request.grid]
         scenario = self.scenario(request)
         measure: Measure = getattr(self._measures, grid.measure)
         tasks = {}
-        for number in range(self.replications(request.grid)):
+        for number in numbers:
             one = {**scenario, "replication": number}
             tasks[request, number] = Task(one, measure, self._digest(one, measure))
         return tasks

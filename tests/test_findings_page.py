@@ -66,7 +66,7 @@ def test_page__is_there_with_its_sentences_and_tables() -> None:
     text = document.written(findings.DOCUMENT.read_text(encoding="utf-8"), findings.TARGET)
     definition = paper.find(findings.NAME).definition
     for table in definition.tables:
-        command = f"`mousehole paper side-by-side --table {table.number}`"
+        command = f"`mousehole paper side-by-side table {table.number}`"
         assert command in text, "run make validation WHAT=findings"
     for scheme in definition.grids[findings.GRID].axes["scheme"]:
         assert f"| {scheme} |" in text or scheme == "drop-tail"

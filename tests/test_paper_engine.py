@@ -15,8 +15,9 @@ from mousehole.base import MouseholeError
 from mousehole.statistics import Estimate, holm, t_interval
 from scipy import stats
 
+import papers
 from papers import __main__ as json_command
-from papers import command, evaluate, paper, parts, report
+from papers import command, evaluate, new, paper, parts, readings, report
 from papers.definition import (
     Claim,
     Definition,
@@ -24,12 +25,13 @@ from papers.definition import (
     NotAvailableError,
     Open,
     Panel,
+    Trial,
     Value,
     read_definition,
 )
 from papers.draw import Curve, draw
 from papers.evaluate import Evaluator, Published, band, changed
-from papers.judge import Word, judge_band, judge_exact, judge_order, worst
+from papers.judge import Judgement, Word, judge_band, judge_exact, judge_order, worst
 from papers.runs import Options, Runs
 from papers.text import estimate_text, published_text, quantity, tally
 from tests.browser import WIDTHS, browser
@@ -221,6 +223,11 @@ def evaluator(folder: Path, module: ModuleType, **options: Any) -> Evaluator:
             r"figure 3, axis buffer: there is no label",
         ),
         (
+            'tried = [{ name = "40 ms", change = { link = { rtt = "40ms" } } }]',
+            'tried = [{ name = "fast", change = { link = { rate = "9mbit" } } }]',
+            r"open delay, tried fast: it makes one scenario of .* which claim X1 compares",
+        ),
+        (
             "[axis.buffer]\nsmall = { link",
             "[axis.buffer]\ntiny = 3\nsmall = { link",
             r'"tiny" is not a table',
@@ -233,6 +240,12 @@ def evaluator(folder: Path, module: ModuleType, **options: Any) -> Evaluator:
             r"no grid",
         ),
         ("[full]", "[full", r"line \d+"),
+        (
+            "[[table]]",
+            '[[reading]]\nname = "r"\nsays = "s"\nvalues = { dealy = "40 ms" }\n[[table]]',
+            "dealy",
+        ),
+        ('kind = "lost"', 'kind = "lost"\nbasis = "hearsay"', r'claim X3: there is no basis "hearsay"'),
     ],
 )
 def test_definition__names_file_entry_and_key(folder: Path, was: str, becomes: str, says: str) -> None:
@@ -264,11 +277,90 @@ def test_scenario__takes_length_then_labels_then_trial(folder: Path, modules: Mo
     assert (full.replications("all"), made.runs.replications("all")) == (6, 5)
 
 
+READING = """
+[[reading]]
+name = "far"
+says = "twice as far"
+values = { delay = "40 ms" }
+fitted = ["X2"]
+"""
+
+
+def test_reading__gives_open_parameters_a_value_for_the_whole_paper(
+    folder: Path, modules: ModuleType
+) -> None:
+    (folder / "paper.toml").write_text(FILE + READING)
+    plain = evaluator(folder, modules)
+    assert [one.name for one in plain.definition.readings] == ["taken", "far"]
+    far = plain.by(plain.definition.reading("far"))
+    for claim in plain.definition.claims[:2]:
+        for request in far.claim_requests(claim):
+            assert far.runs.scenario(request)["link"]["rtt"] == "40ms"
+        assert far.trials_of(claim) == [], "the reading has settled the only parameter"
+    assert [far.judged(claim).fitted for claim in far.definition.claims[:2]] == [(), ("reading far",)]
+    with pytest.raises(MouseholeError, match='there is no reading "near"'):
+        plain.definition.reading("near")
+
+
+def test_readings__are_scored_on_cells_that_did_not_choose(folder: Path, modules: ModuleType) -> None:
+    (folder / "paper.toml").write_text(FILE + READING)
+    made = evaluator(folder, modules)
+    reads = []
+    for one in made.definition.readings:
+        own = made.by(one)
+        reads.append(readings.Read(one, [own.judged(claim) for claim in own.definition.claims]))
+    cells = [reads[0].checks(half) for half in readings.HALVES]
+    assert sum(map(len, cells)) == 3, "two rates of X1, one step of X2"
+    table = readings.matrix(reads)
+    assert [row[0] for row in table.rows] == ["X1", "X2"]
+    assert re.fullmatch(r"\w+, \d of 2 agree", table.rows[0][1])
+    scores = readings.scores(reads)
+    assert [row[0] for row in scores.rows] == ["taken", "far"]
+    assert "Chosen on half A" in scores.note
+
+
+def test_score__is_the_share_that_agrees_less_that_which_differs() -> None:
+    def check(word: Word, ours: float, published: float | None) -> evaluate.Check:
+        ends = None if published is None else (published, published)
+        return evaluate.Check("", ends, Judgement(word, Estimate(ours, ours, ours, 5)))
+
+    found = readings.score(
+        [check(Word.AGREES, 1.0, 1.0), check(Word.DIFFERS, 4.0, 1.0), check(Word.EQUIVALENT, 0.0, None)]
+    )
+    assert (found.agree, found.differ, found.cells) == (2, 1, 3)
+    assert found.value == pytest.approx(1 / 3)
+    assert found.error_text == "×÷ 2.67 (2)", "the root of the mean of 0 and ln(4) squared is ln(2.67)"
+
+
+def test_settled__doubles_replications_of_open_claims_only(folder: Path, modules: ModuleType) -> None:
+    (folder / "paper.toml").write_text(FILE.replace('of = { buffer = "small" }', 'of = { buffer = "large" }'))
+    made = evaluator(folder, modules, settle=20)
+    found = paper.settled(made, made.definition.claims[:2])
+    for one in found:
+        counts = {check.judgement.ours.count for check in one.checks}
+        assert counts == ({20} if one.word in paper.OPEN else counts & {5, 10, 20})
+        assert all(isnan(check.judgement.p_value) for check in one.checks)
+    plain = made.judged(made.definition.claims[0])
+    assert {check.judgement.ours.count for check in plain.checks} == {5}, "others see their own replications"
+    first = replace(made, looked=(5, 5)).judged(made.definition.claims[0]).checks[0].judgement.ours
+    alone = plain.checks[0].judgement.ours
+    assert first.high - first.low > alone.high - alone.low, "the interval holds at every look"
+
+
+def test_seed__draws_another_sample(folder: Path, modules: ModuleType) -> None:
+    cell = {"rate": "1mbit", "buffer": "large"}
+    used = []
+    for seed in (None, 1, 770411):
+        made = evaluator(folder, modules, seed=seed)
+        used.append([float(one["used"]) for one in made.runs.of(made.runs.request("all", cell))])
+    assert used[0] == used[1] != used[2]
+
+
 def test_trial__changes_only_the_cells_with_its_labels(folder: Path, modules: ModuleType) -> None:
     text = FILE.replace('name = "40 ms",', 'name = "40 ms", only = { buffer = "large" },')
     (folder / "paper.toml").write_text(text)
     plain = evaluator(folder, modules)
-    ((_, trial),) = plain.trials(plain.definition.claims[0])
+    ((_, trial),) = plain.trials_of(plain.definition.claims[0])
     tried = plain.under(trial)
     value = Value(value="used", of={"buffer": "large"}, against={"buffer": "small"})
     large, small = tried.requests(value, "all", {"rate": "1mbit"})
@@ -434,12 +526,13 @@ def test_judged__repeats_for_each_label_and_reads_what_is_published(
 
 def test_open__may_be_fitted_to_one_part_of_a_claim() -> None:
     one, other = (Claim(id="X1", part=part, place="", says="", kind="lost") for part in ("light", "heavy"))
-    reading = Open(name="delay", taken="20 ms", why="", fitted=("X1 light",), claims=("X2",))
+    trial = Trial(name="40 ms")
+    reading = Open(name="delay", taken="", why="", fitted=("X1 light",), claims=("X2",), tried=(trial,))
     assert [reading.was_fitted_to(claim) for claim in (one, other)] == [True, False]
-    assert [reading.concerns(claim) for claim in (one, other)] == [True, False]
+    assert [reading.trials_of(claim) for claim in (one, other)] == [(trial,), ()]
     assert replace(reading, fitted=("X1",)).was_fitted_to(other)
     assert replace(reading, fitted=("X1 *h*v*",)).was_fitted_to(other)
-    assert replace(reading, claims=("X1 heavy",)).concerns(other)
+    assert replace(reading, claims=("X1 heavy",)).trials_of(other) == (trial,)
 
 
 def test_judged__order_is_of_paired_differences(folder: Path, modules: ModuleType) -> None:
@@ -458,7 +551,7 @@ def test_judged__lost_is_lost(folder: Path, modules: ModuleType) -> None:
 def test_judged__skips_what_the_claim_does_not_speak_of(folder: Path, modules: ModuleType) -> None:
     made = evaluator(folder, modules)
     claim = replace(made.definition.claims[0], skip=({"rate": "2mbit"},))
-    assert made.combinations(claim) == [{"rate": "1mbit"}]
+    assert made.definition.combinations(claim) == [{"rate": "1mbit"}]
 
 
 def test_value__functions_take_cells_and_arguments(folder: Path, modules: ModuleType) -> None:
@@ -491,7 +584,7 @@ def test_published__missing_number_is_named(folder: Path, modules: ModuleType) -
 def own_paper(
     folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], paper.Paper]:
-    monkeypatch.setattr(paper, "FOLDER", folder.parent)
+    monkeypatch.setattr(paper, "folders", lambda: [folder.parent])
     monkeypatch.setattr(paper.Paper, "modules", lambda _: (modules, modules))
     monkeypatch.setattr(command, "default_cache", lambda: folder / "cache")
     monkeypatch.setattr(json_command, "default_cache", lambda: folder / "cache")
@@ -538,7 +631,7 @@ def test_reproduce__heading_says_how_many_replications_were_run(
 
 def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Paper], folder: Path) -> None:
     with pytest.raises(
-        MouseholeError, match="table 7 is not reproduced; there are --table 1; --figure 3; --claim X1"
+        MouseholeError, match="table 7 is not reproduced; there are table 1; figure 3; claim X1"
     ):
         found(own_paper(), folder, table="7")
     with pytest.raises(MouseholeError, match='there is no claim "X7"'):
@@ -549,9 +642,32 @@ def test_reproduce__refuses_what_there_is_not(own_paper: Callable[[], paper.Pape
 
 def test_reproduce__refuses_claims_of_a_paper_without() -> None:
     with pytest.raises(
-        MouseholeError, match="paper side-by-side: it states no claims; there are --table short, p99"
+        MouseholeError, match="paper side-by-side: it states no claims; there are table short, p99"
     ):
         next(paper.find("side-by-side").reproduce(paper.Wanted(), Options()))
+
+
+def test_section__is_named_by_a_claims_place() -> None:
+    claims = [Claim(id="X1", place=place, says="", kind="lost") for place in
+              ("section 4.3; Figure 8a", "Table 4", "section 4", "section VI.C", "section 40")]  # fmt: skip
+    assert [paper.stands_in(one, "4") for one in claims] == [True, False, True, False, False]
+    assert [paper.stands_in(one, "4.3") for one in claims] == [True, False, False, False, False]
+    assert [paper.stands_in(one, "vi") for one in claims] == [False, False, False, True, False]
+
+
+def test_start__writes_a_paper_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = new.start("my-paper", tmp_path)
+    assert f"mousehole paper my-paper --papers {tmp_path}" in said
+    with pytest.raises(MouseholeError, match="is there already"):
+        new.start("my-paper", tmp_path)
+    with pytest.raises(MouseholeError, match="small letters"):
+        new.start("../x", tmp_path)
+    monkeypatch.setattr(papers, "__path__", [str(tmp_path), *papers.__path__])
+    heading, claim = paper.find("my-paper").reproduce(paper.Wanted(claim="X1"), Options(jobs=1))
+    assert isinstance(heading, parts.Heading)
+    assert isinstance(claim, parts.ClaimPart)
+    assert claim.lines[0].bar == "±25 %"
+    assert claim.word is not None
 
 
 def test_arabic__reads_roman_numbers_and_leaves_other_names() -> None:
@@ -580,12 +696,13 @@ def test_command__prints_claims_with_words(
     own_paper: Callable[[], paper.Paper], capsys: pytest.CaptureFixture[str]
 ) -> None:
     own_paper()
-    assert command.listing() == "x        --table 1; --figure 3; --claim X1 to X3"
+    assert command.listing() == "x        table 1; figure 3; claim X1 to X3"
     assert command.run("x") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "X3: something [Figure 9] – lost: what would be compared stands in a figure" in text
     assert "chosen while looking at it: delay" in text
-    assert "3 statements:" in text
+    assert "3 statements. Evidence, 2: lost 1" in text
+    assert "Fitted while looking, 1:" in text
     assert command.run("x", claim="X3", markdown=True) == 0
     assert "**X3: something \\[Figure 9\\]**\n\n- – lost: what would" in capsys.readouterr().out
 
@@ -611,12 +728,15 @@ def test_reproduce__adjusts_p_values_over_all_claims_of_the_paper_only(
     for wanted in ({"claim": "X1"}, {"table": "1"}):
         assert [line.p_value for line in lines(**wanted)] == plain[:2]
         assert {line.p_name for line in lines(**wanted)} == {"p"}
-    command.run("x")
+    command.run("x", details=True)
     assert "Holm p" in capsys.readouterr().out
     command.run("x", claim="X1")
     assert "Holm" not in capsys.readouterr().out
-    page = command.write_html([own], folder / "report", Options(cache=folder / "cache")).read_text()
-    assert "Holm p" in page
+    options = Options(cache=folder / "cache")
+    assert "Holm p" in command.write_html([own], folder / "report", options, details=True).read_text()
+    page = command.write_html([own], folder / "report", options).read_text()
+    assert "Holm" not in page
+    assert "X1 ✗ 0/2</a>" in page, "a chip says how many of its cells agree"
 
 
 def test_json_command__prints_one_line_for_each_part(
@@ -728,7 +848,7 @@ def test_paper__every_published_number_is_read(name: str) -> None:
     made = own.evaluator(Options())
     for claim in own.definition.claims:
         if isinstance(claim.published, str):
-            for labels in made.combinations(claim):
+            for labels in made.definition.combinations(claim):
                 assert made.published.find(claim.published, {**claim.of, **labels}) is not None, claim.id
     for table in own.definition.tables:
         for column in table.columns:

@@ -145,9 +145,7 @@ def test_table_1__has_a_row_for_each_load_and_scheme() -> None:
 
 
 def test_offered__names_table_1_once() -> None:
-    assert (
-        paper.find("lfp").offered().startswith("--table 1; --figure 2, 5, 6, 7, 8, 9, 10; --claim L1 to L10")
-    )
+    assert paper.find("lfp").offered().startswith("table 1; figure 2, 5, 6, 7, 8, 9, 10; claim L1 to L10")
 
 
 def test_l9__the_first_packets_are_green_in_every_run() -> None:

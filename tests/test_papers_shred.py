@@ -13,6 +13,7 @@ from mousehole.scenario import filled
 from papers import paper
 from papers.definition import merged, read_toml
 from papers.runs import Measured, Options
+from papers.schemes import scheme_text
 from papers.shred import measures, quantities
 
 BASE = read_toml(paper.find("shred").folder / "scenarios" / "dumbbell.toml")
@@ -166,7 +167,7 @@ def test_scenarios__are_accepted_by_the_engine() -> None:
         assert filled(made.runs.scenario(request))["duration"] in {"140s", "160s"}, request
     for one in made.definition.opens:
         for trial in one.tried:
-            claim = next(claim for claim in made.definition.claims if one.concerns(claim))
+            claim = next(claim for claim in made.definition.claims if one.trials_of(claim))
             for request in made.under(trial).claim_requests(claim):
                 assert filled(made.runs.scenario(request)), trial.name
 
@@ -185,7 +186,11 @@ def test_run__tells_drops_of_the_web_from_those_of_ftp() -> None:
 
 
 def test_run__without_hints_shred_is_red() -> None:
-    axis = paper.find("shred").definition.axes["scheme"]
+    own = paper.find("shred").definition
+    axis = {
+        name: {**label, "scheme": scheme_text(label["scheme"], own.schemes)}
+        for name, label in own.axes["scheme"].items()
+    }
     change = {"warmup": "1s", "duration": "9s", "traffic": {"load": 0.8, "bulk": {"flows": 20}}}
     one, other = (run({**change, **axis[name]}) for name in ("SHRED, no hints", "RED, no guard"))
     assert one["drops"] == other["drops"] > 0

@@ -238,7 +238,7 @@ def test_claims__as_the_paper_judged_them() -> None:
         "z": [DIFFERS, AGREES],
     }
     result = "published 32 %, ours 29 % (21…36)"
-    command = "mousehole paper x --claim X1"
+    command = "mousehole paper x claim X1"
     assert found["x"] == [Row("X1 mean: s", "Table 4", result, command, DIFFERS)]
     assert found["y"][0].result == f"{result}; fitted: window"
     assert found["y"][1].result == f"a: {result}; {result}"

@@ -50,8 +50,8 @@ STEPS = (
          "--heatmap", "heat.png", *QUICK],
         ["--heatmap needs the package vl-convert-python", "pip install 'mousehole[report]'"], status=2,
     ),
-    Step(["paper", "list"], ["rio-ps ", "--claim M-1 to M-15"]),
-    Step(["paper", "sfd", "--claim", "S1"], ["S1", "agrees", "90.7 %"]),
+    Step(["paper", "list"], ["rio-ps ", "claim M-1 to M-15"]),
+    Step(["paper", "sfd", "claim", "S1"], ["S1", "agrees", "90.7 %"]),
     Step(["policy", "new", "my-marker"], ["my-marker.h"]),
     Step(["policy", "check", "my-marker.h", "--no-kernel", "--records", "5000"], ["passed"]),
     Step(
@@ -72,7 +72,7 @@ STEPS_WITH_EXTRAS = (
          "--heatmap", "heat.png", *QUICK],
         ["Transfers ≤ 15 kB", "rio-ps"],
     ),
-    Step(["paper", "rio-ps", "--figure", "2", "--seeds", "1"], ["M-4", "rio-ps-figure-2.png"]),
+    Step(["paper", "rio-ps", "figure", "2", "--seeds", "1"], ["M-4", "rio-ps-figure-2.png"]),
     Step(
         ["tune", "web:sfd", "--rate", "3mbit", "--load", "0.9", "--scheme", "sfd", "--trials", "2",
          "--seeds", "5", "--search-seeds", "2", "--sensitivity-seeds", "0", "--duration", "10s",

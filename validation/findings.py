@@ -1,6 +1,6 @@
 """Writes docs/findings.md: the five papers' schemes and what people would install, side by side.
 
-The tables are those of `papers/side_by_side`; `mousehole paper side-by-side --table NAME` prints each. The
+The tables are those of `papers/side_by_side`; `mousehole paper side-by-side table NAME` prints each. The
 sentences are made of paired estimates from the same runs. `make validation WHAT=findings` runs all and renews
 the page.
 """
@@ -143,7 +143,7 @@ def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> s
     ]
     for table in tables:
         parts.append(f"\n## {table.title.partition(': ')[2].capitalize()}\n\n")
-        parts.append(f"`mousehole paper {NAME} --table {table.number}`\n\n")
+        parts.append(f"`mousehole paper {NAME} table {table.number}`\n\n")
         parts.append(document.table(table.columns, table.rows))
     return "".join(parts)
 

@@ -313,7 +313,7 @@ def counts(sections: Iterable[Section], verdicts: Sequence[str]) -> str:
 
 def _start(command: str) -> str:
     """Returns a row's command without the options that choose the row."""
-    return re.sub(r" (?:--claim|--models|--case|-- ).*", "", command.partition("; ")[0])
+    return re.sub(r" (?:claim |--claim|--models|--case|-- ).*", "", command.partition("; ")[0])
 
 
 def tables(sections: Sequence[Section]) -> str:

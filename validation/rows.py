@@ -373,7 +373,7 @@ def _claim_row(claim: Json) -> Row:
     verdict = CLAIM_VERDICTS.get(claim["word"] or "", NOT_COMPARED)
     cause = [f"cause: {claim['cause']}"] if verdict == DIFFERS and claim["cause"] else []
     result = "; ".join([*lines, *fitted, *cause]) or claim["note"]
-    command = f"mousehole paper {claim['paper']} --claim {claim['id']}"
+    command = f"mousehole paper {claim['paper']} claim {claim['id']}"
     name = " ".join(filter(None, [claim["id"], claim["part"]]))
     return Row(f"{name}: {claim['says']}", claim["place"], result, command, verdict)
 

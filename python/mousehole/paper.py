@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
-from mousehole.base import MouseholeError
+from mousehole.base import MouseholeError, unknown_error
 
-ITEMS = ("table", "figure", "claim", "claims", "log")
+ITEMS = ("table", "figure", "claim", "section", "log")
+"""What may be wanted of a paper, each with its number, id or file."""
 
 
 def papers_folder() -> Path:
@@ -22,39 +23,64 @@ def known_papers() -> list[str]:
     return sorted(name.replace("_", "-") for name in folders)
 
 
-def listing() -> str:
+def listing(own: Path | None = None) -> str:
     """Returns the papers with the tables, figures and claims of each, one line per paper."""
-    return str(_command().listing())
+    return str(_command(own).listing())
 
 
-def reproduce(name: str | None, every: bool, html: str | None, **wanted: Any) -> int:
+def start_paper(name: str, folder: Path) -> str:
+    """Writes the folder of a new paper, in which everything runs, and returns what to do next."""
+    _command(None)
+    return str(importlib.import_module(f"{papers_folder().name}.new").start(name, folder))
+
+
+def wanted_item(what: str | None, number: str | None) -> dict[str, str]:
+    """Returns what is wanted as a keyword, such as `table="4"`; nothing for all claims.
+
+    Raises `MouseholeError` for a word that is none, or one without its number.
+    """
+    if what is None or what == "claims":
+        if number is not None:
+            raise MouseholeError(f'claims: "{number}" is too much; it takes nothing more')
+        return {}
+    if what not in ITEMS:
+        raise unknown_error("paper", "item", what, ["claims", *ITEMS])
+    if number is None:
+        raise MouseholeError(f"{what}: which one? mousehole paper list says what there is")
+    return {what: number}
+
+
+def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: Any) -> int:
     """Runs a paper, or all of them, and returns the exit status.
 
-    `wanted` are the arguments of `papers.command.run`, and `claims` for all claims. Raises
-    `MouseholeError` if more than one item is wanted, or an item of no paper in particular.
+    `own` is a folder of further papers. `wanted` are the arguments of `papers.command.run`. Raises
+    `MouseholeError` for what does not go together.
     """
-    items = [f"--{item}" for item in ITEMS if wanted[item]]
-    if len(items) > 1:
-        raise MouseholeError(f"{items[1]}: not together with {items[0]}; give one of them")
-    if every and name is not None:
-        raise MouseholeError(f'--all: not together with a paper ("{name}")')
-    specific = [item for item in items if item != "--claims"]
-    if specific and (every or html is not None):
-        raise MouseholeError(f"{specific[0]}: not together with {'--all' if every else '--html'}")
-    if wanted["tried"] and not wanted["claim"]:
-        raise MouseholeError("--tried: only together with --claim ID")
-    given = {item: value for item, value in wanted.items() if item != "claims"}  # which is the default
+    items = [item for item in ITEMS if wanted.get(item)]
+    if items and html is not None:
+        raise MouseholeError(f"{items[0]}: not together with --html")
+    if wanted["tried"] and not (wanted.get("claim") or wanted.get("section")):
+        raise MouseholeError("--tried: only together with claim ID or section N")
+    if wanted["readings"] and (html is not None or wanted["tried"] or {"table", "figure", "log"} & {*items}):
+        raise MouseholeError("--readings: only with claims: all of them, claim ID or section N")
+    if own is not None and wanted["dask"]:
+        raise MouseholeError("--papers: not together with --dask, whose workers do not have the folder")
     folder = None if html is None else Path(html)
-    return int(_command().run(None if every else name, html_folder=folder, **given))
+    return int(_command(own).run(name, html_folder=folder, **wanted))
 
 
-def make_importable() -> None:
-    """Lets this process import the package `papers`."""
+def make_importable(own: Path | None = None) -> None:
+    """Lets this process import the package `papers`, with what stands in a further folder before it."""
     folder = str(papers_folder().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    if own is not None:
+        if not any(own.glob("*/paper.toml")):
+            raise MouseholeError(f"--papers: {own}: no folder in it has a paper.toml")
+        package = importlib.import_module(papers_folder().name)
+        package.__path__.insert(0, str(own.resolve()))
 
 
-def _command() -> Any:
-    make_importable()
+def _command(own: Path | None) -> Any:
+    make_importable(own)
     return importlib.import_module(f"{papers_folder().name}.command")

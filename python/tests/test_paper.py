@@ -7,15 +7,13 @@ from mousehole.base import MouseholeError
 
 SOURCE = """
 def listing():
-    return "xyz --table 1"
+    return "xyz table 1"
 
 def run(name, **wanted):
     print(name, sorted(name for name, value in wanted.items() if value))
     return 3 if wanted["full"] else None or 0
 """
-NOTHING: dict[str, Any] = dict.fromkeys(("table", "figure", "claim", "log", "seeds", "jobs")) | dict.fromkeys(
-    ("claims", "tried", "full", "fresh"), False
-)
+NOTHING: dict[str, Any] = dict.fromkeys(("tried", "readings", "dask", "full", "fresh"))
 
 
 @pytest.fixture
@@ -28,36 +26,38 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def reproduce(name: str | None = "xyz", every: bool = False, html: str | None = None, **wanted: Any) -> int:
-    return paper.reproduce(name, every, html, **{**NOTHING, **wanted})
+def reproduce(name: str | None = "xyz", html: str | None = None, **wanted: Any) -> int:
+    return paper.reproduce(name, None, html, **{**NOTHING, **wanted})
 
 
 @pytest.mark.usefixtures("folder")
 def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduce(table="4", seeds=5, full=True) == 3
-    assert reproduce(None, every=True, html="report") == 0
+    assert reproduce(None, html="report") == 0
     assert capsys.readouterr().out.splitlines() == [
         "xyz ['full', 'seeds', 'table']",
         "None ['html_folder']",
     ]
-    assert paper.listing() == "xyz --table 1"
+    assert paper.listing() == "xyz table 1"
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        ({"table": "1", "figure": "2"}, "--figure: not together with --table; give one of them"),
-        ({"claims": True, "claim": "S1"}, "--claims: not together with --claim"),
-        ({"every": True}, r'--all: not together with a paper \("xyz"\)'),
-        ({"every": True, "name": None, "table": "1"}, "--table: not together with --all"),
-        ({"html": "x", "claim": "S1"}, "--claim: not together with --html"),
-        ({"tried": True}, "--tried: only together with --claim ID"),
+        ({"html": "x", "claim": "S1"}, "claim: not together with --html"),
+        ({"tried": True}, "--tried: only together with claim ID"),
+        ({"readings": True, "table": "4"}, "--readings: only with claims"),
     ],
 )
 def test_reproduce__refuses_what_does_not_go_together(wanted: dict[str, Any], says: str) -> None:
     with pytest.raises(MouseholeError, match=says):
         reproduce(**wanted)
+
+
+def test_wanted_item__is_a_word_with_its_number() -> None:
+    assert paper.wanted_item("section", "4.3") == {"section": "4.3"}
+    assert paper.wanted_item("claims", None) == paper.wanted_item(None, None) == {}
 
 
 def test_listing__names_the_bundled_papers() -> None:

@@ -1,5 +1,6 @@
 """The command `mousehole paper`."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from mousehole.base import MouseholeError, whole
 from mousehole.base.arguments import DaskAddress, Jobs
 from mousehole.base.cli_options import CliCommand, command_app
-from mousehole.paper import listing, reproduce
+from mousehole.paper import listing, reproduce, start_paper, wanted_item
 
 app = command_app()
 
@@ -15,28 +16,49 @@ app = command_app()
 @app.command("paper", cls=CliCommand)
 def paper_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="PAPER", help="Name of the paper, such as sfd; list lists them.")
+        str | None,
+        typer.Argument(
+            metavar="PAPER", help="Name of the paper, such as sfd; list lists them, new NAME begins one."
+        ),
     ] = None,
-    claims: Annotated[
-        bool, typer.Option("--claims", help="All claims; so it is without any option.")
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ITEM", help="claims (so it is without), table, figure, claim, section, or log."
+        ),
+    ] = None,
+    number: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="N", help="Its number or id, as in table 4, figure 6, claim S4, section 4.3; or the log."
+        ),
+    ] = None,
+    reading: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A named reading of what the paper leaves open.")
+    ] = None,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="The claims under each reading, and the score of each.")
     ] = False,
-    table: Annotated[str | None, typer.Option(metavar="N", help="Number of the table.")] = None,
-    figure: Annotated[str | None, typer.Option(metavar="N", help="Number of the figure.")] = None,
-    claim: Annotated[str | None, typer.Option(metavar="ID", help="One claim, such as S4.")] = None,
     tried: Annotated[
         bool,
-        typer.Option("--tried", help="With --claim: also under other values of what the paper leaves open."),
+        typer.Option("--tried", help="Of a claim: also under other values of what the paper leaves open."),
     ] = False,
-    log: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="With sfd: its estimate of page times for the pages of this log."),
-    ] = None,
     every: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
     html: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write all claims, tables and figures as a page.")
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print what comes out as Markdown.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="p-values as well.")] = False,
+    papers: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A folder of further papers, before those that are there."),
+    ] = None,
+    seed: Annotated[str | None, typer.Option(metavar="N", help="Master seed of all runs.")] = None,
     seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
+    settle: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Double the replications, up to N, until each word is settled."),
+    ] = None,
     jobs: Jobs = None,
     dask: DaskAddress = None,
     full: Annotated[
@@ -45,37 +67,38 @@ def paper_command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was measured before.")] = False,
 ) -> None:
     """Answers `mousehole paper`."""
-    numbers = {field: whole(field, number, 1) for field, number in (("seeds", seeds), ("jobs", jobs))}
-    wanted: dict[str, Any] = {
-        "claims": claims,
-        "table": table,
-        "figure": figure,
-        "claim": claim,
-        "log": log,
-        "tried": tried,
-    }
-    part = next((option for option, value in wanted.items() if value), None)
-    if name is None and not every and part is not None:
-        raise MouseholeError(
-            f"of which paper? name it, such as mousehole paper sfd --{part} …; "
-            "mousehole paper list lists them",
-            field=part,
+    least = {"seed": (seed, 0), "seeds": (seeds, 1), "settle": (settle, 1), "jobs": (jobs, 1)}
+    numbers = {field: whole(field, *given) for field, given in least.items()}
+    options: dict[str, Any] = {
+        "reading": reading, "readings": readings, "tried": tried, "dask": dask, "full": full, "fresh": fresh,
+        "markdown": markdown, "details": details, **numbers,
+    }  # fmt: skip
+    if name == "new":
+        if what is None or number is not None:
+            raise MouseholeError("new: give one name, as in mousehole paper new my-paper")
+        _refuse(
+            {"all": every, "html": html, **options}, "new takes only --papers DIR, where the folder is made"
         )
-    others = {"all": every, "html": html, **numbers, "dask": dask, "full": full, "fresh": fresh,
-              "markdown": markdown}  # fmt: skip
-    if name == "list" or (name is None and not every):
-        _refuse_beside_list({**wanted, **others})
-        print(listing())
+        print(start_paper(what, papers or Path()))
         return
-    raise typer.Exit(reproduce(name, every, html, **wanted, **numbers, full=full, fresh=fresh, dask=dask,
-                               markdown=markdown))  # fmt: skip
+    if name == "list" or (name is None and not every):
+        asked = {} if what is None else {what: True}
+        _refuse({**asked, "all": every, "html": html, **options}, LIST_TAKES_NONE)
+        print(listing(papers))
+        return
+    if every and name is not None:
+        raise MouseholeError(f'--all: not together with a paper ("{name}")')
+    item = wanted_item(what, number)
+    raise typer.Exit(reproduce(name, papers, html, **item, **options))
 
 
-def _refuse_beside_list(given: dict[str, Any]) -> None:
-    """Refuses the first of the options given, since the list of papers takes none."""
+LIST_TAKES_NONE = (
+    "the list of papers takes no options; name a paper, such as mousehole paper sfd, or give --all"
+)
+
+
+def _refuse(given: dict[str, Any], why: str) -> None:
+    """Refuses the first of what is given."""
     for option, value in given.items():
         if value:
-            raise MouseholeError(
-                f"--{option}: the list of papers takes no options; name a paper, such as "
-                "mousehole paper sfd, or give --all"
-            )
+            raise MouseholeError(f"--{option}: {why}")
