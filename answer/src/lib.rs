@@ -2,7 +2,13 @@
 //!
 //! The crate is pure. It reads no files and no clock, starts no threads, and draws no random numbers.
 
+pub mod comparison;
+pub mod findings;
+pub mod margins;
 pub mod quantities;
 pub mod reduction;
 pub mod sizes;
 pub mod statistics;
+pub mod texts;
+pub mod verdicts;
+pub mod vetoes;

@@ -91,6 +91,22 @@ pub enum Kind {
 impl Kind {
     /// Every kind, in the order of columns.
     pub const ALL: [Kind; 5] = [Kind::Calls, Kind::Games, Kind::VideoCalls, Kind::Streams, Kind::Logins];
+
+    /// Returns its name in columns and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Calls => "calls",
+            Kind::Games => "games",
+            Kind::VideoCalls => "video_calls",
+            Kind::Streams => "streams",
+            Kind::Logins => "logins",
+        }
+    }
+
+    /// Returns its name in a sentence, such as `video calls`.
+    pub fn words(self) -> String {
+        self.name().replace('_', " ")
+    }
 }
 
 /// Which way is better.
@@ -265,6 +281,14 @@ impl Quantity {
             _ if self.subject == Subject::Count => self.words.long.replace("transfers", transfers),
             _ if self.subject == Subject::Bucket => format!("{} of {transfers}", self.words.long),
             _ => self.words.long.to_string(),
+        }
+    }
+
+    /// Returns the class of transfers that it is about anyway.
+    pub fn class(&self) -> Option<Role> {
+        match self.source {
+            Source::Transfers(class, _, _) => class,
+            _ => None,
         }
     }
 

@@ -280,6 +280,194 @@ class Heterogeneity:
     def deviation(self) -> float:
         """Standard deviation of the true effects, on the scale of the effects."""
 
+MARGIN: float
+"""What is shown to lie within ± this share of the reference is equal, even if its sign is certain."""
+NOT_JUDGED: str
+"""Begins the verdict of what is undecided because the capture has too few transfers."""
+CENSORED_SHARE: float
+"""Above this share of unfinished transfers, a mean is only a lower bound."""
+LEAST_TRANSFERS: int
+"""With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
+LEAST_FITTED: int
+"""The same where a model fitted to the capture is played; with fewer short transfers, none is fitted."""
+NO_VETO: str
+"""Takes the default margins away."""
+DEFAULT_VETOES: list[str]
+"""The margins that hold if none is given: choices, not measurements."""
+TRAFFIC_CLASSES: list[str]
+"""The classes of traffic in the order of the answer: transfers by size, pages, kinds of applications."""
+
+class Source:
+    """A quantity and whose it is: of a class of transfers, a scheme, an application or a kind of them."""
+
+    def __new__(
+        cls,
+        quantity: Quantity,
+        role: str | None = None,
+        kind: str | None = None,
+        group: str | None = None,
+    ) -> Source: ...
+    @property
+    def quantity(self) -> Quantity:
+        """What is measured."""
+    @property
+    def role(self) -> Literal["short", "long", "all"]:
+        """The class of the transfers that it is about."""
+    @property
+    def kind(self) -> Literal["calls", "games", "video_calls", "streams", "logins"] | None:
+        """The kind of applications, if it is of one."""
+    @property
+    def group(self) -> str | None:
+        """The application's group, if it is of one."""
+    @property
+    def is_of_transfers(self) -> bool:
+        """Whether it is about transfers; pages and kinds of applications are none."""
+
+class Endpoint:
+    """A quantity in which schemes are compared."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def words(self) -> str:
+        """What is compared, in words."""
+    @property
+    def exploratory(self) -> bool:
+        """False for the one primary endpoint."""
+    @property
+    def source(self) -> Source:
+        """Where its values come from."""
+
+class Verdict:
+    """The outcome for one endpoint, with a text such as `better by 32 % (95 % interval 28–36 %)`."""
+
+    def __new__(cls, outcome: str, text: str, seeds_needed: int | None = None) -> Verdict: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def seeds_needed(self) -> int | None:
+        """About how many replications would decide an undecided comparison."""
+    def with_bounds(self, scheme_bound: bool, reference_bound: bool, why: str) -> Verdict:
+        """Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
+
+        Where the truth can only be further from no change, the verdict stands, with `at least`.
+        """
+
+def judge(ratio: Estimate, design: Design, unit: str, faster: tuple[int, int] | None) -> Verdict: ...
+def describe(ratio: Estimate, quantity: Quantity, unit: str) -> Verdict:
+    """Describes how an exploratory endpoint changed, and whether for the better."""
+
+def endpoints(
+    table: list[Quantity], short_bytes: int, long_bytes: int, has_pages: bool
+) -> list[Endpoint]: ...
+
+class Margin:
+    """How much worse a figure of a class of traffic may become against the reference."""
+
+    @property
+    def whose(self) -> str:
+        """The class, one of `TRAFFIC_CLASSES`."""
+    @property
+    def name(self) -> str:
+        """What users write behind the class, such as `delay p95`."""
+    @property
+    def quantity(self) -> Quantity: ...
+    @property
+    def most(self) -> float:
+        """The harm allowed, above 0: a share of the reference's figure, or in the figure's own unit."""
+    @property
+    def is_relative(self) -> bool: ...
+    @property
+    def text(self) -> str:
+        """The margin as a change, such as `+10 ms`."""
+
+def harm_margins(table: list[Quantity], given: list[str]) -> list[Margin]: ...
+def harm_reference(schemes: list[tuple[str, str]], baseline: str, given: str | None) -> str: ...
+def read_margin(table: list[Quantity], text: str) -> Margin: ...
+def find_figure(table: list[Quantity], field: str, text: str) -> tuple[str, str]:
+    """Returns class and name of the figure of a text such as `calls p95`, a part of its name being enough."""
+
+def class_of(text: str) -> str | None:
+    """Returns the class with which a figure's text begins, such as `video calls`."""
+
+def read_change(text: str) -> tuple[str, str, float, str] | None: ...
+def in_own_unit(
+    field: str, text: str, name: str, quantity: Quantity, number: float, unit: str
+) -> tuple[float, bool]:
+    """Returns a number as a share of a quantity, or in its own unit; and whether it is the former."""
+
+def difference_scale(unit: str) -> tuple[float, str]:
+    """Returns how differences of a unit are written: the factor, and the unit's name."""
+
+class ComparedCell:
+    """One cell of a comparison, with the facts of its runs by scheme and replication."""
+
+    def __new__(
+        cls,
+        plan: Mapping[str, object],
+        capture: Mapping[str, object] | None,
+        table: list[Quantity],
+        runs: Sequence[Sequence[Any]],
+    ) -> ComparedCell: ...
+    def findings(self) -> list[dict[str, Any]]: ...
+    def vetoes(self) -> list[dict[str, Any]]: ...
+    def present(self) -> list[str]:
+        """Returns the classes of traffic of which some run has a figure."""
+    def class_lines(self, scheme: str) -> list[str]:
+        """Returns what each class gains or loses against the baseline, but for short transfers judged."""
+    @property
+    def primary(self) -> Endpoint: ...
+    def primary_words(self) -> str:
+        """Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`."""
+    def primary_design(self, reference: str) -> Design: ...
+    def design(self) -> Design: ...
+    def family_design(self, columns: list[Floats], reference: int) -> Design: ...
+    def values(self, source: Source, scheme: str) -> Floats: ...
+    @property
+    def capture_share(self) -> float: ...
+    def is_bound(self, scheme: str, role: str) -> bool:
+        """Returns whether so many transfers of a class are unfinished that means are lower bounds."""
+    def floor_text(self, role: str) -> str:
+        """Returns how many distinct transfers of a size the capture has, and how many a verdict needs."""
+    def few_replications_text(self, length: str) -> str:
+        """Returns why there is no interval: too few replications, each of `length` if it is given."""
+    def coverage_note(self) -> str:
+        """Returns the sentence that says what the intervals cover."""
+    def exploratory_note(self) -> str:
+        """Returns which endpoint is the primary one, and which intervals hold together."""
+
+MOST_PERCENT: int
+"""A larger change is printed as `>+999`: its digits would say nothing."""
+
+def time_text(seconds: float | None, bound: bool = False) -> str:
+    """Returns a time as text: `84 ms`, `1.27 s`, `≥ 1.27 s` for a lower bound, `–` for None and NaN."""
+
+def counted(number: int, noun: str) -> str:
+    """Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural."""
+
+def share_text(share: float | None) -> str:
+    """Returns a share as text: `0.42 %`, `< 0.001 %` for less than half of that, `–` for None and NaN."""
+
+def rate_text(bps: float | None) -> str:
+    """Returns a rate as text: `3.2 Mb/s`, `–` for None and NaN."""
+
+def unit_text(unit: str, number: float | None, is_bound: bool = False) -> str:
+    """Returns a number of a quantity's unit as text, with `≥` for a lower bound; `–` for None and NaN."""
+
+def percent(share: float) -> str:
+    """Returns a share in percent with two or three digits, a true minus sign, and no sign for percent."""
+
+def signed(share: float) -> str:
+    """Returns a share in percent with its sign, plus as well as minus, and no sign for percent."""
+
+def capped(share: float) -> str:
+    """Returns a share as `signed` does, `>+999` for more than that."""
+
+def change_text(mean: float, low: float, high: float) -> str:
+    """Returns a change with its ends, `−32 % (−36…−28)`; without ends that are not finite, `–` for NaN."""
+
 def t_interval(values: Floats, design: Design) -> Estimate: ...
 def difference(scheme: Floats, reference: Floats, design: Design) -> Estimate: ...
 def log_ratio(scheme: Floats, reference: Floats, design: Design) -> Estimate: ...

@@ -1,5 +1,6 @@
 //! The extension module `mousehole._engine`: it converts arguments and results, and decides nothing.
 
+mod answer;
 mod catalogue;
 mod convert;
 mod errors;
@@ -12,6 +13,7 @@ mod quantities;
 mod reduction;
 mod result;
 mod statistics;
+mod texts;
 mod traffic;
 
 use convert::{from_python, to_python};
@@ -123,6 +125,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     statistics::register(module)?;
     quantities::register(module)?;
     reduction::register(module)?;
+    texts::register(module)?;
+    answer::register(module)?;
     #[cfg(target_os = "linux")]
     link::register(module)?;
     traffic::register(module)?;

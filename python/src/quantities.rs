@@ -114,10 +114,7 @@ impl Quantity {
 
     #[getter]
     fn role(&self) -> Option<&'static str> {
-        match self.0.source {
-            answer::Source::Transfers(class, _, _) => class.map(sizes::Role::name),
-            _ => None,
-        }
+        self.0.class().map(sizes::Role::name)
     }
 
     #[getter]

@@ -14,7 +14,7 @@ type Column<'py> = PyReadonlyArray1<'py, f64>;
 /// What an interval must allow for beside the spread between replications.
 #[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
 #[derive(Clone, Copy, PartialEq)]
-pub struct Design(answer::Design);
+pub struct Design(pub answer::Design);
 
 #[pymethods]
 impl Design {
@@ -94,7 +94,7 @@ impl Design {
 /// An estimate with its interval; undefined values are NaN.
 #[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
 #[derive(Clone, Copy, PartialEq)]
-pub struct Estimate(answer::Estimate);
+pub struct Estimate(pub answer::Estimate);
 
 #[pymethods]
 impl Estimate {

@@ -127,7 +127,7 @@ def test_standard_error__is_that_of_the_interval() -> None:
 
 def _sequential(day: days.Day) -> days.Day:
     results = day.results
-    return replace(day, results=replace(results, plan=replace(results.plan, is_sequential=True), kept={}))
+    return replace(day, results=replace(results, plan=replace(results.plan, is_sequential=True)))
 
 
 @pytest.mark.parametrize("count", [5, 6, 10, 11, 20])
@@ -224,7 +224,7 @@ def with_transfers(day: Day, transfers: int) -> Day:
     """The day with a capture of so many distinct short transfers, and enough long ones."""
     counted = {"short": Counted(transfers, 9), "long": Counted(500, 9), "all": Counted(transfers, 9)}
     capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
-    return replace(day, results=replace(day.results, capture=capture, kept={}))
+    return replace(day, results=replace(day.results, capture=capture))
 
 
 def test_findings__a_day_below_the_floor_is_left_out_and_said_so(capsys: pytest.CaptureFixture[str]) -> None:

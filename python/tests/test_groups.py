@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 from mousehole import _engine, quantities
 from mousehole import scenario as scenarios
-from mousehole.answer import PAGES, OfGroup
+from mousehole._engine import Source
+from mousehole.answer import PAGES
 from mousehole.base import MouseholeError, buckets
 from mousehole.document import print_document
 from mousehole.reports import document
@@ -187,6 +188,8 @@ def test_objectives__of_a_kind() -> None:
     mos = objectives.quantity("objective", "calls mos")
     assert not mos.smaller_is_better
     assert mos.description.endswith(", calls")
-    assert objectives.quantity("objective", "page mean").source == OfGroup("all", PAGES)
+    assert objectives.quantity("objective", "page mean").source == Source(
+        quantities.find("application", PAGES[1]), group=PAGES[0]
+    )
     with pytest.raises(MouseholeError, match="calls measures are delay p95, lost and mos"):
         objectives.quantity("objective", "calls moss")

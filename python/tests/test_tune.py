@@ -12,7 +12,9 @@ from typing import Any
 import mousehole
 import numpy as np
 import pytest
-from mousehole.answer import InBucket, Link, vetoes
+from mousehole import quantities
+from mousehole._engine import Source
+from mousehole.answer import Link, vetoes
 from mousehole.answer import _install as install
 from mousehole.base import MouseholeError, OutputConsole, RunOptions, command_line_options
 from mousehole.base.cli_options import flag_of
@@ -64,7 +66,7 @@ def found() -> Tuned:
 
 def test_quantity__is_known_by_its_name() -> None:
     one = objectives.quantity("objective", " short   p99 ")
-    assert one.source == InBucket("short", "response_p99_s")
+    assert one.source == Source(quantities.find("bucket", "response_p99_s"), role="short")
     assert not objectives.quantities()["long rate"].smaller_is_better
     with pytest.raises(
         MouseholeError, match=r'there is no measure "shrt mean".*did you mean "short mean"'

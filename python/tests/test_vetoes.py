@@ -8,7 +8,8 @@ from typing import Any
 import mousehole
 import numpy as np
 import pytest
-from mousehole import MouseholeError
+from mousehole import MouseholeError, quantities
+from mousehole._engine import Source
 from mousehole.answer import MOST_LINES, NO_VERDICT, RECOMMENDED, VETOED, advice, vetoes
 from mousehole.runs import Results
 from support import HandMadeRun, results_of_schemes
@@ -151,8 +152,8 @@ def test_vetoes__none_takes_the_defaults_away() -> None:
     ],
 )
 def test_vetoes__every_kind_has_its_margin(kind: str, what: str, most: float) -> None:
-    own = next(one for one in vetoes.margins(()) if one.figure.source.quantity.name == what
-               and one.figure.whose == kind.replace("_", " "))  # fmt: skip
+    own = next(one for one in vetoes.margins(()) if one.quantity.name == what
+               and one.whose == kind.replace("_", " "))  # fmt: skip
     assert own.most == pytest.approx(most)
     for more, binds in ((1.1 * most, True), (0.9 * most, False)):
         key, base = ("app", what), [0.02, 0.021, 0.02, 0.019, 0.02, 0.02]
@@ -200,7 +201,7 @@ def test_read_margin__takes_the_unit_of_the_quantity(
 ) -> None:
     one = vetoes.read_margin(text)
     assert one.most == pytest.approx(most)
-    assert (one.is_relative, one.figure.name) == (is_relative, name)
+    assert (one.is_relative, one.name) == (is_relative, name)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_read_margin__refuses_in_one_sentence(text: str, message: str) -> None:
 
 
 def test_margins__a_given_one_takes_the_place_of_the_default() -> None:
-    own = {(one.figure.whose, one.figure.name): one.most for one in vetoes.margins(("calls p95 +3ms",))}
+    own = {(one.whose, one.name): one.most for one in vetoes.margins(("calls p95 +3ms",))}
     assert own["calls", "delay p95"] == pytest.approx(0.003)
     assert len(own) == len(vetoes.DEFAULTS)
     assert vetoes.margins(("none",)) == []
@@ -279,9 +280,10 @@ def test_interactive__what_delays_calls_is_not_recommended() -> None:
     one = marked.advice()
     assert (one.outcome, one.scheme, one.reference) == (VETOED, None, "cake")
     assert one.lines[1].startswith("Not recommended: ct-cake against cake: calls: one-way delay, p95 32")
-    own = next(veto for veto in one.vetoes if veto.margin.figure.name == "delay p95")
+    own = next(veto for veto in one.vetoes if veto.margin.name == "delay p95")
+    delay = Source(quantities.find("application", DELAY), kind="calls")
     means = {
-        scheme: np.mean(marked.results.kind_values(marked.plan.cells[0], scheme, "calls", DELAY))
+        scheme: np.mean(marked.results.values(marked.plan.cells[0], scheme, delay))
         for scheme in marked.plan.schemes
     }
     assert own.change.mean == pytest.approx(means["ct-cake"] - means["cake"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from mousehole import _engine
-from mousehole.answer.findings import MARGIN
+from mousehole._engine import MARGIN
 from mousehole.base import CDF_TIMES_S, REVISION, MouseholeError
 from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
 from mousehole.inputs import TrafficInput

@@ -7,15 +7,16 @@ from typing import Final
 
 import numpy as np
 
+from mousehole._engine import MARGIN
 from mousehole.answer import findings, notes, tables, vetoes
 from mousehole.answer._entries import Outcome
 from mousehole.answer._install import AT_THE_LINE, Installation, Link, installation, link_of_cell, why_nothing
-from mousehole.answer.findings import BETTER, MARGIN, NO_BENEFIT, UNDECIDED, WORSE
+from mousehole.answer.findings import BETTER, NO_BENEFIT, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
-from mousehole.answer.vetoes import Veto, is_ideal
+from mousehole.answer.vetoes import Veto
 from mousehole.base import capped, counted, rate_of, unit_text
 from mousehole.inputs import account
-from mousehole.runs import Cell, Finding, Plan, Results
+from mousehole.runs import Cell, Finding, Plan, Results, is_ideal
 from mousehole.statistics import LEAST_REPLICATIONS, Design, Estimate, log_ratio, smaller_in
 
 RECOMMENDED: Final = "recommended"
@@ -167,7 +168,7 @@ def _without_verdict(results: Results, cell: Cell, line: str, least: str | None 
 
 def _class_lines(results: Results, cell: Cell, scheme: str) -> list[str]:
     """Returns what classes gain or pay, without short transfers if the first line has them."""
-    return vetoes.class_lines(results, cell, scheme, without=results.primary(cell).role or "")
+    return results.compared(cell).class_lines(scheme)
 
 
 def _pays_lines(results: Results, found: Sequence[Veto], begin: str) -> list[str]:
@@ -188,13 +189,13 @@ def _first_texts(found: Sequence[Veto]) -> str:
     """Returns who pays, of every class the first figure that is beyond its margin."""
     texts: dict[str, str] = {}
     for one in found:
-        texts.setdefault(one.margin.figure.whose, one.text)
+        texts.setdefault(one.margin.whose, one.text)
     return "; ".join(texts.values())
 
 
 def _vetoed(results: Results, cell: Cell, found: Sequence[Veto]) -> Advice:
     """Says that every scheme that beats the baseline makes a class pay more than its margin."""
-    words = findings.primary_words(results, cell)
+    words = results.compared(cell).primary_words()
     lines = [
         f"Nothing is recommended: what beats {results.plan.baseline} for {words} makes others pay.",
         *_pays_lines(results, found, "Not recommended: "),
@@ -213,7 +214,7 @@ def _few_replications(results: Results, cell: Cell) -> tuple[str, str | None]:
     means = {scheme: _mean(results, cell, scheme) for scheme in deployable}
     out = {one.scheme for one in vetoes.vetoes(results, cell)}
     known = [scheme for scheme in deployable if np.isfinite(means[scheme]) and scheme not in out]
-    few = f"No verdict: {findings.few_replications_text(plan, plan.base['duration'])}."
+    few = f"No verdict: {results.compared(cell).few_replications_text(plan.base['duration'])}."
     if _is_small_capture(results, cell):
         return f"{few} More of them give none either: {findings.floor_text(results, 'short')}.", None
     if not known:
@@ -221,14 +222,14 @@ def _few_replications(results: Results, cell: Cell) -> tuple[str, str | None]:
     least = min(known, key=lambda scheme: means[scheme])
     mean = unit_text(results.primary(cell).quantity.unit, means[least])
     rest = ", of those under which nobody pays too much" if out else ""
-    words = findings.primary_words(results, cell)
+    words = results.compared(cell).primary_words()
     return f"{few} So far {least} has the smallest mean of {words}: {mean}{rest}.", least
 
 
 def _nothing_better(results: Results, cell: Cell, primary: list[Finding]) -> Advice:
     """Says that no scheme is known to beat the baseline, and which one might."""
     plan = results.plan
-    words = findings.primary_words(results, cell)
+    words = results.compared(cell).primary_words()
     lines_kept = [_sureness(results, cell), *_remarks(results, cell)]
     open_ones = [finding for finding in primary if finding.outcome == UNDECIDED]
     tried = _names([finding.scheme for finding in primary])
@@ -292,7 +293,7 @@ def _ranked(results: Results, cell: Cell) -> list[str]:
         for scheme in results.plan.schemes
         if scheme != results.plan.baseline
         and not is_ideal(scheme)
-        and not (has_short and findings.is_bound(results, cell, scheme, "short"))
+        and not (has_short and results.compared(cell).is_bound(scheme, "short"))
     }
     known = [scheme for scheme in ratios if np.isfinite(ratios[scheme])]
     return sorted(known, key=lambda scheme: ratios[scheme])
@@ -413,7 +414,7 @@ def _gain(results: Results, cell: Cell, scheme: str, is_best: bool, shown: str) 
     if own.outcome != BETTER:
         verdict = _finding(results, cell, shown, endpoint).verdict
         said = f"faster in every {results.plan.run_word} than {shown}, which is {verdict}"
-    return f"{word} for {findings.primary_words(results, cell)}: {scheme}, {said}."
+    return f"{word} for {results.compared(cell).primary_words()}: {scheme}, {said}."
 
 
 def _sureness(results: Results, cell: Cell, chosen: str | None = None, peers: Sequence[str] = ()) -> str:

@@ -32,8 +32,8 @@ def comparison_document(results: Results) -> Document:
         "traffic": results.traffic or {},
         "cells": [_cell(results, cell) for cell in results.plan.cells],
         "notes": [
-            findings.exploratory_note(results.plan, findings.primary_of(results)),
-            findings.coverage_note(results),
+            findings.first_cell(results).exploratory_note(),
+            findings.first_cell(results).coverage_note(),
         ],
         **facts_entry(results),
     }
@@ -71,11 +71,11 @@ def _advice(one: Advice) -> AdviceEntry:
 
 
 def _veto(one: Veto) -> VetoEntry:
-    change, figure = one.change, one.margin.figure
+    change = one.change
     return {
         "scheme": one.scheme,
-        "class": figure.whose,
-        "quantity": figure.name,
+        "class": one.margin.whose,
+        "quantity": one.margin.name,
         "margin": one.margin.most,
         "is_relative": one.margin.is_relative,
         "change": change.mean,

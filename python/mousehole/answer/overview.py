@@ -9,10 +9,9 @@ from mousehole.answer._install import Link, installation, link_of_cell
 from mousehole.answer._ways import busier_way
 from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
-from mousehole.answer.vetoes import is_ideal
 from mousehole.base import Summary, scheme_name
 from mousehole.engine_types import Floats
-from mousehole.runs import Cell, Change, Finding, OverviewRow, Plan, Results, SizeRow
+from mousehole.runs import Cell, Change, Finding, OverviewRow, Plan, Results, SizeRow, is_ideal
 from mousehole.statistics import Design, Estimate, log_ratio
 
 REFERENCES = ("droptail", "red", "fq-codel")

@@ -6,22 +6,20 @@ from math import expm1, isfinite, log1p, nan
 
 import numpy as np
 
+from mousehole import _engine
+from mousehole._engine import Endpoint, Verdict
 from mousehole.answer import (
     BETTER,
     UNDECIDED,
     Installation,
-    Unit,
-    Verdict,
     findings,
     installation,
-    is_ideal,
     link_of_cell,
     notes,
     nothing_compared,
-    with_bounds,
 )
 from mousehole.base import Summary, capped, counted, share_text, size_text
-from mousehole.runs import LEAST_TRANSFERS, Cell, Finding, Plan, Record, Results, finite
+from mousehole.runs import LEAST_TRANSFERS, Cell, Finding, Plan, Record, Results, finite, is_ideal
 from mousehole.statistics import (
     LEAST_REPLICATIONS,
     Design,
@@ -182,7 +180,7 @@ def _designs(
 
 def _with_endpoint(
     days: Sequence[Day], items: Sequence[Finding | None]
-) -> list[tuple[Day, Finding | None, findings.Endpoint]]:
+) -> list[tuple[Day, Finding | None, Endpoint]]:
     first = next(item for item in items if item is not None)
     endpoint = _endpoint(days[0].results.plan, first)
     return [(day, item, endpoint) for day, item in zip(days, items, strict=True)]
@@ -323,40 +321,35 @@ def _judged(
             few = f"{out} left out with fewer than {LEAST_TRANSFERS} distinct transfers"
             return Verdict(UNDECIDED, f"{findings.NOT_JUDGED} ({least}; {few}{found})")
         return Verdict(UNDECIDED, f"undecided ({least}{found})", LEAST_DAYS)
-    unit = Unit(
-        f"95 % interval over {ratio.count} days",
-        "{} days may decide",
-        "even 1000 days would hardly decide",
-        "day",
-    )
     judged = (
-        findings.description(ratio, endpoint, unit)
+        _engine.describe(ratio, endpoint.source.quantity, "day")
         if first.exploratory
-        else findings.verdict(ratio, design, unit, smaller_in(np.exp(_logs(effects)), np.ones(len(effects))))
+        else findings.verdict(ratio, design, "day", smaller_in(np.exp(_logs(effects)), np.ones(len(effects))))
     )
     role = endpoint.source.role
     bounds = [
         [
-            effect.left_out is None and findings.is_bound(day.results, cell, scheme, role)
+            effect.left_out is None and day.results.compared(cell).is_bound(scheme, role)
             for day, effect in zip(days, effects, strict=True)
         ]
         for scheme in (first.scheme, first.reference)
     ]
     late = [day.name for day, *are in zip(days, *bounds, strict=True) if any(are)]
     why = f"on {', '.join(late)} more than 1 % of the transfers were left unfinished"
-    return with_bounds(judged, any(bounds[0]), any(bounds[1]), why)
+    return judged.with_bounds(any(bounds[0]), any(bounds[1]), why)
 
 
-def _endpoint(plan: Plan, first: Finding) -> findings.Endpoint:
+def _endpoint(plan: Plan, first: Finding) -> Endpoint:
     known = findings.endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
     return next(endpoint for endpoint in known if endpoint.name == first.endpoint)
 
 
-def _effect(day: Day, item: Finding | None, endpoint: findings.Endpoint) -> DayEffect:
+def _effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
     if item is None:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
-    if not findings.has_enough_of(day.results, endpoint.source):
-        why = findings.floor_text(day.results, endpoint.source.role)
+    source, capture = endpoint.source, day.results.capture
+    if source.is_of_transfers and capture is not None and not capture.is_enough(source.role):
+        why = findings.floor_text(day.results, source.role)
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED, why)
     return DayEffect(day.name, item.change, item.outcome)
 

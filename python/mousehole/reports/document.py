@@ -15,7 +15,6 @@ from mousehole.answer import (
     WORSE,
     Advice,
     findings,
-    is_ideal,
     notes,
     overview,
     tables,
@@ -70,6 +69,7 @@ from mousehole.runs import (
     OverviewRow,
     Results,
     SchemeRow,
+    is_ideal,
 )
 from mousehole.scenario import bottleneck
 from mousehole.statistics import LEAST_REPLICATIONS
@@ -333,14 +333,14 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
     """Returns the schemes by their verdict for each reference, then every verdict in words."""
     plan = results.plan
     if plan.replications < LEAST_REPLICATIONS:
-        few = Prose(f"No verdict: {findings.few_replications_text(plan)}.")
+        few = Prose(f"No verdict: {results.compared(cell).few_replications_text('')}.")
         return [Details("Every verdict", [few], is_open=True)]
     here = findings.findings(results, cell)
     first = results.primary(cell)
     what = (
-        f"{first.quantity.long} of {findings.primary_words(results, cell)}"
+        f"{first.quantity.long} of {results.compared(cell).primary_words()}"
         if first.kind is None
-        else findings.primary_words(results, cell)
+        else results.compared(cell).primary_words()
     )
     groups: list[Block] = []
     for reference in dict.fromkeys(finding.reference for finding in here):
@@ -361,7 +361,7 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
             "Other endpoints, which are exploratory",
             [
                 _others_table(others),
-                Prose(findings.exploratory_note(plan, findings.primary_of(results)), "dim"),
+                Prose(findings.first_cell(results).exploratory_note(), "dim"),
             ],
         ),
     ]
@@ -532,7 +532,10 @@ def _conditions_section(results: Results) -> Section:
     said = [] if results.traffic is None else [str(remark) for remark in account.remarks(results.traffic)]
     blocks: list[Block] = [
         *([Items(said, "open")] if said else []),
-        Items([*conditions(results), *([words] if words else []), findings.coverage_note(results)], "dim"),
+        Items(
+            [*conditions(results), *([words] if words else []), findings.first_cell(results).coverage_note()],
+            "dim",
+        ),
     ]
     return Section("conditions", "Conditions", blocks, "Conditions")
 

@@ -29,6 +29,7 @@ from ._plan import check_sizes as check_sizes
 from ._plan import checked as checked
 from ._plan import chosen_schemes as chosen_schemes
 from ._plan import default_schemes as default_schemes
+from ._plan import is_ideal as is_ideal
 from ._plan import known_baseline as known_baseline
 from ._plan import load_policies as load_policies
 from ._plan import overlaid as overlaid

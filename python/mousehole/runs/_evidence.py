@@ -7,15 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mousehole import _engine
+from mousehole._engine import LEAST_FITTED as LEAST_FITTED
+from mousehole._engine import LEAST_TRANSFERS as LEAST_TRANSFERS
 from mousehole.base import Bucket, Summary
 from mousehole.engine_types import Scenario, TrafficSection, TrafficSummary
 from mousehole.scenario import bottleneck
 from mousehole.statistics import Design, capture_freedom, capture_share
-
-LEAST_TRANSFERS = 100
-"""With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
-LEAST_FITTED = 20
-"""The same where a model fitted to the capture is played; with fewer short transfers, none is fitted."""
 
 
 @dataclass(frozen=True)

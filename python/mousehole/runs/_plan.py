@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from math import ceil
 
@@ -266,6 +267,17 @@ def all_schemes() -> tuple[str, ...]:
     names = [scheme["name"] for scheme in _engine.schemes() if not scheme["name"].startswith("ns2-")]
     after_sfd = names.index("sfd") + 1
     return (*names[:after_sfd], "sfd(mode=coupled)", *names[after_sfd:])
+
+
+@cache
+def ideals() -> frozenset[str]:
+    """Returns the schemes that nobody can deploy; their summaries in the catalogue begin with `ideal`."""
+    return frozenset(entry["name"] for entry in _engine.schemes() if entry["summary"].startswith("ideal"))
+
+
+def is_ideal(scheme: str) -> bool:
+    """Returns whether nobody can deploy the scheme."""
+    return scheme_name(scheme) in ideals()
 
 
 def default_schemes() -> tuple[str, ...]:

@@ -6,22 +6,28 @@ This module imports none of the modules that compute, print or draw results (`ta
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from math import inf, isfinite, nan
+from math import isfinite
 from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 
 from mousehole import _engine, quantities
-from mousehole.base import Bucket, Summary
+from mousehole._engine import CENSORED_SHARE as CENSORED_SHARE
+from mousehole._engine import ComparedCell, Source
+from mousehole.base import Bucket, Summary, scheme_name
 from mousehole.engine_types import Floats, InputEntry, JsonValue, LoadSummary, Scenario, TrafficSummary
 from mousehole.quantities import Measure
 from mousehole.runs._evidence import Capture
 from mousehole.runs._facts import RunFacts
-from mousehole.runs._plan import Cell, Plan, Task, overlaid
-from mousehole.statistics import Design, Estimate, capture_share, effective_comparisons, paired_logs
+from mousehole.runs._plan import Cell, Plan, Task, is_ideal, overlaid
+from mousehole.statistics import Design, Estimate
 
-CENSORED_SHARE = 0.01
-"""Above this share of unfinished transfers, a mean is only a lower bound."""
+_OF_PLAN = (
+    "baseline", "references", "replications", "short_bytes", "long_bytes", "in_rounds", "is_sequential",
+    "vetoes", "reference",
+)  # fmt: skip
+_OF_CAPTURE = ("period_s", "freedom", "is_fitted")
+"""Fields that the engine takes as they are."""
 
 Value = str | int | float | bool | None
 Record = dict[str, Value]
@@ -74,8 +80,44 @@ class Results:
     """What was understood of the traffic; None if the scenario generates all of it."""
     capture: Capture | None = None
     """The capture that is replayed; None if a model draws traffic afresh in each replication."""
-    kept: dict[tuple[str, Cell], list[object]] = field(default_factory=dict, compare=False, repr=False)
+    kept: dict[tuple[str, Cell], list[object]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
     """Rows that have been computed already, by the function that computes them and the cell."""
+
+    def compared(self, cell: Cell) -> ComparedCell:
+        """Returns the plan of a cell and the facts of its runs as the engine has them.
+
+        All that is said of the cell follows from it.
+        """
+        if ("compared", cell) not in self.kept:
+            runs = [self.runs(cell, scheme) for scheme in self.plan.schemes]
+            found = ComparedCell(self._plan_entry(cell), self._capture_entry(), quantities.table(), runs)
+            self.kept["compared", cell] = [found]
+        return cast("ComparedCell", self.kept["compared", cell][0])
+
+    def _plan_entry(self, cell: Cell) -> dict[str, object]:
+        plan = self.plan
+        return {
+            **{name: getattr(plan, name) for name in _OF_PLAN},
+            "buffer": cell.buffer,
+            "load": cell.load,
+            "schemes": [
+                {"text": one, "name": scheme_name(one), "is_ideal": is_ideal(one)} for one in plan.schemes
+            ],
+            "window_s": _engine.parse_duration("duration", plan.base["duration"]),
+            "is_overlaid": overlaid(plan.scenario(cell, plan.baseline)["traffic"]),
+        }
+
+    def _capture_entry(self) -> dict[str, object] | None:
+        capture = self.capture
+        if capture is None:
+            return None
+        counted: dict[str, object] = {role: vars(one) for role, one in capture.counted.items()}
+        return {**counted, **{name: getattr(capture, name) for name in _OF_CAPTURE}}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "kept": {}}
 
     def design(self, cell: Cell, family: Mapping[str, Floats] | None = None, reference: str = "") -> Design:
         """Returns what an interval in a cell must allow for.
@@ -83,25 +125,13 @@ class Results:
         `family` has one value per replication for every scheme. The intervals of the schemes' ratios to the
         `reference` then hold together, and at every look if the plan has several.
         """
-        share = self.capture_share(cell)
-        freedom = self.capture.freedom if self.capture else inf
         if family is None:
-            return Design(capture_share=share, capture_freedom=freedom)
-        logs = [
-            paired_logs(own, family[reference])
-            for scheme, own in family.items()
-            if scheme != reference and own.shape == family[reference].shape
-        ]
-        number = effective_comparisons(logs)
-        return Design(number, self.plan.is_sequential, capture_share=share, capture_freedom=freedom)
+            return self.compared(cell).design()
+        return self.compared(cell).family_design(list(family.values()), list(family).index(reference))
 
     def primary_design(self, cell: Cell, reference: str) -> Design:
         """Returns the design of the primary endpoint, of all schemes together."""
-        key = (f"design against {reference}", cell)
-        if key not in self.kept:
-            family = {scheme: self.primary_values(cell, scheme) for scheme in self.plan.schemes}
-            self.kept[key] = [self.design(cell, family, reference)]
-        return cast("Design", self.kept[key][0])
+        return self.compared(cell).primary_design(reference)
 
     def primary(self, cell: Cell) -> Measure:
         """Returns the primary endpoint: the mean of short transfers, or without any what calls feel first.
@@ -109,41 +139,23 @@ class Results:
         So it is, too, for a capture with too few short transfers for a verdict. Without calls it is that of
         games, and so on in the order of `quantities.KINDS`.
         """
-        if ("primary", cell) not in self.kept:
-            self.kept["primary", cell] = [self._primary(cell)]
-        return cast("Measure", self.kept["primary", cell][0])
-
-    def _primary(self, cell: Cell) -> Measure:
-        measures = [quantities.find_measure("short_response_mean_s"), *quantities.firsts()]
-        values = {
-            one: [self.measure_values(cell, scheme, one) for scheme in self.plan.schemes] for one in measures
-        }
-        known = [one for one in measures if np.any(np.isfinite(values[one]))]
-        # Of too few short transfers nothing is said; of what else is there, something may be.
-        few = self.capture is not None and not self.capture.is_enough("short")
-        return next((one for one in known if one.kind or not few), (known or measures)[0])
+        source = self.compared(cell).primary.source
+        return Measure(source.quantity, None if source.kind else "short", source.kind)
 
     def primary_values(self, cell: Cell, scheme: str) -> Floats:
         """Returns the primary endpoint, one value per replication."""
-        return self.measure_values(cell, scheme, self.primary(cell))
+        return self.values(cell, scheme, self.compared(cell).primary.source)
 
-    def measure_values(self, cell: Cell, scheme: str, one: Measure) -> Floats:
-        """Returns a measure of a scheme, of transfers or of a kind of application, by replication."""
-        if one.kind:
-            return self.kind_values(cell, scheme, one.kind, one.quantity.name)
-        if one.role:
-            return self.bucket_values(cell, scheme, one.role, one.quantity.name)
-        return self.scheme_values(cell, scheme, one.quantity.name)
+    def values(self, cell: Cell, scheme: str, source: Source) -> Floats:
+        """Returns a quantity, one value per replication, NaN where it is missing.
+
+        A percentile of a bucket has no values unless all replications have it.
+        """
+        return self.compared(cell).values(source, scheme)
 
     def capture_share(self, cell: Cell) -> float:
         """Returns the share of the variance between replications that more of them do not reduce."""
-        if self.capture is not None and self.capture.is_fitted:
-            return capture_share(1.0)
-        if self.capture is None or not overlaid(self.plan.scenario(cell, self.plan.baseline)["traffic"]):
-            return 0.0
-        loads = [run.load for run in self.runs(cell, self.plan.baseline)]
-        material = [load["copies"] * self.laps(load) for load in loads]
-        return capture_share(float(np.mean(material)))
+        return self.compared(cell).capture_share
 
     def laps(self, load: LoadSummary) -> float:
         """Returns how often one copy of the capture is played within the measured window."""
@@ -166,29 +178,9 @@ class Results:
         """Returns a statistic of a scheme, one value per replication."""
         return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
 
-    def shares(self, cell: Cell, scheme: str, reference: str) -> tuple[float, float]:
-        """Returns the shares of the same short transfers that were slower and faster; NaN if they differ."""
-        found = [run.shares.get(reference) for run in self.runs(cell, scheme)]
-        known = [shares for shares in found if shares is not None]
-        if not known or len(known) < len(found):
-            return nan, nan
-        slower, faster = ([getattr(shares, name) for shares in known] for name in ("slower", "faster"))
-        return float(np.mean(slower)), float(np.mean(faster))
-
     def group_values(self, cell: Cell, scheme: str, group: tuple[str, str]) -> Floats:
         """Returns a figure of an application, one value per replication, NaN where it is missing."""
-        return np.array([run.groups.get(group, nan) for run in self.runs(cell, scheme)])
-
-    def kind_values(self, cell: Cell, scheme: str, kind: str, what: str) -> Floats:
-        """Returns a figure of a kind of application, one value per replication, NaN where it is missing."""
-        return np.array([run.of_kind(kind, what) for run in self.runs(cell, scheme)])
-
-    def censored_share(self, cell: Cell, scheme: str, role: Summary) -> float:
-        """Returns the share of unfinished transfers in a summary bucket, over all replications."""
-        place = self._place_of(role)
-        runs = self.runs(cell, scheme)
-        total = sum(int(run.count[place]) for run in runs)
-        return sum(int(run.censored[place]) for run in runs) / total if total else 0.0
+        return self.values(cell, scheme, Source(quantities.find("application", group[1]), group=group[0]))
 
     def has_bounds(self, cell: Cell, scheme: str) -> bool:
         """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""

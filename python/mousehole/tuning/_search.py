@@ -175,7 +175,7 @@ class Search:
         (cell,) = self._plan.cells
         results = self._results(self._plan.schemes, self._plan.replications)
         scheme = reference or self._plan.baseline
-        values = np.asarray(one.source.values(results, cell, scheme))
+        values = results.values(cell, scheme, one.source)
         if not values.size or not np.isfinite(values).all():
             return one.why_unknown
         return f"it is 0 under {scheme}" if is_relative and not values.any() else ""

@@ -4,6 +4,7 @@ from math import expm1, isfinite, log1p
 
 import numpy as np
 
+from mousehole._engine import Verdict
 from mousehole.answer import BETTER, findings, link_of_cell
 from mousehole.base import counted, percent, rate_of, rate_text, signed
 from mousehole.runs import Cell, Results
@@ -113,7 +114,7 @@ def _prices(found: TuneResults) -> list[str]:
     return [f"It costs: {'; '.join(parts)}."] if parts else []
 
 
-def _verdict(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> findings.Verdict:
+def _verdict(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Verdict:
     ratio = objectives.change(results, cell, one, scheme, reference, is_primary=True)
     ratio = ratio if one.smaller_is_better else ratio.negated()
     return findings.verdict(ratio, objectives.family_design(results, cell, one, reference))

@@ -13,7 +13,8 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole import quantities as measured
-from mousehole.answer import PAGES, InBucket, OfGroup, OfKind, OfScheme, source_of, vetoes
+from mousehole._engine import Source
+from mousehole.answer import PAGES, source_of, vetoes
 from mousehole.base import MouseholeError, field_error, percent, unknown_error
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Design, Estimate, difference, log_ratio
@@ -30,7 +31,7 @@ class Quantity:
 
     name: str
     """As users write it, such as `short p99`."""
-    source: InBucket | OfScheme | OfGroup | OfKind
+    source: Source
 
     @property
     def smaller_is_better(self) -> bool:
@@ -45,17 +46,17 @@ class Quantity:
     @property
     def why_unknown(self) -> str:
         """Why some traffic does not have it."""
-        if isinstance(self.source, OfKind):
-            return f"no {str(self.source.measure.kind).replace('_', ' ')}"
-        if isinstance(self.source, OfGroup):
+        if self.source.kind:
+            return f"no {self.source.kind.replace('_', ' ')}"
+        if self.source.group:
             return "no pages"
         return "too few such transfers (a p99 needs 100, a p95 20)"
 
     @property
     def description(self) -> str:
         """What is measured, in words."""
-        if isinstance(self.source, OfKind):
-            return self.source.measure.description
+        if self.source.kind:
+            return measured.Measure(self.source.quantity, kind=self.source.kind).description
         return self.source.quantity.words_about(f"{self.source.role} transfers")
 
 
@@ -109,7 +110,7 @@ _SCALES = {"seconds": (1000, "ms"), "share": (100, "%")}
 
 def amount_text(amount: float, unit: str) -> str:
     """Returns a difference in a quantity's own unit as text, such as `3.1 ms` or `0.2 points`."""
-    scale, name = vetoes.SCALES.get(unit, (1.0, ""))
+    scale, name = _engine.difference_scale(unit)
     return f"{scale * amount:.3g}{name}".replace("-", "−")
 
 
@@ -148,7 +149,7 @@ def quantities() -> dict[str, Quantity]:
             found[measure.asked_as] = Quantity(measure.asked_as, source_of(measure))
     for one in measured.about("application"):
         if one.measure is not None and not one.primary_of:
-            found[one.measure] = Quantity(one.measure, OfGroup("all", PAGES))
+            found[one.measure] = Quantity(one.measure, Source(one, group=PAGES[0]))
     return found
 
 
@@ -161,8 +162,8 @@ def quantity(field: str, text: str) -> Quantity:
     known = quantities()
     if name in known:
         return known[name]
-    if vetoes.class_of(name) not in (None, *measured.CLASSES):
-        return _of_figure(vetoes.find_figure(field, name))
+    if _engine.class_of(name) not in (None, *measured.CLASSES):
+        return _of_figure(*_engine.find_figure(measured.table(), field, name))
     raise unknown_error(field, "measure", name, list(known))
 
 
@@ -174,7 +175,7 @@ def limit(field: str, text: str) -> Limit:
     body, against, other = " ".join(text.split()).partition(" against ")
     name, sign, number, unit = vetoes.split_change(field, body, _FORM)
     one = quantity(field, name)
-    change, is_relative = vetoes.in_own_unit(field, text, one.name, one.source.quantity, number, unit)
+    change, is_relative = _engine.in_own_unit(field, text, one.name, one.source.quantity, number, unit)
     change = -change if sign == "−" else change
     if is_relative and not -1 < change <= 100:
         raise field_error(field, text, "a change above −100 % and at most 10000 %")
@@ -187,15 +188,15 @@ def default_limits(reference: str | None) -> tuple[Limit, ...]:
     """Returns the margins of the vetoes as limits against a scheme, None being the baseline."""
     found = []
     for margin in vetoes.margins(()):
-        one = _of_figure(margin.figure)
+        one = _of_figure(margin.whose, margin.name)
         change = margin.most if one.smaller_is_better else -margin.most
         found.append(Limit(one, change, reference, margin.is_relative, is_default=True))
     return tuple(found)
 
 
-def _of_figure(figure: vetoes.Figure) -> Quantity:
+def _of_figure(whose: str, what: str) -> Quantity:
     """Returns the quantity of a veto's figure; pages have another name here."""
-    name = f"{figure.whose} {figure.name}"
+    name = f"{whose} {what}"
     return quantities().get(name) or quantities()[name.replace("pages", "page")]
 
 
@@ -215,7 +216,7 @@ def change(
     With `is_primary` the intervals hold together for all schemes of the results, as those of compare's
     primary endpoint do.
     """
-    own, other = (one.source.values(results, cell, name) for name in (scheme, reference))
+    own, other = (results.values(cell, name, one.source) for name in (scheme, reference))
     design = family_design(results, cell, one, reference) if is_primary else results.design(cell)
     return log_ratio(own, other, design) if own.shape == other.shape else log_ratio([], [])
 
@@ -235,7 +236,7 @@ def beyond(results: Results, cell: Cell, one: Limit, scheme: str) -> Estimate:
 
 
 def _difference(results: Results, cell: Cell, one: Quantity, scheme: str, reference: str) -> Estimate:
-    own, other = (np.asarray(one.source.values(results, cell, name)) for name in (scheme, reference))
+    own, other = (results.values(cell, name, one.source) for name in (scheme, reference))
     if own.shape != other.shape:
         return log_ratio([], [])
     known = np.isfinite(own) & np.isfinite(other)
@@ -246,7 +247,7 @@ def family_design(results: Results, cell: Cell, one: Quantity, reference: str) -
     """Returns the design of intervals of a quantity that hold together for all schemes of the results."""
     key = (f"design of {one.name} against {reference}", cell)
     if key not in results.kept:
-        family = {scheme: one.source.values(results, cell, scheme) for scheme in results.plan.schemes}
+        family = {scheme: results.values(cell, scheme, one.source) for scheme in results.plan.schemes}
         results.kept[key] = [results.design(cell, family, reference)]
     return cast("Design", results.kept[key][0])
 

@@ -1,0 +1,501 @@
+//! One cell of a comparison as data: what was compared, and the numbers of its runs by scheme and replication.
+//!
+//! Findings, vetoes and all else that is said follow from it; what has been computed once is kept.
+
+use crate::findings::Finding;
+use crate::quantities::{Kind, Quantity, Subject};
+use crate::reduction::Facts;
+use crate::sizes::{self, Bucket, Role, size_text};
+use crate::statistics::capture::capture_share;
+use crate::statistics::intervals::paired_logs;
+use crate::statistics::simultaneous::effective_comparisons;
+use crate::statistics::sums::mean;
+use crate::statistics::{Design, Estimate};
+use crate::vetoes::Veto;
+use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+
+/// Above this share of unfinished transfers, a mean is only a lower bound.
+pub const CENSORED_SHARE: f64 = 0.01;
+/// With fewer distinct transfers of a class in the capture, there is no verdict on this class.
+pub const LEAST_TRANSFERS: u64 = 100;
+/// The same where a model fitted to the capture is played; with fewer short transfers, none is fitted.
+pub const LEAST_FITTED: u64 = 20;
+/// The figure of applications that is an endpoint: the mean time of a page.
+pub const PAGES: (&str, &str) = ("pages", "page_mean_s");
+
+/// A scheme as it was compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scheme {
+    /// As it was given, such as `sfd(th=15kB)`.
+    pub text: String,
+    /// Its name without parameters and rate.
+    pub name: String,
+    /// Whether nobody can deploy it.
+    pub is_ideal: bool,
+}
+
+/// What was compared in a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Buffer as it was given.
+    pub buffer: String,
+    /// Load; None is that which the traffic has by itself.
+    pub load: Option<f64>,
+    /// Schemes, in the order of tables.
+    pub schemes: Vec<Scheme>,
+    /// The scheme that the others are compared with.
+    pub baseline: String,
+    /// The schemes that verdicts are against, the baseline first.
+    pub references: Vec<String>,
+    /// Runs of each scheme.
+    pub replications: u32,
+    /// Transfers up to this size are short.
+    pub short_bytes: u64,
+    /// Transfers above this size are long.
+    pub long_bytes: u64,
+    /// Whether replications are rounds of real programs.
+    pub in_rounds: bool,
+    /// Whether the user may look, double the replications and look again.
+    pub is_sequential: bool,
+    /// Length of the measured window.
+    pub window_s: f64,
+    /// Whether files are overlaid to meet a load, so that replications resample them.
+    pub is_overlaid: bool,
+    /// Margins of harm, as the user wrote them.
+    pub vetoes: Vec<String>,
+    /// The scheme that harm is measured against; None is what people would have anyway.
+    pub reference: Option<String>,
+}
+
+impl Plan {
+    /// Returns the size buckets of the tables.
+    pub fn buckets(&self) -> Vec<Bucket> {
+        sizes::buckets(self.short_bytes, self.long_bytes)
+    }
+
+    /// Returns what intervals are over.
+    pub fn unit(&self) -> crate::verdicts::Unit {
+        if self.in_rounds { crate::verdicts::Unit::Round } else { crate::verdicts::Unit::Replication }
+    }
+
+    /// Returns short or long transfers by their sizes, such as `transfers ≤ 15 kB`.
+    pub fn transfers(&self, role: Role) -> String {
+        format!("transfers{}", self.sizes(role))
+    }
+
+    /// Returns the sizes of a class of transfers, such as ` ≤ 15 kB`; empty for all.
+    pub fn sizes(&self, role: Role) -> String {
+        match role {
+            Role::Short => format!(" ≤ {}", size_text(self.short_bytes as f64)),
+            Role::Long => format!(" > {}", size_text(self.long_bytes as f64)),
+            Role::All | Role::Size => String::new(),
+        }
+    }
+}
+
+/// The distinct transfers of one class in a capture, and the clients that they belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Distinct transfers.
+    pub transfers: u64,
+    /// Their clients.
+    pub clients: u64,
+}
+
+/// A capture that is replayed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Capture {
+    /// Length of the capture, after which it repeats.
+    pub period_s: f64,
+    /// Its short transfers.
+    pub short: Counted,
+    /// Its long transfers.
+    pub long: Counted,
+    /// All its transfers.
+    pub all: Counted,
+    /// Degrees of freedom for the variance between captures.
+    pub freedom: f64,
+    /// Whether a model fitted to the capture is played in its place.
+    pub is_fitted: bool,
+}
+
+impl Capture {
+    /// Returns the transfers of a class.
+    pub fn counted(&self, role: Role) -> Counted {
+        match role {
+            Role::Short => self.short,
+            Role::Long => self.long,
+            Role::All | Role::Size => self.all,
+        }
+    }
+
+    /// Returns how many distinct transfers of a class a verdict on it needs.
+    pub fn least(&self) -> u64 {
+        if self.is_fitted { LEAST_FITTED } else { LEAST_TRANSFERS }
+    }
+
+    /// Returns whether there are transfers enough for a verdict on a class.
+    pub fn is_enough(&self, role: Role) -> bool {
+        self.counted(role).transfers >= self.least()
+    }
+}
+
+/// Whose a quantity is, and so where its values come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// Of the transfers of a summary bucket.
+    Bucket(Role),
+    /// Of the whole scheme; the role is the class of transfers that it is about.
+    Scheme(Role),
+    /// Of an application, by the name of its group.
+    Group(String),
+    /// Of all applications of a kind.
+    Kind(Kind),
+}
+
+/// A quantity and whose it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Whose it is.
+    pub whose: Whose,
+    /// What is measured.
+    pub quantity: Quantity,
+}
+
+impl Source {
+    /// Returns the class of the transfers that it is about.
+    pub fn role(&self) -> Role {
+        match self.whose {
+            Whose::Bucket(role) | Whose::Scheme(role) => role,
+            Whose::Group(_) | Whose::Kind(_) => Role::All,
+        }
+    }
+
+    /// Returns whether it is about transfers; pages and kinds of applications are none.
+    pub fn is_of_transfers(&self) -> bool {
+        matches!(self.whose, Whose::Bucket(_) | Whose::Scheme(_))
+    }
+}
+
+/// A quantity in which schemes are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Its name in tables and documents.
+    pub name: String,
+    /// What is compared, in words.
+    pub words: String,
+    /// Where its values come from.
+    pub source: Source,
+    /// False for the one primary endpoint.
+    pub exploratory: bool,
+}
+
+/// What has been computed of a cell.
+#[derive(Debug, Default)]
+struct Kept {
+    primary: OnceLock<Endpoint>,
+    designs: Vec<OnceLock<Design>>,
+    findings: OnceLock<Vec<Finding>>,
+    vetoes: OnceLock<Vec<Veto>>,
+}
+
+/// One cell of a comparison.
+#[derive(Debug)]
+pub struct Cell {
+    /// What was compared.
+    pub plan: Plan,
+    /// The capture that is replayed; None if a model draws traffic afresh in each replication.
+    pub capture: Option<Capture>,
+    /// The table of quantities.
+    pub table: Vec<Quantity>,
+    /// The numbers of the runs, by scheme and replication.
+    pub runs: Vec<Vec<Facts>>,
+    kept: Kept,
+}
+
+impl Cell {
+    /// Returns the cell of a plan; `runs` are by scheme, in the plan's order, and by replication.
+    ///
+    /// # Panics
+    /// If schemes and runs differ in number, or if baseline and references are none of the schemes.
+    pub fn new(plan: Plan, capture: Option<Capture>, table: Vec<Quantity>, runs: Vec<Vec<Facts>>) -> Cell {
+        assert_eq!(plan.schemes.len(), runs.len(), "every scheme has its runs");
+        let designs = (0..runs.len()).map(|_| OnceLock::new()).collect();
+        let cell = Cell { plan, capture, table, runs, kept: Kept { designs, ..Kept::default() } };
+        cell.plan.references.iter().chain([&cell.plan.baseline]).for_each(|name| {
+            cell.place(name);
+        });
+        cell
+    }
+
+    /// Returns the place of a scheme.
+    ///
+    /// # Panics
+    /// If it is not compared.
+    pub fn place(&self, scheme: &str) -> usize {
+        let found = self.plan.schemes.iter().position(|one| one.text == scheme);
+        found.unwrap_or_else(|| panic!("{scheme} is not compared"))
+    }
+
+    /// Returns the place of the baseline.
+    pub fn baseline(&self) -> usize {
+        self.place(&self.plan.baseline)
+    }
+
+    /// Returns the places of the schemes.
+    pub fn schemes(&self) -> std::ops::Range<usize> {
+        0..self.runs.len()
+    }
+
+    /// Returns the name of the scheme at a place, as it was given.
+    pub fn name(&self, scheme: usize) -> &str {
+        &self.plan.schemes[scheme].text
+    }
+
+    /// Returns a quantity of the table.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn quantity(&self, subject: Subject, name: &str) -> Quantity {
+        let found = self.table.iter().find(|one| one.subject == subject && one.name() == name);
+        found.unwrap_or_else(|| panic!("no quantity of a {subject:?} is called {name}")).clone()
+    }
+
+    /// Returns a statistic of a summary bucket.
+    pub fn of_bucket(&self, role: Role, name: &str) -> Source {
+        Source { whose: Whose::Bucket(role), quantity: self.quantity(Subject::Bucket, name) }
+    }
+
+    /// Returns one value of a quantity per replication, NaN where it is missing; no percentile of a bucket unless all
+    /// replications have it.
+    pub fn values(&self, source: &Source, scheme: usize) -> Vec<f64> {
+        let values = self.all_values(source, scheme);
+        let is_bucket = matches!(source.whose, Whose::Bucket(_));
+        let is_complete = values.iter().all(|value| value.is_finite());
+        if is_bucket && source.quantity.is_percentile() && !is_complete { Vec::new() } else { values }
+    }
+
+    /// Returns one value of a quantity per replication, NaN where it is missing.
+    pub fn all_values(&self, source: &Source, scheme: usize) -> Vec<f64> {
+        let name = source.quantity.name();
+        let runs = self.runs[scheme].iter();
+        match &source.whose {
+            Whose::Bucket(role) => {
+                let place = self.bucket(*role);
+                runs.map(|run| run.statistics.get(&name).map_or(f64::NAN, |values| values[place])).collect()
+            }
+            Whose::Scheme(_) => runs.map(|run| run.scheme.get(&name).copied().unwrap_or(f64::NAN)).collect(),
+            Whose::Group(group) => runs.map(|run| of_group(run, group, &name)).collect(),
+            Whose::Kind(kind) => runs.map(|run| of_kind(run, *kind, &name)).collect(),
+        }
+    }
+
+    /// Returns whether some run of some scheme has the quantity.
+    pub fn has(&self, source: &Source) -> bool {
+        self.schemes().any(|scheme| self.values(source, scheme).iter().any(|value| value.is_finite()))
+    }
+
+    /// Returns the primary endpoint: the mean of short transfers, or without any what calls feel first.
+    ///
+    /// So it is, too, for a capture with too few short transfers for a verdict. Without calls it is that of games, and so
+    /// on in the order of kinds.
+    pub fn primary(&self) -> &Endpoint {
+        self.kept.primary.get_or_init(|| {
+            let short = self.of_bucket(Role::Short, "response_mean_s");
+            let words = short.quantity.words_about("short transfers");
+            let name = "short_response_mean_s".to_owned();
+            let short = Endpoint { name, words, source: short, exploratory: false };
+            let firsts = Kind::ALL.into_iter().filter_map(|kind| self.first_of_kind(kind));
+            let all: Vec<Endpoint> = [short].into_iter().chain(firsts).collect();
+            let known: Vec<&Endpoint> = all.iter().filter(|one| self.has(&one.source)).collect();
+            // Of too few short transfers nothing is said; of what else is there, something may be.
+            let is_few = self.capture.as_ref().is_some_and(|capture| !capture.is_enough(Role::Short));
+            let judged = known.iter().find(|one| !is_few || !one.source.is_of_transfers());
+            (*judged.or(known.first()).unwrap_or(&&all[0])).clone()
+        })
+    }
+
+    fn first_of_kind(&self, kind: Kind) -> Option<Endpoint> {
+        let quantity = self.table.iter().find(|one| one.primary_of.contains(&kind))?.clone();
+        Some(Endpoint {
+            name: format!("{}_{}", kind.name(), quantity.name()),
+            words: format!("{}, {}", quantity.words.long, kind.words()),
+            source: Source { whose: Whose::Kind(kind), quantity },
+            exploratory: false,
+        })
+    }
+
+    /// Returns whether the primary endpoint is that of short transfers.
+    pub fn is_about_short(&self) -> bool {
+        self.primary().source.is_of_transfers()
+    }
+
+    /// Returns the primary endpoint of a scheme, one value per replication.
+    pub fn primary_values(&self, scheme: usize) -> Vec<f64> {
+        self.values(&self.primary().source, scheme)
+    }
+
+    /// Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.
+    pub fn primary_words(&self) -> String {
+        let source = &self.primary().source;
+        match source.whose {
+            Whose::Kind(kind) => format!("{} ({})", kind.words(), source.quantity.words.axis),
+            _ => self.plan.transfers(Role::Short),
+        }
+    }
+
+    /// Returns the endpoints: the primary one, then those that say what other transfers gain or pay.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        let is_page = |run: &Facts| run.groups.iter().any(|(group, what, _)| (&**group, &**what) == PAGES);
+        let has_pages = self.runs[self.baseline()].iter().any(is_page);
+        let all = endpoints(&self.table, self.plan.short_bytes, self.plan.long_bytes, has_pages);
+        let first = self.primary();
+        if first.source.role() == Role::Short {
+            return all;
+        }
+        // Of transfers that there are not, nothing is said.
+        let others = all.into_iter().filter(|one| one.exploratory && self.has(&one.source));
+        [first.clone()].into_iter().chain(others).collect()
+    }
+
+    /// Returns what a single interval in this cell must allow for.
+    pub fn design(&self) -> Design {
+        let capture_freedom = self.capture.as_ref().map_or(f64::INFINITY, |capture| capture.freedom);
+        Design { capture_share: self.capture_share(), capture_freedom, ..Design::default() }
+    }
+
+    /// Returns what the intervals of all schemes' ratios to a reference must allow for to hold together, and at every look
+    /// if there are several. `family` has one value per replication of every scheme.
+    pub fn family_design(&self, family: &[Vec<f64>], reference: usize) -> Design {
+        let base = &family[reference];
+        let others =
+            family.iter().enumerate().filter(|(place, own)| *place != reference && own.len() == base.len());
+        let logs: Vec<Vec<f64>> = others.map(|(_, own)| paired_logs(own, base)).collect();
+        let comparisons = effective_comparisons(&logs);
+        Design { comparisons, is_sequential: self.plan.is_sequential, ..self.design() }
+    }
+
+    /// Returns the design of the primary endpoint against a reference, of all schemes together.
+    pub fn primary_design(&self, reference: usize) -> Design {
+        *self.kept.designs[reference].get_or_init(|| {
+            let family: Vec<Vec<f64>> = self.schemes().map(|scheme| self.primary_values(scheme)).collect();
+            self.family_design(&family, reference)
+        })
+    }
+
+    /// Returns the share of the variance between replications that more of them do not reduce.
+    pub fn capture_share(&self) -> f64 {
+        match &self.capture {
+            Some(capture) if capture.is_fitted => capture_share(1.0),
+            Some(capture) if self.plan.is_overlaid => {
+                let loads = self.runs[self.baseline()].iter().map(|run| &run.load);
+                let material: Vec<f64> = loads
+                    .map(|load| load.copies as f64 * self.laps(capture.period_s, load.dilation))
+                    .collect();
+                capture_share(mean(&material))
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Returns how often one copy of a capture is played within the measured window.
+    fn laps(&self, period_s: f64, dilation: f64) -> f64 {
+        self.plan.window_s / (period_s * dilation)
+    }
+
+    /// Returns whether the capture has so many distinct transfers of the class that it may be judged.
+    pub fn has_enough_of(&self, source: &Source) -> bool {
+        let capture = self.capture.as_ref();
+        !source.is_of_transfers() || capture.is_none_or(|capture| capture.is_enough(source.role()))
+    }
+
+    /// Returns the share of unfinished transfers in a summary bucket, over all replications.
+    pub fn censored_share(&self, scheme: usize, role: Role) -> f64 {
+        let place = self.bucket(role);
+        let total: u64 = self.runs[scheme].iter().map(|run| run.count[place]).sum();
+        let censored: u64 = self.runs[scheme].iter().map(|run| run.censored[place]).sum();
+        if total == 0 { 0.0 } else { censored as f64 / total as f64 }
+    }
+
+    /// Returns whether so many transfers of a class are unfinished that their mean is only a lower bound.
+    pub fn is_bound(&self, scheme: usize, role: Role) -> bool {
+        self.censored_share(scheme, role) > CENSORED_SHARE
+    }
+
+    /// Returns the shares of the same short transfers that were slower and faster; None unless every run has them.
+    pub fn shares(&self, scheme: usize, reference: usize) -> Option<(f64, f64)> {
+        let reference = self.name(reference);
+        let known: Option<Vec<_>> = self.runs[scheme].iter().map(|run| run.shares.get(reference)).collect();
+        let known = known.filter(|known| !known.is_empty())?;
+        let mean_of = |share: fn(&crate::reduction::Shares) -> f64| {
+            mean(&known.iter().map(|one| share(one)).collect::<Vec<_>>())
+        };
+        Some((mean_of(|one| one.slower), mean_of(|one| one.faster)))
+    }
+
+    /// Returns the findings, which are computed once.
+    pub fn findings(&self) -> &[Finding] {
+        self.kept.findings.get_or_init(|| crate::findings::findings(self))
+    }
+
+    /// Returns who pays, or may, which is computed once.
+    pub fn vetoes(&self) -> &[Veto] {
+        self.kept.vetoes.get_or_init(|| crate::vetoes::vetoes(self))
+    }
+
+    fn bucket(&self, role: Role) -> usize {
+        let found = self.plan.buckets().iter().position(|bucket| bucket.role == role);
+        found.unwrap_or_else(|| panic!("{role:?} is one bucket"))
+    }
+}
+
+/// Returns the endpoints of transfers and pages: the primary one, then those that say what others gain or pay.
+pub fn endpoints(table: &[Quantity], short_bytes: u64, long_bytes: u64, has_pages: bool) -> Vec<Endpoint> {
+    let short = format!("transfers ≤ {}", size_text(short_bytes as f64));
+    let long = format!("transfers > {}", size_text(long_bytes as f64));
+    let pages = Whose::Group(PAGES.0.to_owned());
+    let mut wanted = vec![
+        ("short_response_mean_s", Whose::Bucket(Role::Short), Subject::Bucket, "response_mean_s", &short),
+        ("short_response_p95_s", Whose::Bucket(Role::Short), Subject::Bucket, "response_p95_s", &short),
+        ("long_response_mean_s", Whose::Bucket(Role::Long), Subject::Bucket, "response_mean_s", &long),
+        ("long_goodput_bps", Whose::Scheme(Role::Long), Subject::Scheme, "long_goodput_bps", &long),
+    ];
+    if has_pages {
+        wanted.push((PAGES.1, pages, Subject::Application, PAGES.1, &short));
+    }
+    let endpoint = |(name, whose, subject, what, about): (&str, Whose, Subject, &str, &String)| {
+        let quantity = table.iter().find(|one| one.subject == subject && one.name() == what)?.clone();
+        let (name, words) = (name.to_owned(), quantity.words_about(about));
+        let exploratory = name != "short_response_mean_s";
+        Some(Endpoint { name, words, source: Source { whose, quantity }, exploratory })
+    };
+    wanted.into_iter().filter_map(endpoint).collect()
+}
+
+fn of_group(run: &Facts, group: &str, name: &str) -> f64 {
+    let found = run.groups.iter().find(|(own, what, _)| own == group && what == name);
+    found.map_or(f64::NAN, |(_, _, value)| *value)
+}
+
+/// Returns the mean of a figure over the applications of a kind that have it; NaN without any.
+fn of_kind(run: &Facts, kind: Kind, name: &str) -> f64 {
+    let is_own = |group: &str| run.kinds.get(group) == Some(&kind);
+    let own =
+        run.groups.iter().filter(|(group, what, value)| what == name && is_own(group) && value.is_finite());
+    mean(&own.map(|(_, _, value)| *value).collect::<Vec<_>>())
+}
+
+/// Returns the mean of the finite values, NaN without any.
+pub fn known_mean(values: &[f64]) -> f64 {
+    mean(&crate::statistics::sums::finite(values))
+}
+
+/// Returns the logarithm of the ratio of two columns; nothing is known if one is missing.
+pub fn log_ratio(own: &[f64], other: &[f64], design: &Design) -> Estimate {
+    if own.len() != other.len() {
+        return Estimate::UNKNOWN;
+    }
+    crate::statistics::intervals::log_ratio(own, other, design)
+}

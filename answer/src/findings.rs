@@ -1,0 +1,225 @@
+//! One plain sentence per scheme, reference and endpoint: better, worse, equal, or undecided.
+
+use crate::comparison::{Capture, Cell, Endpoint, LEAST_TRANSFERS, Plan, Source, Whose, log_ratio};
+use crate::quantities::Unit;
+use crate::sizes::Role;
+use crate::statistics::intervals::{difference, smaller_in};
+use crate::statistics::sums::mean;
+use crate::statistics::{Estimate, LEAST_REPLICATIONS};
+use crate::texts::{counted, percent, unit_text};
+use crate::verdicts::{NOT_JUDGED, Outcome, Verdict, describe, judge};
+use serde::{Deserialize, Serialize};
+
+/// What the intervals over resamples of a capture cover.
+const CAPTURE_NOTE: &str = "The intervals cover what another capture of this length and place would differ by: each \
+    replication draws the capture's clients anew, with replacement. They do not cover other times of day, users or \
+    links, or transfers too rare to be in the capture.";
+/// What those over models fitted to resamples of a capture cover.
+const FITTED_NOTE: &str = "The intervals cover what another capture of this length and place would differ by: each \
+    replication plays a model that is fitted to a resample of the capture. Sizes beyond what was recorded are those of \
+    files on the Web elsewhere. Of models whose truth is known, effects had the right sign and looked smaller than they \
+    are. The intervals do not cover other times of day, users or links.";
+/// What those over a capture as it is cover.
+const REPLAY_NOTE: &str = "The traffic is replayed as it is. The intervals cover the position of the measured window \
+    only; with a load (--load) they also cover what another capture would differ by.";
+/// What those over draws of a model cover.
+const MODEL_NOTE: &str = "The intervals cover the random draws of the model.";
+/// What those over rounds of real programs cover.
+const ROUNDS_NOTE: &str = "The intervals cover what rounds of the same programs on this machine differ by. They do not \
+    cover other programs, machines or links.";
+
+/// One scheme against one reference on one endpoint, in one cell of the grid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The scheme.
+    pub scheme: String,
+    /// The scheme that it is compared with.
+    pub reference: String,
+    /// Name of the figure that is compared, such as `short_response_mean_s`.
+    pub endpoint: String,
+    /// False for the one primary endpoint.
+    pub exploratory: bool,
+    /// Better, worse, equal, undecided; for an exploratory endpoint also no clear change.
+    pub outcome: Outcome,
+    /// Geometric mean of the replications' ratios, less one.
+    pub change: Estimate,
+    /// The mean less that of the reference; NaN for an endpoint that is no time.
+    pub difference_s: Estimate,
+    /// Share of the same short transfers that took longer than under the reference.
+    pub slower_share: Option<f64>,
+    /// Share of them that took less time.
+    pub faster_share: Option<f64>,
+    /// Replications in which both schemes have the endpoint.
+    pub replications: u32,
+    /// The error permitted to this one interval.
+    pub error: f64,
+    /// About how many replications would decide an undecided comparison.
+    pub seeds_needed: Option<u32>,
+    /// The outcome in words.
+    pub verdict: String,
+    /// The verdict with the names of the two schemes and of the endpoint.
+    pub sentence: String,
+}
+
+/// Returns every scheme against the references on every endpoint.
+pub fn findings(cell: &Cell) -> Vec<Finding> {
+    let endpoints = cell.endpoints();
+    let (references, baseline) = (cell.plan.references.iter(), cell.baseline());
+    let pairs = references.map(|name| cell.place(name)).flat_map(|reference| {
+        let others = cell.schemes().filter(move |scheme| ![baseline, reference].contains(scheme));
+        others.map(move |scheme| (scheme, reference))
+    });
+    pairs
+        .flat_map(|(scheme, reference)| {
+            endpoints.iter().map(move |endpoint| finding(cell, scheme, reference, endpoint))
+        })
+        .collect()
+}
+
+fn finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint) -> Finding {
+    let (own, other) = (cell.values(&endpoint.source, scheme), cell.values(&endpoint.source, reference));
+    let design = if endpoint.exploratory { cell.design() } else { cell.primary_design(reference) };
+    let ratio = log_ratio(&own, &other, &design);
+    // A percentile may be missing under one of them.
+    let is_time = own.len() == other.len() && endpoint.source.quantity.unit == Unit::Seconds;
+    let judged = judged(cell, scheme, reference, endpoint, &ratio);
+    let shares = if endpoint.exploratory { None } else { cell.shares(scheme, reference) };
+    let (scheme, reference) = (cell.name(scheme).to_owned(), cell.name(reference).to_owned());
+    let remark = if endpoint.exploratory { " [exploratory]" } else { "" };
+    Finding {
+        sentence: format!("{scheme} against {reference}, {}: {}{remark}", endpoint.words, judged.text),
+        scheme,
+        reference,
+        endpoint: endpoint.name.clone(),
+        exploratory: endpoint.exploratory,
+        outcome: judged.outcome,
+        change: ratio.as_change(),
+        difference_s: if is_time { difference(&own, &other, &design) } else { Estimate::UNKNOWN },
+        slower_share: shares.map(|(slower, _)| slower),
+        faster_share: shares.map(|(_, faster)| faster),
+        replications: ratio.count,
+        error: design.error(ratio.count),
+        seeds_needed: judged.seeds_needed,
+        verdict: judged.text,
+    }
+}
+
+/// Returns the verdict on an endpoint, withdrawn where the capture or unfinished transfers do not allow one.
+fn judged(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint, ratio: &Estimate) -> Verdict {
+    let (source, unit) = (&endpoint.source, cell.plan.unit());
+    let (own, other) = (cell.values(source, scheme), cell.values(source, reference));
+    let verdict = if endpoint.exploratory {
+        describe(ratio, &source.quantity, unit)
+    } else {
+        judge(ratio, &cell.primary_design(reference), unit, Some(smaller_in(&own, &other)))
+    };
+    let missing = if ratio.has_interval() { None } else { missing(cell, source, [scheme, reference]) };
+    let mut verdict = missing.unwrap_or(verdict);
+    if !cell.has_enough_of(source) {
+        let text = format!("{NOT_JUDGED} ({})", floor_text(cell, source.role()));
+        verdict = Verdict::new(Outcome::Undecided, text);
+    }
+    if matches!(verdict.outcome, Outcome::Better | Outcome::Worse) && !endpoint.exploratory {
+        let means = from_to_text(&own, &other, source.quantity.unit);
+        verdict = Verdict::new(verdict.outcome, format!("{}, mean {means}", verdict.text));
+    }
+    with_censoring(cell, scheme, reference, source, verdict)
+}
+
+/// Returns why there is no interval if some replications lack the endpoint; None if none lacks it.
+fn missing(cell: &Cell, source: &Source, schemes: [usize; 2]) -> Option<Verdict> {
+    let [own, other] = schemes.map(|scheme| cell.all_values(source, scheme));
+    let having = own.iter().zip(&other).filter(|(own, other)| own.is_finite() && other.is_finite()).count();
+    let replications = cell.plan.replications as usize;
+    if replications < LEAST_REPLICATIONS || having == replications {
+        return None;
+    }
+    let word = cell.plan.unit().name();
+    let had = match having {
+        0 => format!("no {word} had"),
+        _ => format!("only {having} of {replications} {word}s had"),
+    };
+    let what = match source.whose {
+        Whose::Kind(kind) => kind.words(),
+        _ if source.quantity.is_percentile() => "enough such transfers for a percentile".to_owned(),
+        _ => "such a transfer".to_owned(),
+    };
+    Some(Verdict::undecided(&format!("{had} {what}")))
+}
+
+/// Withdraws a verdict if a mean that it relies on is only a lower bound.
+fn with_censoring(
+    cell: &Cell,
+    scheme: usize,
+    reference: usize,
+    source: &Source,
+    verdict: Verdict,
+) -> Verdict {
+    if matches!(source.whose, Whose::Kind(_)) {
+        return verdict;
+    }
+    let role = source.role();
+    let bounds = [scheme, reference].map(|one| cell.is_bound(one, role));
+    let who = if bounds[0] { scheme } else { reference };
+    let share = percent(cell.censored_share(who, role));
+    let why = format!("{share} % of the transfers under {} were left unfinished", cell.name(who));
+    verdict.with_bounds(bounds[0], bounds[1], &why)
+}
+
+/// Returns the means over the replications that both know, from the other's to the own, such as `128 ms → 87 ms`; without
+/// such replications it is `unknown`.
+pub fn from_to_text(own: &[f64], other: &[f64], unit: Unit) -> String {
+    if own.len() != other.len() {
+        return "unknown".to_owned();
+    }
+    let known = || own.iter().zip(other).filter(|(own, other)| own.is_finite() && other.is_finite());
+    if known().count() == 0 {
+        return "unknown".to_owned();
+    }
+    let from = mean(&known().map(|(_, other)| *other).collect::<Vec<_>>());
+    let to = mean(&known().map(|(own, _)| *own).collect::<Vec<_>>());
+    format!("{} → {}", unit_text(unit, from, false), unit_text(unit, to, false))
+}
+
+/// Returns how many distinct transfers of a size the capture has, and how many a verdict needs.
+pub fn floor_text(cell: &Cell, role: Role) -> String {
+    let sizes = cell.plan.sizes(role);
+    let transfers = cell.capture.as_ref().map_or(0, |capture| capture.counted(role).transfers);
+    let least = cell.capture.as_ref().map_or(LEAST_TRANSFERS, Capture::least);
+    format!("the capture has {}{sizes}, of at least {least}", counted(transfers as i64, "distinct transfer"))
+}
+
+/// Returns why there is no interval: too few replications, each of `length` if it is given.
+pub fn few_replications_text(plan: &Plan, length: &str) -> String {
+    let each = if length.is_empty() { String::new() } else { format!(" of {length}") };
+    let give = if plan.replications == 1 { "gives" } else { "give" };
+    let option = if plan.in_rounds { "--rounds" } else { "--seeds" };
+    let runs = counted(i64::from(plan.replications), plan.unit().name());
+    format!("{runs}{each} {give} no interval; at least {LEAST_REPLICATIONS} are needed ({option})")
+}
+
+/// Returns the sentence that says what the intervals cover.
+pub fn coverage_note(cell: &Cell) -> &'static str {
+    match &cell.capture {
+        _ if cell.plan.in_rounds => ROUNDS_NOTE,
+        None => MODEL_NOTE,
+        Some(capture) if capture.is_fitted => FITTED_NOTE,
+        Some(_) if cell.plan.is_overlaid => CAPTURE_NOTE,
+        Some(_) => REPLAY_NOTE,
+    }
+}
+
+/// Returns which endpoint is the primary one, and which intervals hold together.
+pub fn exploratory_note(plan: &Plan, primary: &str) -> String {
+    let word = plan.unit().name();
+    let looks = if plan.is_sequential {
+        format!("and for all looks if {word}s are doubled for each (10, 20, 40, …)")
+    } else {
+        format!("for one look at this number of {word}s")
+    };
+    format!(
+        "The primary endpoint is the {primary}. A change is the geometric mean of the {word}s' ratios. Its 95 % \
+         intervals hold together for all schemes against one reference (largest t, by the bootstrap), {looks}. \
+         Everything else is exploratory, and its intervals stand alone."
+    )
+}

@@ -1,0 +1,171 @@
+//! Numbers as text for people: times, shares, rates, changes.
+
+use crate::quantities::Unit;
+
+/// A larger change is printed as `>+999`: its digits would say nothing.
+pub const MOST_PERCENT: f64 = 999.0;
+/// Stands for a number that is not known.
+pub const UNKNOWN: &str = "–";
+
+/// Returns a number with at most so many significant digits, as C's `%g` writes it.
+pub fn significant(number: f64, digits: usize) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return number.to_string();
+    }
+    let scientific = format!("{number:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if exponent < -4 || exponent >= digits as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{}e{sign}{:02}", without_zeros(mantissa), exponent.abs());
+    }
+    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+    without_zeros(&format!("{number:.decimals$}")).to_owned()
+}
+
+/// Returns a number as [`significant`] does, with its sign, plus as well as a true minus.
+pub fn signed_significant(number: f64, digits: usize) -> String {
+    let text = significant(number, digits).replace('-', "−");
+    if text.starts_with('−') { text } else { format!("+{text}") }
+}
+
+fn without_zeros(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// Returns a time as text: `84 ms`, `1.27 s`, `≥ 1.27 s` for a lower bound, `–` for an unknown one.
+pub fn time_text(seconds: f64, is_bound: bool) -> String {
+    unit_text(Unit::Seconds, seconds, is_bound)
+}
+
+fn seconds_text(seconds: f64) -> String {
+    if seconds < 0.9995 {
+        format!("{} ms", significant(1000.0 * seconds, 3))
+    } else if seconds < 999.5 {
+        format!("{} s", significant(seconds, 3))
+    } else {
+        format!("{seconds:.0} s")
+    }
+}
+
+/// Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural.
+pub fn counted(number: i64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Returns a share as text: `0.42 %`, `< 0.001 %` for less than half of that, `–` for an unknown one.
+pub fn share_text(share: f64) -> String {
+    if !share.is_finite() {
+        UNKNOWN.to_owned()
+    } else if 0.0 < share && share < 0.000_005 {
+        "< 0.001 %".to_owned()
+    } else if share < 0.0995 {
+        format!("{} %", significant(100.0 * share, 2))
+    } else {
+        format!("{:.0} %", 100.0 * share)
+    }
+}
+
+/// Returns a rate as text: `3.2 Mb/s`, `–` for an unknown one.
+pub fn rate_text(bps: f64) -> String {
+    if !bps.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    let units = [(1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")];
+    let (scale, unit) = units.into_iter().find(|(scale, _)| bps >= 0.9995 * scale).unwrap_or((1.0, "b/s"));
+    format!("{} {unit}", significant(bps / scale, 3))
+}
+
+/// Returns a number of a quantity's unit as text, with `≥` for a lower bound; `–` for an unknown one.
+pub fn unit_text(unit: Unit, number: f64, is_bound: bool) -> String {
+    if !number.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    let text = match unit {
+        Unit::Seconds => seconds_text(number),
+        Unit::BitsPerSecond => rate_text(number),
+        Unit::Share => share_text(number),
+        Unit::Times => format!("{} ×", significant(number, 3)),
+        Unit::Index => format!("{number:.2}"),
+        Unit::Change => signed_significant(number, 3).replace('−', "-"),
+        Unit::Packets | Unit::Number => significant(number, 4),
+    };
+    if is_bound { format!("≥ {text}") } else { text }
+}
+
+/// Returns a share in percent with two or three digits, a true minus sign, and no sign for percent.
+pub fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    let text = if value.abs() >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") };
+    text.replace("-0.0", "0.0").replace('-', "−")
+}
+
+/// Returns a share in percent with its sign, plus as well as minus, and no sign for percent.
+pub fn signed(share: f64) -> String {
+    let text = percent(share);
+    let is_zero = text.chars().all(|one| one == '0' || one == '.');
+    if share <= 0.0 || is_zero { text } else { format!("+{text}") }
+}
+
+/// Returns a share as [`signed`] does, `>+999` for more than that.
+pub fn capped(share: f64) -> String {
+    if 100.0 * share > MOST_PERCENT { format!(">+{MOST_PERCENT}") } else { signed(share) }
+}
+
+/// Returns a share as [`percent`] does, `> 999` or `< −999` for what is further from zero.
+pub fn capped_percent(share: f64) -> String {
+    if 100.0 * share.abs() <= MOST_PERCENT {
+        percent(share)
+    } else if share > 0.0 {
+        format!("> {MOST_PERCENT}")
+    } else {
+        format!("< −{MOST_PERCENT}")
+    }
+}
+
+/// Returns a change with its ends, `−32 % (−36…−28)`; without ends that are not finite, `–` if it is unknown.
+pub fn change_text(mean: f64, low: f64, high: f64) -> String {
+    if !mean.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    if low.is_finite() && high.is_finite() {
+        return format!("{} % ({}…{})", capped(mean), capped(low), capped(high));
+    }
+    format!("{} %", capped(mean))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant__is_that_of_c() {
+        let numbers = [123.456, 0.000_123_45, 0.000_012_3, 1234.0, 999.6, 0.0, -0.5, 1e9, 2.0];
+        assert_eq!(
+            numbers.map(|number| significant(number, 3)),
+            ["123", "0.000123", "1.23e-05", "1.23e+03", "1e+03", "0", "-0.5", "1e+09", "2"]
+        );
+        assert_eq!(significant(0.1 + 0.2, 6), "0.3");
+        assert_eq!([3.0, -3.0].map(|number| signed_significant(number, 3)), ["+3", "−3"]);
+    }
+
+    #[test]
+    fn times_and_rates__have_three_digits() {
+        let times = [0.0842, 1.268, 0.9996, 1234.5, f64::NAN];
+        assert_eq!(times.map(|time| time_text(time, false)), ["84.2 ms", "1.27 s", "1 s", "1234 s", UNKNOWN]);
+        assert_eq!(time_text(1.268, true), "≥ 1.27 s");
+        assert_eq!([3.2e6, 999.0, 999_600.0].map(rate_text), ["3.2 Mb/s", "999 b/s", "1 Mb/s"]);
+        assert_eq!([0.0042, 0.000_001, 0.31].map(share_text), ["0.42 %", "< 0.001 %", "31 %"]);
+        assert_eq!(unit_text(Unit::Change, -0.25, false), "-0.25");
+    }
+
+    #[test]
+    fn changes__end_at_999_percent() {
+        assert_eq!([0.3249, 0.0316, -0.0004, -0.05, 1.5].map(percent), ["32", "3.2", "0.0", "−5.0", "150"]);
+        assert_eq!([0.12, -0.03, 0.0001, 12.0].map(capped), ["+12", "−3.0", "0.0", ">+999"]);
+        assert_eq!([12.0, -12.0].map(capped_percent), ["> 999", "< −999"]);
+        assert_eq!(change_text(-0.32, -0.36, -0.28), "−32 % (−36…−28)");
+        assert_eq!(change_text(-0.32, f64::NAN, f64::NAN), "−32 %");
+    }
+}

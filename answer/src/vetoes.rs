@@ -1,0 +1,170 @@
+//! Who pays: the vetoes against schemes under which a class of traffic pays more than its margin.
+
+use crate::comparison::{Cell, Endpoint, Plan, Source, Whose, log_ratio};
+use crate::findings::from_to_text;
+use crate::margins::{Class, Figure, Margin, figures, margins, scale};
+use crate::quantities::{Better, Unit};
+use crate::sizes::Role;
+use crate::statistics::Estimate;
+use crate::statistics::intervals::difference;
+use crate::texts::{change_text, signed_significant};
+
+/// A class of traffic that pays more than its margin under a scheme, or may.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Veto {
+    /// The scheme.
+    pub scheme: String,
+    /// The margin.
+    pub margin: Margin,
+    /// The change against the reference, as a share or in the figure's own unit.
+    pub change: Estimate,
+    /// Whether the harm is shown; otherwise the class may pay.
+    pub binds: bool,
+    /// Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109)`.
+    pub text: String,
+}
+
+/// Returns the scheme that harm is measured against: what people would have anyway, which is CAKE, else FQ-CoDel, else the
+/// baseline; or what the user gave. `schemes` are texts and names.
+pub fn harm_reference<'a>(
+    schemes: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    baseline: &'a str,
+    given: Option<&'a str>,
+) -> &'a str {
+    let named = |wanted: &str| schemes.clone().find(|(_, name)| *name == wanted).map(|(text, _)| text);
+    given.or_else(|| named("cake")).or_else(|| named("fq-codel")).unwrap_or(baseline)
+}
+
+impl Plan {
+    /// Returns the scheme that harm is measured against.
+    pub fn harm_reference(&self) -> &str {
+        let schemes = self.schemes.iter().map(|one| (one.text.as_str(), one.name.as_str()));
+        harm_reference(schemes, &self.baseline, self.reference.as_deref())
+    }
+}
+
+/// Returns who pays, or may, under every scheme but the reference, the baseline and ideals.
+///
+/// A class pays if the estimate is beyond the margin and the interval of the change excludes no harm. It may pay if only
+/// the first is so, or if a mean is a lower bound and the harm may be less. With too few replications for an interval the
+/// estimate alone speaks. Margins that cannot be read, which are refused before a run, are left out.
+pub fn vetoes(cell: &Cell) -> Vec<Veto> {
+    let other = cell.place(cell.plan.harm_reference());
+    let margins = margins(&cell.table, &cell.plan.vetoes).unwrap_or_default();
+    cell.schemes()
+        .filter(|scheme| ![other, cell.baseline()].contains(scheme) && !cell.plan.schemes[*scheme].is_ideal)
+        .flat_map(|scheme| margins.iter().filter_map(move |margin| veto(cell, margin, scheme, other)))
+        .collect()
+}
+
+fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize) -> Option<Veto> {
+    let source = &margin.figure.source;
+    let change = change(cell, source, scheme, other, margin.is_relative);
+    let harm = if source.quantity.better == Better::Less { change } else { change.negated() };
+    // An unknown harm is beyond nothing.
+    if harm.mean.is_nan() || harm.mean <= margin.most {
+        return None;
+    }
+    let is_shown = !harm.has_interval() || harm.low > 0.0;
+    let is_certain = is_certain(cell, source, &[other]) && cell.has_enough_of(source);
+    let said = line(cell, &margin.figure, scheme, other, margin.is_relative, "");
+    Some(Veto {
+        scheme: cell.name(scheme).to_owned(),
+        margin: margin.clone(),
+        change,
+        binds: is_shown && is_certain,
+        text: format!("{said}, of {} allowed", margin.text()),
+    })
+}
+
+/// Returns how a quantity changes against the reference: as a share of it, or as a difference.
+///
+/// The interval stands alone. Nothing is known where a scheme lacks the quantity.
+pub fn change(cell: &Cell, source: &Source, scheme: usize, reference: usize, is_relative: bool) -> Estimate {
+    let (own, other) = (cell.values(source, scheme), cell.values(source, reference));
+    if own.len() != other.len() {
+        Estimate::UNKNOWN
+    } else if is_relative {
+        log_ratio(&own, &other, &cell.design()).as_change()
+    } else {
+        difference(&own, &other, &cell.design())
+    }
+}
+
+/// Returns whether a quantity is no lower bound under any of the schemes.
+fn is_certain(cell: &Cell, source: &Source, schemes: &[usize]) -> bool {
+    let is_bucket = matches!(source.whose, Whose::Bucket(_));
+    !is_bucket || !schemes.iter().any(|scheme| cell.is_bound(*scheme, source.role()))
+}
+
+/// Returns `calls: one-way delay, p95 32.2 ms → 125 ms, +288 % (+243…+339)`; `about` stands before the change.
+fn line(cell: &Cell, figure: &Figure, scheme: usize, other: usize, is_relative: bool, about: &str) -> String {
+    let quantity = &figure.source.quantity;
+    let change = change(cell, &figure.source, scheme, other, is_relative);
+    let said = change_in_unit(&change, quantity.unit, is_relative);
+    let said = if said.is_empty() { said } else { format!(", {about}{said}") };
+    let class = class_words(&cell.plan, figure.class);
+    format!("{class}: {} {}{said}", quantity.words.axis, from_to(cell, figure, scheme, other))
+}
+
+fn from_to(cell: &Cell, figure: &Figure, scheme: usize, other: usize) -> String {
+    let (own, other) = (cell.values(&figure.source, scheme), cell.values(&figure.source, other));
+    from_to_text(&own, &other, figure.source.quantity.unit)
+}
+
+fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
+    if !change.mean.is_finite() {
+        return String::new();
+    }
+    if is_relative {
+        return change_text(change.mean, change.low, change.high);
+    }
+    let (scale, name) = scale(unit);
+    let [mean, low, high] =
+        [change.mean, change.low, change.high].map(|one| signed_significant(scale * one, 3));
+    if change.has_interval() { format!("{mean}{name} ({low}…{high})") } else { format!("{mean}{name}") }
+}
+
+/// Returns a class in words, such as `transfers ≤ 15 kB`.
+fn class_words(plan: &Plan, class: Class) -> String {
+    match class {
+        Class::Short => plan.transfers(Role::Short),
+        Class::Long => plan.transfers(Role::Long),
+        Class::Pages | Class::Kind(_) => class.name(),
+    }
+}
+
+/// Returns the classes of traffic of which some run of a cell has what their users feel first.
+pub fn present(cell: &Cell) -> Vec<Class> {
+    let all = figures(&cell.table);
+    let first = |class| all.iter().find(|one| one.class == class);
+    Class::all().filter(|class| first(*class).is_some_and(|one| cell.has(&one.source))).collect()
+}
+
+/// Returns what each class present gains or loses under a scheme against the baseline, a line each, but for the class of
+/// `without`.
+///
+/// It has what users of the class feel first, and of datagrams how many are lost.
+pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint) -> Vec<String> {
+    let all = figures(&cell.table);
+    let is_left_out = |class: &Class| *class == Class::Short && without.source.is_of_transfers();
+    let classes = present(cell).into_iter().filter(|class| !is_left_out(class));
+    classes.filter_map(|class| class_line(cell, &all, class, scheme)).collect()
+}
+
+fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Option<String> {
+    let baseline = cell.baseline();
+    let first = all.iter().find(|one| one.class == class)?;
+    let is_share = first.source.quantity.unit == Unit::Share;
+    let about = if is_certain(cell, &first.source, &[scheme, baseline]) { "" } else { "about " };
+    let said = capital(&line(cell, first, scheme, baseline, !is_share, about));
+    let lost = all.iter().find(|one| one.class == class && one.name == "lost");
+    let lost = lost.map(|lost| format!("; lost {}", from_to(cell, lost, scheme, baseline)));
+    Some(format!("{said}{}", lost.unwrap_or_default()))
+}
+
+/// Returns the text with a capital letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,507 @@
+//! What a comparison says, by `mousehole-answer`: a cell with its runs, and what follows from them.
+
+use crate::convert::to_python;
+use crate::errors;
+use crate::quantities::Quantity;
+use crate::statistics::{Design, Estimate};
+use mousehole_answer::comparison::{self as answer, Whose};
+use mousehole_answer::findings::{self, Finding};
+use mousehole_answer::margins::{self, Refused};
+use mousehole_answer::quantities::Subject;
+use mousehole_answer::reduction::{Colour, Facts};
+use mousehole_answer::sizes::Role;
+use mousehole_answer::verdicts::{self, Unit};
+use mousehole_answer::vetoes::{self, Veto};
+use mousehole_sim::error::{Error, Given, Problem};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::collections::BTreeMap;
+
+type Table<'py> = Vec<PyRef<'py, Quantity>>;
+
+fn owned(table: &Table<'_>) -> Vec<mousehole_answer::quantities::Quantity> {
+    table.iter().map(|one| one.0.clone()).collect()
+}
+
+/// A quantity and whose it is: that of a class of transfers, a scheme, a group of an application or a kind of them.
+#[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
+#[derive(Clone, PartialEq)]
+pub struct Source(answer::Source);
+
+#[pymethods]
+impl Source {
+    #[new]
+    #[pyo3(signature = (quantity, role=None, kind=None, group=None))]
+    fn new(
+        quantity: PyRef<'_, Quantity>,
+        role: Option<&Bound<'_, PyAny>>,
+        kind: Option<&Bound<'_, PyAny>>,
+        group: Option<String>,
+    ) -> PyResult<Source> {
+        let role: Option<Role> = role.map(pythonize::depythonize).transpose()?;
+        let whose = match (kind, group) {
+            (Some(kind), _) => Whose::Kind(pythonize::depythonize(kind)?),
+            (None, Some(group)) => Whose::Group(group),
+            (None, None) if quantity.0.subject == Subject::Bucket => Whose::Bucket(role.unwrap_or(Role::All)),
+            (None, None) => Whose::Scheme(role.or(quantity.0.class()).unwrap_or(Role::All)),
+        };
+        Ok(Source(answer::Source { whose, quantity: quantity.0.clone() }))
+    }
+
+    #[getter]
+    fn quantity(&self) -> Quantity {
+        Quantity(self.0.quantity.clone())
+    }
+
+    #[getter]
+    fn role(&self) -> &'static str {
+        self.0.role().name()
+    }
+
+    #[getter]
+    fn kind(&self) -> Option<&'static str> {
+        match self.0.whose {
+            Whose::Kind(kind) => Some(kind.name()),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn group(&self) -> Option<&str> {
+        match &self.0.whose {
+            Whose::Group(group) => Some(group),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn is_of_transfers(&self) -> bool {
+        self.0.is_of_transfers()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Source({} of {:?})", self.0.quantity.name(), self.0.whose)
+    }
+}
+
+/// A quantity in which schemes are compared.
+#[pyclass(module = "mousehole._engine", frozen)]
+pub struct Endpoint(answer::Endpoint);
+
+#[pymethods]
+impl Endpoint {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn words(&self) -> &str {
+        &self.0.words
+    }
+
+    #[getter]
+    fn exploratory(&self) -> bool {
+        self.0.exploratory
+    }
+
+    #[getter]
+    fn source(&self) -> Source {
+        Source(self.0.source.clone())
+    }
+}
+
+/// The outcome for one endpoint, with a text.
+#[pyclass(module = "mousehole._engine", frozen, eq)]
+#[derive(PartialEq)]
+pub struct Verdict(verdicts::Verdict);
+
+#[pymethods]
+impl Verdict {
+    #[new]
+    #[pyo3(signature = (outcome, text, seeds_needed=None))]
+    fn new(outcome: &Bound<'_, PyAny>, text: String, seeds_needed: Option<u32>) -> PyResult<Verdict> {
+        Ok(Verdict(verdicts::Verdict { outcome: pythonize::depythonize(outcome)?, text, seeds_needed }))
+    }
+
+    #[getter]
+    fn outcome(&self) -> &'static str {
+        self.0.outcome.words()
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    #[getter]
+    fn seeds_needed(&self) -> Option<u32> {
+        self.0.seeds_needed
+    }
+
+    fn with_bounds(&self, scheme_bound: bool, reference_bound: bool, why: &str) -> Verdict {
+        Verdict(self.0.clone().with_bounds(scheme_bound, reference_bound, why))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Verdict({}: {})", self.0.outcome.words(), self.0.text)
+    }
+}
+
+/// Judges the primary endpoint by the interval of its log-ratio.
+#[pyfunction]
+fn judge(
+    ratio: &Estimate,
+    design: &Design,
+    unit: &Bound<'_, PyAny>,
+    faster: Option<(u32, u32)>,
+) -> PyResult<Verdict> {
+    let unit: Unit = pythonize::depythonize(unit)?;
+    Ok(Verdict(verdicts::judge(&ratio.0, &design.0, unit, faster)))
+}
+
+/// Describes how an exploratory endpoint changed.
+#[pyfunction]
+fn describe(ratio: &Estimate, quantity: &Quantity, unit: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+    let unit: Unit = pythonize::depythonize(unit)?;
+    Ok(Verdict(verdicts::describe(&ratio.0, &quantity.0, unit)))
+}
+
+/// Returns the endpoints of transfers and pages.
+#[pyfunction]
+fn endpoints(table: Table<'_>, short_bytes: u64, long_bytes: u64, has_pages: bool) -> Vec<Endpoint> {
+    let found = answer::endpoints(&owned(&table), short_bytes, long_bytes, has_pages);
+    found.into_iter().map(Endpoint).collect()
+}
+
+/// How much worse a figure of a class of traffic may become.
+#[pyclass(module = "mousehole._engine", frozen)]
+pub struct Margin(margins::Margin);
+
+#[pymethods]
+impl Margin {
+    #[getter]
+    fn whose(&self) -> String {
+        self.0.figure.class.name()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.figure.name
+    }
+
+    #[getter]
+    fn quantity(&self) -> Quantity {
+        Quantity(self.0.figure.source.quantity.clone())
+    }
+
+    #[getter]
+    fn most(&self) -> f64 {
+        self.0.most
+    }
+
+    #[getter]
+    fn is_relative(&self) -> bool {
+        self.0.is_relative
+    }
+
+    #[getter]
+    fn text(&self) -> String {
+        self.0.text()
+    }
+}
+
+/// Returns the margins that hold; those given are about `--veto`.
+#[pyfunction]
+fn harm_margins(py: Python<'_>, table: Table<'_>, given: Vec<String>) -> PyResult<Vec<Margin>> {
+    let found = margins::margins(&owned(&table), &given);
+    let found = found.map_err(|(text, refused)| to_error(py, "veto", &text, refused))?;
+    Ok(found.into_iter().map(Margin).collect())
+}
+
+/// Reads one margin.
+#[pyfunction]
+fn read_margin(py: Python<'_>, table: Table<'_>, text: &str) -> PyResult<Margin> {
+    let found = margins::read_margin(&owned(&table), text);
+    found.map(Margin).map_err(|refused| to_error(py, "veto", text, refused))
+}
+
+/// Returns class and name of the figure of a text, about `field`.
+#[pyfunction]
+fn find_figure(py: Python<'_>, table: Table<'_>, field: &str, text: &str) -> PyResult<(String, String)> {
+    let found = margins::find_figure(&owned(&table), text);
+    let figure = found.map_err(|refused| to_error(py, field, text, refused))?;
+    Ok((figure.class.name(), figure.name))
+}
+
+/// Returns the class with whose name a text begins.
+#[pyfunction]
+fn class_of(text: &str) -> Option<String> {
+    margins::Class::begins(text).map(margins::Class::name)
+}
+
+/// Splits a change into what changes, sign, number and unit; None for what is no change.
+#[pyfunction]
+fn read_change(text: &str) -> Option<(String, &'static str, f64, String)> {
+    let change = margins::read_change(text)?;
+    Some((change.whose, if change.rises { "+" } else { "−" }, change.number, change.unit))
+}
+
+/// Returns a number as a share of a quantity that users call `name`, or in its own unit; and whether it is the former.
+#[pyfunction]
+fn in_own_unit(
+    py: Python<'_>,
+    field: &str,
+    text: &str,
+    name: &str,
+    quantity: &Quantity,
+    number: f64,
+    unit: &str,
+) -> PyResult<(f64, bool)> {
+    let found = margins::in_own_unit(name, quantity.0.unit, number, unit);
+    found.map_err(|refused| to_error(py, field, text, refused))
+}
+
+/// Returns how differences of a unit are written: the factor, and the unit's name.
+#[pyfunction]
+fn difference_scale(unit: &Bound<'_, PyAny>) -> PyResult<(f64, &'static str)> {
+    Ok(margins::scale(pythonize::depythonize(unit)?))
+}
+
+/// Returns the scheme that harm is measured against, of schemes given by text and name.
+#[pyfunction]
+fn harm_reference(schemes: Vec<(String, String)>, baseline: &str, given: Option<&str>) -> String {
+    let schemes = schemes.iter().map(|(text, name)| (text.as_str(), name.as_str()));
+    vetoes::harm_reference(schemes, baseline, given).to_owned()
+}
+
+fn to_error(py: Python<'_>, field: &str, text: &str, refused: Refused) -> PyErr {
+    let error = match refused {
+        Refused::Unknown { noun, name, known } => {
+            Error::unknown(field, noun, &name, known.iter().map(String::as_str))
+        }
+        Refused::Value { allowed, fault } => {
+            let value = Given { text: text.to_owned(), is_text: true };
+            Problem::Value { value, fault, allowed, suggestion: None }.for_field(field)
+        }
+    };
+    errors::to_python(py, error)
+}
+
+/// One cell of a comparison, with the facts of its runs by scheme and replication.
+#[pyclass(module = "mousehole._engine", frozen)]
+pub struct ComparedCell(answer::Cell);
+
+#[pymethods]
+impl ComparedCell {
+    #[new]
+    fn new(
+        plan: &Bound<'_, PyAny>,
+        capture: &Bound<'_, PyAny>,
+        table: Table<'_>,
+        runs: Vec<Vec<Bound<'_, PyAny>>>,
+    ) -> PyResult<ComparedCell> {
+        let plan: answer::Plan = pythonize::depythonize(plan)?;
+        let capture: Option<answer::Capture> = pythonize::depythonize(capture)?;
+        let runs = runs.iter().map(|own| own.iter().map(facts).collect()).collect::<PyResult<_>>()?;
+        Ok(ComparedCell(answer::Cell::new(plan, capture, owned(&table), runs)))
+    }
+
+    /// Returns the findings as dictionaries.
+    fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = py.detach(|| self.0.findings());
+        PyList::new(py, found.iter().map(|one| finding(py, one)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Returns who pays, or may, as dictionaries.
+    fn vetoes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let found = py.detach(|| self.0.vetoes());
+        PyList::new(py, found.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Returns the names of the classes of traffic of which some run has a figure.
+    fn present(&self) -> Vec<String> {
+        vetoes::present(&self.0).into_iter().map(margins::Class::name).collect()
+    }
+
+    fn class_lines(&self, scheme: &str) -> PyResult<Vec<String>> {
+        Ok(vetoes::class_lines(&self.0, self.place(scheme)?, self.0.primary()))
+    }
+
+    #[getter]
+    fn primary(&self) -> Endpoint {
+        Endpoint(self.0.primary().clone())
+    }
+
+    fn primary_words(&self) -> String {
+        self.0.primary_words()
+    }
+
+    fn primary_design(&self, reference: &str) -> PyResult<Design> {
+        Ok(Design(self.0.primary_design(self.place(reference)?)))
+    }
+
+    fn design(&self) -> Design {
+        Design(self.0.design())
+    }
+
+    /// Returns the design of intervals that hold together, of columns against one of them.
+    fn family_design(&self, columns: Vec<PyReadonlyArray1<'_, f64>>, reference: usize) -> PyResult<Design> {
+        let columns: Vec<Vec<f64>> = columns.iter().map(column).collect();
+        if reference >= columns.len() {
+            return Err(PyKeyError::new_err(reference));
+        }
+        Ok(Design(self.0.family_design(&columns, reference)))
+    }
+
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Source,
+        scheme: &str,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.0.values(&source.0, self.place(scheme)?).into_pyarray(py))
+    }
+
+    #[getter]
+    fn capture_share(&self) -> f64 {
+        self.0.capture_share()
+    }
+
+    fn is_bound(&self, scheme: &str, role: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.is_bound(self.place(scheme)?, pythonize::depythonize(role)?))
+    }
+
+    fn floor_text(&self, role: &Bound<'_, PyAny>) -> PyResult<String> {
+        Ok(findings::floor_text(&self.0, pythonize::depythonize(role)?))
+    }
+
+    fn few_replications_text(&self, length: &str) -> String {
+        findings::few_replications_text(&self.0.plan, length)
+    }
+
+    fn coverage_note(&self) -> &'static str {
+        findings::coverage_note(&self.0)
+    }
+
+    fn exploratory_note(&self) -> String {
+        findings::exploratory_note(&self.0.plan, &self.0.primary().words)
+    }
+}
+
+impl ComparedCell {
+    fn place(&self, scheme: &str) -> PyResult<usize> {
+        let found = self.0.plan.schemes.iter().position(|one| one.text == scheme);
+        found.ok_or_else(|| PyKeyError::new_err(scheme.to_owned()))
+    }
+}
+
+fn finding<'py>(py: Python<'py>, one: &Finding) -> PyResult<Bound<'py, PyDict>> {
+    let entry = to_python(py, one)?.cast_into::<PyDict>()?;
+    entry.set_item("change", Bound::new(py, Estimate(one.change))?)?;
+    entry.set_item("difference_s", Bound::new(py, Estimate(one.difference_s))?)?;
+    Ok(entry)
+}
+
+fn veto<'py>(py: Python<'py>, one: &Veto) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("scheme", &one.scheme)?;
+    entry.set_item("margin", Bound::new(py, Margin(one.margin.clone()))?)?;
+    entry.set_item("change", Bound::new(py, Estimate(one.change))?)?;
+    entry.set_item("binds", one.binds)?;
+    entry.set_item("text", &one.text)?;
+    Ok(entry)
+}
+
+fn column(values: &PyReadonlyArray1<'_, f64>) -> Vec<f64> {
+    values.as_array().to_vec()
+}
+
+/// Returns the facts of a `RunFacts`, without those of single transfers.
+fn facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
+    let whole = |name: &str| -> PyResult<Vec<u64>> {
+        let given: PyReadonlyArray1<'_, i64> = run.getattr(name)?.extract()?;
+        Ok(given.as_array().iter().map(|value| u64::try_from(*value).unwrap_or(0)).collect())
+    };
+    let numbers = |name: &str| -> PyResult<Vec<f64>> {
+        let given: PyReadonlyArray1<'_, f64> = run.getattr(name)?.extract()?;
+        Ok(column(&given))
+    };
+    let statistics: BTreeMap<String, PyReadonlyArray1<'_, f64>> = run.getattr("statistics")?.extract()?;
+    let groups: Vec<((String, String), f64)> = run
+        .getattr("groups")?
+        .call_method0("items")?
+        .try_iter()?
+        .map(|item| item?.extract())
+        .collect::<PyResult<_>>()?;
+    let colours = run.getattr("colours")?.cast_into::<PyDict>()?;
+    let shares = run.getattr("shares")?.cast_into::<PyDict>()?;
+    Ok(Facts {
+        count: whole("count")?,
+        censored: whole("censored")?,
+        statistics: statistics.iter().map(|(name, values)| (name.clone(), column(values))).collect(),
+        curve_count: whole("curve_count")?,
+        curve_mean_s: numbers("curve_mean_s")?,
+        cdf: numbers("cdf")?,
+        scheme: run.getattr("scheme")?.extract()?,
+        colours: colours.iter().map(|(name, counts)| colour(&name, &counts)).collect::<PyResult<_>>()?,
+        load: pythonize::depythonize(&run.getattr("load")?)?,
+        groups: groups.into_iter().map(|((group, what), value)| (group, what, value)).collect(),
+        kinds: pythonize::depythonize(&run.getattr("kinds")?)?,
+        simulated_s: run.getattr("simulated_s")?.extract()?,
+        window_load: run.getattr("window_load")?.extract()?,
+        short_by_time: numbers("short_by_time")?,
+        short_times: None,
+        shares: shares.iter().map(|(reference, own)| shares_of(&reference, &own)).collect::<PyResult<_>>()?,
+    })
+}
+
+fn colour(name: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<Colour> {
+    let mut counts: BTreeMap<String, u64> = counts.extract()?;
+    let mut take = |name: &str| counts.remove(name).unwrap_or(0);
+    let [arrived, dropped, marked, sent] = ["arrived", "dropped", "marked", "sent"].map(&mut take);
+    Ok(Colour { name: name.extract()?, arrived, dropped, marked, sent, drops: counts.into_iter().collect() })
+}
+
+fn shares_of(
+    reference: &Bound<'_, PyAny>,
+    own: &Bound<'_, PyAny>,
+) -> PyResult<(String, mousehole_answer::reduction::Shares)> {
+    let (slower, faster) = (own.getattr("slower")?.extract()?, own.getattr("faster")?.extract()?);
+    Ok((reference.extract()?, mousehole_answer::reduction::Shares { slower, faster }))
+}
+
+/// Registers the classes and functions.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MARGIN", verdicts::MARGIN)?;
+    module.add("NOT_JUDGED", verdicts::NOT_JUDGED)?;
+    module.add("CENSORED_SHARE", answer::CENSORED_SHARE)?;
+    module.add("LEAST_TRANSFERS", answer::LEAST_TRANSFERS)?;
+    module.add("LEAST_FITTED", answer::LEAST_FITTED)?;
+    module.add("NO_VETO", margins::NONE)?;
+    module.add("DEFAULT_VETOES", margins::DEFAULTS.to_vec())?;
+    module.add("TRAFFIC_CLASSES", margins::Class::all().map(margins::Class::name).collect::<Vec<_>>())?;
+    module.add_class::<Source>()?;
+    module.add_class::<Endpoint>()?;
+    module.add_class::<Verdict>()?;
+    module.add_class::<Margin>()?;
+    module.add_class::<ComparedCell>()?;
+    for function in [
+        wrap_pyfunction!(judge, module)?,
+        wrap_pyfunction!(describe, module)?,
+        wrap_pyfunction!(endpoints, module)?,
+        wrap_pyfunction!(harm_margins, module)?,
+        wrap_pyfunction!(harm_reference, module)?,
+        wrap_pyfunction!(read_margin, module)?,
+        wrap_pyfunction!(find_figure, module)?,
+        wrap_pyfunction!(class_of, module)?,
+        wrap_pyfunction!(read_change, module)?,
+        wrap_pyfunction!(in_own_unit, module)?,
+        wrap_pyfunction!(difference_scale, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}
