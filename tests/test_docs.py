@@ -267,7 +267,9 @@ def test_traffic__formats_are_those_of_their_files() -> None:
 MODELS = ["web:sfd", "web:rio-ps", "web:http10", "web:http2", "web:shred", "web:packmime", "poisson"]
 
 
-@pytest.mark.parametrize("model", [*MODELS, "telnet", "ftp", "udp", "voip", "game", "videocall", "stream"])
+@pytest.mark.parametrize(
+    "model", [*MODELS, "telnet", "ftp", "udp", "voip", "game", "videocall", "stream", "responsiveness"]
+)
 def test_traffic__parameters_are_the_models(model: str) -> None:
     filled = _engine.validate({"traffic": {"model": model}})["traffic"]["params"]
     table = {

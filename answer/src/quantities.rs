@@ -86,11 +86,14 @@ pub enum Kind {
     Streams,
     /// Remote logins.
     Logins,
+    /// Tests of responsiveness.
+    Responsiveness,
 }
 
 impl Kind {
     /// Every kind, in the order of columns.
-    pub const ALL: [Kind; 5] = [Kind::Calls, Kind::Games, Kind::VideoCalls, Kind::Streams, Kind::Logins];
+    pub const ALL: [Kind; 6] =
+        [Kind::Calls, Kind::Games, Kind::VideoCalls, Kind::Streams, Kind::Logins, Kind::Responsiveness];
 
     /// Returns its name in columns and documents.
     pub fn name(self) -> &'static str {
@@ -100,6 +103,7 @@ impl Kind {
             Kind::VideoCalls => "video_calls",
             Kind::Streams => "streams",
             Kind::Logins => "logins",
+            Kind::Responsiveness => "responsiveness",
         }
     }
 
@@ -539,7 +543,7 @@ fn of_schemes() -> Vec<Quantity> {
 
 fn of_applications() -> Vec<Quantity> {
     use Better::{Less, More};
-    use Kind::{Calls, Games, Logins, Streams, VideoCalls};
+    use Kind::{Calls, Games, Logins, Responsiveness, Streams, VideoCalls};
     use Unit::{BitsPerSecond, Number, Seconds, Share};
     let one = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
     let shown = &[Table::Application];
@@ -594,6 +598,18 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("freezes")
         .felt_in(&[VideoCalls]),
+        one(
+            "outcome_quality",
+            Share,
+            More,
+            [
+                "QoO",
+                "Quality of Outcome by the profile of its kind (draft-ietf-ippm-qoo)",
+                "Quality of Outcome",
+            ],
+        )
+        .asked_as("qoo")
+        .felt_in(&[Calls, Games, VideoCalls]),
         one("startup_mean", Seconds, Less, ["start-up", "mean time until a video begins", "start-up time"])
             .asked_as("startup")
             .felt_in(&[Streams]),
@@ -614,6 +630,38 @@ fn of_applications() -> Vec<Quantity> {
         one("echo_p95", Seconds, Less, ["echo p95", "echo time of keystrokes, p95", "echo time, p95"])
             .asked_as("echo p95")
             .felt_in(&[Logins]),
+        one(
+            "round_trips_per_minute",
+            Number,
+            More,
+            [
+                "RPM",
+                "round trips per minute under load (draft-ietf-ippm-responsiveness)",
+                "round trips per minute",
+            ],
+        )
+        .asked_as("rpm")
+        .felt_in(&[Responsiveness]),
+        one(
+            "foreign_round_trips_per_minute",
+            Number,
+            More,
+            ["foreign RPM", "round trips per minute on new connections", "round trips per minute, foreign"],
+        )
+        .asked_as("foreign rpm")
+        .felt_in(&[Responsiveness]),
+        one(
+            "self_round_trips_per_minute",
+            Number,
+            More,
+            [
+                "self RPM",
+                "round trips per minute on load-generating connections",
+                "round trips per minute, self",
+            ],
+        )
+        .asked_as("self rpm")
+        .felt_in(&[Responsiveness]),
         one(
             "goodput",
             BitsPerSecond,

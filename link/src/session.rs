@@ -553,6 +553,7 @@ fn outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outc
         flows: long_lived,
         datagrams: Vec::new(),
         views: Vec::new(),
+        probes: Vec::new(),
         reordered: 0,
         ended: now,
         events: account.ways.iter().map(|way| way.sent).sum(),

@@ -17,14 +17,21 @@ from mousehole.statistics import Design, Estimate, positive_interval, share_inte
 
 Subject = Literal["bucket", "scheme", "application", "count", "comparison", "run"]
 TableName = Literal["bucket", "short", "long", "link", "application"]
-KindName = Literal["calls", "games", "video_calls", "streams", "logins"]
+KindName = Literal["calls", "games", "video_calls", "streams", "logins", "responsiveness"]
 
 ClassName = Literal["short", "long", "all"]
 
 CLASSES: tuple[ClassName, ...] = ("short", "long", "all")
 """The classes of transfers, of which there is one bucket each."""
 
-KINDS: tuple[KindName, ...] = ("calls", "games", "video_calls", "streams", "logins")
+KINDS: tuple[KindName, ...] = (
+    "calls",
+    "games",
+    "video_calls",
+    "streams",
+    "logins",
+    "responsiveness",
+)
 """The kinds of applications whose users feel more than the times of transfers."""
 
 _added: list[Quantity] = []

@@ -4,8 +4,8 @@ use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
 use mousehole_answer::quantities::Kind;
 use mousehole_answer::reduction::{
-    Codec, Colour, Datagrams, Facts, Flow, Link, Load, Played, Records, ShortTimes, Transfer, View, reduce,
-    shares,
+    Codec, Colour, Datagrams, Facts, Flow, Link, Load, PROFILES, Played, Probe, Profile, Records, ShortTimes,
+    Transfer, View, reduce, shares,
 };
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::engine::layout::{DOWN, UP};
@@ -49,6 +49,22 @@ fn reduce_records<'py>(
     let records: Records = pythonize::depythonize(records)?;
     let (buckets, table) = owned(&buckets, &table);
     facts_dict(py, reduce(&records, &buckets, &table))
+}
+
+/// Returns the profiles of the Quality of Outcome: name, kind, needs (percentile, seconds of perfection and uselessness),
+/// shares of loss.
+#[pyfunction]
+fn outcome_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let described = |profile: &Profile| {
+        let all = PyDict::new(py);
+        all.set_item("name", profile.name)?;
+        all.set_item("kind", to_python(py, &profile.kind)?)?;
+        let needs = profile.delays.iter().map(|need| (need.percentile, need.perfect_s, need.useless_s));
+        all.set_item("delays", needs.collect::<Vec<_>>())?;
+        all.set_item("losses", profile.losses)?;
+        Ok(all)
+    };
+    PROFILES.iter().map(described).collect()
 }
 
 /// Returns the shares of the same transfers that were slower and faster; None if they are not the same.
@@ -177,6 +193,11 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         segments: view.segments,
         rate_bps: view.rate_bps,
     });
+    let probes = outcome.probes.iter().map(|probe| {
+        let [tcp_s, tls_s, http_s] = probe.spans_s(outcome.ended);
+        let source = sources.place(probe.source, None);
+        Probe { source, is_foreign: probe.is_foreign, tcp_s, tls_s, http_s }
+    });
     let window_s = plan.duration.as_secs();
     let flows = outcome.flows.iter().map(|flow| Flow {
         source: sources.place(flow.source, None),
@@ -190,6 +211,7 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
         datagrams: datagrams.collect(),
         flows: flows.collect(),
         views: views.collect(),
+        probes: probes.collect(),
         links: if is_up { [up, down] } else { [down, up] },
         sources: sources.names.clone(),
         kinds,
@@ -220,6 +242,7 @@ fn kind_of(model: &str) -> Option<Kind> {
         "videocall" => Some(Kind::VideoCalls),
         "stream" => Some(Kind::Streams),
         "telnet" => Some(Kind::Logins),
+        "responsiveness" => Some(Kind::Responsiveness),
         _ => None,
     }
 }
@@ -321,5 +344,6 @@ fn seconds(at: Time) -> Option<f64> {
 /// Registers the functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reduce_records, module)?)?;
+    module.add_function(wrap_pyfunction!(outcome_profiles, module)?)?;
     module.add_function(wrap_pyfunction!(shares_of_same, module)?)
 }

@@ -118,6 +118,7 @@ class HandMadeRun:
             ],
             "links": [_link(queue) for queue in self.queues()[:2]],
             "views": [],
+            "probes": [],
             "sources": sources,
             "kinds": [None] * len(sources),
             "load": {"session_rate_per_s": None, **summary["load"]},

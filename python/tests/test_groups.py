@@ -39,11 +39,16 @@ MIX = {
 
 DATAGRAMS = ("delay_p50_s", "delay_p95_s", "delay_p99_s", "loss_share", "late_share", "jitter_s")
 FELT: dict[str, tuple[str, ...]] = {
-    "calls": ("delay_p95_s", "loss_share", "mos"),
-    "game": ("delay_p95_s", "delay_p99_s", "loss_share", "late_share"),
-    "videocall": ("frames_missed_share", "freezes_per_minute"),
+    "calls": ("delay_p95_s", "loss_share", "mos", "outcome_quality"),
+    "game": ("delay_p95_s", "delay_p99_s", "loss_share", "late_share", "outcome_quality"),
+    "videocall": ("frames_missed_share", "freezes_per_minute", "outcome_quality"),
     "stream": ("startup_mean_s", "rebuffering_share", "video_rate_bps"),
     "telnet": ("echo_mean_s", "echo_p95_s"),
+    "responsiveness": (
+        "round_trips_per_minute",
+        "foreign_round_trips_per_minute",
+        "self_round_trips_per_minute",
+    ),
 }
 """Sources of `FELT_MIX` → what their users feel first, in order."""
 FELT_MIX = {
@@ -54,7 +59,10 @@ FELT_MIX = {
     "traffic": {
         "mix": [
             {"model": "voip", "name": "calls", "count": 1},
-            *({"model": name, "count": 1} for name in ("game", "videocall", "stream", "telnet")),
+            *(
+                {"model": name, "count": 1}
+                for name in ("game", "videocall", "stream", "telnet", "responsiveness")
+            ),
             {"model": "ftp", "payload": "both", "params": {"endless": True}, "count": 1},
         ]
     },
@@ -77,7 +85,7 @@ def test_figures__one_for_each_source_and_what_it_is() -> None:
     assert set(found) == {
         ("poisson", "response_mean_s"), ("backup", "goodput_bps"),
         *(("logins", what) for what in ("response_mean_s", "echo_mean_s", "echo_p95_s")),
-        *(("calls", what) for what in (*DATAGRAMS, "mos", "rating")),
+        *(("calls", what) for what in (*DATAGRAMS, "mos", "rating", "outcome_quality")),
     }  # fmt: skip
     logins = ran.transfers.filter(pl.col("source") == "logins")
     expected = (logins["end_s"] - logins["start_s"]).mean()
@@ -191,5 +199,5 @@ def test_objectives__of_a_kind() -> None:
     assert objectives.quantity("objective", "page mean").source == Source(
         quantities.find("application", PAGES[1]), group=PAGES[0]
     )
-    with pytest.raises(MouseholeError, match="calls measures are delay p95, lost and mos"):
+    with pytest.raises(MouseholeError, match="calls measures are delay p95, lost, mos and qoo"):
         objectives.quantity("objective", "calls moss")

@@ -208,7 +208,7 @@ def test_read_margin__takes_the_unit_of_the_quantity(
     ("text", "message"),
     [
         ("cals p95 +10ms", 'did you mean "calls"'),
-        ("calls p59 +10ms", "the calls measures are delay p95, lost and mos"),
+        ("calls p59 +10ms", "the calls measures are delay p95, lost, mos and qoo"),
         ("calls +10ms", "no calls measure"),
         ("calls p95 -10ms", "more is worse"),
         ("calls mos +0.1", "less is worse"),

@@ -187,6 +187,41 @@ pub struct ViewRecord {
     pub rate_bps: f64,
 }
 
+/// A probe of a test of responsiveness.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProbeRecord {
+    /// Number of the source of traffic it belongs to.
+    pub source: u16,
+    /// Client host.
+    pub client: u32,
+    /// It had a connection of its own; else it was a request within a load-generating one.
+    pub is_foreign: bool,
+    /// Its connection had a TLS handshake.
+    pub has_tls: bool,
+    /// It began within the measured window.
+    pub is_measured: bool,
+    /// When it began.
+    pub began: Time,
+    /// When its TCP handshake, its TLS handshake and its request were over; [`Time::NEVER`] if they were not, or it had
+    /// none.
+    pub ends: [Time; 3],
+}
+
+impl ProbeRecord {
+    /// Returns how long TCP handshake, TLS handshake and request took, in seconds: of the one that `end`, the end of the
+    /// run, has cut off, so far. One that the probe did not come to, or does not have, has none.
+    pub fn spans_s(&self, end: Time) -> [Option<f64>; 3] {
+        let has = [self.is_foreign, self.has_tls, true];
+        let mut from = Some(self.began);
+        std::array::from_fn(|stage| {
+            let begin = from.filter(|_| has[stage])?;
+            let over = self.ends[stage];
+            from = (over != Time::NEVER).then_some(over);
+            Some(from.unwrap_or(end.max(begin)).since(begin).as_secs())
+        })
+    }
+}
+
 /// Packets and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {

@@ -3,6 +3,8 @@
 //! Every figure is one number per run, addressed by group and name, so that a comparison can treat all in the same way.
 
 use super::e_model::{opinion_score, rating};
+use super::outcome::quality_of_flow;
+use super::responsiveness::responsiveness;
 use super::{Datagrams, Played, Records, Transfer};
 use crate::quantities::Kind;
 use crate::statistics::sums::{mean, percentile};
@@ -37,6 +39,7 @@ pub fn figures(records: &Records) -> Figures {
     of_logins(records, &mut all);
     of_datagrams(records, &mut all);
     of_views(records, &mut all);
+    of_probes(records, &mut all);
     for (source, flows) in grouped(records.flows.iter(), |flow| flow.source) {
         let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
         set_figure(&mut all, &records.sources[source], "goodput_bps", mean(&rates));
@@ -155,6 +158,10 @@ fn of_datagrams(records: &Records, all: &mut Figures) {
         set_figure(all, name, "jitter_s", mean_of(|flow| flow.jitter_s));
         of_sound(&flows, name, all);
         of_frames(&flows, name, all);
+        let quality = |kind| flows.iter().filter_map(|flow| quality_of_flow(kind, flow)).collect::<Vec<_>>();
+        if let Some(qualities) = records.kinds[source].map(quality).filter(|found| !found.is_empty()) {
+            put(all, name, "outcome_quality", mean(&qualities));
+        }
     }
 }
 
@@ -212,6 +219,16 @@ fn of_views(records: &Records, all: &mut Figures) {
             "video_rate_bps",
             ratio(views.iter().map(|view| view.rate_bps).sum(), segments as f64),
         );
+    }
+}
+
+/// Adds what tests of responsiveness show, each source by the probes of all its testers.
+fn of_probes(records: &Records, all: &mut Figures) {
+    for (source, probes) in grouped(records.probes.iter(), |probe| probe.source) {
+        let (name, found) = (&records.sources[source], responsiveness(&probes));
+        put(all, name, "round_trips_per_minute", found.both);
+        put(all, name, "foreign_round_trips_per_minute", found.foreign);
+        put(all, name, "self_round_trips_per_minute", found.own);
     }
 }
 

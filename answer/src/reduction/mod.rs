@@ -2,13 +2,16 @@
 
 mod applications;
 mod e_model;
+mod outcome;
 mod records;
+mod responsiveness;
 mod same_transfers;
 mod times;
 
 pub use applications::{HONEST, MISBEHAVING};
 pub use e_model::Codec;
-pub use records::{Colour, Datagrams, Flow, Link, Load, Played, Records, Transfer, View};
+pub use outcome::{Delay, PROFILES, Profile};
+pub use records::{Colour, Datagrams, Flow, Link, Load, Played, Probe, Records, Transfer, View};
 pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, shares};
 
 use crate::quantities::{self, Kind, OfLink, OfRun, OfTransfer, Quantity, Source, Statistic, Subject};

@@ -117,6 +117,21 @@ pub struct View {
     pub rate_bps: f64,
 }
 
+/// One probe of a test of responsiveness; a span that it does not have is None, one that was cut off is so far.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// Number of its source among the names.
+    pub source: usize,
+    /// It had a connection of its own.
+    pub is_foreign: bool,
+    /// TCP handshake.
+    pub tcp_s: Option<f64>,
+    /// TLS handshake, of one round trip.
+    pub tls_s: Option<f64>,
+    /// Request.
+    pub http_s: Option<f64>,
+}
+
 /// One long-lived flow.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
@@ -196,6 +211,9 @@ pub struct Records {
     pub flows: Vec<Flow>,
     /// Viewers of streams.
     pub views: Vec<View>,
+    /// Probes of tests of responsiveness.
+    #[serde(default)]
+    pub probes: Vec<Probe>,
     /// The bottleneck in the direction of the data, and the way back.
     pub links: [Link; 2],
     /// Names of the sources.

@@ -51,6 +51,7 @@ fn records(transfers: Vec<Transfer>) -> Records {
         datagrams: Vec::new(),
         flows: Vec::new(),
         views: Vec::new(),
+        probes: Vec::new(),
         links: [link(), Link { utilisation: 0.1, ..link() }],
         sources: vec!["web".to_owned(), "files".to_owned()],
         kinds: vec![None, None],

@@ -40,6 +40,8 @@ pub struct Commands {
     pub open: Vec<Open>,
     /// Times at which to wake the source, each with a token of the source's choice.
     pub wake: Vec<(Time, u32)>,
+    /// Keys of the long-lived flows over which to send a self probe now.
+    pub probes: Vec<u64>,
     /// The writes of [`Payload::Scripted`] connections, kept for the whole run.
     pub scripts: Vec<Script>,
 }

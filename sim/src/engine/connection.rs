@@ -100,6 +100,14 @@ pub enum Payload {
     LongLived,
     /// Keystrokes without end, by these rules of the run's applications.
     Keystrokes(u32),
+    /// A foreign probe: the bytes of a TLS handshake, unless there is none, and an answer of one byte; the number of its
+    /// record is the engine's.
+    Probe {
+        /// What the server sends in the handshake.
+        tls_bytes: u32,
+        /// Number of its record.
+        record: u32,
+    },
     /// The packets of this datagram flow of the run: those of its applications come first, then recorded ones.
     Datagrams(u32),
     /// The datagrams that this connection of the run's traffic sends in the direction of [`Open::upload`], from those on
@@ -115,7 +123,10 @@ pub enum Payload {
 impl Payload {
     /// Returns whether its writes are transfers that can be measured.
     pub fn is_measurable(self) -> bool {
-        !matches!(self, Payload::LongLived | Payload::Datagrams(_) | Payload::Recorded { .. })
+        !matches!(
+            self,
+            Payload::LongLived | Payload::Datagrams(_) | Payload::Recorded { .. } | Payload::Probe { .. }
+        )
     }
 }
 

@@ -47,6 +47,8 @@ pub(super) enum What {
     AckDue(u32),
     /// The CPU of this server has finished a job.
     Served(u32),
+    /// The packet of a self probe is sent again, if it has not arrived.
+    ProbeDue { load: u32, number: u32 },
     /// Links and senders are sampled.
     Sample,
     /// The measured window begins.

@@ -137,6 +137,9 @@ impl World {
         if let Reply::Now(fields) = reply {
             self.send_ack(slot, fields);
         }
+        if !self.probes.is_empty() && next > before {
+            self.take_probe_data(slot, next);
+        }
         if done {
             self.complete_write(slot);
         }
@@ -180,6 +183,9 @@ impl World {
         if !live.opener.handle_syn_ack(now, params) {
             return;
         }
+        self.note_probe_open(slot);
+        let live = &mut self.live[slot as usize];
+        let params = self.setup.senders.params_of(live.tcp);
         if live.opening(params) == Opening::Sender {
             live.sender.handshake_sample(sent, now, again, params);
             self.start_sending(slot);
@@ -193,6 +199,9 @@ impl World {
     #[inline(never)]
     fn request(&mut self, slot: u32, number: u32) {
         let live = &mut self.live[slot as usize];
+        if number > 0 && live.open.payload == Payload::LongLived {
+            return self.take_probe_packet(slot, number);
+        }
         if number != live.progress.number || live.progress.is_asked {
             return self.acknowledge_repeated(slot);
         }
@@ -282,6 +291,7 @@ impl World {
             self.record_transfer(slot, now);
             self.outstanding -= 1;
         }
+        self.note_probe_write(slot);
         if self.write_count(slot) == self.live[slot as usize].progress.number + 1 {
             self.live[slot as usize].is_finished = true;
             let tag = self.live[slot as usize].open.tag;
@@ -307,6 +317,8 @@ impl World {
         } else if let Payload::Keystrokes(index) = live.open.payload {
             let gap = self.setup.apps.keystrokes[index as usize].gap(live.open.key, next);
             live.think_until = self.now.max(live.progress.start + gap);
+        } else if matches!(live.open.payload, Payload::Probe { .. }) {
+            live.think_until = self.now;
         }
         let params = self.setup.senders.params_of(live.tcp);
         if live.think_until != Time::NEVER && live.opening(params) == Opening::Request {
@@ -393,6 +405,7 @@ impl World {
             | Payload::LongLived
             | Payload::Keystrokes(_)
             | Payload::Datagrams(_)
+            | Payload::Probe { .. }
             | Payload::Recorded { .. } => None,
             Payload::Replayed(index) => Some(&self.setup.traffic.connections[index as usize].writes),
             Payload::Scripted(index) => Some(&self.commands.scripts[index as usize].writes),
@@ -403,6 +416,7 @@ impl World {
     fn write_count(&self, slot: u32) -> u32 {
         match self.live[slot as usize].open.payload {
             Payload::Keystrokes(_) | Payload::Datagrams(_) => u32::MAX,
+            Payload::Probe { tls_bytes: 1.., .. } => 2,
             _ => self.listed_writes(slot).map_or(1, |writes| writes.len() as u32),
         }
     }
@@ -412,6 +426,8 @@ impl World {
         match self.live[slot as usize].open.payload {
             Payload::Single(bytes) => bytes,
             Payload::LongLived | Payload::Datagrams(_) => u64::MAX,
+            Payload::Probe { tls_bytes: bytes @ 1.., .. } if number == 0 => u64::from(bytes),
+            Payload::Probe { .. } => 1,
             Payload::Keystrokes(index) => self.setup.apps.keystrokes[index as usize].bytes,
             _ => self.listed_writes(slot).map_or(0, |writes| writes[number as usize].bytes),
         }

@@ -62,6 +62,7 @@ impl<S: ConnectionSource> Misbehaving<S> {
     fn ask(&mut self, commands: &mut Commands, ask: impl FnOnce(&mut S, &mut Commands)) {
         let mut own = commands.capture(|own| ask(&mut self.inner, own));
         commands.wake.append(&mut own.wake);
+        commands.probes.append(&mut own.probes);
         own.open.into_iter().for_each(|open| self.admit(open, commands));
     }
 
@@ -106,7 +107,10 @@ impl<S: ConnectionSource> Misbehaving<S> {
             Payload::Replayed(index) => Some(self.traffic.connections[index as usize].bytes()),
             Payload::Scripted(index) => Some(commands.scripts[index as usize].bytes()),
             Payload::LongLived => Some(u64::MAX),
-            Payload::Keystrokes(_) | Payload::Datagrams(_) | Payload::Recorded { .. } => None,
+            Payload::Keystrokes(_)
+            | Payload::Datagrams(_)
+            | Payload::Recorded { .. }
+            | Payload::Probe { .. } => None,
         }
     }
 

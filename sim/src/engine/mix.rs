@@ -44,6 +44,7 @@ impl<S: ConnectionSource> Mix<S> {
         for (at, token) in own.wake {
             commands.wake.push((at, self.wakes.insert((index, token)) as u32));
         }
+        commands.probes.extend(own.probes.into_iter().map(|probed| key(*number, probed)));
         for open in own.open {
             let tag = if open.tag == NO_TAG { NO_TAG } else { self.tags.insert((index, open.tag)) as u32 };
             commands.open.push(Open {

@@ -19,6 +19,7 @@ pub mod layout;
 pub mod misbehaving;
 pub mod mix;
 mod outcome;
+mod probes;
 mod receive_stats;
 mod recorded;
 pub mod replay;
@@ -29,6 +30,7 @@ mod serving;
 pub mod sessions;
 mod setup;
 pub mod source;
+pub mod testers;
 pub mod viewers;
 mod world;
 
@@ -43,6 +45,7 @@ use connection::{Live, Open, Payload};
 use event::{Event, What, class};
 use layout::{End, PathState};
 pub use outcome::{Balance, InFlight, Outcome};
+use probes::Probes;
 use receive_stats::ReceiveStats;
 use sampling::Sampling;
 use send_log::{SendLog, SteadyState};
@@ -91,6 +94,7 @@ impl World {
             recorded: Vec::new(),
             long_lived: Vec::new(),
             flows: Vec::new(),
+            probes: Probes::default(),
             setup,
         };
         let (begin, end) = world.setup.window;
@@ -180,6 +184,7 @@ impl World {
             What::Ready(slot) => self.ready(slot),
             What::AckDue(slot) => self.send_due_ack(slot),
             What::Served(server) => self.served(server),
+            What::ProbeDue { load, number } => self.repeat_probe(load, number),
             What::WindowBegins => self.open_window(),
             What::WindowEnds => self.close_window(),
             What::Sample => self.sample(),
@@ -227,6 +232,7 @@ impl World {
             }
             self.commands.reuse(opens, wakes);
         }
+        self.send_self_probes();
     }
 
     /// Opens a connection: gives it a slot, notifies flow-aware links, and begins its first write.
@@ -270,6 +276,10 @@ impl World {
         match open.payload {
             Payload::Datagrams(_) => self.send_datagram(slot),
             Payload::Recorded { connection, joined } => self.begin_recorded(slot, connection, joined),
+            Payload::Probe { .. } => {
+                self.begin_foreign_probe(slot);
+                self.begin_write(slot, 0);
+            }
             _ => self.begin_write(slot, 0),
         }
         if open.payload == Payload::LongLived {

@@ -7,7 +7,8 @@ use super::world::World;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::record::{
-    ColourCounts, Count, DatagramRecord, FlowRecord, QueueRecord, TraceEvent, TraceRow, Transfer, ViewRecord,
+    ColourCounts, Count, DatagramRecord, FlowRecord, ProbeRecord, QueueRecord, TraceEvent, TraceRow,
+    Transfer, ViewRecord,
 };
 use crate::series::Series;
 use crate::traffic::connection::Script;
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub datagrams: Vec<DatagramRecord>,
     /// What each viewer of streams saw.
     pub views: Vec<ViewRecord>,
+    /// The probes of tests of responsiveness that began within the window.
+    pub probes: Vec<ProbeRecord>,
     /// Data packets, none sent twice, that arrived after one of the same connection that was sent later.
     pub reordered: u64,
     /// Simulated time at the end.
@@ -216,6 +219,7 @@ impl World {
         let now = self.now;
         let datagrams = self.datagram_records();
         let views = self.setup.source.views(now);
+        let probes = self.probe_records();
         let series = self.series();
         let in_flight = self.in_flight();
         let forward = counts_by(&mut self.setup.links[usize::from(self.setup.data_link)], now);
@@ -234,6 +238,7 @@ impl World {
             flows: self.flows,
             datagrams,
             views,
+            probes,
             reordered: self.reordered,
             ended: now,
             events: self.events,

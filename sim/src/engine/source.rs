@@ -10,6 +10,7 @@ use super::misbehaving::Misbehaving;
 use super::mix::Mix;
 use super::replay::{Replay, directions_of, open_for};
 use super::sessions::Sessions;
+use super::testers::Testers;
 use super::viewers::Viewers;
 use crate::record::{FlowRecord, ViewRecord};
 use crate::traffic::Traffic;
@@ -36,6 +37,8 @@ pub enum Source {
     Ftp(Ftp),
     /// Viewers of streams.
     Viewers(Viewers),
+    /// Testers of responsiveness.
+    Testers(Testers),
     /// Connections opened once, each at its time.
     Starts(Starts),
     /// Several sources at once.
@@ -55,6 +58,7 @@ impl ConnectionSource for Source {
             Source::Isolated(source) => source.begin(commands),
             Source::Ftp(source) => source.begin(commands),
             Source::Viewers(source) => source.begin(commands),
+            Source::Testers(source) => source.begin(commands),
             Source::Starts(source) => source.begin(commands),
             Source::Mix(source) => source.begin(commands),
             Source::Misbehaving(source) => source.begin(commands),
@@ -71,6 +75,7 @@ impl ConnectionSource for Source {
             Source::Isolated(source) => source.wake(token, now, commands),
             Source::Ftp(source) => source.wake(token, now, commands),
             Source::Viewers(source) => source.wake(token, now, commands),
+            Source::Testers(source) => source.wake(token, now, commands),
             Source::Starts(source) => source.wake(token, now, commands),
             Source::Mix(source) => source.wake(token, now, commands),
             Source::Misbehaving(source) => source.wake(token, now, commands),
@@ -87,6 +92,7 @@ impl ConnectionSource for Source {
             Source::Isolated(source) => source.finished(tag, now, commands),
             Source::Ftp(source) => source.finished(tag, now, commands),
             Source::Viewers(source) => source.finished(tag, now, commands),
+            Source::Testers(source) => source.finished(tag, now, commands),
             Source::Starts(source) => source.finished(tag, now, commands),
             Source::Mix(source) => source.finished(tag, now, commands),
             Source::Misbehaving(source) => source.finished(tag, now, commands),

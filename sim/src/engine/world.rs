@@ -4,6 +4,7 @@ use super::commands::Commands;
 use super::connection::Live;
 use super::event::{Event, What, class, insertion};
 use super::layout::{Ends, PathState};
+use super::probes::Probes;
 use super::receive_stats::ReceiveStats;
 use super::recorded::Recorded;
 use super::sampling::Sampling;
@@ -49,7 +50,8 @@ pub struct World {
     /// Slots of the long-lived flows, and the segments each had delivered when the window began.
     pub(super) long_lived: Vec<(u32, u32)>,
     pub(super) flows: Vec<FlowRecord>,
-    /// Number of measured transfers and datagrams that have not ended.
+    pub(super) probes: Probes,
+    /// Number of measured transfers, datagrams and probes that have not ended.
     pub(super) outstanding: u64,
     pub(super) window_is_over: bool,
     pub(super) is_over: bool,

@@ -8,15 +8,17 @@ use crate::engine::ftp::Ftp;
 use crate::engine::misbehaving::Misbehaving;
 use crate::engine::mix::Mix;
 use crate::engine::source::{List, Source, Starts};
+use crate::engine::testers::Testers;
 use crate::engine::viewers::Viewers;
 use crate::flow::Class;
 use crate::rng::mix as hash;
 use crate::traffic::Traffic;
-use crate::traffic::model::Model;
 use crate::traffic::model::datagrams::Senders;
 use crate::traffic::model::ftp;
+use crate::traffic::model::responsiveness::{Responsiveness, TestDraws};
 use crate::traffic::model::stream::{Viewing, ViewingDraws};
 use crate::traffic::model::telnet::{Keystrokes, Telnet};
+use crate::traffic::model::{FlowDirection, Model};
 use crate::units::{Dur, Time};
 use std::sync::Arc;
 
@@ -62,6 +64,17 @@ pub fn ftp_users(model: &ftp::Ftp, seed: u64) -> Source {
 /// Viewers of streams, under a run's seed, who are recorded within the window.
 pub fn viewers(model: &Viewing, seed: u64, window: (Time, Time)) -> Source {
     Source::Viewers(Viewers::new(ViewingDraws::new(model.clone(), seed), window))
+}
+
+/// Testers of responsiveness, under a run's seed; their probes take their share of the slower direction that is loaded.
+pub fn testers(plan: &Plan, model: &Responsiveness, seed: u64) -> Source {
+    let [down, up] = [false, true].map(|upload| plan.load_rate(upload));
+    let capacity = match model.direction {
+        FlowDirection::Down => down,
+        FlowDirection::Up => up,
+        FlowDirection::Both => down.min(up),
+    };
+    Source::Testers(Testers::new(TestDraws::new(model.clone(), seed), model.probe_gap(capacity)))
 }
 
 /// Returns remote logins as a source; their rules are added to the run's.

@@ -194,6 +194,7 @@ fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: 
         Model::Game(game) => apps::datagram_flows(&game.senders(), drawn, apps),
         Model::VideoCall(call) => apps::datagram_flows(&call.senders(), drawn, apps),
         Model::Viewing(viewing) => apps::viewers(viewing, drawn, plan.window()),
+        Model::Responsiveness(model) => apps::testers(plan, model, drawn),
     })
 }
 

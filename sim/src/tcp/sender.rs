@@ -81,6 +81,11 @@ impl Sender {
         self.tcb.timer.deadline()
     }
 
+    /// Returns the present retransmission timeout.
+    pub fn timeout(&self, params: &Params) -> Dur {
+        self.tcb.timer.timeout(params)
+    }
+
     /// Whether everything written has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.tcb.sequence.is_done()

@@ -4,6 +4,7 @@
 mod apps_flows;
 mod apps_misbehaving;
 mod apps_mix;
+mod apps_probes;
 mod apps_traces;
 mod apps_web;
 mod common;

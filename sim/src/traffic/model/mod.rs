@@ -14,6 +14,7 @@ pub mod packmime;
 mod pareto;
 pub mod planned;
 pub mod poisson;
+pub mod responsiveness;
 pub mod rio_ps;
 mod sample;
 pub mod shred;
@@ -33,6 +34,7 @@ use http::Http;
 use http2::Http2;
 use packmime::PackMime;
 use poisson::Poisson;
+use responsiveness::Responsiveness;
 use rio_ps::RioPs;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -73,6 +75,8 @@ pub enum Model {
     VideoCall(VideoCall),
     /// Viewers of streams.
     Viewing(Viewing),
+    /// Tests of responsiveness.
+    Responsiveness(Responsiveness),
 }
 
 /// One line about a model, for lists.
@@ -149,6 +153,10 @@ pub const MODELS: &[About] = &[
         name: "stream",
         summary: "viewers of videos in segments, whose bit rate follows the buffer (BBA, Huang et al. 2014)",
     },
+    About {
+        name: "responsiveness",
+        summary: "tests of responsiveness under load: flows without end, and small requests beside and within them (IPPM)",
+    },
 ];
 
 /// Returns the model called `name`, with `params` (an object, or null) over its defaults.
@@ -183,6 +191,10 @@ fn named(name: &str, params: &Value) -> Option<Result<Model>> {
         "game" => checked(Game::default(), params, Game::validate, Model::Game),
         "videocall" => checked(VideoCall::default(), params, VideoCall::validate, Model::VideoCall),
         "stream" => checked(Viewing::default(), params, Viewing::validate, Model::Viewing),
+        "responsiveness" => {
+            let model = Responsiveness::default();
+            checked(model, params, Responsiveness::validate, Model::Responsiveness)
+        }
         _ if name.starts_with(SIZES) => poisson_with(Poisson::of_sizes(&name[SIZES.len()..]), params),
         _ => return None,
     })
@@ -252,6 +264,7 @@ pub fn count_parameter(model: &str) -> std::result::Result<&'static str, &'stati
         "voip" | "videocall" => Ok("calls"),
         "game" => Ok("players"),
         "stream" => Ok("viewers"),
+        "responsiveness" => Ok("testers"),
         "web:sfd" | "web:sfd-literal" => Err("inter_session_s"),
         "web:shred" => Err("load_bps"),
         "web:packmime" | "web:http2" => Err("connections_per_s"),
@@ -278,7 +291,7 @@ impl Model {
             Model::Voip(model) => Some(model.senders().offered_load(bps)),
             Model::Game(model) => Some(model.senders().offered_load(bps)),
             Model::VideoCall(model) => Some(model.senders().offered_load(bps)),
-            Model::Viewing(_) => None,
+            Model::Viewing(_) | Model::Responsiveness(_) => None,
         }
     }
 
@@ -293,6 +306,7 @@ impl Model {
             Model::Voip(model) => model.direction == FlowDirection::Up,
             Model::Game(model) => model.direction == FlowDirection::Up,
             Model::VideoCall(model) => model.direction == FlowDirection::Up,
+            Model::Responsiveness(model) => model.direction == FlowDirection::Up,
             Model::Viewing(_) => false,
         }
     }
@@ -310,11 +324,12 @@ impl Model {
             Model::Voip(model) => model.direction = direction,
             Model::Game(model) => model.direction = direction,
             Model::VideoCall(model) => model.direction = direction,
+            Model::Responsiveness(model) => model.direction = direction,
             Model::Poisson(model) if direction != FlowDirection::Both => {
                 model.upload = direction == FlowDirection::Up;
             }
             _ if direction != FlowDirection::Down => {
-                let allowed = "only that of poisson, ftp, udp, voip, game and videocall goes up, and of all but the first both ways";
+                let allowed = "only that of poisson, ftp, udp, voip, game, videocall and responsiveness goes up, and of all but the first both ways";
                 return Err(Error::conflict(
                     "payload",
                     quote(name),
@@ -348,13 +363,14 @@ impl Model {
             Model::Http2(model) => Model::Http2(model.with_load(load, rate, mss)),
             Model::Poisson(model) => Model::Poisson(model.with_load(load, rate, mss)),
             Model::Telnet(_) | Model::Ftp(_) | Model::Udp(_) | Model::Voip(_) => self,
-            Model::Game(_) | Model::VideoCall(_) | Model::Viewing(_) => self,
+            Model::Game(_) | Model::VideoCall(_) | Model::Viewing(_) | Model::Responsiveness(_) => self,
         })
     }
 
     /// Returns whether a load scales the model's arrivals; other models have a number of users.
     pub fn takes_load(&self) -> bool {
-        let has_users = matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Viewing(_));
+        let has_users =
+            matches!(self, Model::Telnet(_) | Model::Ftp(_) | Model::Viewing(_) | Model::Responsiveness(_));
         let has_flows = matches!(self, Model::Udp(_) | Model::Voip(_) | Model::Game(_) | Model::VideoCall(_));
         !has_users && !has_flows
     }
@@ -377,6 +393,7 @@ impl Model {
             Model::Game(_) => "game",
             Model::VideoCall(_) => "videocall",
             Model::Viewing(_) => "stream",
+            Model::Responsiveness(_) => "responsiveness",
         }
     }
 
@@ -397,6 +414,7 @@ impl Model {
             Model::Game(model) => serde_json::to_value(model),
             Model::VideoCall(model) => serde_json::to_value(model),
             Model::Viewing(model) => serde_json::to_value(model),
+            Model::Responsiveness(model) => serde_json::to_value(model),
         };
         value.unwrap_or(Value::Null)
     }

@@ -31,7 +31,8 @@ impl Model {
             Model::Http2(model) => open_sample(OpenLoop::Http2(model.draws(seed, 0)), count),
             Model::Ftp(ftp) => ftp_sample(ftp, seed, count),
             Model::Telnet(telnet) => telnet_sample(telnet, seed, count),
-            // Datagrams make no connections.
+            // Datagrams make no connections, and flows without end and probes have no size to show.
+            Model::Responsiveness(_) => Vec::new(),
             Model::Udp(_) | Model::Voip(_) | Model::Game(_) | Model::VideoCall(_) => Vec::new(),
             Model::Viewing(viewing) => viewing_sample(viewing, seed, count),
         };
