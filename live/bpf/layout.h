@@ -73,6 +73,22 @@ struct ml_action {
 /* Entries of a bucket of the table of flows, a power of two. */
 #define ML_BUCKET 8
 
+/* A trial, in which nothing is done to a random part of the hosts. */
+struct ml_trial {
+	u64 key[5];     /* random, by which hosts are drawn: four words for an address, and one */
+	u64 spared_q32; /* the part of the hosts that is spared, in Q32; 0: there is no trial */
+};
+
+/* What a flow sent from its SYN to its first pause; kept in a trial only. */
+struct ml_transfer {
+	u32 began_ms; /* low 32 bits of the time of the SYN; 0 of a flow that was met in its midst */
+	u32 ended_ms; /* of the last packet with payload */
+	u64 bytes;    /* IP length of the packets with payload */
+};
+
+/* A pause that ends a transfer. */
+#define ML_PAUSE_MS 5000
+
 /* One of the two sets of settings; the policies' parameters follow. */
 struct ml_settings {
 	u32 shadow; /* decide and count, change nothing */
@@ -81,6 +97,7 @@ struct ml_settings {
 	u32 longest_wait_ms; /* for tokens, where packets wait for them; 0: they are policed */
 	struct mh_limit limit; /* the queue's buffer */
 	struct ml_action action;
+	struct ml_trial trial;
 };
 
 /* Words of the key by which flows are spread over their table. */

@@ -15,6 +15,7 @@
 #include "shape.h"
 #include "state.h"
 #include "table.h"
+#include "trial.h"
 #include "users.h"
 #include "write.h"
 
@@ -76,8 +77,9 @@ ML_INLINE u32 ml_find(struct ml_work *work)
 
 	if (packet->kind >= ML_IS_NOT_IP)
 		return 0;
+	ml_begin_trial(work);
 	if (ML_HAS_MARKER) {
-		work->entry = ml_find_flow(work->control, &packet->key, work->counters, work->now_ns);
+		work->entry = ml_find_flow(work->control, &packet->key, work->counters, work->now_ns, &work->index);
 		if (!work->entry) {
 			work->counters->without_state++;
 			return 0;
@@ -160,8 +162,10 @@ ML_INLINE void ml_account(const struct ml_work *work)
 
 	ML_FORGET;
 	keeps_mark = scratch->keeps_mark;
-	if (ML_HAS_MARKER)
+	if (ML_HAS_MARKER) {
+		ml_note_transfer(work);
 		ml_account_flow(&work->entry->flow, view, &scratch->decision, keeps_mark, work->now_ns);
+	}
 	ml_unlock(work->lock);
 	ml_send_end(scratch);
 	ML_FORGET;
@@ -177,7 +181,7 @@ ML_INLINE int ml_write(const struct ml_work *work)
 
 	if (!is_dropped)
 		ml_hold(work);
-	if (settings->shadow)
+	if (settings->shadow || scratch->is_spared)
 		return ML_NEXT;
 	if (is_dropped)
 		return ML_DROP;

@@ -59,7 +59,7 @@ struct ml_scratch {
 	struct ml_decision decision;
 	u32 keeps_mark; /* whether the marks of others are respected */
 	u32 random[3];  /* of the marker, the marker of users, and the dropper */
-	u32 reserved;
+	u32 is_spared;  /* whether nothing is done to the packet's host; see trial.h */
 	u64 tick;       /* in which the clock was last read */
 	u64 now_ns;     /* what it said */
 	u64 generator;  /* of random numbers; 0 before the first */
@@ -109,6 +109,7 @@ struct ml_work {
 	const void *published; /* what the agent wrote last */
 	u32 *lock;             /* of the decision */
 	u64 now_ns;
+	u32 index; /* of the entry in the table of flows */
 };
 
 /* Has the compiler read values back from memory, where the verifier forgets them: paths meet again. */

@@ -151,9 +151,9 @@ static __attribute__((noinline)) u32 ml_new_flow(const struct ml_places *places,
 	return index;
 }
 
-/* Returns the flow's entry, a fresh one for a new flow; null if none could be made. */
+/* Returns the flow's entry, a fresh one for a new flow, and its number; null if none could be made. */
 ML_INLINE struct ml_entry *ml_find_flow(const struct ml_control *control, const struct ml_key *key,
-					struct ml_counters *counters, u64 now_ns)
+					struct ml_counters *counters, u64 now_ns, u32 *number_of)
 {
 	struct ml_places places = ml_places_of(control, key);
 	struct ml_entry *entry;
@@ -172,13 +172,16 @@ ML_INLINE struct ml_entry *ml_find_flow(const struct ml_control *control, const 
 			if (!entry)
 				return 0;
 			ml_fetch(entry);
-			if (ml_is_same(&entry->key, key))
+			if (ml_is_same(&entry->key, key)) {
+				*number_of = index;
 				return entry;
+			}
 			matches &= matches - 1;
 		}
 	}
 	counters->new_flows++;
 	index = ml_new_flow(&places, key, now_ns);
+	*number_of = index;
 	return bpf_map_lookup_elem(&ml_flows, &index);
 }
 

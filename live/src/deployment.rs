@@ -2,10 +2,11 @@
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::layout::{self, Action, KEEP_DSCP, Plain as _};
+use crate::layout::{self, Action, KEEP_DSCP, Plain as _, Trial};
 use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
+use crate::trial;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::scenario::install::line::{FULL_PACKET, rate_of_tc};
@@ -47,6 +48,8 @@ pub struct Deployment {
     pub shaper: Shaper,
     /// How long packets wait for tokens at most; `None` where they are policed.
     pub longest_wait: Option<Dur>,
+    /// Whose packets nothing is done to.
+    pub trial: Trial,
 }
 
 /// The queue disciplines that a deployment brings.
@@ -230,7 +233,11 @@ impl Deployment {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait: None,
+            trial: trial::of(request)?,
         };
+        if deployment.trial != Trial::NONE && deployment.marker.is_none() {
+            return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
+        }
         match request.mode {
             Mode::Mark => {
                 if deployment.marker.is_none() && deployment.user.is_none() {
@@ -308,6 +315,7 @@ impl Deployment {
             action: self.action,
             shaper: self.shaper.clone(),
             longest_wait: self.longest_wait,
+            trial: self.trial,
             needs_agent: self.needs_agent(),
         }
     }
@@ -363,6 +371,7 @@ pub(crate) struct Plan {
     pub(crate) action: Action,
     pub(crate) shaper: Shaper,
     pub(crate) longest_wait: Option<Dur>,
+    pub(crate) trial: Trial,
     pub(crate) needs_agent: bool,
 }
 
@@ -379,8 +388,14 @@ impl Plan {
     ) -> Result<Plan> {
         let fifo = fifo(request, device)?;
         let longest_wait = request.shape.as_ref().map(|text| wait(text)).transpose()?;
-        let mut plan =
-            Plan { action: Action::NONE, shaper: Shaper::None, longest_wait, needs_agent: false, decided };
+        let mut plan = Plan {
+            action: Action::NONE,
+            shaper: Shaper::None,
+            longest_wait,
+            trial: trial::of(request)?,
+            needs_agent: false,
+            decided,
+        };
         match (request.mode, plan.decided.colours) {
             (Mode::Mark, _) => {
                 plan.action = action(request, root, &device.name)?;
@@ -416,6 +431,7 @@ impl Plan {
             longest_wait_ms: self.longest_wait.map_or(0, |wait| (wait.as_secs() * 1000.0).ceil() as u32),
             limit: layout::Limit { count, unit, reserved: 0 },
             action: self.action,
+            trial: self.trial,
         };
         let mut bytes = first.bytes().to_vec();
         for params in &self.decided.params {

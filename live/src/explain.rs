@@ -250,7 +250,7 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
             let flow = FlowReport::new(&entry.key, &entry.flow, now_ns);
             Explained {
                 device: one.title(),
-                done: done(one, &settings, &flow),
+                done: done(one, &settings, &entry.key, &flow),
                 queue: queue(deployment.as_ref(), one, &settings, &flow),
                 rules: rules.clone(),
                 flow,
@@ -300,7 +300,8 @@ fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
 }
 
 /// Returns what was done with a flow's packets of each colour that it had.
-fn done(one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
+fn done(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
+    let host = if settings.user_is_destination == 0 { key.source } else { key.destination };
     let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
     let of_colour = |colour: Colour| {
         let (index, name) = (colour.index(), colour.name());
@@ -316,6 +317,8 @@ fn done(one: &Observed, settings: &Settings, flow: &FlowReport) -> String {
         && settings.action.dscp.iter().all(|one| *one == KEEP_DSCP);
     let mut text = if settings.shadow != 0 {
         "nothing (shadow: it decides and counts only)".into()
+    } else if settings.trial.spares(&host) {
+        "nothing (--ab: its host is one of those that stay unmarked)".into()
     } else if is_untouched && !is_mark {
         "no mark: the queue here sees the colour itself".into()
     } else {

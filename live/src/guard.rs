@@ -320,6 +320,8 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
             one.no_gso,
             one.initial_window,
             one.cake,
+            // Other hosts, or others' transfers in the table.
+            (one.ab.clone(), one.ab_key.clone()),
         )
     };
     let is_same = request.policy.is_empty()

@@ -21,9 +21,10 @@ const FILTER_HANDLE: u32 = 0x6d48;
 pub(crate) const FILTER_PRIORITY: u32 = 0x6d48;
 
 /// Maps that outlive a command and a program.
-pub const PINNED: [&str; 10] = [
+pub const PINNED: [&str; 11] = [
     "ml_flows",
     "ml_tags",
+    "ml_transfers",
     "ml_users",
     "ml_settings",
     "ml_control",
@@ -54,6 +55,8 @@ pub struct Maps<'a> {
     pub reuse: bool,
     /// Entries of the tables.
     pub flows: u32,
+    /// Whether transfers are noted, for a trial.
+    pub notes_transfers: bool,
 }
 
 /// Loads a program, and pins its maps. Fresh maps say how the table of flows is searched, with random words of their own.
@@ -76,6 +79,7 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
         let entries = match name.as_str() {
             "ml_flows" | "ml_users" => maps.flows,
             "ml_tags" => maps.flows / BUCKET,
+            "ml_transfers" if maps.notes_transfers => maps.flows,
             _ => map.max_entries(),
         };
         map.set_max_entries(entries).map_err(|error| refused(&error))?;
@@ -110,7 +114,7 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
 }
 
 /// Returns words that nobody can guess.
-fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
+pub(crate) fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     let mut words = [0; COUNT];
     // SAFETY: the buffer has room for as many bytes as are asked for.
     let done = unsafe { libc::getrandom(words.as_mut_ptr().cast(), size_of_val(&words), 0) };

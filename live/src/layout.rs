@@ -15,6 +15,9 @@ pub const PACKETS: u32 = 1;
 /// Entries of a bucket of the table of flows.
 pub const BUCKET: u32 = 8;
 
+/// A pause that ends a transfer: `ML_PAUSE_MS`.
+pub const PAUSE_MS: u32 = 5000;
+
 /// Leaves the DSCP alone.
 pub const KEEP_DSCP: u8 = 255;
 
@@ -154,6 +157,43 @@ pub struct Limit {
     pub reserved: u32,
 }
 
+/// `struct ml_trial`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trial {
+    /// By which hosts are drawn: a word for each of an address, and one.
+    pub key: [u64; 5],
+    /// The part of the hosts that is spared, in Q32; 0 without a trial.
+    pub spared_q32: u64,
+}
+
+impl Trial {
+    /// Spares nobody.
+    pub const NONE: Trial = Trial { key: [0; 5], spared_q32: 0 };
+
+    /// Returns whether nothing is done to the packets of this address: `ml_spares()`.
+    pub fn spares(&self, address: &[u8; 16]) -> bool {
+        let words =
+            address.chunks_exact(4).map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+        let sum = words
+            .zip(self.key)
+            .fold(self.key[4], |sum, (word, key)| sum.wrapping_add(key.wrapping_mul(word.into())));
+        sum >> 32 < self.spared_q32
+    }
+}
+
+/// `struct ml_transfer`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Transfer {
+    /// When the SYN came, CLOCK_MONOTONIC in milliseconds, its low 32 bits; 0 without one.
+    pub began_ms: u32,
+    /// When the last packet with payload came.
+    pub ended_ms: u32,
+    /// IP length of the packets with payload.
+    pub bytes: u64,
+}
+
 /// `struct ml_settings`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -170,6 +210,8 @@ pub struct Settings {
     pub limit: Limit,
     /// What is done with packets.
     pub action: Action,
+    /// Whose packets nothing is done to.
+    pub trial: Trial,
 }
 
 /// `struct ml_control`.
@@ -230,6 +272,8 @@ unsafe impl Plain for Settings {}
 unsafe impl Plain for Control {}
 // SAFETY: as above.
 unsafe impl Plain for Agent {}
+// SAFETY: as above.
+unsafe impl Plain for Transfer {}
 
 impl Count {
     fn add(&mut self, other: Count) {
@@ -353,8 +397,11 @@ mod tests {
                 user_is_destination,
                 longest_wait_ms,
                 limit,
-                action
+                action,
+                trial
             );
+            same!(&btf, "ml_trial", Trial, key, spared_q32);
+            same!(&btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
             same!(&btf, "mh_limit", Limit, count, unit, reserved);
             same!(&btf, "ml_control", Control, active, buckets, hash);
             same!(&btf, "ml_agent", Agent, active, reserved, seen_ns);

@@ -31,5 +31,6 @@ pub mod start;
 pub mod status;
 pub mod stop;
 pub mod tc;
+pub mod trial;
 pub mod tune;
 pub mod words;

@@ -13,6 +13,7 @@ use mousehole_live::status::{self, Status};
 use mousehole_live::tune::{Changes, tune};
 use mousehole_live::{
     agent, check, confirm, deployment, download, explain, flows, guard, kept, kernel, metrics, persist, stop,
+    trial,
 };
 use mousehole_sim::units::parse_dur;
 use std::io::{IsTerminal as _, Write as _};
@@ -155,6 +156,12 @@ struct MarkOptions {
     /// Replace marks that others have set
     #[arg(long = "override")]
     overrides: bool,
+    /// Leave a random part of the hosts unmarked, such as 50%; `status --ab` compares them with the others
+    #[arg(long, value_name = "PART")]
+    ab: Option<String>,
+    /// What --ab draws the hosts by, together with their addresses; give both directions the same (default: a random one)
+    #[arg(long, value_name = "KEY", requires = "ab")]
+    ab_key: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -273,6 +280,9 @@ struct StatusOptions {
     /// For monitoring: a line for each device, and the exit status 0 (OK), 1 (warning), 2 (critical) or 3 (unknown)
     #[arg(long, conflicts_with_all = ["json", "watch", "metrics"])]
     check: bool,
+    /// Compare the transfers of marked and unmarked hosts, where `mark --ab` runs
+    #[arg(long, conflicts_with_all = ["watch", "metrics", "check"])]
+    ab: bool,
 }
 
 #[derive(Debug, Args)]
@@ -496,6 +506,11 @@ impl MarkOptions {
             request.classes = self.classes.clone();
         }
         request.overrides |= self.overrides;
+        request.ab = self.ab.clone().or(request.ab);
+        request.ab_key = self.ab_key.clone().or(request.ab_key);
+        if request.ab.is_some() && request.ab_key.is_none() {
+            request.ab_key = Some(trial::draw_key()?);
+        }
         Ok(request)
     }
 }
@@ -587,6 +602,10 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
         Verb::Host(options) => options.common.begin(&options.request()?),
         Verb::Down(DownOptions { all: true, .. }) => stop::stop_all(),
         Verb::Down(DownOptions { device, .. }) => stop::stop(device.as_deref().unwrap_or_default()),
+        Verb::Status(StatusOptions { ab: true, device, json, .. }) => {
+            let found = trial::report(device.as_deref())?;
+            Ok(if *json { vec![trial::json(&found)] } else { trial::text(&found) })
+        }
         Verb::Status(options) => status(options),
         Verb::Flows(options) => {
             let tables = flows::flows(options.device.as_deref(), options.top as usize)?;

@@ -10,7 +10,7 @@ use std::process::Command;
 include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-const SOURCES: [(&str, &str); 16] = [
+const SOURCES: [(&str, &str); 17] = [
     ("account.h", include_str!("../bpf/account.h")),
     ("agent.h", include_str!("../bpf/agent.h")),
     ("inputs.h", include_str!("../bpf/inputs.h")),
@@ -25,6 +25,7 @@ const SOURCES: [(&str, &str); 16] = [
     ("shape.h", include_str!("../bpf/shape.h")),
     ("state.h", include_str!("../bpf/state.h")),
     ("table.h", include_str!("../bpf/table.h")),
+    ("trial.h", include_str!("../bpf/trial.h")),
     ("users.h", include_str!("../bpf/users.h")),
     ("write.h", include_str!("../bpf/write.h")),
 ];

@@ -5,7 +5,7 @@ use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{Place, places};
-use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings};
+use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings, Transfer};
 use crate::namespace;
 use crate::record::Record;
 use crate::{download, stop, tc};
@@ -126,12 +126,35 @@ impl Observed {
     /// # Errors
     /// A sentence when the map is not there.
     pub fn visit_flows(&self, mut visit: impl FnMut(Entry)) -> Result<(u64, u64)> {
+        self.visit_numbered_flows(|_, entry| visit(entry))
+    }
+
+    /// Does as [`Observed::visit_flows`], with the numbers of the flows' entries.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn visit_numbered_flows(&self, mut visit: impl FnMut(u32, Entry)) -> Result<(u64, u64)> {
         let map = self.place.open_map("ml_flows")?;
-        let count = visit_all(&map, |_, entry| visit(Entry { key: Key::read(entry), flow: account(entry) }))
-            .map_err(|error| {
-                Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
-            })?;
+        let read = |entry: &[u8]| Entry { key: Key::read(entry), flow: account(entry) };
+        let count = visit_all(&map, |index, entry| visit(index, read(entry))).map_err(|error| {
+            Failure::system(format!("the flows of {} cannot be read", self.title()), &error)
+        })?;
         Ok((count, u64::from(map.max_entries())))
+    }
+
+    /// Hands every transfer that was noted to `visit`, with the number of its flow's entry.
+    ///
+    /// # Errors
+    /// A sentence when the map is not there.
+    pub fn visit_transfers(&self, mut visit: impl FnMut(u32, Transfer)) -> Result<()> {
+        let map = self.place.open_map("ml_transfers")?;
+        visit_values(&map, |index, value| {
+            let transfer = Transfer::read(value);
+            if transfer.began_ms > 0 {
+                visit(index, transfer);
+            }
+        })
+        .map_err(|error| Failure::system(format!("the transfers of {} cannot be read", self.title()), &error))
     }
 }
 
@@ -143,6 +166,18 @@ pub(crate) fn account(entry: &[u8]) -> Flow {
 /// Hands the number and the bytes of every entry of the table of flows that is not free to `visit`; returns how many there
 /// were.
 pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
+    let mut total = 0;
+    visit_values(map, |index, entry| {
+        if account(entry).packets() > 0 {
+            visit(index, entry);
+            total += 1;
+        }
+    })?;
+    Ok(total)
+}
+
+/// Hands the number and the bytes of every value of an array to `visit`.
+fn visit_values(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> {
     let value_bytes = map.value_size() as usize;
     let mut keys = vec![0u32; BATCH as usize];
     let mut values = vec![0; value_bytes * BATCH as usize];
@@ -152,7 +187,6 @@ pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> i
     };
     // Where the kernel goes on.
     let (mut from, mut to): (Option<u32>, u32) = (None, 0);
-    let mut total = 0;
     loop {
         let mut count = BATCH;
         // SAFETY: the descriptor is open; the buffers have room for a batch, and the options the size that they say.
@@ -174,13 +208,10 @@ pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> i
             error => return Err(io::Error::from_raw_os_error(error)),
         }
         for (index, entry) in keys.iter().zip(values.chunks_exact(value_bytes)).take(count as usize) {
-            if account(entry).packets() > 0 {
-                visit(*index, entry);
-                total += 1;
-            }
+            visit(*index, entry);
         }
         if is_last {
-            return Ok(total);
+            return Ok(());
         }
         from = Some(to);
     }

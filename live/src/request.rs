@@ -96,6 +96,12 @@ pub struct Request {
     /// Decide and count, change nothing.
     #[serde(default)]
     pub shadow: bool,
+    /// The part of the hosts that stays unmarked, such as `50%`, so that `status --ab` can compare them with the others.
+    #[serde(default)]
+    pub ab: Option<String>,
+    /// What these hosts are drawn by, together with their addresses.
+    #[serde(default)]
+    pub ab_key: Option<String>,
     /// Flows in the table.
     #[serde(default = "default_flows")]
     pub flows: u32,
@@ -176,6 +182,8 @@ impl Request {
             burst: None,
             overhead: None,
             shadow: false,
+            ab: None,
+            ab_key: None,
             flows: DEFAULT_FLOWS,
             user: User::Source,
             replace: false,

@@ -11,7 +11,7 @@ use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
 use crate::kernel::{self, Loaded, Maps, boot_s};
-use crate::layout::Action;
+use crate::layout::{Action, Transfer};
 use crate::object;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
@@ -286,7 +286,8 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
             record.command.join(" ")
         )));
     }
-    let maps = Maps { place: Some(&place), reuse: true, flows: record.request.flows };
+    let (flows, notes_transfers) = (record.request.flows, record.request.ab.is_some());
+    let maps = Maps { place: Some(&place), reuse: true, flows, notes_transfers };
     let loaded = kernel::load(&bytes, maps)?;
     loaded.replace(&place, device.index)?;
     record.version = env!("CARGO_PKG_VERSION").into();
@@ -330,7 +331,8 @@ fn attach_and_record(
     record: &mut Record,
     needs_root: bool,
 ) -> Result<Vec<String>> {
-    let maps = Maps { place: Some(place), reuse: false, flows: request.flows };
+    let (flows, notes_transfers) = (request.flows, request.ab.is_some());
+    let maps = Maps { place: Some(place), reuse: false, flows, notes_transfers };
     let loaded = kernel::load(bytes, maps)?;
     write_settings(&loaded, &plan.settings(request, device))?;
     if request.no_gso {
@@ -573,9 +575,15 @@ fn gso_max_segs(name: &str) -> Result<u32> {
 fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs_root: bool) -> Vec<String> {
     let verb = if request.shadow { "decides and counts only (shadow)" } else { "runs" };
     let mut lines = vec![format!("{}: {} {verb}", device.name, plan.decided.scheme)];
-    let entry = object::entry_bytes(bytes).unwrap_or(160);
+    let transfer = if request.ab.is_some() { size_of::<Transfer>() } else { 0 };
+    let entry = object::entry_bytes(bytes).unwrap_or(160) + transfer;
     let megabytes = f64::from(request.flows) * entry as f64 / 1e6;
     lines.push(format!("table of {} flows, {megabytes:.0} MB of kernel memory", request.flows));
+    if let (Some(part), Some(key)) = (&request.ab, &request.ab_key) {
+        lines.push(format!(
+            "{part} of the hosts stay unmarked, drawn by the key {key}; `mousehole-live status --ab` compares them with the others"
+        ));
+    }
     if let Shaper::Classes { fifo, colours } = plan.shaper {
         let buffer = match fifo.buffer {
             Buffer::Packets(packets) => format!("{packets} packets"),

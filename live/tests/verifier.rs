@@ -21,7 +21,7 @@ fn built_in_programs__stay_below_the_limit() {
     let (mut walked, mut refused) = (Vec::new(), Vec::new());
     for name in built_in() {
         let object = built_in_object(name).expect("it is built in");
-        match load(&object, Maps { place: None, reuse: false, flows: 1024 }) {
+        match load(&object, Maps { place: None, reuse: false, flows: 1024, notes_transfers: false }) {
             Ok(loaded) => {
                 walked.push((loaded.verified_instructions().expect("kernels from 5.16 on tell"), name));
             }

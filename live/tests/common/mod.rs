@@ -9,7 +9,7 @@ pub mod frame;
 use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::kernel::{Loaded, Maps, load};
 use mousehole_live::layout::{
-    ACCOUNT, Action, BYTES, Counters, Flow, Key, Limit, PACKETS, Plain as _, STATE, Settings,
+    ACCOUNT, Action, BYTES, Counters, Flow, Key, Limit, PACKETS, Plain as _, STATE, Settings, Transfer, Trial,
 };
 use mousehole_policy::{LinkContext, Params, find};
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
@@ -131,6 +131,7 @@ impl Config {
             longest_wait_ms: 0,
             limit: Limit { count: 0, unit: PACKETS, reserved: 0 },
             action: Action::NONE,
+            trial: Trial::NONE,
         };
         Config { first, params: params.to_vec(), fifo: Vec::new() }
     }
@@ -173,8 +174,9 @@ impl Harness {
 
     /// Loads an object.
     pub fn load(object: &[u8], flows: u32, config: &Config) -> Harness {
-        let loaded =
-            load(object, Maps { place: None, reuse: false, flows }).unwrap_or_else(|error| panic!("{error}"));
+        let notes_transfers = config.first.trial != Trial::NONE;
+        let loaded = load(object, Maps { place: None, reuse: false, flows, notes_transfers })
+            .unwrap_or_else(|error| panic!("{error}"));
         let program = loaded.program().as_fd().as_raw_fd();
         let harness = Harness { loaded, program, out: vec![0; 1 << 16] };
         harness.set(config);
@@ -258,6 +260,14 @@ impl Harness {
                 (account.packets() > 0).then(|| (Key::read(&entry), account, entry[STATE..].to_vec()))
             })
             .collect()
+    }
+
+    /// Returns the transfers that were noted, in the order of the table of flows.
+    pub fn transfers(&self) -> Vec<Transfer> {
+        let map = self.map("ml_transfers");
+        let values =
+            map.keys().filter_map(|index| map.lookup(&index, MapFlags::ANY).expect("it can be read"));
+        values.map(|value| Transfer::read(&value)).filter(|transfer| transfer.began_ms > 0).collect()
     }
 
     /// Returns a map.

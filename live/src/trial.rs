@@ -1,0 +1,468 @@
+//! A trial on real users: nothing is done to the packets of a random part of the hosts, and `status --ab` compares how
+//! long the transfers of both parts took.
+//!
+//! The program notes for each flow when its SYN came, when its last packet with payload before a pause, and how many bytes
+//! these were (bpf/trial.h). Hosts are drawn by a keyed hash of their addresses. The key is part of the request, so that
+//! whoever starts it again from its file, as the guard does, draws the same hosts.
+
+use crate::error::{Failure, Result};
+use crate::layout::{PAUSE_MS, Transfer, Trial};
+use crate::observe::{Observed, observe_running};
+use crate::request::{Mode, Request};
+use crate::words::{number, table};
+use mousehole_answer::sizes::{Role, buckets};
+use mousehole_answer::statistics::levels::{LEVEL, simultaneous_error};
+use mousehole_answer::statistics::student::upper_quantile;
+use mousehole_answer::statistics::sums::{deviation, mean};
+use mousehole_answer::statistics::{Estimate, LEAST_REPLICATIONS};
+use mousehole_policy::files;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Names the form of the JSON document.
+pub const FORM: &str = "mousehole-live.trial/1";
+/// IP's number of TCP: other transports say neither where a transfer begins nor what is no payload.
+const TCP: u8 = 6;
+/// The shortest time that is told from none: clocks of ticks say 0 of what is over within one.
+const SHORTEST_S: f64 = 0.001;
+/// Sizes below which a transfer is short, and above which it is long, as in `mousehole compare`.
+const SHORT_BYTES: u64 = 15_000;
+const LONG_BYTES: u64 = 1_000_000;
+/// Characters that a key has at least.
+const LEAST_KEY: usize = 16;
+
+/// Returns the trial that a request asks for; [`Trial::NONE`] if none.
+///
+/// # Errors
+/// A sentence when the part of the hosts is none, the key is missing or too short, or what is asked for beside excludes a
+/// trial.
+pub fn of(request: &Request) -> Result<Trial> {
+    let Some(text) = &request.ab else {
+        return match &request.ab_key {
+            None => Ok(Trial::NONE),
+            Some(_) => {
+                Err(Failure::new("--ab-key draws the hosts of --ab, which is missing, such as --ab 50%"))
+            }
+        };
+    };
+    let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+    let Some(percent) = percent.filter(|percent| (1.0..=99.0).contains(percent)) else {
+        return Err(Failure::new(format!(
+            "--ab is \"{text}\"; it must be the part of the hosts that stays unmarked, from 1% to 99%, such as 50%"
+        )));
+    };
+    if request.mode != Mode::Mark || request.shape.is_some() {
+        return Err(Failure::new(
+            "--ab is for `mark`: a queue, and tokens that packets wait for, are all hosts'",
+        ));
+    }
+    let Some(key) = request.ab_key.as_ref().filter(|key| key.len() >= LEAST_KEY) else {
+        return Err(Failure::new(format!(
+            "--ab-key is {}; it must have {LEAST_KEY} characters or more, and `mark --ab` draws one where none is given",
+            request.ab_key.as_ref().map_or("missing".into(), |key| format!("\"{key}\""))
+        )));
+    };
+    let word = |at: usize| {
+        let digest = files::digest(format!("{key}/{at}").as_bytes());
+        u64::from_str_radix(&digest[..16], 16).expect("a digest is written in hexadecimal digits")
+    };
+    Ok(Trial {
+        key: std::array::from_fn(word),
+        spared_q32: (percent / 100.0 * 4_294_967_296.0).round() as u64,
+    })
+}
+
+/// Returns a key that nobody can guess.
+///
+/// # Errors
+/// A sentence when the kernel gives no random numbers.
+pub fn draw_key() -> Result<String> {
+    let words: [u32; 4] = crate::kernel::random_words()?;
+    Ok(words.iter().map(|word| format!("{word:08x}")).collect())
+}
+
+/// A transfer that is over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ended {
+    /// The address of the host.
+    pub host: [u8; 16],
+    /// Whether nothing is done to its packets.
+    pub is_spared: bool,
+    /// IP length of its packets with payload.
+    pub bytes: u64,
+    /// From its SYN to its last packet with payload.
+    pub seconds: f64,
+}
+
+/// The JSON document of `status --ab --json`. Fields are added but neither renamed nor removed within a [`FORM`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document<'a> {
+    /// [`FORM`].
+    pub schema: &'static str,
+    /// Devices of this namespace with a trial, by number.
+    pub devices: &'a [Report],
+}
+
+/// What a trial shows at one device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Its name.
+    pub device: String,
+    /// Which part of the hosts is spared.
+    pub spared: String,
+    /// The sizes of which there are transfers.
+    pub sizes: Vec<Row>,
+    /// One sentence: what is shown.
+    pub sentence: String,
+}
+
+/// Transfers of one size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The range in words.
+    pub size: String,
+    /// Those of marked hosts.
+    pub marked: Half,
+    /// Those of spared hosts.
+    pub spared: Half,
+    /// How much longer marked hosts' take, as a share of the spared hosts' time; `None` with too few hosts.
+    pub change: Option<Change>,
+}
+
+/// A relative change with its interval; the intervals of one report hold together at 95 %.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Change {
+    /// The estimate: 0.1 is 10 % longer.
+    pub mean: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Change {
+    /// Returns whether the interval leaves out zero.
+    fn is_decided(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
+/// One half's transfers of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Half {
+    /// How many hosts had some.
+    pub hosts: usize,
+    /// How many there were.
+    pub transfers: usize,
+    /// Geometric mean of the hosts' geometric means, s; `None` without any.
+    pub seconds: Option<f64>,
+}
+
+/// Compares both halves at one device or at all that have a trial.
+///
+/// # Errors
+/// A sentence when none has one, or a map cannot be read.
+pub fn report(only: Option<&str>) -> Result<Vec<Report>> {
+    let mut all = Vec::new();
+    for one in observe_running(only)? {
+        let Some(spared) = one.record.as_ref().and_then(|record| record.request.ab.clone()) else { continue };
+        let ended = ended(&one, crate::kernel::monotonic_ns())?;
+        let (sizes, sentence) = compare(&ended);
+        all.push(Report { device: one.title(), spared, sizes, sentence });
+    }
+    match all.is_empty() {
+        false => Ok(all),
+        true => Err(Failure::new(format!(
+            "no trial runs {}; `mousehole-live mark DEV --ab 50%` starts one",
+            only.map_or("here".into(), |name| format!("at {name}"))
+        ))),
+    }
+}
+
+/// Returns the transfers in the table of flows that are over.
+fn ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
+    let settings = one.settings()?;
+    let mut transfers: BTreeMap<u32, Transfer> = BTreeMap::new();
+    one.visit_transfers(|index, transfer| {
+        transfers.insert(index, transfer);
+    })?;
+    let now_ms = (now_ns / 1_000_000) as u32;
+    let mut all = Vec::new();
+    one.visit_numbered_flows(|index, entry| {
+        let Some(transfer) = transfers.get(&index).filter(|_| entry.key.protocol == TCP) else { return };
+        let is_over = now_ms.wrapping_sub(transfer.ended_ms) > PAUSE_MS;
+        if transfer.began_ms == 0 || transfer.bytes == 0 || !is_over {
+            return;
+        }
+        let host = match settings.user_is_destination {
+            0 => entry.key.source,
+            _ => entry.key.destination,
+        };
+        all.push(Ended {
+            host,
+            is_spared: settings.trial.spares(&host),
+            bytes: transfer.bytes,
+            seconds: f64::from(transfer.ended_ms.wrapping_sub(transfer.began_ms)) / 1e3,
+        });
+    })?;
+    Ok(all)
+}
+
+/// Compares both halves' transfers, size by size. Returns a row for each size and one sentence.
+///
+/// Hosts were drawn and not transfers, so each host gives one number for each size: the mean of the logarithms of its
+/// times.
+pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
+    let sizes: Vec<_> =
+        buckets(SHORT_BYTES, LONG_BYTES).into_iter().filter(|bucket| bucket.role == Role::Size).collect();
+    let mut halves = Vec::new();
+    for bucket in sizes {
+        let of = |is_spared: bool| {
+            let mut hosts: BTreeMap<[u8; 16], Vec<f64>> = BTreeMap::new();
+            for one in ended.iter().filter(|one| one.is_spared == is_spared && bucket.holds(one.bytes)) {
+                hosts.entry(one.host).or_default().push(one.seconds.max(SHORTEST_S).ln());
+            }
+            let transfers: usize = hosts.values().map(Vec::len).sum();
+            (hosts.values().map(|logs| mean(logs)).collect::<Vec<f64>>(), transfers)
+        };
+        let (marked, spared) = (of(false), of(true));
+        if marked.1 + spared.1 > 0 {
+            halves.push((bucket.name, marked, spared));
+        }
+    }
+    let is_enough = |logs: &[f64]| logs.len() >= LEAST_REPLICATIONS;
+    let comparisons =
+        halves.iter().filter(|(_, marked, spared)| is_enough(&marked.0) && is_enough(&spared.0)).count();
+    let rows: Vec<Row> = halves
+        .into_iter()
+        .map(|(size, marked, spared)| {
+            let found = difference(&marked.0, &spared.0, comparisons).as_change();
+            let change =
+                found.has_interval().then_some(Change { mean: found.mean, low: found.low, high: found.high });
+            Row { size, marked: half(&marked.0, marked.1), spared: half(&spared.0, spared.1), change }
+        })
+        .collect();
+    let sentence = sentence(&rows);
+    (rows, sentence)
+}
+
+fn half(logs: &[f64], transfers: usize) -> Half {
+    Half { hosts: logs.len(), transfers, seconds: (!logs.is_empty()).then(|| mean(logs).exp()) }
+}
+
+/// Returns the mean of `one` less that of `other`, two independent samples of unlike spread, with its interval; without
+/// one where either has fewer than [`LEAST_REPLICATIONS`].
+///
+/// Source: B. L. Welch, "The generalization of 'Student's' problem when several different population variances are
+/// involved", Biometrika 34 (1947).
+fn difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
+    let count = one.len().min(other.len());
+    if count < LEAST_REPLICATIONS {
+        return Estimate { count: count as u32, ..Estimate::UNKNOWN };
+    }
+    let of_mean = |values: &[f64]| deviation(values).powi(2) / values.len() as f64;
+    let (a, b) = (of_mean(one), of_mean(other));
+    let freedom = |part: f64, values: &[f64]| part * part / (values.len() as f64 - 1.0);
+    let mean = mean(one) - mean(other);
+    let half = match a + b > 0.0 {
+        true => {
+            let freedom = (a + b).powi(2) / (freedom(a, one) + freedom(b, other));
+            let error = simultaneous_error(1.0 - LEVEL, comparisons as f64);
+            upper_quantile(error / 2.0, freedom) * (a + b).sqrt()
+        }
+        false => 0.0,
+    };
+    Estimate { mean, low: mean - half, high: mean + half, count: count as u32 }
+}
+
+fn sentence(rows: &[Row]) -> String {
+    let decided: Vec<String> = rows
+        .iter()
+        .filter_map(|row| {
+            let change = row.change.filter(Change::is_decided)?;
+            let word = if change.mean < 0.0 { "less" } else { "more" };
+            Some(format!(
+                "transfers of {} took {:.0} % {word} time at marked hosts ({})",
+                row.size,
+                change.mean.abs() * 100.0,
+                range(&change)
+            ))
+        })
+        .collect();
+    if !decided.is_empty() {
+        return decided.join("; ");
+    }
+    let compared: Vec<&Row> = rows.iter().filter(|row| row.change.is_some()).collect();
+    match compared.is_empty() {
+        false => {
+            "undecided: of no size do marked and spared hosts' times differ by more than chance makes them"
+                .into()
+        }
+        true => {
+            let most = rows.iter().max_by_key(|row| row.marked.hosts.min(row.spared.hosts));
+            let (marked, spared) = most.map_or((0, 0), |row| (row.marked.hosts, row.spared.hosts));
+            format!(
+                "undecided: {LEAST_REPLICATIONS} marked and {LEAST_REPLICATIONS} spared hosts must have had transfers of one size, \
+                 and at most {marked} and {spared} had"
+            )
+        }
+    }
+}
+
+fn range(change: &Change) -> String {
+    format!("{:+.0}…{:+.0} %", change.low * 100.0, change.high * 100.0)
+}
+
+/// Returns the JSON document.
+pub fn json(reports: &[Report]) -> String {
+    serde_json::to_string_pretty(&Document { schema: FORM, devices: reports })
+        .expect("reports are plain data")
+}
+
+/// Returns the lines for people.
+pub fn text(reports: &[Report]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for report in reports {
+        lines.push(format!(
+            "{}: {} of the hosts stay unmarked; {}",
+            report.device, report.spared, report.sentence
+        ));
+        if report.sizes.is_empty() {
+            continue;
+        }
+        let mut rows = vec![
+            ["size", "marked: hosts", "transfers", "s", "spared: hosts", "transfers", "s", "marked take"]
+                .map(String::from)
+                .to_vec(),
+        ];
+        for row in &report.sizes {
+            let half = |half: &Half| {
+                let seconds = half.seconds.map_or("–".into(), |seconds| format!("{seconds:.3}"));
+                [number(half.hosts as u64), number(half.transfers as u64), seconds]
+            };
+            let change = row.change.map_or("too few hosts".into(), |change| {
+                format!("{:+.0} % ({})", change.mean * 100.0, range(&change))
+            });
+            let cells = [row.size.clone()].into_iter().chain(half(&row.marked)).chain(half(&row.spared));
+            rows.push(cells.chain([change]).collect());
+        }
+        lines.extend(table(&rows, &[0]));
+    }
+    lines.push(
+        "Hosts were drawn, so each counts once. Both halves share the line: what marking changes for all alike does not show."
+            .into(),
+    );
+    lines
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn asked(ab: &str, key: Option<&str>) -> Request {
+        Request { ab: Some(ab.into()), ab_key: key.map(String::from), ..Request::new(Mode::Mark) }
+    }
+
+    const KEY: &str = "0123456789abcdef";
+
+    #[test]
+    fn of__refuses_what_is_no_part_of_the_hosts() {
+        for (text, key) in [("0%", Some(KEY)), ("100%", Some(KEY)), ("half", Some(KEY)), ("50", Some(KEY))] {
+            let said = of(&asked(text, key)).unwrap_err().to_string();
+            assert!(said.contains(&format!("--ab is \"{text}\"; it must be the part")), "{said}");
+        }
+        for key in [None, Some("short")] {
+            assert!(of(&asked("50%", key)).unwrap_err().to_string().starts_with("--ab-key is "));
+        }
+        let up = Request { mode: Mode::Up, ..asked("50%", Some(KEY)) };
+        assert!(of(&up).unwrap_err().to_string().contains("--ab is for `mark`"));
+        let keyed = Request { ab: None, ..asked("50%", Some(KEY)) };
+        assert!(of(&keyed).unwrap_err().to_string().contains("--ab, which is missing"));
+        assert_eq!(of(&Request::new(Mode::Mark)).unwrap(), Trial::NONE);
+    }
+
+    #[test]
+    fn spares__as_many_as_asked_for_and_the_same_by_the_same_key() {
+        let hosts: Vec<[u8; 16]> = (0..10_000u32)
+            .map(|number| {
+                let mut host = [0; 16];
+                host[10..12].fill(0xff);
+                host[12..].copy_from_slice(&number.to_be_bytes());
+                host
+            })
+            .collect();
+        let drawn = |ab: &str, key: &str| {
+            let trial = of(&asked(ab, Some(key))).unwrap();
+            hosts.iter().map(|host| trial.spares(host)).collect::<Vec<bool>>()
+        };
+        for (text, share) in [("50%", 0.5), ("10%", 0.1)] {
+            let spared = drawn(text, KEY).iter().filter(|is_spared| **is_spared).count() as f64;
+            assert!((spared / 10_000.0 - share).abs() < 0.03, "{text}: {spared}");
+        }
+        assert_eq!(drawn("50%", KEY), drawn("50%", KEY));
+        let other = drawn("50%", "fedcba9876543210");
+        let same = drawn("50%", KEY).iter().zip(&other).filter(|(one, other)| one == other).count();
+        assert!((4_500..5_500).contains(&same), "{same}");
+    }
+
+    /// Returns transfers of so many hosts in each half, whose times have this ratio.
+    fn transfers(hosts: u8, ratio: f64) -> Vec<Ended> {
+        (0..hosts)
+            .flat_map(|number| [(number, false), (number, true)])
+            .flat_map(|(number, is_spared)| {
+                let of_half = if is_spared { 1.0 } else { ratio };
+                (0..4u8).map(move |time| Ended {
+                    host: [number + 100 * u8::from(is_spared); 16],
+                    is_spared,
+                    bytes: 10_000,
+                    seconds: of_half * (1.0 + 0.05 * f64::from(number % 7) + 0.1 * f64::from(time)),
+                })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn compare__says_which_half_is_faster() {
+        let (rows, sentence) = compare(&transfers(12, 0.5));
+        assert_eq!(rows.len(), 1);
+        assert_eq!((rows[0].marked.hosts, rows[0].spared.transfers), (12, 48));
+        let change = rows[0].change.unwrap();
+        assert!((change.mean + 0.5).abs() < 1e-9 && change.high < 0.0, "{change:?}");
+        assert!(
+            sentence.starts_with("transfers of 5–15 kB took 50 % less time at marked hosts"),
+            "{sentence}"
+        );
+        assert!(compare(&transfers(12, 2.0)).1.contains("100 % more time"));
+    }
+
+    #[test]
+    fn compare__is_undecided_without_a_difference_or_with_few_hosts() {
+        let (rows, sentence) = compare(&transfers(12, 1.0));
+        assert!(
+            rows[0].change.unwrap().low < 0.0 && sentence.starts_with("undecided: of no size"),
+            "{sentence}"
+        );
+        let (rows, sentence) = compare(&transfers(4, 0.5));
+        assert_eq!(rows[0].change, None);
+        assert!(sentence.contains("at most 4 and 4 had"), "{sentence}");
+        assert!(compare(&[]).1.contains("at most 0 and 0 had"));
+    }
+
+    #[test]
+    fn compare__counts_each_host_once() {
+        let mut ended = transfers(8, 1.0);
+        // One host with a thousand slow transfers is one host.
+        let slow = Ended { seconds: 50.0, ..ended[0] };
+        ended.extend([slow; 1000]);
+        assert!(compare(&ended).1.starts_with("undecided"));
+    }
+
+    #[test]
+    fn difference__is_welchs() {
+        let found = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0], 1);
+        assert!((found.mean + 4.0).abs() < 1e-12);
+        // The variances of the means are 1/2 and 7/3, so that there are 6.97 degrees of freedom.
+        assert!((found.half_width() - 2.3664 * (17.0f64 / 6.0).sqrt()).abs() < 0.005, "{found:?}");
+    }
+}
