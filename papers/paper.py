@@ -434,11 +434,15 @@ def curve(
         if panel.beside:
             beside = list(evaluator.values(second, item.grid, points[0]).mean(axis=0))
     known = known_places(y, everywhere=panel.kind != "lines")
+    published = published_points(evaluator, panel, name, points)
+    if panel.kind == "lines" and panel.x not in axes:
+        # points of larger sizes than the panel shows belong to another one
+        published = [point for point in published if point[0] <= max(x, default=0.0)]
     return (
         name,
         [x[place] for place in known],
         [y[place] for place in known],
-        published_points(evaluator, panel, name, points),
+        published,
         [beside[place] for place in known] if beside else [],
     )
 

@@ -647,7 +647,7 @@ def test_reproduce__refuses_claims_of_a_paper_without() -> None:
         next(paper.find("side-by-side").reproduce(paper.Wanted(), Options()))
 
 
-def test_chosen__leaves_what_is_left_to_others_to_full_runs(folder: Path) -> None:
+def test_chosen__leaves_what_is_left_to_others_to_full_runs() -> None:
     for name, definition in definitions():
         left = [claim for claim in definition.claims if claim.basis == "left"]
         quick, full = (paper.find(name)._chosen(paper.Wanted(), full)[2] for full in (False, True))
@@ -827,6 +827,7 @@ IDS = {
     "lfp": [f"L{n}" for n in range(1, 11)],
     "tcp-ds": [f"N{n}" for n in range(1, 16)],
     "rio-ps": [f"M-{n}" for n in range(1, 16)],
+    "run2c": [f"C{n}" for n in range(1, 5)],
 }
 
 
