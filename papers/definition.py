@@ -27,8 +27,10 @@ KINDS = ("exact", "value", "factor", "bound", "sign", "order", "equivalent", "lo
 CHANGES = ("difference", "ratio", "relative", "reduction")
 UNITS = ("", "%", "s", "ms", "packets", "KB", "Mb/s")
 FIGURE_KINDS = ("lines", "cdf", "ccdf")
-BASES = ("evidence", "rule", "finding")
-"""What a word rests on: the paper's statement; our own rule, held against ourselves; other people's data."""
+LEFT = "left"
+BASES = ("evidence", "rule", "finding", LEFT)
+"""What a word rests on: the paper's statement; our own rule, held against ourselves; other people's data; an
+experiment that the paper leaves to others."""
 TAKEN = "taken"
 """The name of the reading in which every open parameter has the value that is taken."""
 

@@ -15,6 +15,7 @@ from mousehole.statistics import Estimate, holm, t_interval
 
 import papers
 from papers.definition import (
+    LEFT,
     TAKEN,
     Claim,
     Definition,
@@ -132,7 +133,7 @@ class Paper:
     def reproduce(self, wanted: Wanted, options: Options) -> Iterator[Part]:
         """Runs what is wanted and yields its parts; without anything wanted, all claims."""
         evaluator = self.evaluator(options)
-        tables, figures, claims = self._chosen(wanted)
+        tables, figures, claims = self._chosen(wanted, options.full)
         yield self._heading(evaluator)
         requests: list[Request] = []
         for table in tables:
@@ -149,11 +150,17 @@ class Paper:
         else:
             yield from self._claims(evaluator, claims, wanted.tried)
 
-    def _chosen(self, wanted: Wanted) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
-        """Returns the items wanted; the claims of a table or figure are those whose place names it."""
+    def _chosen(
+        self, wanted: Wanted, full: bool = False
+    ) -> tuple[Sequence[TableItem], Sequence[FigureItem], Sequence[Claim]]:
+        """Returns the items wanted; the claims of a table or figure are those whose place names it.
+
+        All claims are without experiments that the paper leaves to others where runs are not of full length.
+        """
         definition = self.definition
+        every = [one for one in definition.claims if full or one.basis != LEFT]
         if wanted.everything:
-            return definition.tables, definition.figures, definition.claims
+            return definition.tables, definition.figures, every
         if wanted.log is not None:
             return [self._log_table(wanted.log)], (), ()
         if wanted.claim is not None:
@@ -175,7 +182,7 @@ class Paper:
             return (), figures, self._placed("figure", wanted.figure, figures)
         if not definition.claims:
             raise MouseholeError(f"paper {self.name}: it states no claims; there are {self.offered()}")
-        return (), (), definition.claims
+        return (), (), every
 
     def _numbered(self, kind: str, number: str, items: Sequence[N]) -> list[N]:
         """Returns the items of this number, which may be Roman; else the parts of it, as 8a and 8b of 8."""
@@ -242,7 +249,7 @@ class Paper:
 
     def _claims(self, evaluator: Evaluator, claims: Sequence[Claim], tried: bool) -> Iterator[Part]:
         judged = settled(evaluator, claims)
-        every = len(claims) == len(self.definition.claims)
+        every = len(claims) >= sum(one.basis != LEFT for one in self.definition.claims)
         parts = claim_parts(self.name, judged, adjusted=every)
         for part, one in zip(parts, judged, strict=True):
             yield part
@@ -427,11 +434,15 @@ def curve(
         if panel.beside:
             beside = list(evaluator.values(second, item.grid, points[0]).mean(axis=0))
     known = known_places(y, everywhere=panel.kind != "lines")
+    published = published_points(evaluator, panel, name, points)
+    if panel.kind == "lines" and panel.x not in axes:
+        # points of larger sizes than the panel shows belong to another one
+        published = [point for point in published if point[0] <= max(x, default=0.0)]
     return (
         name,
         [x[place] for place in known],
         [y[place] for place in known],
-        published_points(evaluator, panel, name, points),
+        published,
         [beside[place] for place in known] if beside else [],
     )
 

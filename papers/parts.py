@@ -71,7 +71,7 @@ class ClaimPart:
     cause: str
     note: str
     basis: str = "evidence"
-    """`rule` where our own rule is held against ourselves, `finding` where other people's data is judged."""
+    """`rule` for our own rules, `finding` for other people's data, `left` for what is left to others."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,7 @@ BASES = {
     "fitted": "fitted while looking",
     "rule": "our own rules",
     "finding": "other people's data",
+    "left": "experiments that the paper leaves to others",
 }
 """What words rest on, with their names for readers."""
 

@@ -23,8 +23,8 @@ def record(**columns: Any) -> SimpleNamespace:
         "dropped": np.array([0, 1, 0, 0, 3], np.uint32),
         **columns,
     }
-    colours = [{"arrived": 90, "dropped": 1, "arrived_bytes": 125_000}]
-    colours += [{"arrived": 110, "dropped": 3, "arrived_bytes": 125_000}]
+    colours = [{"name": "green", "arrived": 90, "dropped": 1, "arrived_bytes": 125_000}]
+    colours += [{"name": "red", "arrived": 110, "dropped": 3, "arrived_bytes": 125_000}]
     queue = {"window_s": 10.0, "sent_bytes": 240_000, "colours": colours}
     summary = {"goodput_bps": 180_000.0, "window_begin_s": 2.0, "window_end_s": 12.0}
     series = {"time_s": [0.0, 7.0], "value": [20.0, 40.0]}
@@ -74,7 +74,7 @@ def test_measure__connections_are_latency_over_time_and_flows_linger() -> None:
 def test_measure__the_quantile_is_a_mean_over_the_measured_time() -> None:
     run = measured()
     assert run["quantile"] == pytest.approx((5 * 20 + 5 * 40) / 10)
-    assert run["elephants"] == pytest.approx(1 / 2)
+    assert run["elephants"] == pytest.approx(110 / 200), "of packets, not of flows"
     plain = record()
     plain.series = lambda: {"time_s": [], "value": []}
     without: Any = plain

@@ -166,7 +166,9 @@ def levels(value: float, above: float, share: float) -> np.ndarray[Any, np.dtype
 def test_quantities__count_long_and_endless_times_as_the_tail() -> None:
     run = {"x": levels(1.0, inf, 0.5)}
     assert quantities.mean_s(run, "x") == pytest.approx((1.0 + measures.TAIL_S) / 2)
-    assert quantities.mean_change(run, {"x": levels(2.0, 2.0, 0.0)}, "x") == pytest.approx(3.0)
+    assert quantities.mean_change(run, {"x": levels(2.0, 2.0, 0.0)}, "x") == pytest.approx(6.75)
+    assert quantities.level_change(run, {"x": levels(2.0, inf, 0.5)}, "x", 0.25) == pytest.approx(-0.5)
+    assert quantities.level_change(run, {"x": levels(1.0, 10.0, 0.5)}, "x", 0.75) == pytest.approx(2.0)
     assert quantities.at_level(run, "x", 0.49) == 1.0
     assert quantities.at_level(run, "x", 0.5) == inf
     known = quantities.known_s(run, "x")

@@ -216,10 +216,10 @@ def test_linux__only_required_quantities_count(said: str, verdict: str) -> None:
 
 
 def test_claims__as_the_paper_judged_them() -> None:
-    line = {"label": "", "published": "32 %", "ours": "29 % (21…36)"}
+    line = {"label": "", "published": "32 %", "ours": "29 % (21…36)", "bar": "±25 %"}
     claim = {
         "kind": "claim", "paper": "x", "id": "X1", "part": "mean", "says": "s", "place": "Table 4",
-        "note": "", "lines": [line], "fitted": [], "word": "differs", "cause": "",
+        "note": "", "lines": [line], "fitted": [], "word": "differs", "cause": "", "basis": "evidence",
     }  # fmt: skip
     text = lines(
         {"kind": "heading", "text": "x"},
@@ -237,7 +237,7 @@ def test_claims__as_the_paper_judged_them() -> None:
         "y": [AGREES, UNDECIDED, NOT_COMPARED, NOT_COMPARED],
         "z": [DIFFERS, AGREES],
     }
-    result = "published 32 %, ours 29 % (21…36)"
+    result = "published 32 % (±25 %), ours 29 % (21…36)"
     command = "mousehole paper x claim X1"
     assert found["x"] == [Row("X1 mean: s", "Table 4", result, command, DIFFERS)]
     assert found["y"][0].result == f"{result}; fitted: window"
@@ -261,11 +261,18 @@ def test_summary__counts_our_own_tests_apart() -> None:
     assert said.endswith("2 rules under our own tests: 1 hold, 1 fail, 0 not run")
 
 
+def test_summary__counts_what_was_fitted_while_looking_by_itself() -> None:
+    fitted = Section("F", [Row("near", "x", "0", ""), Row("far", "x", "0", "", UNDECIDED)], is_fitted=True)
+    said = page.summary([*SECTIONS, fitted])
+    assert said.startswith("2 comparisons with something outside: 1 agree")
+    assert "2 more to which something was fitted while looking: 1 agree, 0 differ, 1 are undecided." in said
+
+
 def test_body__counts_verdicts_and_lists_problems() -> None:
     text = page.body(SECTIONS)
     assert "| S | 1 | 1 | 0 | 0 | `c` |" in text
-    assert "|  | holds | fails | not run | commands |" in text
-    assert "| T | 1 | 1 | 0 | `c` |" in text
+    assert "|  | holds | fails | undecided | not run | commands |" in text
+    assert "| T | 1 | 1 | 0 | 0 | `c` |" in text
     assert "- **differs**: bad. a|b" in text
     assert "- **fails**: broken" in text
     assert "good" not in text

@@ -50,7 +50,7 @@ STEPS = (
          "--heatmap", "heat.png", *QUICK],
         ["--heatmap needs the package vl-convert-python", "pip install 'mousehole[report]'"], status=2,
     ),
-    Step(["paper", "list"], ["rio-ps ", "claim M-1 to M-15"]),
+    Step(["paper", "list"], ["rio-ps ", "claim M-1 to M-16"]),
     Step(["paper", "sfd", "claim", "S1"], ["S1", "agrees", "90.7 %"]),
     Step(["policy", "new", "my-marker"], ["my-marker.h"]),
     Step(["policy", "check", "my-marker.h", "--no-kernel", "--records", "5000"], ["passed"]),

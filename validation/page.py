@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from papers.parts import BASES
 from tools import document
 from validation import coverage, rows
 from validation.rows import (
@@ -61,6 +62,8 @@ class Section:
     title: str
     rows: Sequence[Row]
     is_outside: bool = True
+    is_fitted: bool = False
+    """Whether something was chosen while looking at what the rows compare with."""
 
 
 # Programs in the order they run; the first builds what later ones use.
@@ -151,7 +154,11 @@ def compared(outputs: dict[str, Output]) -> Iterator[Section]:
     yield Section("The kernel against the simulator", rows_of("kernel", rows.kernel))
     yield Section("Bulk TCP as this machine's Linux sends it", rows_of("linux", rows.linux))
     for paper, claims in rows.claims(outputs["papers"].text, outputs["papers"].reason).items():
-        yield Section(f"Claims of the paper {paper}", claims)
+        title = f"Claims of the paper {paper}"
+        of_basis = {basis: [row for row in claims if row.basis == basis] for basis in BASES}
+        yield Section(title, of_basis["evidence"])
+        yield Section(f"{title}, fitted while looking", of_basis["fitted"], is_fitted=True)
+        yield Section(f"{title}: our own rules", of_basis["rule"], False)
     yield Section("TCP's rules", rows.dialogues(tests, ROOT / "sim" / "tests" / "it"), False)
     yield Section("Fixed point against floats", reference_model_rows(tests), False)
     yield Section("The rules of RFC 8290 and RFC 8289", fq_codel_rows(tests), False)
@@ -268,17 +275,20 @@ def tcp_laws(tests: Sequence[Test]) -> list[Row]:
 
 def summary(sections: Sequence[Section]) -> str:
     """Returns the counts of verdicts, comparisons with something outside apart from our own tests."""
-    outside, own = (
-        [row.verdict for section in sections if section.is_outside is kind for row in section.rows]
-        for kind in (True, False)
-    )
+    outside, fitted, own = (
+        [row.verdict for section in sections
+         if (section.is_outside, section.is_fitted) == kind for row in section.rows]
+        for kind in ((True, False), (True, True), (False, False))
+    )  # fmt: skip
     agree, differ, open_, missing = (
         outside.count(verdict) for verdict in (AGREES, DIFFERS, UNDECIDED, NOT_COMPARED)
     )
     hold, fail, not_run = (own.count(verdict) for verdict in (AGREES, DIFFERS, NOT_COMPARED))
     return (
         f"{len(outside)} comparisons with something outside: {agree} agree, {differ} differ, {open_} are "
-        f"undecided, {missing} could not be made. {len(own)} rules under our own tests: {hold} hold, "
+        f"undecided, {missing} could not be made. {len(fitted)} more to which something "
+        f"was fitted while looking: {fitted.count(AGREES)} agree, {fitted.count(DIFFERS)} differ, "
+        f"{fitted.count(UNDECIDED)} are undecided. {len(own)} rules under our own tests: {hold} hold, "
         f"{fail} fail, {not_run} not run"
     )
 

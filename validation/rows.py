@@ -19,6 +19,7 @@ from typing import Any
 
 from mousehole.statistics import holm, p_apart
 
+from papers.parts import basis_of
 from tools.cargo_tests import Outcome
 from validation import oracle
 
@@ -26,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 AGREES, DIFFERS, NOT_COMPARED = "agrees", "**differs**", "**not compared**"
 UNDECIDED = "undecided"
 HOLDS, FAILS, NOT_RUN = "holds", "**fails**", "**not run**"
-OF_TESTS = {AGREES: HOLDS, DIFFERS: FAILS, NOT_COMPARED: NOT_RUN}
+OF_TESTS = {AGREES: HOLDS, DIFFERS: FAILS, UNDECIDED: UNDECIDED, NOT_COMPARED: NOT_RUN}
 """The verdict on a rule that only our own tests check."""
 TCP_GOLDENS = ROOT / "oracle" / "golden" / "tcp"
 OVERLOAD_TABLE = ROOT / "oracle" / "golden" / "overload.csv"
@@ -74,6 +75,8 @@ class Row:
     result: str
     command: str
     verdict: str = AGREES
+    basis: str = "evidence"
+    """What a claim's word rests on: a key of `papers.parts.BASES`."""
 
 
 @dataclass(frozen=True)
@@ -366,7 +369,7 @@ def _claim_row(claim: Json) -> Row:
     """Returns the row of one claim: its judgements, whether a parameter was fitted to it, why it differs."""
     lines = [
         f"{line['label'] + ': ' if line['label'] else ''}"
-        f"{'published ' + line['published'] + ', ' if line['published'] else ''}ours {line['ours']}"
+        f"{'published ' + _barred(line) + ', ' if line['published'] else ''}ours {line['ours']}"
         for line in claim["lines"]
     ]
     fitted = [f"fitted: {', '.join(claim['fitted'])}"] if claim["fitted"] else []
@@ -375,7 +378,13 @@ def _claim_row(claim: Json) -> Row:
     result = "; ".join([*lines, *fitted, *cause]) or claim["note"]
     command = f"mousehole paper {claim['paper']} claim {claim['id']}"
     name = " ".join(filter(None, [claim["id"], claim["part"]]))
-    return Row(f"{name}: {claim['says']}", claim["place"], result, command, verdict)
+    basis = basis_of(claim["basis"], claim["fitted"])
+    return Row(f"{name}: {claim['says']}", claim["place"], result, command, verdict, basis)
+
+
+def _barred(line: Json) -> str:
+    """Returns what is published with how far from it still agrees."""
+    return f"{line['published']} ({line['bar']})" if line["bar"] else str(line["published"])
 
 
 def kernel(output: str, reason: str) -> list[Row]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from mousehole.base import MouseholeError
+from mousehole.engine_types import ColourCounters
 from mousehole.runs import RunResult
 from numpy.typing import NDArray
 
@@ -65,8 +66,14 @@ def measure(result: RunResult) -> Mapping[str, Any]:
         "flows_up_to": [(packets <= size).mean() for size in SIZES],
         "bytes_up_to": [data[packets <= size].sum() / data.sum() for size in SIZES],
         "quantile": quantile,
-        "elephants": (packets[~short] >= quantile).mean() if np.isfinite(quantile) else np.nan,
+        "elephants": elephant_share(colours) if np.isfinite(quantile) else np.nan,
     }
+
+
+def elephant_share(colours: list[ColourCounters]) -> float:
+    """Returns the share of packets, SYN-ACKs and acknowledgements included, that are red."""
+    arrived = {colour["name"]: colour["arrived"] for colour in colours}
+    return arrived.get("red", 0) / max(1, sum(arrived.values()))
 
 
 def elephant_packets(result: RunResult) -> float:

@@ -18,7 +18,7 @@ GOOD_ECHO_S = 0.15
 """Up to this an echo is good (section I)."""
 SLOW_ECHO_S = 0.9
 """Beyond this an echo waited for a timeout: "about 1 second" (section III)."""
-TAIL_S = 15.0
+TAIL_S = 30.0
 """What begins in the last so many seconds is left out: longer times than this are not known of all."""
 INDEX_BYTES = 1000
 """Of the probes' pages; nothing else on them is as small."""
@@ -93,6 +93,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
         "middling_echoes": mean_of((echoes > 0.5) & (echoes <= SLOW_ECHO_S)),
         "echo_80_s": quantiles(echoes_80),
         "bad_echoes_80": mean_of(echoes_80 > GOOD_ECHO_S),
+        "file_s": quantiles(files),
         "probe_file_s": quantiles(took[in_time & probes]),
         "probe_files": np.sum(np.isfinite(took[probes])) / max(1, np.unique(transfers["client"][probes]).size)
         / (summary["window_end_s"] - begin_s) * 60.0,

@@ -24,6 +24,12 @@ def at_level(run: Measured, what: str, level: float) -> float:
     return float(run[what][np.searchsorted(LEVELS, level - 1e-9)])
 
 
+def level_change(run: Measured, baseline: Measured, what: str, level: float) -> float:
+    """Returns the relative change of a quantile; what takes longer than `TAIL_S` counts as that."""
+    ours, theirs = (min(at_level(one, what, level), TAIL_S) for one in (run, baseline))
+    return ours / theirs - 1
+
+
 def slower(run: Measured) -> float:
     """Returns by how much the mean page takes longer by HTTP/1.0 than by HTTP/1.1, seconds."""
     return mean_s(run, "page_10_s") - mean_s(run, "page_11_s")

@@ -1,0 +1,1 @@
+"""The experiments of Avrachenkov, Ayesta, Brown & Nyberg (2004)."""

@@ -1,0 +1,1 @@
+"""RuN2C's quantities: all are measured as they are."""
