@@ -160,7 +160,7 @@ fn of_datagrams(records: &Records, all: &mut Figures) {
         of_frames(&flows, name, all);
         let quality = |kind| flows.iter().filter_map(|flow| quality_of_flow(kind, flow)).collect::<Vec<_>>();
         if let Some(qualities) = records.kinds[source].map(quality).filter(|found| !found.is_empty()) {
-            put(all, name, "outcome_quality", mean(&qualities));
+            set_figure(all, name, "outcome_quality", mean(&qualities));
         }
     }
 }
@@ -226,9 +226,9 @@ fn of_views(records: &Records, all: &mut Figures) {
 fn of_probes(records: &Records, all: &mut Figures) {
     for (source, probes) in grouped(records.probes.iter(), |probe| probe.source) {
         let (name, found) = (&records.sources[source], responsiveness(&probes));
-        put(all, name, "round_trips_per_minute", found.both);
-        put(all, name, "foreign_round_trips_per_minute", found.foreign);
-        put(all, name, "self_round_trips_per_minute", found.own);
+        set_figure(all, name, "round_trips_per_minute", found.both);
+        set_figure(all, name, "foreign_round_trips_per_minute", found.foreign);
+        set_figure(all, name, "self_round_trips_per_minute", found.own);
     }
 }
 

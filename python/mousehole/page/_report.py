@@ -135,7 +135,7 @@ def _progress(results: PageResults) -> list[Chart]:
         for time, share in [*steps, (end, steps[-1][1])]
     ]
     series = of_schemes(results.schemes)
-    lines = series.kept(data_of(rows).mark_line(interpolate="step-after")).encode(
+    lines = series.filter_chosen(data_of(rows).mark_line(interpolate="step-after")).encode(
         x=alt.X("time:Q", title="seconds", scale=alt.Scale(domain=[0, 1.02 * end], nice=False)),
         y=alt.Y("progress:Q", title="looks complete", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1])),
