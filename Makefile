@@ -89,6 +89,7 @@ docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON 
 	@$(BIN)/python -m tools.quantities_doc
 	@$(BIN)/python -m tools.compare_schema
 	@$(BIN)/python -m tools.man_pages
+	@$(BIN)/python -m tools.format_pages
 	@if [ -n "$(README)" ]; then $(BIN)/python -m tools.readme_home; fi
 
 site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error

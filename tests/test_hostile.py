@@ -10,7 +10,8 @@ import pytest
 
 from validation import hostile, payload, strangers
 from validation.hostile import Ending, faults_of
-from validation.hostile_cases import CSV, KINDS, Try, tries
+from validation.hostile_cases import KINDS, tries
+from validation.hostile_try import CSV, Try
 
 pytestmark = pytest.mark.alone  # it waits for processes
 DATA = Path(os.environ.get("MOUSEHOLE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -56,6 +57,27 @@ def test_faults_of__refusals_and_inputs() -> None:
     assert faults_of(tried, Ending(2, b"", SENTENCE, {}, False)) == []
     assert faults_of(tried, Ending(0, b"", "", {}, False)) == ["silent success"]
     assert faults_of(tried, Ending(2, b"", SENTENCE, {}, True)) == ["input changed"]
+
+
+def test_faults_of__a_progress_bar_before_the_sentence_is_none() -> None:
+    moved = "\x1b[?25lruns \x1b[90m--\x1b[0m\n\x1b[?25h\r\x1b[1A\x1b[2K" + SENTENCE
+    assert faults_of(Try("kind"), Ending(2, b"", moved, {}, False)) == []
+
+
+def test_play__code_and_kills_and_limits(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    code = Try("kind", code="mousehole.inspect('no.csv')")
+    ended = hostile.play(code, folder)
+    assert (ended.status, ended.err) == (2, "mousehole: error: no.csv: no such file\n")
+    assert faults_of(code, hostile.play(Try("kind", code="1 / 0"), folder)) == ["traceback"]
+    gone = Try("kind", code="assert 'HOME' not in __import__('os').environ", environment={"HOME": None})
+    assert hostile.play(gone, folder).status == 0
+    killed = Try(
+        "kind", ("inspect", "in.csv", "--json", "o.json"), {"in.csv": CSV.encode()}, kill_after_s=0.0
+    )
+    ended = hostile.play(killed, folder)
+    assert (ended.status, set(ended.new_files)) == (0, {"o.json"})
 
 
 def test_play__tells_how_a_command_ends(tmp_path: Path) -> None:

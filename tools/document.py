@@ -60,11 +60,13 @@ def wrapped(paragraph: str, indent: str = "") -> str:
 def long_lines(text: str) -> list[int]:
     """Returns the numbers of the lines beyond 100 columns.
 
-    Lines of tables, headings, lines that cannot be divided and what a make target wrote are passed over.
+    Lines of tables, headings, lines that cannot be divided, what a make target wrote and what commands print
+    are passed over.
     """
-    found, is_made = [], False
+    found, is_made, is_printed = [], False, False
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         is_made = line != END and (is_made or MARKER.match(line) is not None)
-        if not is_made and len(line.rstrip("\n")) > COLUMNS and not UNDIVIDED.match(line):
+        is_printed = line == "```text\n" or (is_printed and line != "```\n")
+        if not is_made and not is_printed and len(line.rstrip("\n")) > COLUMNS and not UNDIVIDED.match(line):
             found.append(number)
     return found

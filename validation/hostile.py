@@ -13,24 +13,35 @@ import argparse
 import hashlib
 import json
 import os
+import pathlib
+import re
+import resource
 import signal
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from mousehole.base import written_out
 
 from tools import document
 from validation import hostile_cases
-from validation.hostile_cases import Try
+from validation.hostile_try import STEERING, Try
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
+KEPT = ROOT / "build" / "hostile.json"
+"""Counts of the kinds that were tried one by one, until all are there."""
 WAIT_S = 60.0
 LONGEST_LINE = 1600
 """Characters of a sentence; a value is cut in it."""
+MOVES = re.compile("\x1b\\[[?0-9;]*[A-Za-z]")
+"""What a progress bar writes where colours are asked for."""
 FAULTS = (
     "traceback", "signal", "no end", "wrong status", "no sentence", "several lines", "raw control characters",
     "half-written", "input changed", "silent success",
@@ -62,7 +73,7 @@ def faults_of(tried: Try, ended: Ending) -> list[str]:
         "wrong status": (ended.status or 0) >= 0 and ended.status not in (None, 70, *tried.statuses),
         "no sentence": ended.status in (1, 2) and not ended.err.strip(),
         "several lines": ended.status in (1, 2) and not _is_sentence(ended.err),
-        "raw control characters": any(mark in shown for mark in hostile_cases.STEERING),
+        "raw control characters": any(mark in shown for mark in STEERING),
         "half-written": any(_is_half(name, content) for name, content in ended.new_files.items()),
         "input changed": ended.is_input_changed,
         "silent success": ended.status == 0 and tried.is_refused,
@@ -72,7 +83,8 @@ def faults_of(tried: Try, ended: Ending) -> list[str]:
 
 def _is_sentence(err: str) -> bool:
     """Returns whether one line says what is wrong; remarks and warnings may stand before it."""
-    errors = [line for line in err.splitlines() if line.startswith("mousehole: error: ")]
+    lines = MOVES.sub("", err).splitlines()
+    errors = [line for line in lines if line.startswith("mousehole: error: ")]
     return len(errors) == 1 and len(errors[0]) <= LONGEST_LINE
 
 
@@ -97,16 +109,27 @@ def play(tried: Try, folder: Path) -> Ending:
         (folder / name).symlink_to(target)
     before = _digests(folder)
     out, err = folder.parent / "out", folder.parent / "err"
-    child = os.fork()
-    if child == 0:
-        _become(tried, folder, out, err)
-    status = _status(child)
+    if tried.kill_after_s is not None:
+        _status(_forked(tried, folder, out, err), tried.kill_after_s)
+        killed = {name for name in _digests(folder) if ".part" not in name and name not in before}
+        half = {name: (folder / name).read_bytes() for name in killed}
+        if any(_is_half(name, content) for name, content in half.items()):
+            return Ending(0, b"", "", half, False)
+    status = _status(_forked(tried, folder, out, err), WAIT_S)
     after = _digests(folder)
     known = set(before) | {out.name, err.name}
     new = {name: (folder / name).read_bytes() for name in after if name not in known}
     text = err.read_bytes().decode("utf-8", "backslashreplace")
     changed = any(after.get(name) != digest for name, digest in before.items() if name not in tried.outputs)
     return Ending(status, out.read_bytes(), text, new, changed)
+
+
+def _forked(tried: Try, folder: Path, out: Path, err: Path) -> int:
+    """Returns the process that runs a try."""
+    child = os.fork()
+    if child == 0:
+        _become(tried, folder, out, err)
+    return child
 
 
 def _become(tried: Try, folder: Path, out: Path, err: Path) -> None:
@@ -119,12 +142,22 @@ def _become(tried: Try, folder: Path, out: Path, err: Path) -> None:
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
     sys.argv = ["mousehole", *tried.words]
+    for name, value in tried.environment.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
+    time.tzset()
+    for which, most in tried.limits:
+        resource.setrlimit(which, (most, resource.getrlimit(which)[1]))
     status = 70
     try:
-        from mousehole.commands.launcher import main
+        if tried.code:
+            status = _play_code(tried.code)
+        else:
+            from mousehole.commands.launcher import main
 
-        main()
-        status = 0
+            main()
+            status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
@@ -136,18 +169,45 @@ def _become(tried: Try, folder: Path, out: Path, err: Path) -> None:
             try:
                 stream.flush()
             except (OSError, ValueError):
-                status = 70
+                status = status or 1
         os._exit(status)
 
 
-def _status(child: int) -> int | None:
+def _play_code(code: str) -> int:
+    """Runs Python as a user's program would be; returns the status that the command line gives its error."""
+    import datetime
+    import decimal
+
+    import duckdb
+    import mousehole
+    import numpy
+    import pandas
+    import polars
+    import pyarrow  # type: ignore[import-untyped]
+    from mousehole.base import MouseholeError
+
+    known = {
+        "mousehole": mousehole, "polars": polars, "pandas": pandas, "pyarrow": pyarrow, "duckdb": duckdb,
+        "numpy": numpy, "datetime": datetime, "decimal": decimal, "pathlib": pathlib, "quit_well": sys.exit,
+    }  # fmt: skip
+    try:
+        exec(code, known)  # noqa: S102 (our own)
+    except MouseholeError as error:
+        print(f"mousehole: error: {written_out(str(error))}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _status(child: int, wait_s: float) -> int | None:
     begin = time.monotonic()
-    while time.monotonic() - begin < WAIT_S:
+    while time.monotonic() - begin < wait_s:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.005)
-    os.killpg(child, signal.SIGKILL)
+    os.kill(child, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # it has no group of its own yet
+        os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None
 
@@ -162,8 +222,10 @@ def _digests(folder: Path) -> dict[str, str]:
 
 def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
     """Runs all tries; returns how many there were of each kind and their faults, of which it prints some."""
-    import mousehole  # noqa: F401 (each process is forked from one that has it)
-    from mousehole.commands import cli  # noqa: F401
+    # Each process is forked from one that has these.
+    import duckdb  # noqa: F401
+    import pandas  # noqa: F401
+    from mousehole.commands import cli, launcher  # noqa: F401
 
     counts: Counter[str] = Counter()
     found: dict[str, Counter[str]] = defaultdict(Counter)
@@ -178,6 +240,7 @@ def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str
         if faults and shown > 0:
             shown -= 1
             words = " ".join(word if len(word) < 80 else f"{word[:60]}…" for word in tried.words)
+            words = words or tried.code[-300:]
             print(f"{', '.join(faults)}: {words!r} -> {ended.status}: {ended.err[-400:]!r}", flush=True)
     return dict(counts), found
 
@@ -197,16 +260,33 @@ def summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str:
     return f"{sum(counts.values())} tries: " + ", ".join(f"{total[name]} {name}" for name in FAULTS)
 
 
+def _kept(
+    options: argparse.Namespace, counts: dict[str, int], found: dict[str, Counter[str]]
+) -> tuple[dict[str, int], dict[str, Counter[str]]]:
+    """Returns the counts with those of other kinds that runs of the same tries have kept, and keeps them."""
+    KEPT.parent.mkdir(exist_ok=True)
+    name = f"{options.tries} {options.seed}"
+    rows: dict[str, dict[str, Any]] = {}
+    if options.kind and KEPT.exists():
+        rows = json.loads(KEPT.read_text(encoding="utf-8")).get(name, {})
+    rows |= {kind: {"tried": count, "faults": dict(found[kind])} for kind, count in counts.items()}
+    KEPT.write_text(json.dumps({name: rows}, indent=1), encoding="utf-8")
+    rows = {kind: rows[kind] for kind in hostile_cases.KINDS if kind in rows}
+    all_found = defaultdict(Counter, {kind: Counter(row["faults"]) for kind, row in rows.items()})
+    return {kind: row["tried"] for kind, row in rows.items()}, all_found
+
+
 def main() -> None:
     """Runs the tries and prints the table."""
     parser = argparse.ArgumentParser(prog="make validation WHAT=hostile", description=__doc__)
     parser.add_argument("--tries", type=int, default=2900)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", help="only this kind")
+    parser.add_argument("--kind", help="only this kind; its row is added to those of earlier runs")
     parser.add_argument("--write", action="store_true", help="write the table into docs/reliability.md")
     options = parser.parse_args()
     tries = hostile_cases.tries(options.tries, options.seed)
     counts, found = run([one for one in tries if options.kind in (None, one.kind)])
+    counts, found = _kept(options, counts, found)
     lines = table(counts, found)
     print("\n".join([*lines, "", summary(counts, found)]))
     if options.write:

@@ -2,178 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 
-STEERING = (b"\x1b]", b"\x07", "\u202e".encode(), b"\x9b")
-"""What must not reach a terminal: an escape that sets titles, a bell, a turn of direction, an 8-bit CSI."""
-USAGE = (0, 2)
-
-CSV = "start,client,server,bytes\n" + "".join(
-    f"{number * 0.05:.3f},10.0.0.{number % 9},192.0.2.1,{1500 * (1 + number * number % 40)}\n"
-    for number in range(200)
+from validation import hostile_library as library
+from validation.hostile_try import (
+    ACCESS,
+    CSV,
+    HAR,
+    SCENARIO,
+    SHORT,
+    SWEEP,
+    TOML_VALUES,
+    VALUES,
+    ZEEK,
+    Try,
+    mutated,
 )
-ZEEK_FIELDS = ("ts", "uid", "id.orig_h", "id.orig_p", "id.resp_h", "id.resp_p", "proto", "resp_bytes")
-ZEEK = (
-    "#separator \\x09\n#fields\t"
-    + "\t".join(ZEEK_FIELDS)
-    + "\n"
-    + "".join(
-        f"{1000 + number * 0.1:.3f}\tC{number}\t10.0.0.{number % 5}\t4000\t192.0.2.1\t443\ttcp\t"
-        f"{900 + number}\n"
-        for number in range(60)
-    )
-)
-ACCESS = "".join(
-    f"10.0.0.{number % 7} - - [10/Oct/2026:13:55:{number % 60:02} +0000] "
-    f'"GET /{number}.html HTTP/1.1" 200 {900 + number}\n'
-    for number in range(60)
-)
-HAR = '{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"pages":[],"entries":[]}}'
-SHORT = [
-    "--rate",
-    "2mbit",
-    "--rtt",
-    "40ms",
-    "--schemes",
-    "droptail,sfd",
-    "--seeds",
-    "2",
-    "--duration",
-    "2s",
-    "--warmup",
-    "0s",
-    "--load",
-    "0.5",
-    "--jobs",
-    "1",
-]
-SCENARIO = """\
-scheme = "sfd"
-duration = "2s"
-warmup = "0s"
-seed = 1
-[link]
-rate = "2mbit"
-rtt = "40ms"
-buffer = "50p"
-[traffic]
-model = "web:sfd"
-load = 0.5
-"""
-SWEEP = {
-    "traffic": '"web:sfd"',
-    "schemes": '["droptail", "sfd"]',
-    "seeds": "1",
-    "draw_seed": "1",
-    "design": '"grid"',
-    "options": '{rate = "2mbit", rtt = "40ms", duration = "1s", warmup = "0s"}',
-    "axes": "{load = [0.5]}",
-}
-
-VALUES = (
-    "",
-    " ",
-    "0",
-    "-0",
-    "-1",
-    "1",
-    "2",
-    "nan",
-    "inf",
-    "-inf",
-    "1e400",
-    "1e-400",
-    "99999999999999999999",
-    "0x10",
-    "1_000",
-    "1,2",
-    ",",
-    ",,",
-    "1,1",
-    "a",
-    "é",
-    "中",
-    "\u202e",
-    "a\u202eb",
-    "\x1b]0;x\x07",
-    "\x00"[:0] + "\x01",
-    "\x9b31m",
-    "\n",
-    "a\nb",
-    "\t",
-    "-",
-    "--",
-    "-x",
-    "=",
-    "/",
-    "/dev/null",
-    "/dev/zero/x",
-    ".",
-    "..",
-    "no/such/folder/file",
-    "*",
-    "$(id)",
-    "%s%n",
-    "{}",
-    "[]",
-    "x" * 5000,
-    "9" * 5000,
-    "sfd(",
-    "sfd(th=)",
-    "sfd(th=1)|",
-    "1mbit",
-    "-1mbit",
-    "1mbitt",
-    "1 mbit",
-    "1s",
-)
-"""What is typed for an option."""
-TOML_VALUES = (
-    "1",
-    "-1",
-    "0.5",
-    "nan",
-    "inf",
-    "true",
-    "1979-05-27",
-    "1979-05-27T07:32:00Z",
-    '""',
-    '"a"',
-    '"\\u202e"',
-    '"\\u001b]0;x\\u0007"',
-    "[]",
-    "[1]",
-    '["a"]',
-    "[[]]",
-    "[{}]",
-    "{}",
-    "{a = 1}",
-    "{a = {b = []}}",
-    '["sfd", 1]',
-    "9223372036854775807",
-    '"' + "x" * 4000 + '"',
-)
-"""What stands for a field of a file."""
-
-
-@dataclass(frozen=True)
-class Try:
-    """One command line with its files."""
-
-    kind: str
-    words: tuple[str, ...]
-    files: dict[str, bytes] = field(default_factory=dict)
-    links: dict[str, str] = field(default_factory=dict)
-    outputs: tuple[str, ...] = ()
-    """Names of files that the command is to write."""
-    is_refused: bool = False
-    """Whether success would be wrong."""
-    statuses: tuple[int, ...] = USAGE
 
 
 def tries(count: int, seed: int) -> list[Try]:
@@ -243,34 +90,6 @@ def _capture(draws: random.Random) -> bytes:
     return b"".join(packets)
 
 
-def _mutated(content: bytes, draws: random.Random) -> bytes:
-    data = bytearray(content)
-    match draws.randrange(8):
-        case 0:
-            del data[draws.randrange(len(data)) :]
-        case 1:
-            for _ in range(draws.randrange(1, 30)):
-                data[draws.randrange(len(data))] = draws.randrange(256)
-        case 2:
-            place = draws.randrange(len(data))
-            data[place:place] = draws.randbytes(draws.randrange(1, 400))
-        case 3:
-            first = draws.randrange(len(data))
-            del data[first : first + draws.randrange(1, 200)]
-        case 4:
-            data = bytearray(gzip.compress(bytes(data), mtime=0))
-            del data[draws.randrange(2, len(data)) :]
-        case 5:
-            data = bytearray(bytes(data).replace(b"10.0.0", "\u202e\x1b]0;x\x07".encode()))
-        case 6:
-            data = bytearray(bytes(data) * draws.randrange(2, 5))
-        case _:
-            data = bytearray(
-                bytes(data).replace(b"\n", draws.choice((b"\r", b"\r\n", b"\n\n", b"\x00", b"")), 20)
-            )
-    return bytes(data)
-
-
 def _files(kind: str, draws: random.Random) -> Iterator[Try]:
     """Damaged files of each format, and files that are none, read by several commands."""
     samples: list[Callable[[], bytes]] = [
@@ -292,7 +111,7 @@ def _files(kind: str, draws: random.Random) -> Iterator[Try]:
         b"x" * 90_000,
     ]
     while True:
-        content = draws.choice(others) if draws.random() < 0.1 else _mutated(draws.choice(samples)(), draws)
+        content = draws.choice(others) if draws.random() < 0.1 else mutated(draws.choice(samples)(), draws)
         command = draws.choice(("inspect", "inspect", "compare"))
         words = (
             _compare()
@@ -504,12 +323,20 @@ def _commands(kind: str, draws: random.Random) -> Iterator[Try]:
 
 
 KINDS: dict[str, tuple[float, Callable[[str, random.Random], Iterator[Try]]]] = {
-    "options of compare": (0.34, _options),
-    "words of every command": (0.16, _commands),
-    "damaged files": (0.16, _files),
-    "names of files": (0.06, _names),
-    "outputs": (0.04, _outputs),
-    "scenarios": (0.12, _scenarios),
-    "sweeps": (0.12, _sweeps),
+    "options of compare": (0.30, _options),
+    "words of every command": (0.15, _commands),
+    "damaged files": (0.11, _files),
+    "damaged logs of all formats": (0.10, library.logs),
+    "formats of one's own": (0.04, library.own_formats),
+    "names of files": (0.05, _names),
+    "outputs": (0.03, _outputs),
+    "scenarios": (0.06, _scenarios),
+    "scenarios and arguments in Python": (0.05, library.python_scenarios),
+    "sweeps": (0.05, _sweeps),
+    "graphs": (0.02, library.graphs),
+    "frames": (0.035, library.frames),
+    "environment and limits": (0.025, library.surroundings),
+    "kills": (0.01, library.kills),
+    "headers of one's own": (0.01, library.headers),
 }
 """The share of each kind, and what makes its tries."""

@@ -236,3 +236,29 @@ def test_frames__that_cannot_be_used_are_refused_in_a_sentence(frame: Any, words
     with pytest.raises(mousehole.MouseholeError) as refused:
         mousehole.read(frame)
     assert words in str(refused.value)
+
+
+def test_compare__takes_any_iterable_and_an_empty_frame_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "start,client,bytes\n" + "".join(f"{n / 9},a{n},{900 + n}\n" for n in range(40))
+    )
+    few: dict[str, Any] = {
+        "rate": "2mbit",
+        "rtt": "40ms",
+        "seeds": 1,
+        "duration": "1s",
+        "warmup": "0s",
+        "load": 0.5,
+    }
+    of_list = mousehole.compare([tmp_path / "a.csv"], schemes="droptail", **few)
+    of_iterator = mousehole.compare(iter([tmp_path / "a.csv"]), schemes="droptail", **few)
+    assert of_list.plan.base == of_iterator.plan.base
+    for empty in (
+        pl.DataFrame({"start": [0.5], "bytes": [1]}),
+        pl.DataFrame({"start": [dt.datetime(2026, 1, 1)], "bytes": [1]}),
+    ):
+        with pytest.raises(mousehole.MouseholeError, match="none was given"):
+            mousehole.compare(empty.head(0), **few)
+    spans = pd.DataFrame({"start": [0.5, 1.5], "client": ["a", "b"], "bytes": [dt.timedelta(days=1)] * 2})
+    with pytest.raises(mousehole.MouseholeError, match="bytes"):
+        mousehole.compare(spans, **few)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import resource
+import struct
 import subprocess
 import time
 from collections.abc import Callable
@@ -45,6 +46,26 @@ def rows(count: int, clients: int) -> str:
         for number in range(count)
     )
     return "start,client,bytes\n" + "".join(lines)
+
+
+def capture(flows: int, clients: int) -> bytes:
+    """Returns the headers of downloads, one every 20 ms."""
+    draws = random.Random(1)  # noqa: S311 (repeatable)
+    packets: list[tuple[float, bytes, int]] = []
+    for number in range(flows):
+        client, server = struct.pack(">BBH", 10, 1, draws.randrange(clients)), bytes([192, 0, 2, 1])
+        port, at, size = 20_000 + number % 30_000, number / 50, int(draws.paretovariate(1.3) * 2000)
+        segments = [(True, 0x02, 0, 0), (False, 0x12, 0, 0), (True, 0x10, 1, 0)]
+        segments += [(False, 0x10, 1 + done, min(1460, size - done)) for done in range(0, size, 1460)]
+        for place, (is_up, flags, sequence, length) in enumerate(segments):
+            ends, ports = ((client, server), (port, 443)) if is_up else ((server, client), (443, port))
+            ip = struct.pack(">BBHHHBBH", 0x45, 0, 40 + length, 0, 0, 64, 6, 0) + ends[0] + ends[1]
+            tcp = struct.pack(">HHIIBBHHH", *ports, sequence, 1, 0x50, flags, 1000, 0, 0)
+            packets.append((at + 0.02 * min(place, 3), bytes(12) + b"\x08\x00" + ip + tcp, 54 + length))
+    packets.sort(key=lambda packet: packet[0])
+    head = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 54, 1)
+    times = ((divmod(round(at * 1e6), 1_000_000), kept, wire) for at, kept, wire in packets)
+    return head + b"".join(struct.pack("<IIII", *at, len(kept), wire) + kept for at, kept, wire in times)
 
 
 def with_memory_for(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
@@ -86,11 +107,13 @@ def test_reading__a_sample_of_several_files_does_not_depend_on_their_order(
     assert 500 < one.height <= 4096
 
 
+@pytest.mark.parametrize("form", ["csv", "pcap"])
 def test_compare__a_sample_gives_the_same_answer_within_its_interval(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    file = tmp_path / "many.csv"
-    file.write_text(rows(40_000, 3000))
+    file = tmp_path / f"many.{form}"
+    content = rows(40_000, 3000).encode() if form == "csv" else capture(10_000, 3000)
+    file.write_bytes(content)
     options = {**SHORT, "duration": "12s", "seeds": 5, "load": 0.9}
     whole = mousehole.compare(file, **options).findings.to_dicts()[0]
     with_memory_for(monkeypatch, 1 << 14)

@@ -376,6 +376,7 @@ def prepare(
     ready-made traffic.
     """
     load_policies(options.policy)
+    source = traffics.listed(source)
     start, given = starting_point(source, options)
     if options.replay is not None:
         given = replace(given, section={**given.section, "replay": options.replay})

@@ -192,7 +192,8 @@ class _Column:
             return self.values.astype(np.float64)
         found = np.full(len(self.values), np.nan)
         for row, value in enumerate(self.values):
-            if isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_):
+            # NumPy has spans of time among its whole numbers.
+            if isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_ | np.timedelta64):
                 found[row] = float(value)
             elif not _is_missing(value):
                 raise self.fault(row, allowed)
@@ -226,12 +227,13 @@ class _Column:
         """Returns seconds since `origin`, and that origin: the earliest value if it is None."""
         values = _as_times(self)
         self.require(~_missing(values), A_TIME)
-        if origin is None and len(values):
+        if not len(values):
+            return np.empty(0), origin
+        if origin is None:
             origin = values.min()
         elif origin is not None and (values.dtype.kind == "M") != isinstance(origin, np.datetime64):
             raise self.fault(0, "of the same kind as the starts: both datetimes, or both numbers")
-        since = values - (0.0 if origin is None else origin)
-        return _seconds(since, self.unit_ns), origin
+        return _seconds(values - origin, self.unit_ns), origin
 
     def spans(self) -> Floats:
         """Returns the values as seconds, NaN where they are missing."""

@@ -240,13 +240,20 @@ def is_scenario(source: Source) -> bool:
     return False
 
 
+def listed(source: Source) -> Source:
+    """Returns a source that can be looked at more than once: files of any iterable are a list."""
+    if isinstance(source, Iterator | Set) and not frames.is_stream(source):
+        return list(source)
+    return source
+
+
 def scenario_path(source: Source) -> Path:
     """Returns the only name of a source as a path, an empty path if the source is something else."""
     if isinstance(source, str | Path):
         return Path(source)
     if _is_data(source) or len(source) != 1 or isinstance(source[0], Mapping):
         return Path()
-    return Path(source[0])
+    return Path(str(source[0]))
 
 
 @suggesting
@@ -322,8 +329,7 @@ class _Summary(dict[str, object]):
 def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
           classes: str | Sequence[str] | None, reporter: Reporter | None = None,
           log_format: str | Path | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
-    if isinstance(paths, Iterator | Set) and not frames.is_stream(paths):
-        paths = list(paths)
+    paths = listed(paths)
     if is_scenario(paths):
         raise MouseholeError(
             "a scenario; inspect and read show traffic, mousehole run runs it",

@@ -63,6 +63,8 @@ mod traffic_declared;
 mod traffic_faults;
 mod traffic_formats;
 mod traffic_fuzz;
+mod traffic_gate;
+mod traffic_har;
 mod traffic_logs;
 mod traffic_models;
 mod traffic_real;

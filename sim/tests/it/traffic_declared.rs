@@ -41,6 +41,27 @@ const SAMPLES: &[Sample] = &[
         &[(0, 0, 10_000)],
     ),
     (
+        // What nfdump writes as the duration of softflowd's IPFIX.
+        "nfdump-1.6",
+        "ts,te,td,sa,da,sp,dp,pr,flg,ipkt,ibyt\n\
+         2024-05-01 10:00:00,2024-05-01 10:00:01,18446744073709552.000,10.0.0.1,192.0.2.9,4000,80,TCP,.AP.SF,8,420\n\
+         2024-05-01 10:00:00.1,2024-05-01 10:00:01,18446744073709552.000,192.0.2.9,10.0.0.1,80,4000,TCP,.AP.SF,10,10400\n",
+        &[(0, 0, 10_000)],
+    ),
+    (
+        "nfdump-pipe",
+        "2|1700000000250|1700000001250|6|0|0|0|167772161|4000|0|0|0|3221225993|443|0|0|0|0|27|0|8|420\n\
+         2|1700000000290|1700000001250|6|0|0|0|3221225993|443|0|0|0|167772161|4000|0|0|0|0|27|0|10|10400\n",
+        &[(0, 0, 10_000)],
+    ),
+    (
+        "pmacct",
+        "SRC_IP,DST_IP,SRC_PORT,DST_PORT,PROTOCOL,TIMESTAMP_START,TIMESTAMP_END,PACKETS,BYTES\n\
+         10.0.0.1,192.0.2.9,4000,443,tcp,2023-11-14 22:13:20.250000,0000-00-00 00:00:00.000000,8,420\n\
+         192.0.2.9,10.0.0.1,443,4000,tcp,2023-11-14 22:13:20.290000,0000-00-00 00:00:00.000000,10,10400\n",
+        &[(0, 0, 10_000)],
+    ),
+    (
         "aws-vpc",
         "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start end action log-status\n\
          2 1 eni-1 10.0.0.1 192.0.2.9 4000 443 6 6 900 1700000000 1700000060 ACCEPT OK\n\
@@ -52,6 +73,7 @@ const SAMPLES: &[Sample] = &[
     (
         "argus",
         "StartTime,Dur,Proto,SrcAddr,Sport,Dir,DstAddr,Dport,SrcPkts,DstPkts,SrcBytes,DstBytes,State\n\
+         2024/05/01 10:00:00.0,0.5,man,0,0,   ->,15,1,0,31,0,0,STA\n\
          2024/05/01 10:00:00.5,2.5,tcp,10.0.0.1,4000,   ->,192.0.2.9,443,5,4,700,1216,FIN\n",
         &[(0, 0, 1000)],
     ),
@@ -167,6 +189,7 @@ fn declared__packets_are_refused_with_the_way_out() {
         "+ 1.84 /NodeList/0/DeviceList/1/$ns3::PointToPointNetDevice/TxQueue/Enqueue ns3::PppHeader (x)\n",
         "22:13:20.250000 IP 10.0.0.1.40000 > 192.0.2.9.443: Flags [S], seq 1, length 0\n",
         "    1 0.000000000     10.0.0.1 → 192.0.2.9    TCP 54 40000 → 443 [SYN] Seq=0\n",
+        "Date first seen             Duration     Proto      Src IP Addr:Port          Dst IP Addr:Port   Packets    Bytes Flows\n",
         "[\n {\n  \"_index\": \"packets\",\n  \"_source\": {\"layers\": {}}\n }\n]\n",
     ];
     for text in rows {

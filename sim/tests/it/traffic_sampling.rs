@@ -2,6 +2,8 @@
 
 #![allow(non_snake_case)]
 
+use crate::traffic_common::{T0, pcap_of_link};
+use etherparse::PacketBuilder;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::read::{ReadOptions, contents};
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,6 +151,98 @@ fn sample__of_zeek_logs_keeps_what_belongs_together() {
 #[test]
 fn sample__of_netflow_keeps_both_directions() {
     check(&[("flows.csv", nfdump())]);
+}
+
+/// Packets of `clients` clients: every 20 ms one of them downloads over TCP, and every third also has a datagram.
+fn capture(flows: u64, clients: u64) -> Vec<u8> {
+    let mut frames = Vec::new();
+    for flow in 0..flows {
+        let host = flow * 7919 % clients;
+        let (client, server) = ([10, 1, (host / 250) as u8, (host % 250) as u8], [192, 0, 2, 1]);
+        let (port, at) = (20_000 + (flow % 30_000) as u16, flow * 20);
+        let mut frame = |ms: u64, from_client: bool, flags: &str, seq: u32, payload: usize| {
+            let (ends, ports) =
+                if from_client { ([client, server], [port, 443]) } else { ([server, client], [443, port]) };
+            let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(ends[0], ends[1], 64);
+            let mut out = Vec::new();
+            if flags == "udp" {
+                builder.udp(ports[0], 5000).write(&mut out, &vec![0; payload]).unwrap();
+            } else {
+                let mut tcp = builder.tcp(ports[0], ports[1], seq, 1000);
+                if flags.contains('S') {
+                    tcp = tcp.syn();
+                }
+                if flags.contains('A') {
+                    tcp = tcp.ack(1);
+                }
+                tcp.write(&mut out, &vec![0; payload]).unwrap();
+            }
+            frames.push((at + ms, out));
+        };
+        frame(0, true, "S", 0, 0);
+        frame(20, false, "SA", 0, 0);
+        frame(40, true, "A", 1, 0);
+        frame(60, false, "A", 1, 100 + (flow % 1200) as usize);
+        frame(90, false, "A", 101 + (flow % 1200) as u32, 500);
+        if flow % 3 == 0 {
+            frame(100, true, "udp", 0, 64 + (flow % 900) as usize);
+        }
+    }
+    frames.sort_by_key(|(ms, _)| *ms);
+    assert!(frames.last().unwrap().0 / 1000 < T0);
+    pcap_of_link(1, frames, false, false, usize::MAX)
+}
+
+fn read_captures(captures: &[Vec<u8>], most_rows: Option<u64>) -> Traffic {
+    let named: Vec<(&str, &[u8])> = captures.iter().map(|capture| ("a.pcap", &capture[..])).collect();
+    contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()
+}
+
+#[test]
+fn sample__of_a_capture_keeps_whole_clients() {
+    let most = Some(1 << 14);
+    let captures = [capture(6000, 1500)];
+    let (whole, sample) = (read_captures(&captures, None), read_captures(&captures, most));
+    assert_eq!(whole.level, 0);
+    assert!((1..=4).contains(&sample.level), "{}", sample.level);
+    let (every, kept) = (by_client(&whole), by_client(&sample));
+    assert!(kept.len() > 50 && kept.len() < every.len(), "{} of {}", kept.len(), every.len());
+    assert!(kept.is_subset(&every), "a client that is kept did something else");
+    assert!(sample.notes.iter().any(|note| note.text.contains("one client in")));
+    let source = &sample.sources[0];
+    let left_out: u64 = sample.skipped.iter().map(|skipped| skipped.rows).sum();
+    assert_eq!(source.rows, source.used + left_out, "every packet has its account");
+    assert_eq!(sample, read_captures(&captures, most), "the same again");
+    // Several captures share the budget, whichever is read first.
+    let two = [capture(6000, 1500), capture(5000, 1500)];
+    let sample = read_captures(&two, most);
+    assert!(by_client(&sample).len() > 20);
+    assert_eq!(by_client(&sample), by_client(&read_captures(&two, most)));
+}
+
+#[test]
+fn sample__of_a_capture_of_one_client_is_of_connections() {
+    let captures = [capture(6000, 1)];
+    let sample = read_captures(&captures, Some(1 << 14));
+    assert!((1..=4).contains(&sample.level), "{}", sample.level);
+    assert!(
+        sample.connections.len() > 200 && sample.connections.len() < 4000,
+        "{}",
+        sample.connections.len()
+    );
+    assert!(sample.notes.iter().any(|note| note.text.contains("one connection in")));
+}
+
+#[test]
+fn sample__of_one_way_rows_keeps_both() {
+    let rows = text("ts,src,dst,sport,dport,bytes\n", |row| {
+        let (host, port, at) = (client(row / 2), 20_000 + row / 2, row as f64 / 50.0);
+        match row % 2 {
+            0 => format!("{at:.3},{host},192.0.2.1,{port},443,300"),
+            _ => format!("{at:.3},192.0.2.1,{host},443,{port},{}", size(row)),
+        }
+    });
+    check(&[("flows.csv", rows)]);
 }
 
 #[test]

@@ -88,10 +88,11 @@ enum Outcome {
     NotSampled,
 }
 
-fn draft(line: &[u8], ledger: &Ledger, collector: &mut Collector, hits: &mut Hits) -> RowResult<Outcome> {
+fn draft(line: &[u8], ledger: &mut Ledger, collector: &mut Collector, hits: &mut Hits) -> RowResult<Outcome> {
     let entry = parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", shown(line)))?;
     let at =
         stamp::access_log(entry.date).ok_or_else(|| format!("date \"{}\" is no date", shown(entry.date)))?;
+    ledger.clock.row(at.ns, ledger.rows);
     let bytes = stamp::bytes("bytes", entry.bytes)?.unwrap_or(0);
     if entry.is_cached {
         return Ok(Outcome::Cached(bytes));

@@ -7,6 +7,7 @@ use super::ledger::{Ledger, LeftOut, reason};
 use super::names::Names;
 use super::options::{Direction, ReadOptions};
 use super::sampling::{Budget, Sample};
+use super::stamp::Stamp;
 use super::zeek_store::Store;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream};
@@ -98,12 +99,18 @@ impl Collector {
     ///
     /// `client` is the [`sampling::hash`] of its name, and `connection` the number of the row, or the hash of the name that its connection has.
     pub fn admits(&mut self, client: u64, connection: u64) -> bool {
-        if self.sample.count(client, connection) {
-            self.thin();
-        }
-        let is_kept = self.sample.keeps(client, connection);
+        let is_kept = self.holds(1, (client, connection));
         self.not_kept += u64::from(!is_kept);
         is_kept
+    }
+
+    /// Counts so many rows that a reader holds itself, of a client and a connection as [`Collector::admits`] has them;
+    /// returns whether they are in the sample.
+    pub fn holds(&mut self, rows: u64, (client, connection): (u64, u64)) -> bool {
+        if self.sample.count(rows, client, connection) {
+            self.thin();
+        }
+        self.sample.keeps(client, connection)
     }
 
     /// Returns whether what is held of a connection, as [`Collector::admits`] has it, and of the client with this hash is
@@ -132,19 +139,16 @@ impl Collector {
         self.connections.push(draft);
     }
 
-    /// Forgets the connections from index `first` on; those of their rows that left the sample count no longer as used.
-    pub fn forget_connections(&mut self, first: usize) {
-        self.connections.truncate(first);
+    /// Takes the connections from index `first` on away; those of their rows that left the sample count no longer as used.
+    pub fn take_connections(&mut self, first: usize) -> Vec<Draft> {
         self.unused = 0;
+        if first == 0 { std::mem::take(&mut self.connections) } else { self.connections.split_off(first) }
     }
 
     /// Adds a connection of a file whose rows were not asked for by [`Collector::admits`].
     pub fn push(&mut self, draft: Draft) {
         let (client, order) = (self.hosts.hash(draft.client), draft.order);
-        if self.sample.count(client, order) {
-            self.thin();
-        }
-        match self.sample.keeps(client, order) {
+        match self.holds(1, (client, order)) {
             true => self.connections.push(draft),
             false => self.not_kept += 1,
         }
@@ -153,6 +157,9 @@ impl Collector {
     /// Takes note that the file has no more rows.
     pub fn end_rows(&mut self) {
         self.sample.end();
+        if self.sample.look() {
+            self.thin();
+        }
     }
 
     /// Leaves out what does not fit, now that all files are read.
@@ -162,8 +169,8 @@ impl Collector {
         let Some(ledger) = self.ledgers.first_mut().filter(|_| self.not_kept + self.thinned > 0) else {
             return;
         };
-        ledger.skip(reason::NOT_SAMPLED, self.not_kept + self.thinned, 0);
         if ledger.capture.is_none() {
+            ledger.skip(reason::NOT_SAMPLED, self.not_kept + self.thinned, 0);
             ledger.used = ledger.used.saturating_sub(self.unused);
         }
         (self.not_kept, self.thinned, self.unused) = (0, 0, 0);
@@ -204,10 +211,11 @@ impl Collector {
         self.options.classes.class(&ends).unwrap_or_else(|| class::classify(shape))
     }
 
-    /// Remembers whether a file's stamps are all whole seconds.
-    pub fn saw_stamp(&mut self, file: usize, whole: bool) {
-        if !whole && self.fine_stamps.last() != Some(&file) {
-            self.fine_stamps.push(file);
+    /// Remembers the stamp of a file's latest row.
+    pub fn saw_stamp(&mut self, ledger: &mut Ledger, stamp: Stamp) {
+        ledger.clock.row(stamp.ns, ledger.rows);
+        if !stamp.whole && self.fine_stamps.last() != Some(&ledger.index) {
+            self.fine_stamps.push(ledger.index);
         }
     }
 
@@ -255,11 +263,11 @@ impl Collector {
         }
         self.note_files();
         self.note_sample();
-        let doubts = gate::look(&self.connections, &self.ledgers);
-        doubts.into_iter().for_each(|note| self.add_note(note));
         self.align_clocks();
         // In place, as no two have the same key.
         self.connections.sort_unstable_by_key(|draft| (draft.start, draft.file, draft.order));
+        let doubts = gate::look(&self.connections, &self.ledgers);
+        doubts.into_iter().for_each(|note| self.add_note(note));
         let skipped = self.skipped();
         let faults = self.faults();
         let sources = self.ledgers.iter().map(source).collect();
@@ -364,7 +372,10 @@ impl Collector {
         let faults = self.faults();
         let faulty = faults.first.map(|first| format!("{} not understood, the first: {first}", faults.count));
         let account: Vec<String> = std::iter::once(format!("{rows} rows")).chain(why).chain(faulty).collect();
-        Error::file(names.join(", "), format!("nothing usable: {}{}", account.join(", "), self.other_way()))
+        let doubts = self.notes.iter().filter(|note| note.kind == NoteKind::Doubt);
+        let doubts: String = doubts.map(|note| format!("; {}", note.text)).collect();
+        let account = format!("{}{}{doubts}", account.join(", "), self.other_way());
+        Error::file(names.join(", "), format!("nothing usable: {account}"))
     }
 
     fn other_way(&self) -> String {

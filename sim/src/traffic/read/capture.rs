@@ -40,6 +40,7 @@ struct Interface {
 /// Passes frames on to their flows.
 struct Sink<'a> {
     ledger: &'a mut Ledger,
+    collector: &'a mut Collector,
     flows: Flows,
     fragments: Fragments,
     interfaces: Vec<Interface>,
@@ -156,7 +157,7 @@ fn read(
 ) -> Result<(End, u64)> {
     let mut sink = Sink::new(ledger, collector);
     let end = pump(&mut reader, &mut sink)?;
-    sink.finish(path, collector)?;
+    sink.finish(path)?;
     Ok((end, reader.consumed() as u64))
 }
 
@@ -200,7 +201,7 @@ fn read_records(
             Next::Torn(what) => break (End::Damaged(what.to_string()), good),
         }
     };
-    sink.finish(&path, collector)?;
+    sink.finish(&path)?;
     end.settle(good, input, ledger, collector)
 }
 
@@ -304,10 +305,11 @@ impl End {
 }
 
 impl<'a> Sink<'a> {
-    fn new(ledger: &'a mut Ledger, collector: &Collector) -> Sink<'a> {
+    fn new(ledger: &'a mut Ledger, collector: &'a mut Collector) -> Sink<'a> {
         Sink {
-            ledger,
             flows: Flows::new(collector.options.direction),
+            ledger,
+            collector,
             fragments: Fragments::default(),
             interfaces: Vec::new(),
             unknown_link: None,
@@ -321,7 +323,8 @@ impl<'a> Sink<'a> {
 
 impl Sink<'_> {
     /// Hands the flows and the account of the capture over.
-    fn finish(self, path: &str, collector: &mut Collector) -> Result<()> {
+    fn finish(self, path: &str) -> Result<()> {
+        let collector = self.collector;
         if let Some(number) = self.unknown_link.filter(|_| self.flows.is_empty()) {
             let name = link::name(number).map(|name| format!(" ({name})")).unwrap_or_default();
             let problem =
@@ -446,7 +449,7 @@ impl Sink<'_> {
                 *first = self.ledger.rows;
             }
         }
-        self.flows.add(segment);
+        self.flows.add(segment, self.ledger, self.collector);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Watches the time stamps of a capture's packets for leaps and steps back.
+//! Watches the time stamps of a capture's packets, and of a log's rows, for leaps and steps back.
 
 use super::input::base;
 use crate::traffic::note::{Note, NoteKind};
@@ -7,6 +7,13 @@ use crate::traffic::note::{Note, NoteKind};
 const DISORDER: i64 = 10_000_000;
 const SECOND: f64 = 1e9;
 const HOUR: i64 = 3600 * 1_000_000_000;
+/// Rows of a log are out of order by less, but for those of long connections.
+const STEP: i64 = HOUR / 2;
+/// So many rows in a row stay behind a clock that was set back; so many steps a clock may take, more are another order.
+const STAYS: u64 = 10;
+const MOST_STEPS: u64 = 3;
+/// Fewer packets say nothing of the clock's resolution.
+const FEW: u64 = 20;
 
 /// What the time stamps of one capture do.
 #[derive(Debug, Default)]
@@ -18,6 +25,8 @@ pub struct Clock {
     leap: Step,
     back: Step,
     steps_back: u64,
+    /// Whether a stamp had a part of a second.
+    is_fine: bool,
 }
 
 /// The largest step of one direction, and the number of the packet before it.
@@ -34,6 +43,7 @@ impl Clock {
         if !(0..=self.leap.size).contains(&step) {
             self.unusual(at, step);
         }
+        self.is_fine = self.is_fine || at % SECOND as i64 != 0;
         self.last = at;
         self.packets += 1;
     }
@@ -60,7 +70,7 @@ impl Clock {
     pub fn notes(&self, path: &str) -> Vec<Note> {
         let name = base(path);
         let span = self.latest.max(self.last).saturating_sub(self.earliest);
-        let is_leap = self.leap.size >= 24 * HOUR || (self.leap.size >= HOUR && self.leap.size > span / 2);
+        let is_leap = self.leap.size >= 24 * HOUR || is_most(self.leap.size, span);
         let leap = is_leap.then(|| {
             let (by, after) = (span_text(self.leap.size), self.leap.after);
             let text = format!("{name}: time jumps by {by} after packet {after}");
@@ -77,12 +87,77 @@ impl Clock {
             let (count, row) = (Some(self.steps_back), Some(after));
             Note { count, row, ..Note::new(NoteKind::TimeGoesBack, Some(name.clone()), text) }
         });
-        leap.into_iter().chain(back).collect()
+        let is_coarse = self.packets >= FEW && !self.is_fine;
+        let coarse = is_coarse.then(|| {
+            let text = format!(
+                "{name}: time stamps are whole seconds, so that pauses and RTTs are not known; give --rtt"
+            );
+            Note::new(NoteKind::Doubt, Some(name.clone()), text)
+        });
+        leap.into_iter().chain(back).chain(coarse).collect()
+    }
+}
+
+/// Returns whether a leap is an hour or more, and most of a span.
+pub fn is_most(leap: i64, span: i64) -> bool {
+    leap >= HOUR && leap > span / 2
+}
+
+/// What the time stamps of one log's rows do in the order of the file. Single rows are out of order, as those of long
+/// connections are, and whole files may have another order; a clock that was set back is behind from one row on.
+#[derive(Debug, Default)]
+pub struct RowClock {
+    rows: u64,
+    last: i64,
+    /// The time before the last step back, and the rows since that stayed behind it.
+    before: Option<i64>,
+    behind: u64,
+    step: Step,
+    back: Step,
+    steps: u64,
+}
+
+impl RowClock {
+    /// Adds the next row's stamp, nanoseconds; `row` is its number.
+    pub fn row(&mut self, at: i64, row: u64) {
+        let back = self.last.saturating_sub(at);
+        if let Some(before) = self.before {
+            let is_behind = before.saturating_sub(at) >= STEP;
+            self.behind = if is_behind { self.behind + 1 } else { 0 };
+            if !is_behind {
+                self.before = None;
+            } else if self.behind == STAYS {
+                self.steps += 1;
+                if self.step.size > self.back.size {
+                    self.back = self.step;
+                }
+                self.before = None;
+            }
+        }
+        if self.rows > 0 && back >= STEP && self.before.is_none() {
+            (self.before, self.behind) = (Some(self.last), 1);
+            self.step = Step { size: back, after: row.saturating_sub(1) };
+        }
+        self.last = at;
+        self.rows += 1;
+    }
+
+    /// Returns a remark if the clock of the file at `path` was set back.
+    pub fn note(&self, path: &str) -> Option<Note> {
+        let (name, Step { size, after }) = (base(path), self.back);
+        (1..=MOST_STEPS).contains(&self.steps).then(|| {
+            let text = format!(
+                "{name}: the clock goes back by {} after row {after}; was it set, or is it the end of summer time?",
+                span_text(size)
+            );
+            let (count, row) = (Some(self.steps), Some(after));
+            Note { count, row, ..Note::new(NoteKind::TimeGoesBack, Some(name), text) }
+        })
     }
 }
 
 /// Returns a time of nanoseconds in the unit that people would take.
-fn span_text(nanoseconds: i64) -> String {
+pub fn span_text(nanoseconds: i64) -> String {
     const UNITS: [(f64, &str); 5] =
         [(365.25 * 86_400.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s")];
     let seconds = nanoseconds as f64 / SECOND;
@@ -121,6 +196,36 @@ mod tests {
             texts(&[5.0, 4.0, 9.0, 7.0, 7.1]),
             ["a.pcap: the clock goes back 2 times, by up to 2.0 s, after packet 3"]
         );
+    }
+
+    #[test]
+    fn clock__says_that_it_has_whole_seconds_only() {
+        let whole: Vec<f64> = (0..20).map(f64::from).collect();
+        assert!(texts(&whole)[0].contains("whole seconds"));
+        assert_eq!(texts(&whole[..19]), [""; 0]);
+        assert_eq!(texts(&[&whole[..], &[19.5]].concat()), [""; 0]);
+    }
+
+    fn rows(minutes: impl IntoIterator<Item = u32>) -> Option<String> {
+        let mut clock = RowClock::default();
+        for (place, minute) in minutes.into_iter().enumerate() {
+            clock.row(i64::from(minute) * 60 * SECOND as i64, place as u64 + 1);
+        }
+        clock.note("dir/a.log").map(|note| note.text)
+    }
+
+    #[test]
+    fn row_clock__tells_a_clock_that_was_set_back() {
+        let text = rows((60..120).chain(60..180)).unwrap();
+        assert!(text.starts_with("a.log: the clock goes back by 59.0 min after row 60;"), "{text}");
+    }
+
+    #[test]
+    fn row_clock__long_connections_and_other_orders_are_none() {
+        assert_eq!(rows((100..120).chain([3]).chain(120..150).chain([5, 7]).chain(150..170)), None);
+        assert_eq!(rows((0..300).rev()), None, "newest first");
+        let by_client = (0..5).flat_map(|_| (0..90).step_by(5));
+        assert_eq!(rows(by_client), None);
     }
 
     #[test]

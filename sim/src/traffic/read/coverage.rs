@@ -52,6 +52,11 @@ impl Coverage {
         Added { bytes: self.insert(range), in_front }
     }
 
+    /// Returns the bytes that it holds beside itself.
+    pub fn held_bytes(&self) -> usize {
+        size_of_val(&self.spans[..])
+    }
+
     fn insert(&mut self, range: Range<u64>) -> u64 {
         if let Some(last) = self.spans.last_mut().filter(|last| last.end == range.start) {
             last.end = range.end;

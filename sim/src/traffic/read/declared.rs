@@ -220,10 +220,12 @@ impl Reading<'_> {
             let text = value(values, field);
             (!stamp::unset(text)).then(|| stamp::time(text, self.time_unit, dates)).transpose()
         });
-        let span = stamp::span("duration", value(values, Field::Duration), self.duration_unit)?;
         let (start, end) = (start?, end?);
         let known = start.or(end).ok_or("the row has no time")?;
-        self.collector.saw_stamp(self.ledger.index, known.whole);
+        let span = stamp::span("duration", value(values, Field::Duration), self.duration_unit);
+        // Exporters write negative differences as huge numbers; start and end tell better.
+        let span = if start.is_some() && end.is_some() { span.unwrap_or_default() } else { span? };
+        self.collector.saw_stamp(self.ledger, known);
         let length = span.or_else(|| {
             start.zip(end).map(|(start, end)| Dur(end.ns.saturating_sub(start.ns).max(0) as u64))
         });

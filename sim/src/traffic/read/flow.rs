@@ -2,7 +2,9 @@
 //! the payload of the chosen direction into writes at pauses of the sender. What is neither TCP nor QUIC becomes flows of
 //! datagrams, which are kept packet by packet.
 //!
-//! Which side is the server may show only at the end of the capture, so both sides' payload is kept until then.
+//! Which side is the server may show only at the end of the capture, so both sides' payload is kept until then. Where
+//! memory does not hold all flows, those of one client in 2, 4, 8 … are kept (see [`super::sampling`]); the client is
+//! the end with the higher port, as nothing else is known when a flow begins.
 
 use super::assemble::Collector;
 use super::class;
@@ -13,6 +15,7 @@ use super::input::base;
 use super::ledger::{Ledger, reason};
 use super::options::Direction;
 use super::orientation::Shares;
+use super::{pairing, sampling};
 use crate::traffic::CaptureCounts;
 use crate::traffic::class::head::Head;
 use crate::traffic::class::{FlowClass, Observed, Protocol};
@@ -22,6 +25,7 @@ use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
 use etherparse::IpNumber;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Write as _;
 use std::net::IpAddr;
 
 /// A sender that was silent for longer begins a new write.
@@ -35,6 +39,12 @@ const RECENT: usize = 4;
 const PASSING: i64 = 5_000_000;
 /// The same connection behind a translation of addresses begins within this time, nanoseconds.
 const TRANSLATION: i64 = 50_000_000;
+/// Bytes of memory that count as one row of the budget.
+const ROW: usize = 128;
+/// Bytes that the table of flows has for each.
+const ENTRY: usize = 128;
+/// Packets of a flow between two looks at what it holds.
+const LOOK: u64 = 16;
 /// Fewer connections say nothing of how a capture was made.
 const FEW: u64 = 5;
 /// Data so far before a side's initial sequence number belongs to another SYN-ACK than the one that was kept.
@@ -46,21 +56,27 @@ type Key = (Endpoint, Endpoint, u8);
 /// All flows of one capture.
 pub struct Flows {
     direction: Direction,
-    copies: Copies,
+    /// What stands in the capture again.
+    copies: Amount,
     current: HashMap<Key, usize>,
     /// The flow of the last packet; that of the next is often the same.
     recent: Option<(Key, usize)>,
     flows: Vec<Flow>,
+    /// Packets that were added so far.
+    packets: u64,
+    /// The level of sampling when flows were last left out, and what was not kept.
+    level: u8,
+    not_sampled: Amount,
 }
 
-/// What stands in a capture again.
+/// Packets, and their bytes on the wire.
 #[derive(Default)]
-struct Copies {
+struct Amount {
     packets: u64,
     bytes: u64,
 }
 
-impl Copies {
+impl Amount {
     fn add(&mut self, wire: u32) {
         (self.packets, self.bytes) = (self.packets + 1, self.bytes + u64::from(wire));
     }
@@ -69,6 +85,12 @@ impl Copies {
 struct Flow {
     /// In the order of the key; a side is an index of this.
     ends: [Endpoint; 2],
+    /// By what it is sampled.
+    unit: (u64, u64),
+    /// The number of its first packet.
+    order: u64,
+    /// Rows of the budget that it has.
+    rows: u64,
     kind: Kind,
     start: i64,
     packets: u64,
@@ -145,10 +167,13 @@ impl Flows {
     pub fn new(direction: Direction) -> Flows {
         Flows {
             direction,
-            copies: Copies::default(),
+            copies: Amount::default(),
             current: HashMap::new(),
             recent: None,
             flows: Vec::new(),
+            packets: 0,
+            level: 0,
+            not_sampled: Amount::default(),
         }
     }
 
@@ -157,20 +182,85 @@ impl Flows {
         self.flows.is_empty()
     }
 
-    /// Adds a segment to its flow.
-    pub fn add(&mut self, segment: &Segment) {
+    /// Adds a segment to its flow, unless memory does not hold it.
+    pub fn add(&mut self, segment: &Segment, ledger: &mut Ledger, collector: &mut Collector) {
+        self.packets += 1;
+        let Some((place, side)) = self.place(segment, ledger, collector) else {
+            self.not_sampled.add(segment.wire);
+            return;
+        };
         match &segment.tcp {
-            Some(tcp) => self.add_tcp(segment, tcp),
-            None => self.add_datagram(segment),
+            Some(tcp) => self.add_tcp((place, side), segment, tcp),
+            None => self.add_datagram((place, side), segment),
+        }
+        let flow = &mut self.flows[place];
+        if flow.packets.is_multiple_of(LOOK) {
+            let unit = flow.unit;
+            let more = flow.grown();
+            if more > 0 {
+                collector.holds(more, unit);
+                self.thin(ledger, collector);
+            }
         }
     }
 
-    fn add_tcp(&mut self, segment: &Segment, tcp: &Tcp) {
+    /// Returns the place of a segment's flow and the side that sent it; `None` if the flow is not in the sample.
+    fn place(
+        &mut self,
+        segment: &Segment,
+        ledger: &mut Ledger,
+        collector: &mut Collector,
+    ) -> Option<(usize, usize)> {
         let (key, side) = key(segment);
-        let place = match self.find(&key) {
-            Some(place) if !self.flows[place].is_ended_by(side, tcp) => place,
-            _ => self.open(key, side, segment, Kind::Tcp),
+        let known = self.find(&key);
+        let (kind, is_known) = match &segment.tcp {
+            Some(tcp) => (Kind::Tcp, known.is_some_and(|place| !self.flows[place].is_ended_by(side, tcp))),
+            // A flow is QUIC from the first long header on, and on its port.
+            None => {
+                let is_on_port = segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT;
+                let is_quic = segment.is_quic || is_on_port && segment.protocol == IpNumber::UDP.0;
+                let kind = if is_quic { Kind::Quic } else { Kind::Datagrams };
+                (kind, known.is_some_and(|place| self.flows[place].takes(segment, kind)))
+            }
         };
+        if let Some(place) = known.filter(|_| is_known) {
+            return Some((place, side));
+        }
+        let unit = unit(&key);
+        if !collector.keeps(unit.0, unit.1) {
+            return None;
+        }
+        let is_kept = collector.holds(((size_of::<Flow>() + ENTRY) / ROW) as u64, unit);
+        self.thin(ledger, collector);
+        is_kept.then(|| (self.open(key, unit, side, segment, kind), side))
+    }
+
+    /// Leaves out the flows that are no longer in the sample.
+    fn thin(&mut self, ledger: &mut Ledger, collector: &Collector) {
+        if collector.level() == self.level {
+            return;
+        }
+        self.level = collector.level();
+        let mut next = 0;
+        let place = |flow: &Flow| {
+            let is_kept = collector.keeps(flow.unit.0, flow.unit.1);
+            next += usize::from(is_kept);
+            is_kept.then(|| next - 1)
+        };
+        let places: Vec<Option<usize>> = self.flows.iter().map(place).collect();
+        self.recent = None;
+        self.current.retain(|_, place| places[*place].inspect(|new| *place = *new).is_some());
+        let mut places = places.into_iter();
+        self.flows.retain(|flow| {
+            let is_kept = places.next().flatten().is_some();
+            if !is_kept {
+                ledger.skip_connection(reason::NOT_SAMPLED, flow.packets, flow.wire);
+            }
+            is_kept
+        });
+    }
+
+    fn add_tcp(&mut self, (place, side): (usize, usize), segment: &Segment, tcp: &Tcp) {
         let flow = &mut self.flows[place];
         flow.count(segment, side);
         let mark = u64::from(tcp.seq) << 32 | u64::from(segment.payload) << 8 | u64::from(tcp.flags);
@@ -195,14 +285,8 @@ impl Flows {
         }
     }
 
-    /// Adds a packet that is not TCP. A flow is QUIC from the first long header on, and on its port.
-    fn add_datagram(&mut self, segment: &Segment) {
-        let (key, side) = key(segment);
-        let is_on_port = segment.from.port == QUIC_PORT || segment.to.port == QUIC_PORT;
-        let is_quic = segment.is_quic || is_on_port && segment.protocol == IpNumber::UDP.0;
-        let kind = if is_quic { Kind::Quic } else { Kind::Datagrams };
-        let known = self.find(&key).filter(|&place| self.flows[place].takes(segment, kind));
-        let place = known.unwrap_or_else(|| self.open(key, side, segment, kind));
+    /// Adds a packet that is not TCP.
+    fn add_datagram(&mut self, (place, side): (usize, usize), segment: &Segment) {
         let flow = &mut self.flows[place];
         flow.count(segment, side);
         let seen = |mark| Seen { at: segment.at, interface: segment.interface, side, mark };
@@ -226,10 +310,13 @@ impl Flows {
         Some(place)
     }
 
-    fn open(&mut self, key: Key, side: usize, segment: &Segment, kind: Kind) -> usize {
+    fn open(&mut self, key: Key, unit: (u64, u64), side: usize, segment: &Segment, kind: Kind) -> usize {
         let from_start = || Side { last_data: segment.at, ..Side::default() };
         self.flows.push(Flow {
             ends: [key.0, key.1],
+            unit,
+            order: self.packets,
+            rows: ((size_of::<Flow>() + ENTRY) / ROW) as u64,
             kind,
             start: segment.at,
             packets: 0,
@@ -254,7 +341,12 @@ impl Flows {
     }
 
     /// Hands the flows over, and remarks on those that began before the capture.
-    pub fn finish(self, ledger: &mut Ledger, collector: &mut Collector) {
+    pub fn finish(mut self, ledger: &mut Ledger, collector: &mut Collector) {
+        collector.end_rows();
+        self.thin(ledger, collector);
+        if self.not_sampled.packets > 0 {
+            ledger.skip(reason::NOT_SAMPLED, self.not_sampled.packets, self.not_sampled.bytes);
+        }
         let mut counts = ledger.capture.unwrap_or_default();
         let copies = translated(&self.flows);
         let (mut copied, mut copied_bytes) = (0, 0);
@@ -262,8 +354,8 @@ impl Flows {
         let clients = clients(&self.flows);
         let (mut late, mut late_bytes) = (0, 0);
         let mut tunnels: BTreeMap<Tunnel, (u64, u64)> = BTreeMap::new();
-        for ((order, flow), client) in self.flows.into_iter().enumerate().zip(clients) {
-            if copies.contains(&order) {
+        for ((place, flow), client) in self.flows.into_iter().enumerate().zip(clients) {
+            if copies.contains(&place) {
                 (copied, copied_bytes) = (copied + 1, copied_bytes + flow.wire);
                 ledger.skip_connection(reason::COPY, flow.packets, flow.wire);
                 continue;
@@ -290,8 +382,9 @@ impl Flows {
                 late += 1;
                 late_bytes += payload;
             }
-            let draft = flow.into_draft((client, sender), order as u64, ledger.index, collector);
-            collector.push(draft);
+            let (client_unit, connection) = flow.unit;
+            let draft = flow.into_draft((client, sender), ledger.index, collector);
+            collector.push_as(draft, client_unit, connection);
         }
         ledger.capture = Some(counts);
         if late > 0 {
@@ -310,7 +403,7 @@ impl Flows {
                 ..note(NoteKind::Doubled, text)
             });
         }
-        if let Copies { packets: packets @ 1.., bytes } = self.copies {
+        if let Amount { packets: packets @ 1.., bytes } = self.copies {
             let text = format!("{packets} packets stand twice, from several interfaces; each counts once");
             collector.add_note(Note {
                 count: Some(packets),
@@ -389,6 +482,20 @@ fn key(segment: &Segment) -> (Key, usize) {
     if from <= to { ((from, to, protocol), 0) } else { ((to, from, protocol), 1) }
 }
 
+/// Returns by what a flow is sampled; see [`pairing::unit`].
+fn unit(key: &Key) -> (u64, u64) {
+    pairing::unit([key.0, key.1].map(|end| (hash(end.host), end.port)))
+}
+
+/// Returns the hash of an address as it is written.
+fn hash(host: IpAddr) -> u64 {
+    let mut text = [0; 64];
+    let mut rest = &mut text[..];
+    let _ = write!(rest, "{host}");
+    let left = rest.len();
+    sampling::hash(&text[..text.len() - left])
+}
+
 /// Returns the client's side of each flow: from its handshake, else from what the capture's other connections and
 /// the ports tell, else, of datagrams, the side that got more bytes, else the first sender.
 fn clients(flows: &[Flow]) -> Vec<usize> {
@@ -420,6 +527,15 @@ fn clients(flows: &[Flow]) -> Vec<usize> {
 impl Flow {
     fn shared_ends(&self) -> [(IpAddr, u16); 2] {
         self.ends.map(|end| (end.host, end.port))
+    }
+
+    /// Counts what it holds in rows of the budget, and returns how many more they are than last time.
+    fn grown(&mut self) -> u64 {
+        let of_sides: usize = self.sides.iter().map(Side::held_bytes).sum();
+        let held = size_of::<Flow>() + ENTRY + self.datagrams.len() * size_of::<Datagram>() + of_sides;
+        let more = ((held / ROW) as u64).saturating_sub(self.rows);
+        self.rows += more;
+        more
     }
 
     fn count(&mut self, segment: &Segment, side: usize) {
@@ -644,13 +760,7 @@ impl Flow {
         self.observed.tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
     }
 
-    fn into_draft(
-        self,
-        (client, sender): (usize, usize),
-        order: u64,
-        file: usize,
-        collector: &mut Collector,
-    ) -> Draft {
+    fn into_draft(self, (client, sender): (usize, usize), file: usize, collector: &mut Collector) -> Draft {
         let [client_end, server_end] = [client, 1 - client].map(|side| self.ends[side]);
         let hosts = [client_end, server_end].map(|end| end.host.to_string());
         let flow_class = self.class(client, hosts.each_ref().map(String::as_bytes), collector);
@@ -670,7 +780,7 @@ impl Flow {
         Draft {
             start: self.start,
             file: file as u32,
-            order,
+            order: self.order,
             client: collector.hosts.id(hosts[0].as_bytes()),
             server: collector.hosts.id(hosts[1].as_bytes()),
             rtt: self.handshake.rtt.into(),
@@ -732,6 +842,11 @@ impl Side {
             None => self.writes.push(Write { idle: Dur::ZERO, bytes }),
         }
         self.last_data = self.last_data.max(at);
+    }
+
+    /// Returns the bytes that it holds beside itself.
+    fn held_bytes(&self) -> usize {
+        size_of_val(&self.writes[..]) + size_of_val(&self.answers[..]) + self.seen.held_bytes()
     }
 
     fn bytes(&self) -> u64 {

@@ -32,14 +32,20 @@ fn packet(ms: i64, (from, to): (Endpoint, Endpoint), payload: u32) -> Segment {
 }
 
 struct Wire {
-    direction: Direction,
     flows: Flows,
     ledger: Ledger,
+    collector: Collector,
 }
 
 impl Wire {
     fn new(direction: Direction) -> Wire {
-        Wire { direction, flows: Flows::new(direction), ledger: Ledger::new("test", 0, "pcap", false) }
+        let options = ReadOptions { direction, ..ReadOptions::default() };
+        let collector = Collector::new(options, &Budget::new(None, 1));
+        Wire { flows: Flows::new(direction), ledger: Ledger::new("test", 0, "pcap", false), collector }
+    }
+
+    fn add(&mut self, segment: &Segment) {
+        self.flows.add(segment, &mut self.ledger, &mut self.collector);
     }
 
     fn tcp(
@@ -51,15 +57,15 @@ impl Wire {
         payload: u32,
     ) {
         let tcp = Some(Tcp { seq, ack, flags, header: 20 });
-        self.flows.add(&Segment { tcp, protocol: 6, wire: payload + 54, ..packet(ms, (from, to), payload) });
+        self.add(&Segment { tcp, protocol: 6, wire: payload + 54, ..packet(ms, (from, to), payload) });
     }
 
     fn udp(&mut self, ms: i64, from: Endpoint, to: Endpoint, payload: u32) {
-        self.flows.add(&packet(ms, (from, to), payload));
+        self.add(&packet(ms, (from, to), payload));
     }
 
     fn showing(&mut self, ms: i64, from: Endpoint, to: Endpoint, is_quic: bool) {
-        self.flows.add(&Segment { is_quic, ..packet(ms, (from, to), 1000) });
+        self.add(&Segment { is_quic, ..packet(ms, (from, to), 1000) });
     }
 
     /// Returns a SYN at `ms`, SYN-ACK 30 ms later, ACK 10 ms after that; sequence numbers 100 and 900.
@@ -70,13 +76,9 @@ impl Wire {
     }
 
     fn traffic(mut self) -> Traffic {
-        let mut collector = Collector::new(
-            ReadOptions { direction: self.direction, ..ReadOptions::default() },
-            &Budget::new(None, 1),
-        );
-        self.flows.finish(&mut self.ledger, &mut collector);
-        collector.ledgers.push(self.ledger);
-        collector.finish().unwrap()
+        self.flows.finish(&mut self.ledger, &mut self.collector);
+        self.collector.ledgers.push(self.ledger);
+        self.collector.finish().unwrap()
     }
 }
 
@@ -239,7 +241,7 @@ fn flow__protocols_between_the_same_hosts_are_flows_of_their_own() {
     let mut wire = Wire::new(Direction::Down);
     for protocol in [1, 50, 47] {
         let plain = packet(0, (end(1, 0), end(2, 0)), 1000);
-        wire.flows.add(&Segment { protocol, ..plain });
+        wire.add(&Segment { protocol, ..plain });
     }
     let traffic = wire.traffic();
     let protocol = |one: &Connection| one.writes.datagrams().unwrap().service.protocol;
@@ -257,7 +259,7 @@ fn flow__packets_before_segmentation_are_divided() {
     wire.udp(1, end(1, 5000), end(2, 6000), 1473);
     wire.udp(2, end(1, 5000), end(2, 6000), 3000);
     let v6 = [5000, 6000].map(|port| Endpoint { host: [0x20, 1, 0, 0, 0, 0, 0, port].into(), port });
-    wire.flows.add(&Segment { ip_bytes: 3048, ..packet(3, (v6[0], v6[1]), 3000) });
+    wire.add(&Segment { ip_bytes: 3048, ..packet(3, (v6[0], v6[1]), 3000) });
     let traffic = wire.traffic();
     let lengths = |index: usize| -> Vec<u16> {
         datagrams(&traffic.connections[index]).into_iter().map(|(_, bytes, _)| bytes).collect()

@@ -2,6 +2,7 @@
 //!
 //! A remark is one sentence about a file whose numbers are possible but rarely meant.
 
+use super::clock;
 use super::draft::Draft;
 use super::input::base;
 use super::ledger::Ledger;
@@ -29,12 +30,26 @@ struct Counts {
     clients_differ: bool,
     servers_differ: bool,
     server: Option<u32>,
+    first_start: i64,
+    last_start: i64,
+    /// The longest time without a start, and the position of the connection before it.
+    leap: (i64, u64),
+    last_order: u64,
     rtts: u64,
     short_rtts: u64,
 }
 
 impl Counts {
+    /// Adds the next connection by time.
     fn add(&mut self, draft: &Draft) {
+        if self.connections == 0 {
+            (self.first_start, self.last_start) = (draft.start, draft.start);
+        }
+        let gap = draft.start.saturating_sub(self.last_start);
+        if gap > self.leap.0 {
+            self.leap = (gap, self.last_order);
+        }
+        (self.last_start, self.last_order) = (draft.start, draft.order);
         self.connections += 1;
         self.clients_differ |= *self.client.get_or_insert(draft.client) != draft.client;
         self.servers_differ |= *self.server.get_or_insert(draft.server) != draft.server;
@@ -52,8 +67,16 @@ impl Counts {
         }
     }
 
-    fn doubts(&self, kind: &str) -> Vec<String> {
+    /// Returns the longest time without a start, and the position of the connection before it, if it is most of the
+    /// span: a clock that was set, or a row with a wrong date.
+    fn leap(&self) -> Option<(i64, u64)> {
+        let span = self.last_start.saturating_sub(self.first_start);
+        (self.connections >= FEW && clock::is_most(self.leap.0, span)).then_some(self.leap)
+    }
+
+    fn doubts(&self, ledger: &Ledger) -> Vec<String> {
         let mut doubts = Vec::new();
+        let (is_capture, is_har) = (ledger.capture.is_some(), ledger.kind == "har");
         if self.transfers >= FEW && !self.sizes_differ {
             doubts.push(format!(
                 "all {} transfers have {} B; were the sizes measured?",
@@ -66,7 +89,9 @@ impl Counts {
                 self.transfers
             ));
         }
-        if self.connections >= FEW && !self.clients_differ && self.servers_differ && kind != "har" {
+        // A host's own capture has one client, and often one server as well.
+        let is_odd = self.servers_differ || !is_capture;
+        if self.connections >= FEW && !self.clients_differ && is_odd && !is_har {
             doubts.push(format!(
                 "all {} connections are of one client; is its name or address that of a proxy or of the file's own host?",
                 self.connections
@@ -82,7 +107,7 @@ impl Counts {
     }
 }
 
-/// Returns remarks on files that may not be what they seem.
+/// Returns remarks on files that may not be what they seem; connections are in the order of time.
 pub fn look(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
     let mut counts: Vec<Counts> = ledgers.iter().map(|_| Counts::default()).collect();
     for draft in connections {
@@ -93,7 +118,14 @@ pub fn look(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
     let of_file = |(counts, ledger): (&Counts, &Ledger)| {
         let name = base(&ledger.path);
         let note = |doubt: String| Note::new(NoteKind::Doubt, Some(name.clone()), format!("{name}: {doubt}"));
-        counts.doubts(&ledger.kind).into_iter().map(note).collect::<Vec<_>>()
+        // A capture's own clock has looked at every packet.
+        let leap = counts.leap().filter(|_| ledger.capture.is_none()).map(|(by, after)| {
+            let text = format!("{name}: time jumps by {} after row {after}", clock::span_text(by));
+            Note { row: Some(after), ..Note::new(NoteKind::TimeJumps, Some(name.clone()), text) }
+        });
+        let back = ledger.clock.note(&ledger.path);
+        let doubts = counts.doubts(ledger).into_iter().map(note);
+        doubts.chain(leap).chain(back).collect::<Vec<_>>()
     };
     counts.iter().zip(ledgers).flat_map(of_file).collect()
 }

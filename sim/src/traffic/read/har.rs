@@ -95,21 +95,34 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     Ok(())
 }
 
-/// Makes an entry of Firefox one as other browsers write it. Its `bodySize` is all that was transferred, with headers, and
-/// entries from its cache name neither connection nor address and took no time (`har-builder.js` of its developer tools).
+/// Makes an entry of Firefox one as other browsers write it. Its `bodySize` is all that was transferred, with headers
+/// unless it is the size of the content, as old versions have it; entries that never used the network, but came from
+/// its cache or a service worker, name neither connection nor address, and took no time or have no size
+/// (`har-builder.js` of its developer tools).
 fn as_others_write_it(entry: &mut Entry) {
     let number = |text: &str| stamp::bytes("size", text.trim().as_bytes()).ok().flatten();
-    if let (Some(headers), Some(transferred)) = (number(&entry.down_headers), number(&entry.down_body)) {
+    let (transferred, content) = (number(&entry.down_body), number(&entry.content));
+    if let (Some(headers), Some(transferred)) =
+        (number(&entry.down_headers), transferred.filter(|size| Some(*size) != content))
+    {
         entry.down_body = transferred.checked_sub(headers).unwrap_or(transferred).to_string();
     }
     let took_time = entry.time.trim().parse::<f64>().is_ok_and(|time| time > 0.0);
-    entry.is_from_cache |= entry.connection.is_empty() && entry.address.is_empty() && !took_time;
+    let is_sized = transferred.is_some_and(|size| size > 0);
+    let has_end = !entry.connection.is_empty() || !entry.address.is_empty();
+    entry.is_from_cache |= !(has_end || took_time && is_sized) && entry.status.trim() != "0";
 }
 
 /// An answer, or the reason for leaving it out and its bytes; the error is a fault.
 type Kept = RowResult<std::result::Result<Load, (&'static str, u64)>>;
 
-fn load(entry: &Entry, client: &str, pages: &mut Pages, ledger: &Ledger, collector: &mut Collector) -> Kept {
+fn load(
+    entry: &Entry,
+    client: &str,
+    pages: &mut Pages,
+    ledger: &mut Ledger,
+    collector: &mut Collector,
+) -> Kept {
     let at = stamp::stamp(entry.started.as_bytes(), Unit::S)?;
     let status = stamp::bytes("status", entry.status.as_bytes())?.unwrap_or(0);
     let milliseconds = |name: &str, text: &str| match text.trim() {
@@ -127,14 +140,14 @@ fn load(entry: &Entry, client: &str, pages: &mut Pages, ledger: &Ledger, collect
     if entry.is_from_cache || is_stored {
         return Ok(Err((reason::CACHED, 0)));
     }
-    let Some(bytes) = size else { return Ok(Err((reason::NO_SIZE, 0))) };
     if status == 0 {
-        return Ok(Err((reason::NO_ANSWER, bytes)));
+        return Ok(Err((reason::NO_ANSWER, size.unwrap_or(0))));
     }
+    let Some(bytes) = size else { return Ok(Err((reason::NO_SIZE, 0))) };
     if bytes == 0 {
         return Ok(Err((reason::NO_PAYLOAD, 0)));
     }
-    collector.saw_stamp(ledger.index, at.whole);
+    collector.saw_stamp(ledger, at);
     let address = entry.address.trim_matches(['[', ']']);
     let server = if address.is_empty() { host } else { address };
     // The browser comes first, so that clients and servers have numbers in the order of the file.

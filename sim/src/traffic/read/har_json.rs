@@ -78,6 +78,8 @@ struct RawEntry {
     from_cache: Value,
     #[serde(rename = "_fetchedViaServiceWorker")]
     fetched_via_service_worker: Value,
+    #[serde(rename = "_fetchType")]
+    fetch_type: Value,
 }
 
 #[derive(Deserialize, Default)]
@@ -283,6 +285,7 @@ impl RawEntry {
         let is_from_cache = is_set(&self.from_cache)
             || is_set(&self.fetched_via_service_worker)
             || is_set(&response.fetched_via_service_worker);
+        let fetches = [self.fetch_type.0, response.fetch_type.0];
         let versions = [response.http_version.0, request.http_version.0];
         Entry {
             line,
@@ -305,7 +308,7 @@ impl RawEntry {
             address: self.server_ip_address.0,
             connection: self.connection.0,
             is_from_cache,
-            found_in: response.fetch_type.0,
+            found_in: fetches.into_iter().find(|fetch| !fetch.is_empty()).unwrap_or_default(),
         }
     }
 }

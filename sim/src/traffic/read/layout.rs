@@ -464,8 +464,12 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Returns whether a text fits a pattern: `?` is any character, `*` any text, and `|` parts alternatives.
+/// Returns whether a text fits a pattern: `?` is any character, `*` any text, and `|` parts alternatives; behind a `!`
+/// whether it does not fit.
 fn glob(pattern: &str, text: &str) -> bool {
+    if let Some(other) = pattern.strip_prefix('!') {
+        return !glob(other, text);
+    }
     pattern.split('|').any(|one| glob_one(one.as_bytes(), text.as_bytes()))
 }
 
@@ -501,6 +505,7 @@ mod tests {
             [true, true, false, false]
         );
         assert_eq!(fits("a*b*c", ["abc", "aXbbYc", "ac", "abcd"]), [true, true, false, false]);
+        assert_eq!(fits("!a|b*", ["a", "bc", "c", ""]), [false, false, true, true]);
         assert_eq!(fits("??:?", ["ab:c", "a:c", "", "ab:cd"]), [true, false, false, false]);
     }
 

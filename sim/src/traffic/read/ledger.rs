@@ -1,5 +1,6 @@
 //! The account of one file: rows read, used, left out and not understood.
 
+use super::clock::RowClock;
 use super::reason::Reason;
 use crate::error::{Error, Result};
 use crate::traffic::CaptureCounts;
@@ -60,6 +61,8 @@ pub struct Ledger {
     pub capture: Option<CaptureCounts>,
     /// Names the content, however it is stored: files of the same name hold the same.
     pub content: Option<[u8; 32]>,
+    /// The time stamps of a log's rows.
+    pub clock: RowClock,
     /// Payload bytes seen against the chosen direction.
     pub reverse_bytes: u64,
     strict: bool,
@@ -99,6 +102,7 @@ impl Ledger {
             skipped: BTreeMap::new(),
             capture: None,
             content: None,
+            clock: RowClock::default(),
             reverse_bytes: 0,
             strict,
             forgiven: 0,

@@ -5,6 +5,7 @@
 
 use super::columns::Columns;
 use super::draft::Draft;
+use super::orientation::FIRST_USER_PORT;
 use super::pairing::{End, Flags, Record, TCP, UDP};
 use crate::traffic::connection::Kind;
 use crate::traffic::datagrams::Amount;
@@ -17,19 +18,23 @@ const FULL: u64 = 1460;
 /// Names of columns whose meaning is the sender.
 const SENDERS: [&str; 8] = ["src", "src_ip", "srcip", "source", "saddr", "srcaddr", "orig_h", "id.orig_h"];
 
-/// Rows with both ends, as far as they have come.
+/// The ports of rows that were read as connections, as far as they have come.
 pub struct Ways {
     watches: bool,
     has_ports: bool,
-    records: Vec<Record>,
+    /// The position of each row, and the ports of source and destination.
+    rows: Vec<(u64, [u16; 2])>,
 }
 
 /// What the rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// What the names of columns say.
     AsNamed,
+    /// The same, but none goes back from a destination.
+    NoneBack,
     /// Rows of one direction each.
-    Paired(Vec<Record>),
+    Paired,
     /// Rows both ways that cannot be paired.
     Ambiguous,
 }
@@ -52,7 +57,7 @@ impl Ways {
     /// Returns the rows below this header, none yet.
     pub fn new(columns: &Columns, header: &[String]) -> Ways {
         let has_ports = columns.client_port.is_some() && columns.server_port.is_some();
-        Ways { watches: may_be(columns, header), has_ports, records: Vec::new() }
+        Ways { watches: may_be(columns, header), has_ports, rows: Vec::new() }
     }
 
     /// Returns whether rows are to be added.
@@ -60,45 +65,78 @@ impl Ways {
         self.watches
     }
 
-    /// Keeps the rows whose ends `keeps` accepts.
-    pub fn retain(&mut self, keeps: impl Fn([End; 2]) -> bool) {
-        self.records.retain(|record| keeps(record.ends));
+    /// Forgets the rows that are no longer among `drafts`; both are in the order of the file.
+    pub fn retain(&mut self, drafts: &[Draft]) {
+        let mut drafts = drafts.iter().peekable();
+        self.rows.retain(|(order, _)| {
+            while drafts.next_if(|draft| draft.order < *order).is_some() {}
+            drafts.next_if(|draft| draft.order == *order).is_some()
+        });
     }
 
     /// Adds a row that was read as a connection; `ports` are those of its ends.
     pub fn add(&mut self, draft: &Draft, ports: [&[u8]; 2]) {
-        let bytes = draft.writes.iter().map(|write| write.bytes).sum();
-        let duration: Option<Dur> = draft.duration.into();
-        let [source_port, destination_port] = ports.map(port);
-        self.records.push(Record {
-            from: draft.start,
-            to: draft.start.saturating_add(duration.unwrap_or_default().0 as i64),
-            kind: draft.kind,
-            protocol: if draft.kind == Kind::Tcp { TCP } else { UDP },
-            ends: [(draft.client, source_port), (draft.server, destination_port)],
-            payload: [bytes, 0],
-            sent: [Amount { packets: bytes.div_ceil(FULL), bytes }, Amount::default()],
-            flags: Flags::default(),
-            from_client: false,
-            rtt: draft.rtt.into(),
-            service: None,
-            order: draft.order,
-        });
+        self.rows.push((draft.order, ports.map(port)));
     }
 
-    /// Returns what the rows are.
-    pub fn reading(self) -> Reading {
-        let ends: HashSet<_> = self.records.iter().map(|record| record.ends).collect();
+    /// Returns what the rows are, which were read as `drafts`.
+    pub fn reading(&self, drafts: &[Draft]) -> Reading {
+        if !self.watches || self.rows.is_empty() {
+            return Reading::AsNamed;
+        }
+        let ends: HashSet<[End; 2]> =
+            drafts.iter().zip(&self.rows).map(|(draft, row)| ends(draft, row.1)).collect();
         let turned = ends
             .iter()
             .filter(|[first, second]| first != second && ends.contains(&[*second, *first]))
             .count();
+        let is_from_server = |(_, [source, destination]): &&(u64, [u16; 2])| {
+            (1..FIRST_USER_PORT).contains(source) && *destination >= FIRST_USER_PORT
+        };
+        let from_servers = self.rows.iter().filter(is_from_server).count();
         match (turned, self.has_ports) {
-            (0, _) => Reading::AsNamed,
-            (_, true) => Reading::Paired(self.records),
+            (0, true) if 2 * from_servers > self.rows.len() => Reading::Paired,
+            (0, _) => Reading::NoneBack,
+            (_, true) => Reading::Paired,
             // Hosts that serve each other have rows both ways, too.
             (turned, false) if 2 * turned >= ends.len() => Reading::Ambiguous,
             _ => Reading::AsNamed,
         }
+    }
+
+    /// Returns the rows as records, in place of the connections that they were read as. The last come first, so that
+    /// memory holds each once.
+    pub fn into_records(mut self, mut drafts: Vec<Draft>) -> Vec<Record> {
+        let mut records = Vec::with_capacity(drafts.len());
+        while let Some((draft, (_, ports))) = drafts.pop().zip(self.rows.pop()) {
+            records.push(record(&draft, ports));
+            if drafts.len() < drafts.capacity() / 2 {
+                drafts.shrink_to_fit();
+            }
+        }
+        records
+    }
+}
+
+fn ends(draft: &Draft, [source, destination]: [u16; 2]) -> [End; 2] {
+    [(draft.client, source), (draft.server, destination)]
+}
+
+fn record(draft: &Draft, ports: [u16; 2]) -> Record {
+    let bytes = draft.writes.iter().map(|write| write.bytes).sum();
+    let duration: Option<Dur> = draft.duration.into();
+    Record {
+        from: draft.start,
+        to: draft.start.saturating_add(duration.unwrap_or_default().0 as i64),
+        kind: draft.kind,
+        protocol: if draft.kind == Kind::Tcp { TCP } else { UDP },
+        ends: ends(draft, ports),
+        payload: [bytes, 0],
+        sent: [Amount { packets: bytes.div_ceil(FULL), bytes }, Amount::default()],
+        flags: Flags::default(),
+        from_client: false,
+        rtt: draft.rtt.into(),
+        service: None,
+        order: draft.order,
     }
 }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 /// Below it only servers have ports; from here to [`FIRST_USER_PORT`] also clients that run as root, such as NFS's.
 const FIRST_RESERVED_PORT: u16 = 512;
-const FIRST_USER_PORT: u16 = 1024;
+pub const FIRST_USER_PORT: u16 = 1024;
 /// An end that so many connections share is no client's.
 const MANY: u32 = 4;
 

@@ -16,6 +16,7 @@ use super::orientation::Shares;
 use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Write, Writes};
 use crate::traffic::datagrams::{Amount, Datagrams, Service};
+use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
 use std::collections::HashMap;
 
@@ -135,9 +136,11 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
     }
     if alone > 0 {
         let name = base(&ledger.path);
-        collector.note(format!(
+        let text = format!(
             "{name}: {alone} flows have rows of one direction only; the server is taken from the ports"
-        ));
+        );
+        let note = Note::new(NoteKind::Doubt, Some(name), text);
+        collector.add_note(Note { count: Some(alone), ..note });
     }
 }
 

@@ -78,17 +78,18 @@ impl Sample {
         Sample { budget, rows: 0, tried: [[0; DEPTHS]; 2], of_connections: None, level: 0 }
     }
 
-    /// Counts a row of this client and connection. Returns true if the level has risen, so that what is held must be
+    /// Counts rows of this client and connection. Returns true if the level has risen, so that what is held must be
     /// thinned.
-    pub fn count(&mut self, client: u64, connection: u64) -> bool {
-        self.rows += 1;
+    pub fn count(&mut self, rows: u64, client: u64, connection: u64) -> bool {
+        let before = self.rows;
+        self.rows += rows;
         let depths = [client, joined(client, connection)].map(depth);
         let Some(of_connections) = self.of_connections else {
-            (0..2).for_each(|unit| self.tried[unit][depths[unit]] += 1);
-            return self.rows == self.budget.decides_at && self.decide();
+            (0..2).for_each(|unit| self.tried[unit][depths[unit]] += rows);
+            return self.rows >= self.budget.decides_at && self.decide();
         };
-        self.budget.counted[depths[usize::from(of_connections)]].fetch_add(1, Ordering::Relaxed);
-        self.rows.is_multiple_of(LOOK) && self.look()
+        self.budget.counted[depths[usize::from(of_connections)]].fetch_add(rows, Ordering::Relaxed);
+        self.rows / LOOK > before / LOOK && self.look()
     }
 
     /// Returns whether the rows of this client and connection are kept.
@@ -97,7 +98,7 @@ impl Sample {
         self.level == 0 || depth(unit) >= usize::from(self.level)
     }
 
-    /// Counts the rows of a file that ended before it had decided.
+    /// Counts the rows of a file that ended before it had decided. It does no more when it is called again.
     pub fn end(&mut self) {
         if self.of_connections.is_none() {
             self.decide();
@@ -171,7 +172,7 @@ mod tests {
     fn read(budget: &Arc<Budget>, rows: &[(u64, u64)]) -> Sample {
         let mut sample = Sample::new(budget.clone());
         for &(client, connection) in rows {
-            sample.count(client, connection);
+            sample.count(1, client, connection);
         }
         sample.end();
         sample

@@ -80,7 +80,7 @@ pub struct Spec {
     /// Patterns of cells by which a line without a header is recognised; `*` is any text, `|` parts alternatives.
     #[serde(default)]
     pub looks: BTreeMap<String, String>,
-    /// Patterns of cells that a row must have to be read.
+    /// Patterns of cells that a row must have to be read; `!` before one for what it must not have.
     #[serde(default)]
     pub only: BTreeMap<String, String>,
     /// Patterns of cells of rows that did not cross the network.
@@ -160,7 +160,7 @@ macro_rules! embedded {
 }
 
 /// The files of formats that are known; where several fit, the one that asks for most names wins, then the first.
-const EMBEDDED: [&str; 43] = embedded![
+const EMBEDDED: [&str; 45] = embedded![
     "suricata",
     "caddy",
     "traefik",
@@ -171,6 +171,8 @@ const EMBEDDED: [&str; 43] = embedded![
     "nfdump-1.7",
     "nfdump-1.6-q",
     "nfdump-1.7-q",
+    "nfdump-pipe",
+    "nfdump-text",
     "aws-vpc",
     "aws-vpc-2",
     "gcp-vpc",

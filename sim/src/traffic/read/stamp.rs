@@ -171,9 +171,10 @@ pub fn bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     }
 }
 
-/// Returns whether a field is empty or unset (`-`).
+/// Returns whether a field is empty or unset (`-`, or as a date only zeros).
 pub fn unset(text: &[u8]) -> bool {
     matches!(text, b"" | b"-" | b"(empty)")
+        || text.starts_with(b"0000-00-00")
         || text.eq_ignore_ascii_case(b"nan")
         || text.eq_ignore_ascii_case(b"null")
 }

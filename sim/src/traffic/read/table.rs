@@ -50,7 +50,7 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
             .filter(|columns| one_way::may_be(columns, &header))
             .ok_or_else(|| Error::file(&path, problem))?,
     };
-    note_columns(&columns, &path, collector);
+    note_columns(&columns, &header, &path, collector);
     let (first, used) = (collector.connections.len(), ledger.used);
     let mut ways = one_way::Ways::new(&columns, &header);
     let (mut groups, mut level) = (Groups::new(), 0);
@@ -77,15 +77,15 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
             groups
                 .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
             collector.thinned(before - groups.len());
-            ways.retain(|ends| keeps_unit(ends, collector));
+            ways.retain(&collector.connections[first..]);
         }
     }
-    match ways.reading() {
-        one_way::Reading::Paired(records) => {
-            collector.forget_connections(first);
+    let name = super::input::base(&path);
+    match ways.reading(&collector.connections[first..]) {
+        one_way::Reading::Paired => {
+            let records = ways.into_records(collector.take_connections(first));
             ledger.used = used;
             pairing::add(records, ledger, collector);
-            let name = super::input::base(&path);
             collector.note(format!(
                 "{name}: rows of one direction each; those of the same ends are one connection"
             ));
@@ -94,6 +94,13 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
             let problem = "most pairs of addresses have rows both ways, and no columns sport and dport say which belong \
                 together; add them, or name the columns client, server and resp_bytes";
             return Err(Error::file(&path, problem));
+        }
+        one_way::Reading::NoneBack => {
+            wanted.map_err(|problem| Error::file(&path, problem))?;
+            collector.note(format!(
+                "{name}: no row goes back from a destination, so bytes count as what the destination sent; if the source \
+                 did, add the rows of the other direction"
+            ));
         }
         one_way::Reading::AsNamed => {
             wanted.map_err(|problem| Error::file(&path, problem))?;
@@ -124,12 +131,18 @@ fn next(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> 
     Ok(more)
 }
 
-fn note_columns(columns: &Columns, path: &str, collector: &mut Collector) {
-    if columns.client.is_none() {
-        collector.note(format!(
-            "{}: no column names the client, so all rows count as one client's",
-            super::input::base(path)
-        ));
+fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mut Collector) {
+    let name = super::input::base(path);
+    match columns.client {
+        None => {
+            collector.note(format!("{name}: no column names the client, so all rows count as one client's"));
+        }
+        Some(place) if header[place] == "host" => {
+            collector.note(format!(
+                "{name}: the column host counts as the client; name it server if it is the site"
+            ));
+        }
+        Some(_) => {}
     }
 }
 
@@ -185,7 +198,7 @@ fn row(
     if !collector.admits(unit_client, connection) {
         return Ok(Outcome::NotSampled);
     }
-    collector.saw_stamp(ledger.index, at.whole);
+    collector.saw_stamp(ledger, at);
     let flow_class = flow_class(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
     let draft = Draft {
         start: at.ns,
@@ -210,12 +223,6 @@ fn row(
         Request { at: at.ns, depth: ledger.rows, busy: duration.unwrap_or(Dur::ZERO), bytes, page: 0 };
     add_to_group(draft, request, id, collector, groups);
     Ok(Outcome::Used)
-}
-
-/// Returns whether rows of these ends are still in the sample that memory holds.
-fn keeps_unit(ends: [pairing::End; 2], collector: &Collector) -> bool {
-    let (client, connection) = pairing::unit_of(ends, collector);
-    collector.keeps(client, connection)
 }
 
 /// Returns the class by what the row counts: payload in the chosen direction and the other way.

@@ -219,13 +219,13 @@ fn flow_class(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collecto
     collector.flow_class([row.client, row.server], &shape)
 }
 
-fn stamp_of(row: &Row, ledger: &Ledger, collector: &mut Collector) -> RowResult<Stamp> {
+fn stamp_of(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<Stamp> {
     // JSON::TS_MILLIS writes milliseconds, which no time in seconds is.
     let at = stamp::stamp(row.ts, Unit::S).or_else(|_| stamp::time(row.ts, None, Dates::default()))?;
     if row.client.is_empty() || row.server.is_empty() {
         return Err("the row has no id.orig_h or id.resp_h".to_string());
     }
-    collector.saw_stamp(ledger.index, at.whole);
+    collector.saw_stamp(ledger, at);
     Ok(at)
 }
 

@@ -1,0 +1,50 @@
+"""Runs the examples of docs/formats, for `make docs`, and puts what they print behind them.
+
+tests/test_format_pages.py fails when a page shows something else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "formats"
+EXAMPLE = re.compile(r"```sh\n(.*?)```\n\n```text\n(.*?)```\n", re.DOTALL)
+
+
+def renewed(page: str) -> str:
+    """Returns a page with what its examples print, one after another in one folder."""
+    with tempfile.TemporaryDirectory(prefix="formats-") as folder:
+
+        def run(example: re.Match[str]) -> str:
+            return f"```sh\n{example[1]}```\n\n```text\n{printed(example[1], Path(folder))}```\n"
+
+        return EXAMPLE.sub(run, page)
+
+
+def printed(script: str, folder: Path) -> str:
+    """Returns what a script of the shell prints, with `mousehole` on its path."""
+    programs = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
+    done = subprocess.run(
+        ["bash", "-eu"], input=script, cwd=folder, text=True, timeout=120, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env={**os.environ, "PATH": programs, "COLUMNS": "100", "NO_COLOR": "1"},
+    )  # fmt: skip
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip().splitlines())
+
+
+def main() -> None:
+    """Renews the pages."""
+    pages = sorted(FOLDER.glob("*.md"))
+    for page in pages:
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"docs: {FOLDER.relative_to(ROOT)} has {len(pages)} pages with examples")
+
+
+if __name__ == "__main__":
+    main()
