@@ -76,11 +76,16 @@ def program(name: str, task: dict[str, Any] | None, folder: Path) -> list[str]:
     return [*words, str(path)]
 
 
-def play(scenario: Scenario, task: dict[str, Any], observer: link.Observer | None = None) -> link.Played:
-    """Runs a task of flows through a link."""
+def play(
+    scenario: Scenario,
+    task: dict[str, Any],
+    observer: link.Observer | None = None,
+    names: tuple[str, str] = ("play", "serve"),
+) -> link.Played:
+    """Runs a task of flows through a link; `names` are those of the programs of both sides."""
     with tempfile.TemporaryDirectory() as folder:
-        command = program("play", task, Path(folder))
-        programs = link.Programs(command=command, server=program("serve", None, Path(folder)))
+        command = program(names[0], task, Path(folder))
+        programs = link.Programs(command=command, server=program(names[1], None, Path(folder)))
         return link.play(scenario, programs, observer)
 
 

@@ -258,11 +258,11 @@ def test_findings__no_verdict_where_the_floor_leaves_too_few_days(enough: int) -
     assert not one.change.has_interval
     assert one.verdict.startswith(
         f"not judged ({enough} days of at least 5 for an interval over days; {6 - enough} left out with "
-        "fewer than 100 distinct transfers"
+        "too few distinct transfers"
     )
     lines, way = days.answer(own, own[0].results.plan.cells[0])
     assert lines[0] == (
-        f"No verdict: {6 - enough} of 6 days are left out, as their captures have fewer than 100 distinct "
+        f"No verdict: {6 - enough} of 6 days are left out, as their captures have too few distinct "
         "transfers ≤ 15 kB; at least 5 others are needed."
     )
     assert way is None

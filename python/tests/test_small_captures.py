@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from mousehole import Comparison
 from mousehole.answer import NO_VERDICT, findings, tables
+from mousehole.tuning import tune
 
 SETTINGS: dict[str, Any] = {
     "rate": "2mbit", "load": 0.7, "schemes": "droptail,fq-codel", "duration": "10s", "warmup": "2s",
@@ -129,3 +130,29 @@ def test_compare__a_few_transfers_of_data_are_played_as_they_are() -> None:
     assert found.advice().lines[0] == (
         "No verdict: the capture has 5 distinct transfers ≤ 15 kB, of at least 100."
     )
+
+
+def test_tune__searches_on_a_model_of_a_small_capture(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "rate": "2mbit", "load": 0.7, "duration": "10s", "warmup": "2s", "seeds": 5, "trials": 2,
+        "search_seeds": 1,
+    }  # fmt: skip
+    found = tune(capture_file(tmp_path, 60), schemes="sfd", **settings)
+    assert found.results.lines[0].startswith(
+        "Played is a model fitted to the 60 transfers of small.csv, drawn anew in each replication"
+    )
+    settings |= {"rate": "10mbit", "limits": "none"}
+    few = tune(capture_file(tmp_path, 5, "few.csv"), schemes="sfd", **settings)
+    assert few.results.lines[0].startswith("Not your traffic: ready-made users stand in for few.csv")
+
+
+def test_days__a_model_is_played_on_days_with_few_transfers(tmp_path: Path) -> None:
+    days = [capture_file(tmp_path, transfers, f"day{transfers}.csv") for transfers in (60, 120, 5)]
+    found = mousehole.compare_days(days, **{**SETTINGS, "seeds": 1})
+    assert found.answer()[0] == (
+        "Played on day60.csv is a model fitted to the day's transfers, drawn anew in each replication; the "
+        "day's own interval allows for how little they tell."
+    )
+    captures = [day.results.capture for day in found.days]
+    assert [one is not None and one.is_fitted for one in captures] == [True, False, False]
+    assert [day.results.plan.instead_of for day in found.days] == [None, None, None], "no day is made up"

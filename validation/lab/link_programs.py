@@ -1,4 +1,4 @@
-"""What `validation.link_figures` runs on both sides of a link: `python link_programs.py NAME [FILE]`."""
+"""What validations run on both sides of `mousehole link`: `python link_programs.py NAME [FILE]`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import resource
 import socket
 import struct
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,12 @@ REQUEST = struct.Struct("!Q")
 ENDLESS = 10**15
 CUBIC = b"cubic"
 UDP_PORTS = range(6000, 6040)
+CALL_PORT = 5004
+CALL_HEADER = struct.Struct("!qI")
+"""When a packet of a call was sent, nanoseconds of the machine's clock, and its number."""
+ARRIVAL = struct.Struct("@qq")
+SO_TIMESTAMPNS = 35
+"""Has Linux tell when a datagram arrived; `socket` has no name for it."""
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -73,6 +80,51 @@ async def play(task: dict[str, Any]) -> None:
         one.cancel()
 
 
+def answer_call() -> None:
+    """Waits for a request of a call, and sends its packets at their times."""
+    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end.bind(("", CALL_PORT))
+    request, client = end.recvfrom(1000)
+    call = json.loads(request)
+    begin, filler = time.monotonic(), bytes(call["payload"] - CALL_HEADER.size)
+    for number in range(round(call["seconds"] / call["gap_s"])):
+        time.sleep(max(0.0, begin + number * call["gap_s"] - time.monotonic()))
+        end.sendto(CALL_HEADER.pack(time.time_ns(), number) + filler, client)
+
+
+def share_processor() -> None:
+    """Keeps this program on the last processor, beside the other side's, so that the link has another one."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+async def serve_with_call() -> None:
+    """Serves fetches, and one call."""
+    share_processor()
+    threading.Thread(target=answer_call, daemon=True).start()
+    await serve()
+
+
+def receive_call(call: dict[str, Any], delays_s: dict[int, float]) -> None:
+    """Asks for a call; keeps the one-way delay of each packet, by the kernel's time of its arrival."""
+    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    end.sendto(json.dumps(call).encode(), (os.environ["MOUSEHOLE_SERVER"], CALL_PORT))
+    while True:
+        packet, ancillary, _, _ = end.recvmsg(call["payload"], socket.CMSG_SPACE(ARRIVAL.size))
+        seconds, nanoseconds = ARRIVAL.unpack(ancillary[0][2])
+        sent_ns, number = CALL_HEADER.unpack_from(packet)
+        delays_s[number] = (seconds * 10**9 + nanoseconds - sent_ns) / 1e9
+
+
+async def play_with_call(task: dict[str, Any]) -> None:
+    """Plays a list of flows beside a call, and writes the delays of the call's packets into a file."""
+    share_processor()
+    delays_s: dict[int, float] = {}
+    threading.Thread(target=receive_call, args=(task["call"], delays_s), daemon=True).start()
+    await play(task)
+    Path(task["delays"]).write_text(json.dumps(dict(delays_s)), encoding="utf-8")
+
+
 def echo() -> None:
     """Returns every datagram."""
     import selectors
@@ -117,6 +169,10 @@ if __name__ == "__main__":
             asyncio.run(serve())
         case "play":
             asyncio.run(play(given))
+        case "serve_with_call":
+            asyncio.run(serve_with_call())
+        case "play_with_call":
+            asyncio.run(play_with_call(given))
         case "echo":
             echo()
         case "many":

@@ -108,7 +108,7 @@ MH_FN u32 mh_excess_packet(const struct mh_excess_params *params, struct mh_exce
 #ifdef MH_DESCRIBE
 
 static const struct mh_parameter mh_excess_parameters[] = {
-	{ MH_FIELD(mh_excess_params, settings.th_bytes), .kind = MH_SIZE, .name = "th", .value = "15kB",
+	{ MH_FIELD(mh_excess_params, settings.th_bytes), .kind = MH_SIZE, .name = "th", .value = "25kB",
 	  .least = 1, .most = 1e9, .meaning = "a flow is long beyond this many bytes of IP length above its rate",
 	  .source = "ours: docs/nobody-pays.md" },
 	{ MH_FIELD(mh_excess_params, settings.rate_bps), .kind = MH_RATE, .name = "rate", .value = "160kbit",

@@ -24,6 +24,7 @@ from .advice import RECOMMENDED as RECOMMENDED
 from .advice import VETOED as VETOED
 from .advice import Advice as Advice
 from .advice import nothing_compared as nothing_compared
+from .advice import stand_in as stand_in
 from .findings import BETTER as BETTER
 from .findings import NO_BENEFIT as NO_BENEFIT
 from .findings import PAGES as PAGES

@@ -75,10 +75,10 @@ class Advice:
 def advice(results: Results, cell: Cell) -> list[Advice]:
     """Returns the answer for a cell, as a list of one."""
     found = _answer(results, cell)
-    return [replace(found, lines=(*_stand_in(results), *found.lines))]
+    return [replace(found, lines=(*stand_in(results), *found.lines))]
 
 
-def _stand_in(results: Results) -> list[str]:
+def stand_in(results: Results) -> list[str]:
     """Says what is played in the place of a capture that is too small to be played as it is."""
     if why := results.plan.instead_of:
         return [f"Not your traffic: ready-made users stand in for {why} for a model of it."]
@@ -92,7 +92,7 @@ def _stand_in(results: Results) -> list[str]:
 
 def _most_lines(results: Results) -> int:
     """Returns how many lines the answer has at most below what stands in for a capture."""
-    return MOST_LINES - len(_stand_in(results))
+    return MOST_LINES - len(stand_in(results))
 
 
 def _answer(results: Results, cell: Cell) -> Advice:

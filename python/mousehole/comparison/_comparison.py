@@ -168,7 +168,7 @@ def compare(traffic: traffics.Source, options: Options) -> "Comparison":
         (20, ['fq-codel'])
     """
     with opened(options.dask, options.executor, options.reporter) as backend:
-        prepared = prepare(traffic, options, is_sent=backend is not None, is_fitted=True)
+        prepared = prepare(traffic, options, is_sent=backend is not None, is_fitted=True, is_replaced=True)
         _warn_of_low_load(prepared)
         return compared(prepared, backend)
 
@@ -367,13 +367,17 @@ class Prepared:
 
 
 def prepare(
-    source: traffics.Source, options: Options, is_sent: bool = False, is_fitted: bool = False
+    source: traffics.Source,
+    options: Options,
+    is_sent: bool = False,
+    is_fitted: bool = False,
+    is_replaced: bool = False,
 ) -> Prepared:
     """Plans a comparison and reads its traffic; raises `MouseholeError` for a fault in the input.
 
     `is_sent` says that other processes will need the traffic, so that standard input is refused. `is_fitted`
-    says that a capture with too few short transfers to be played as it is gives way to a model of it, or to
-    ready-made traffic.
+    says that a capture with too few short transfers to be played as it is gives way to a model of it, and
+    `is_replaced` that one with too few for a model gives way to ready-made traffic.
     """
     load_policies(options.policy)
     source = traffics.listed(source)
@@ -388,11 +392,11 @@ def prepare(
     if is_sent:
         shipment_of(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
-    if is_fitted and traffic is not None and _is_capture(given):
+    if traffic is not None and _is_capture(given):
         short = counted_by_class(traffic, plan.buckets)["short"].transfers
-        if LEAST_FITTED <= short < LEAST_TRANSFERS:
+        if is_fitted and LEAST_FITTED <= short < LEAST_TRANSFERS:
             plan, given = _of_fitted(plan, given, traffic)
-        elif short < LEAST_FITTED and not _speaks_for_itself(source, given, traffic):
+        elif is_replaced and short < LEAST_FITTED and not _speaks_for_itself(source, given, traffic):
             try_traffic(plan, traffic)  # what is wrong with it is said all the same
             return _ready_made(given, short, options, is_sent)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)

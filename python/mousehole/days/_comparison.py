@@ -45,7 +45,10 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
     seed = FIRST_SEED if options.seed is None else options.seed
     reporter = options.reporter or Silent()
     with opened(options.dask, options.executor, options.reporter) as backend:
-        each = [prepare([name], replace(options, seed=seed + number)) for number, name in enumerate(names)]
+        each = [
+            prepare([name], replace(options, seed=seed + number), is_fitted=True)
+            for number, name in enumerate(names)
+        ]
         _refuse_same_content(names, [one.traffic.sources() if one.traffic else [] for one in each])
         titles = _titles(names)
         found: list[Day] = []

@@ -19,7 +19,7 @@ from mousehole.answer import (
     nothing_compared,
 )
 from mousehole.base import Summary, capped, counted, share_text, size_text
-from mousehole.runs import LEAST_TRANSFERS, Cell, Finding, Plan, Record, Results, finite, is_ideal
+from mousehole.runs import Cell, Finding, Plan, Record, Results, finite, is_ideal
 from mousehole.statistics import (
     LEAST_REPLICATIONS,
     Design,
@@ -193,6 +193,22 @@ def _logs(effects: Sequence[DayEffect]) -> list[float]:
 
 def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
     """Returns what to install for short transfers over all days in sentences, and how it is installed."""
+    lines, way = _answer(days, cell)
+    return [*_stand_in(days), *lines], way
+
+
+def _stand_in(days: Sequence[Day]) -> list[str]:
+    """Says on which days a model is played in the place of a capture that is too small."""
+    fitted = [day.name for day in days if day.results.capture is not None and day.results.capture.is_fitted]
+    if not fitted:
+        return []
+    return [
+        f"Played on {', '.join(fitted)} is a model fitted to the day's transfers, drawn anew in each "
+        f"{days[0].results.plan.run_word}; the day's own interval allows for how little they tell."
+    ]
+
+
+def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
     plan, found = days[0].results.plan, days_findings(days, cell)
     short = size_text(plan.short_bytes)
     primary = [
@@ -318,7 +334,7 @@ def _judged(
         least = f"{counted(ratio.count, 'day')} of at least {LEAST_DAYS} for an interval over days"
         found = f"; on single days {_effects_range(known)}" if known else ""
         if out := _left_out(effects):
-            few = f"{out} left out with fewer than {LEAST_TRANSFERS} distinct transfers"
+            few = f"{out} left out with too few distinct transfers"
             return Verdict(UNDECIDED, f"{findings.NOT_JUDGED} ({least}; {few}{found})")
         return Verdict(UNDECIDED, f"undecided ({least}{found})", LEAST_DAYS)
     judged = (
@@ -378,7 +394,7 @@ def _few_left(plan: Plan, most: DaysFinding) -> str:
     days, out = len(most.effects), most.left_out
     why = "is left out, as its capture has" if out == 1 else "are left out, as their captures have"
     return (
-        f"No verdict: {out} of {days} days {why} fewer than {LEAST_TRANSFERS} distinct transfers "
+        f"No verdict: {out} of {days} days {why} too few distinct transfers "
         f"≤ {size_text(plan.short_bytes)}; at least {LEAST_DAYS} others are needed."
     )
 

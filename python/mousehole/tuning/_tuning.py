@@ -383,7 +383,8 @@ def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepare
     schemes = _distinct([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
     shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
     shared |= {"policy": None, "seeds": REPLICATIONS if options.seeds is None else options.seeds}
-    prepared = prepare(traffic, Options(**shared, schemes=schemes, baseline=wanted.baseline))
+    asked = Options(**shared, schemes=schemes, baseline=wanted.baseline)
+    prepared = prepare(traffic, asked, is_fitted=True, is_replaced=True)
     for field, given in (("buffer", prepared.plan.buffers), ("load", prepared.plan.loads)):
         if len(given) > 1:
             raise field_error(

@@ -5,7 +5,7 @@ from math import expm1, isfinite, log1p
 import numpy as np
 
 from mousehole._engine import Verdict
-from mousehole.answer import BETTER, findings, link_of_cell
+from mousehole.answer import BETTER, findings, link_of_cell, stand_in
 from mousehole.base import counted, percent, rate_of, rate_text, signed
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Estimate
@@ -31,8 +31,8 @@ RIVALS = ("fq-codel", "cake")
 def answer(found: TuneResults, results: Results, cell: Cell) -> tuple[str, ...]:
     """Returns the sentences; `results` are those on the unseen replications."""
     if found.recommended is None:
-        return (*_nothing(found), *_curse(found))
-    lines = [_best(found), *_shaper(found, results, cell), *_prices(found)]
+        return (*stand_in(results), *_nothing(found), *_curse(found))
+    lines = [*stand_in(results), _best(found), *_shaper(found, results, cell), *_prices(found)]
     lines += [_against_rival(found, results, cell, rival) for rival in RIVALS if rival != found.baseline]
     lines += _against_own(found, results, cell)
     return (*lines, *_curse(found))

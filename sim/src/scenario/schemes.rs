@@ -316,7 +316,13 @@ pub const SCHEMES: &[NamedScheme] = &[
          file sharing, do not stay there without bound. What exceeds it goes into the Bulk tin, whichever flow it belongs \
          to. Where translation of addresses makes a household one host, the budget is that of the household.",
         &[
-            Preset { part: "excess", settings: &[fixed(&["levels"], "three")] },
+            Preset {
+                part: "excess",
+                settings: &[
+                    default(&["th"], "15kB", "ours: docs/nobody-pays.md"),
+                    fixed(&["levels"], "three"),
+                ],
+            },
             Preset {
                 part: "policer",
                 settings: &[
