@@ -63,9 +63,9 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
     found = results.compared(cell).advise(_setting(results, cell))
     way = found.pop("installation")
     vetoes = tuple(Veto(**one) for one in found.pop("vetoes"))
-    listed = {name: tuple(found.pop(name)) for name in ("peers", "ahead", "lines")}
+    found |= {name: tuple(found[name]) for name in ("peers", "ahead", "lines")}
     installed = None if way is None else Installation(way["place"], tuple(way["lines"]))
-    return [Advice(cell.buffer, cell.load, vetoes=vetoes, installation=installed, **listed, **found)]
+    return [Advice(cell.buffer, cell.load, vetoes=vetoes, installation=installed, **found)]
 
 
 def _setting(results: Results, cell: Cell) -> dict[str, object]:
