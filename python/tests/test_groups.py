@@ -187,7 +187,7 @@ def test_measures__of_a_kind_are_columns_of_sweeps_and_asked_for_by_tune() -> No
 def test_objectives__of_a_kind() -> None:
     mos = objectives.quantity("objective", "calls mos")
     assert not mos.smaller_is_better
-    assert mos.words.endswith(", calls")
+    assert mos.description.endswith(", calls")
     assert objectives.quantity("objective", "page mean").source == Source(
         quantities.find("application", PAGES[1]), group=PAGES[0]
     )

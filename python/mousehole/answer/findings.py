@@ -41,7 +41,7 @@ def findings(results: Results, cell: Cell) -> list[Finding]:
 
 def with_endpoint(results: Results) -> Results:
     """Returns the results with the primary endpoint in their manifest: the first cell's, if cells differ."""
-    primary = results.primary(results.plan.cells[0]).words
+    primary = results.primary(results.plan.cells[0]).description
     statistics = {**results.manifest["statistics"], "primary_endpoint": primary}
     return replace(results, manifest={**results.manifest, "statistics": statistics})
 

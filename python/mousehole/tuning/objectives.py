@@ -53,10 +53,10 @@ class Quantity:
         return "too few such transfers (a p99 needs 100, a p95 20)"
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What is measured, in words."""
         if self.source.kind:
-            return measured.Measure(self.source.quantity, kind=self.source.kind).words
+            return measured.Measure(self.source.quantity, kind=self.source.kind).description
         return self.source.quantity.words_about(f"{self.source.role} transfers")
 
 
