@@ -223,3 +223,87 @@ pub fn exploratory_note(plan: &Plan, primary: &str) -> String {
          Everything else is exploratory, and its intervals stand alone."
     )
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::comparison::Counted;
+    use crate::hand_made::{cell, cell_of};
+
+    fn primary(cell: &Cell) -> &Finding {
+        cell.findings().iter().find(|one| !one.exploratory).unwrap()
+    }
+
+    #[test]
+    fn findings__name_schemes_endpoint_and_means() {
+        let found = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 11.0)]);
+        let sentence = "sfd against droptail, mean response time of transfers ≤ 15 kB: better by 30 % (95 % interval \
+            30–30 %), mean 1 s → 700 ms";
+        assert_eq!(primary(&found).sentence, sentence);
+        assert!((primary(&found).difference_s.mean + 0.3).abs() < 1e-9);
+        let names: Vec<&str> = found.findings().iter().map(|one| one.endpoint.as_str()).collect();
+        let endpoints =
+            ["short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"];
+        assert_eq!(names, endpoints);
+        let long = &found.findings()[2];
+        assert_eq!(long.verdict, "longer by 10 % (95 % interval 10–10 %)");
+        assert!(long.sentence.ends_with("[exploratory]"));
+        assert!(found.findings()[3].difference_s.mean.is_nan(), "a rate is no time");
+    }
+
+    #[test]
+    fn findings__of_lower_bounds_are_withdrawn_or_hold_at_least() {
+        let unfinished = |place: usize| {
+            cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |own, facts| {
+                let censored = vec![if own == place { 2 } else { 0 }; facts.count.len()];
+                crate::reduction::Facts { censored, ..facts }
+            })
+        };
+        let why = "undecided (2.0 % of the transfers under sfd were left unfinished)";
+        assert_eq!(primary(&unfinished(1)).verdict, why);
+        assert!(primary(&unfinished(0)).verdict.starts_with("better by at least 30 %"));
+    }
+
+    #[test]
+    fn findings__of_a_small_capture_are_not_judged() {
+        let mut few = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)]);
+        let counted = Counted { transfers: 99, clients: 9 };
+        few.capture = Some(Capture {
+            period_s: 10.0,
+            short: counted,
+            long: counted,
+            all: counted,
+            freedom: 50.0,
+            is_fitted: false,
+        });
+        let text = "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)";
+        assert_eq!(primary(&few).verdict, text);
+        assert_eq!(coverage_note(&few), REPLAY_NOTE);
+        few.plan.is_overlaid = true;
+        assert_eq!(coverage_note(&few), CAPTURE_NOTE);
+    }
+
+    #[test]
+    fn findings__say_how_many_replications_have_the_endpoint() {
+        let found = cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |place, mut facts| {
+            if place == 1 && facts.scheme["long_goodput_bps"] > 1e5 {
+                facts.scheme.clear();
+                facts.statistics.insert("response_p95_s".to_owned(), vec![f64::NAN; facts.count.len()]);
+            }
+            facts
+        });
+        let p95 = "undecided (only 4 of 6 replications had enough such transfers for a percentile)";
+        assert_eq!(found.findings()[1].verdict, p95);
+        let rate = "undecided (only 4 of 6 replications had such a transfer)";
+        assert_eq!(found.findings()[3].verdict, rate);
+    }
+
+    #[test]
+    fn from_to_text__is_of_what_both_know() {
+        let nan = f64::NAN;
+        assert_eq!(from_to_text(&[0.1, 0.2], &[0.2, 0.3], Unit::Seconds), "250 ms → 150 ms");
+        assert_eq!(from_to_text(&[0.1, nan, 5.0], &[0.2, 5.0, nan], Unit::Seconds), "200 ms → 100 ms");
+        assert_eq!(from_to_text(&[], &[1.0], Unit::Seconds), "unknown");
+    }
+}

@@ -2,10 +2,14 @@
 //!
 //! The crate is pure. It reads no files and no clock, starts no threads, and draws no random numbers.
 
+pub mod advice;
 pub mod comparison;
 pub mod findings;
+#[cfg(test)]
+mod hand_made;
 pub mod margins;
 pub mod quantities;
+pub mod ranking;
 pub mod reduction;
 pub mod sizes;
 pub mod statistics;

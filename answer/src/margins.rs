@@ -291,6 +291,10 @@ mod tests {
             ("video calls frames +1%", "frames missed", 0.01, false, "+1 points"),
             ("short p99 +0.5s", "p99", 0.5, false, "+500 ms"),
             ("streams rate -5%", "rate", 0.05, true, "−5 %"),
+            ("calls delay p95 +0.01s", "delay p95", 0.01, false, "+10 ms"),
+            ("calls p95 + 5 %", "delay p95", 0.05, true, "+5 %"),
+            ("logins echo +10%", "echo mean", 0.1, true, "+10 %"),
+            ("pages mean +100ms", "mean", 0.1, false, "+100 ms"),
         ] {
             let found = read(text);
             assert_eq!((found.figure.name.as_str(), found.is_relative), (name, is_relative), "{text}");

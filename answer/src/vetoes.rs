@@ -168,3 +168,54 @@ fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::hand_made::{cell_of, with_calls};
+
+    /// A cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
+    fn of_calls(delays_s: [f64; 3]) -> Cell {
+        let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("fq-codel", 0.5, 10.0)];
+        cell_of(&schemes, |place, facts| {
+            let spread = facts.simulated_s * 1e-6; // the same in every run
+            with_calls(facts, "delay_p95_s", delays_s[place] + spread)
+        })
+    }
+
+    #[test]
+    fn vetoes__are_against_what_people_would_have() {
+        let found = of_calls([0.3, 0.03, 0.05]);
+        assert_eq!(found.plan.harm_reference(), "cake");
+        let [one] = found.vetoes() else { panic!("{:?}", found.vetoes()) };
+        assert_eq!((one.scheme.as_str(), one.binds), ("fq-codel", true));
+        let text = "calls: one-way delay, p95 30.1 ms → 50.1 ms, +20 ms (+20…+20), of +10 ms allowed";
+        assert_eq!(one.text, text);
+        assert!(of_calls([0.3, 0.03, 0.039]).vetoes().is_empty());
+    }
+
+    #[test]
+    fn harm_reference__is_cake_then_fq_codel_then_the_baseline() {
+        let of = |names: &[&'static str], given| {
+            harm_reference(names.iter().map(|name| (*name, *name)), "droptail", given)
+        };
+        assert_eq!(of(&["droptail", "fq-codel", "cake"], None), "cake");
+        assert_eq!(of(&["droptail", "fq-codel"], None), "fq-codel");
+        assert_eq!(of(&["droptail", "sfd"], None), "droptail");
+        assert_eq!(of(&["droptail", "cake"], Some("droptail")), "droptail");
+    }
+
+    #[test]
+    fn class_lines__leave_out_what_the_first_line_says() {
+        let found = of_calls([0.3, 0.03, 0.05]);
+        let lines = class_lines(&found, 1, found.primary());
+        assert_eq!(
+            lines,
+            [
+                "Transfers > 150 kB: mean response time 10 s → 10 s, 0.0 % (0.0…0.0)",
+                "Calls: one-way delay, p95 300 ms → 30.1 ms, −90 % (−90…−90); lost unknown"
+            ]
+        );
+    }
+}

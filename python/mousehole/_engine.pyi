@@ -290,6 +290,10 @@ LEAST_TRANSFERS: int
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
 LEAST_FITTED: int
 """The same where a model fitted to the capture is played; with fewer short transfers, none is fitted."""
+MOST_LINES: int
+"""The answer for one cell has at most so many lines."""
+AT_THE_LINE: str
+"""Which rate the commands have where the scheme is on the line itself, and why."""
 NO_VETO: str
 """Takes the default margins away."""
 DEFAULT_VETOES: list[str]
@@ -413,10 +417,13 @@ class ComparedCell:
     ) -> ComparedCell: ...
     def findings(self) -> list[dict[str, Any]]: ...
     def vetoes(self) -> list[dict[str, Any]]: ...
+    def advise(self, setting: Mapping[str, object]) -> dict[str, Any]: ...
+    def stand_in(self, label: str, instead_of: str | None) -> str | None:
+        """Says what is played in the place of a capture that is too small to be played as it is."""
+    def nothing_compared(self) -> str | None:
+        """Returns why no scheme could be recommended however long it ran; None if one could."""
     def present(self) -> list[str]:
         """Returns the classes of traffic of which some run has a figure."""
-    def class_lines(self, scheme: str) -> list[str]:
-        """Returns what each class gains or loses against the baseline, but for short transfers judged."""
     @property
     def primary(self) -> Endpoint: ...
     def primary_words(self) -> str:

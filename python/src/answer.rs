@@ -4,6 +4,7 @@ use crate::convert::to_python;
 use crate::errors;
 use crate::quantities::Quantity;
 use crate::statistics::{Design, Estimate};
+use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
 use mousehole_answer::findings::{self, Finding};
 use mousehole_answer::margins::{self, Refused};
@@ -321,13 +322,35 @@ impl ComparedCell {
         PyList::new(py, found.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// Returns the answer as a dictionary; `setting` is what it needs to know beside plan and runs.
+    fn advise<'py>(&self, py: Python<'py>, setting: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let setting: advice::Setting = pythonize::depythonize(setting)?;
+        let found = py.detach(|| advice::advise(&self.0, &setting));
+        let vetoes = found.vetoes.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?;
+        let entry = PyDict::new(py);
+        entry.set_item("outcome", to_python(py, &found.outcome)?)?;
+        entry.set_item("scheme", found.scheme)?;
+        entry.set_item("is_best", found.is_best)?;
+        entry.set_item("peers", found.peers)?;
+        entry.set_item("ahead", found.ahead)?;
+        entry.set_item("reference", found.reference)?;
+        entry.set_item("vetoes", vetoes)?;
+        entry.set_item("installation", to_python(py, &found.installation)?)?;
+        entry.set_item("lines", found.lines)?;
+        Ok(entry)
+    }
+
+    fn stand_in(&self, label: &str, instead_of: Option<&str>) -> Option<String> {
+        advice::stand_in(&self.0, label, instead_of)
+    }
+
+    fn nothing_compared(&self) -> Option<String> {
+        advice::nothing_compared(&self.0)
+    }
+
     /// Returns the names of the classes of traffic of which some run has a figure.
     fn present(&self) -> Vec<String> {
         vetoes::present(&self.0).into_iter().map(margins::Class::name).collect()
-    }
-
-    fn class_lines(&self, scheme: &str) -> PyResult<Vec<String>> {
-        Ok(vetoes::class_lines(&self.0, self.place(scheme)?, self.0.primary()))
     }
 
     #[getter]
@@ -481,6 +504,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LEAST_TRANSFERS", answer::LEAST_TRANSFERS)?;
     module.add("LEAST_FITTED", answer::LEAST_FITTED)?;
     module.add("NO_VETO", margins::NONE)?;
+    module.add("MOST_LINES", advice::MOST_LINES)?;
+    module.add("AT_THE_LINE", advice::AT_THE_LINE)?;
     module.add("DEFAULT_VETOES", margins::DEFAULTS.to_vec())?;
     module.add("TRAFFIC_CLASSES", margins::Class::all().map(margins::Class::name).collect::<Vec<_>>())?;
     module.add_class::<Source>()?;

@@ -183,28 +183,6 @@ def test_reference__is_what_people_would_have() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "most", "is_relative", "name"),
-    [
-        ("calls p95 +10ms", 0.01, False, "delay p95"),
-        ("calls delay p95 +0.01s", 0.01, False, "delay p95"),
-        ("games  loss +0.2%", 0.002, False, "lost"),
-        ("calls p95 + 5 %", 0.05, True, "delay p95"),
-        ("calls mos −0.1", 0.1, False, "mos"),
-        ("video calls frames +1%", 0.01, False, "frames missed"),
-        ("logins echo +10%", 0.1, True, "echo mean"),
-        ("pages mean +100ms", 0.1, False, "mean"),
-        ("streams rate -5%", 0.05, True, "rate"),
-    ],
-)
-def test_read_margin__takes_the_unit_of_the_quantity(
-    text: str, most: float, is_relative: bool, name: str
-) -> None:
-    one = vetoes.read_margin(text)
-    assert one.most == pytest.approx(most)
-    assert (one.is_relative, one.name) == (is_relative, name)
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("cals p95 +10ms", 'did you mean "calls"'),
@@ -223,13 +201,6 @@ def test_read_margin__refuses_in_one_sentence(text: str, message: str) -> None:
     with pytest.raises(MouseholeError, match=r"^veto: ") as caught:
         vetoes.read_margin(text)
     assert message in str(caught.value)
-
-
-def test_margins__a_given_one_takes_the_place_of_the_default() -> None:
-    own = {(one.whose, one.name): one.most for one in vetoes.margins(("calls p95 +3ms",))}
-    assert own["calls", "delay p95"] == pytest.approx(0.003)
-    assert len(own) == len(vetoes.DEFAULTS)
-    assert vetoes.margins(("none",)) == []
 
 
 def test_vetoes__a_lower_bound_of_the_reference_proves_no_harm() -> None:

@@ -23,7 +23,6 @@ from .advice import NOTHING_BETTER as NOTHING_BETTER
 from .advice import RECOMMENDED as RECOMMENDED
 from .advice import VETOED as VETOED
 from .advice import Advice as Advice
-from .advice import nothing_compared as nothing_compared
 from .advice import stand_in as stand_in
 from .findings import BETTER as BETTER
 from .findings import NO_BENEFIT as NO_BENEFIT

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mousehole import _engine
+from mousehole._engine import AT_THE_LINE as AT_THE_LINE
 from mousehole.base import rate_of, rate_text
 from mousehole.engine_types import InstallPlan, Scenario
 from mousehole.runs import Cell, Results
@@ -27,9 +28,6 @@ DOWNLOAD, UPLOAD = "download", "upload"
 TO_CLIENTS = "# download direction: DEV is the device towards the clients"
 TO_PROVIDER = "# upload direction: DEV is the device towards the provider"
 """What stands before the lines of each direction where a scheme is at both."""
-
-AT_THE_LINE = "# the rate is the line's, as simulated; before a modem take less: --shape 95% simulates that"
-"""Which rate the commands have where the scheme is on the line itself, and why."""
 
 FIREWALL = (
     "sysctl -q -w net.netfilter.nf_conntrack_acct=1",

@@ -16,7 +16,6 @@ from mousehole.answer import (
     installation,
     link_of_cell,
     notes,
-    nothing_compared,
 )
 from mousehole.base import Summary, capped, counted, share_text, size_text
 from mousehole.runs import Cell, Finding, Plan, Record, Results, finite, is_ideal
@@ -217,7 +216,7 @@ def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | 
         if not item.exploratory and item.reference == plan.baseline and not is_ideal(item.scheme)
     ]
     if len(days) < LEAST_DAYS or not primary:
-        return [_few_days(plan, len(days)), *(item.sentence + "." for item in primary)], None
+        return [_few_days(days[0].results, len(days)), *(item.sentence + "." for item in primary)], None
     most = max(primary, key=lambda item: item.days)
     if most.days < LEAST_DAYS and most.left_out:
         return [_few_left(plan, most), *(item.sentence + "." for item in primary)], None
@@ -381,8 +380,8 @@ def _error(day: Day, cell: Cell, item: Finding | None) -> float:
     return design.standard_error(logs)
 
 
-def _few_days(plan: Plan, count: int) -> str:
-    few = nothing_compared(plan) or (
+def _few_days(results: Results, count: int) -> str:
+    few = findings.first_cell(results).nothing_compared() or (
         f"{counted(count, 'day')} {'gives' if count == 1 else 'give'} no interval over days; at least "
         f"{LEAST_DAYS} are needed"
     )  # fmt: skip

@@ -1,0 +1,612 @@
+//! The answer of a comparison: what to install, what every class gains or pays, how sure that is.
+
+use crate::comparison::{Cell, known_mean};
+use crate::findings::{Finding, few_replications_text, floor_text};
+use crate::ranking::{candidates, choose, is_ahead, is_best, rank, ratio};
+use crate::sizes::Role;
+use crate::statistics::LEAST_REPLICATIONS;
+use crate::statistics::intervals::smaller_in;
+use crate::texts::{capped, counted, unit_text};
+use crate::verdicts;
+use crate::vetoes::{Veto, class_lines};
+use serde::{Deserialize, Serialize};
+
+/// The answer for one cell has at most so many lines.
+pub const MOST_LINES: usize = 12;
+/// Commands leave so many lines for what classes gain or pay.
+const LEAST_CLASS_LINES: usize = 2;
+/// So many lines more where a scheme is at both ends: two heads, the other commands, a remark on the rate.
+const LINES_OF_OTHER: usize = 5;
+/// So many schemes beside the recommended one are named.
+const MOST_PEERS: usize = 3;
+/// So many schemes that a veto rules out are named with who pays.
+const MOST_VETOED: usize = 2;
+/// Which rate the commands have where the scheme is on the line itself, and why.
+pub const AT_THE_LINE: &str =
+    "# the rate is the line's, as simulated; before a modem take less: --shape 95% simulates that";
+
+/// What an answer comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// A scheme is recommended.
+    Recommended,
+    /// No scheme beats the baseline.
+    #[serde(rename = "nothing better")]
+    NothingBetter,
+    /// Some scheme may beat the baseline.
+    #[serde(rename = "not shown")]
+    NotShown,
+    /// The schemes that beat the baseline make a class pay too much.
+    Vetoed,
+    /// Too little is known for a verdict.
+    #[serde(rename = "no verdict")]
+    NoVerdict,
+}
+
+/// Where a scheme can be installed, and the lines to type or to configure there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installation {
+    /// Where.
+    pub place: String,
+    /// Commands and remarks.
+    pub lines: Vec<String>,
+}
+
+/// A modem behind the schemes, as it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Modem {
+    /// Rate of the shaper before it, as a share of the line's or a rate.
+    pub shape: String,
+    /// The same of the upload direction.
+    pub up_shape: String,
+    /// The modem's buffer.
+    pub buffer: String,
+    /// Whether some scheme has a rate of its own.
+    pub has_own_rates: bool,
+}
+
+/// What the answer needs to know beside plan and runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Name of the traffic.
+    pub label: String,
+    /// Length of a replication, as it was given.
+    pub duration: String,
+    /// The traffic that was given, and why ready-made traffic stands in its place.
+    pub instead_of: Option<String>,
+    /// What was left out of the traffic as it was read.
+    pub left_out: Vec<String>,
+    /// What installs each scheme, in the order of the plan.
+    pub ways: Vec<Option<Installation>>,
+    /// Why nothing installs each, as a clause; empty if something does.
+    pub why_nothing: Vec<String>,
+    /// Whether the commands are for both directions of the link.
+    pub is_both_ways: bool,
+    /// The modem behind, if there is one.
+    pub modem: Option<Modem>,
+    /// Why there is no steady state, or not yet.
+    pub unsteady: Option<String>,
+}
+
+/// What to do on the link of one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// The scheme recommended.
+    pub scheme: Option<String>,
+    /// Whether no other scheme that can be installed, and that no veto rules out, may be faster by more than 5 %.
+    pub is_best: bool,
+    /// Schemes that can be installed and are not shown to be slower for short transfers, the fastest first.
+    pub peers: Vec<String>,
+    /// Schemes that serve short transfers better still, but that nothing installs.
+    pub ahead: Vec<String>,
+    /// The scheme that harm is measured against.
+    pub reference: String,
+    /// Who pays, or may, under the schemes that are shown to beat the baseline, and under the recommended one; without
+    /// intervals, under all.
+    pub vetoes: Vec<Veto>,
+    /// How the scheme is installed.
+    pub installation: Option<Installation>,
+    /// The answer in sentences and commands.
+    pub lines: Vec<String>,
+}
+
+/// Returns the answer for a cell.
+pub fn advise(cell: &Cell, setting: &Setting) -> Advice {
+    let answer = Answer { cell, setting };
+    let found = answer.found();
+    Advice { lines: answer.stand_in().into_iter().chain(found.lines).collect(), ..found }
+}
+
+/// Returns why no scheme could be recommended however long it ran; None if one could.
+pub fn nothing_compared(cell: &Cell) -> Option<String> {
+    let baseline = &cell.plan.baseline;
+    let mut rivals = cell.plan.schemes.iter().filter(|one| one.text != *baseline).peekable();
+    if rivals.peek().is_none() {
+        return Some(format!("nothing is compared with {baseline}; name schemes with --schemes"));
+    }
+    rivals.all(|one| one.is_ideal).then(|| {
+        format!(
+            "only ideals are compared with {baseline}, which nobody can deploy; name others with --schemes"
+        )
+    })
+}
+
+/// Says what is played in the place of a capture that is too small to be played as it is. `instead_of` is the traffic
+/// that was given, and why ready-made traffic stands in its place.
+pub fn stand_in(cell: &Cell, label: &str, instead_of: Option<&str>) -> Option<String> {
+    if let Some(why) = instead_of {
+        return Some(format!("Not your traffic: ready-made users stand in for {why} for a model of it."));
+    }
+    let is_fitted = cell.capture.as_ref().is_some_and(|capture| capture.is_fitted);
+    is_fitted.then(|| {
+        let word = cell.plan.unit().name();
+        format!("Played is {label}, drawn anew in each {word}; the intervals allow for how little they tell.")
+    })
+}
+
+struct Answer<'a> {
+    cell: &'a Cell,
+    setting: &'a Setting,
+}
+
+impl Answer<'_> {
+    fn stand_in(&self) -> Option<String> {
+        stand_in(self.cell, &self.setting.label, self.setting.instead_of.as_deref())
+    }
+
+    /// Returns how many lines the answer has at most below what stands in for a capture.
+    fn most_lines(&self) -> usize {
+        MOST_LINES - usize::from(self.stand_in().is_some())
+    }
+
+    fn found(&self) -> Advice {
+        let primary = self.primary();
+        if self.has_few_replications() || primary.is_empty() {
+            let (line, least) = self.few_replications();
+            return self.without_verdict(line, least);
+        }
+        if self.is_small_capture() {
+            return self
+                .without_verdict(format!("No verdict: {}.", floor_text(self.cell, Role::Short)), None);
+        }
+        let is_better = |one: &&&Finding| one.outcome == verdicts::Outcome::Better;
+        let better: Vec<usize> =
+            primary.iter().filter(is_better).map(|one| self.cell.place(&one.scheme)).collect();
+        if better.is_empty() {
+            return self.nothing_better(&primary);
+        }
+        let order = rank(self.cell);
+        let place = |one: &Veto| {
+            let scheme = self.cell.place(&one.scheme);
+            order.iter().position(|own| *own == scheme).unwrap_or(order.len())
+        };
+        let pays = |one: &&Veto| better.contains(&self.cell.place(&one.scheme));
+        let mut found: Vec<Veto> = self.cell.vetoes().iter().filter(pays).cloned().collect();
+        found.sort_by_key(place);
+        let out: Vec<usize> =
+            found.iter().filter(|one| one.binds).map(|one| self.cell.place(&one.scheme)).collect();
+        let left: Vec<usize> = better.into_iter().filter(|scheme| !out.contains(scheme)).collect();
+        if left.is_empty() { self.vetoed(found) } else { self.recommended(&left, &out, &found) }
+    }
+
+    /// Returns the primary endpoint of every scheme that is no ideal against the baseline.
+    fn primary(&self) -> Vec<&Finding> {
+        let is_ideal = |name: &str| self.cell.plan.schemes[self.cell.place(name)].is_ideal;
+        let is_own = |one: &&Finding| {
+            !one.exploratory && one.reference == self.cell.plan.baseline && !is_ideal(&one.scheme)
+        };
+        self.cell.findings().iter().filter(is_own).collect()
+    }
+
+    fn has_few_replications(&self) -> bool {
+        (self.cell.plan.replications as usize) < LEAST_REPLICATIONS
+    }
+
+    /// Returns whether short transfers are judged, and the capture has too few of them.
+    fn is_small_capture(&self) -> bool {
+        let capture = self.cell.capture.as_ref();
+        self.cell.is_about_short() && capture.is_some_and(|capture| !capture.is_enough(Role::Short))
+    }
+
+    /// Returns an answer that recommends nothing.
+    fn nothing(&self, outcome: Outcome, lines: Vec<String>, vetoes: Vec<Veto>) -> Advice {
+        let reference = self.cell.plan.harm_reference().to_owned();
+        let lines = lines.into_iter().chain(self.left_out()).take(self.most_lines()).collect();
+        let (peers, ahead) = (Vec::new(), Vec::new());
+        Advice {
+            outcome,
+            scheme: None,
+            is_best: false,
+            peers,
+            ahead,
+            reference,
+            vetoes,
+            installation: None,
+            lines,
+        }
+    }
+
+    /// Says why there is no verdict, and what the estimates are under `least`, which is ahead so far.
+    fn without_verdict(&self, line: String, least: Option<usize>) -> Advice {
+        let found = if self.has_few_replications() { self.cell.vetoes().to_vec() } else { Vec::new() };
+        let mut others = self.pays_lines(found.iter(), "By estimate, some pay under ");
+        others.extend(self.remarks());
+        let least = least.filter(|scheme| *scheme != self.cell.baseline());
+        let classes = least.map(|scheme| self.class_lines(scheme)).unwrap_or_default();
+        let room = self.most_lines().saturating_sub(1 + others.len());
+        let lines = [line].into_iter().chain(pack(&classes, room)).chain(others).collect();
+        self.nothing(Outcome::NoVerdict, lines, found)
+    }
+
+    /// Returns what classes gain or pay, without short transfers if the first line has them.
+    fn class_lines(&self, scheme: usize) -> Vec<String> {
+        class_lines(self.cell, scheme, self.cell.primary())
+    }
+
+    /// Returns who pays under the schemes that a veto rules out: a line for each of the first schemes.
+    fn pays_lines<'b>(&self, found: impl Iterator<Item = &'b Veto>, begin: &str) -> Vec<String> {
+        let found: Vec<&Veto> = found.filter(|one| one.binds).collect();
+        let schemes = each_once(found.iter().map(|one| one.scheme.as_str()));
+        let other = self.cell.plan.harm_reference();
+        let line = |scheme: &&str| {
+            let own = found.iter().copied().filter(|one| one.scheme == **scheme);
+            format!("{begin}{scheme} against {other}: {}.", first_texts(own))
+        };
+        let mut lines: Vec<String> = schemes.iter().take(MOST_VETOED).map(line).collect();
+        if schemes.len() > MOST_VETOED {
+            let rest = schemes[MOST_VETOED..].join(", ");
+            lines.push(format!("Others under which some class pays too much: {rest}."));
+        }
+        lines
+    }
+
+    /// Says that every scheme that beats the baseline makes a class pay more than its margin.
+    fn vetoed(&self, found: Vec<Veto>) -> Advice {
+        let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
+        let first = format!("Nothing is recommended: what beats {baseline} for {words} makes others pay.");
+        let pays = self.pays_lines(found.iter(), "Not recommended: ");
+        let after = [self.sureness(None, &[])].into_iter().chain(self.remarks());
+        let lines = [first].into_iter().chain(pays).chain(after).collect();
+        self.nothing(Outcome::Vetoed, lines, found)
+    }
+
+    /// Returns why there is no verdict, and the scheme that is ahead so far.
+    fn few_replications(&self) -> (String, Option<usize>) {
+        if let Some(nothing) = nothing_compared(self.cell) {
+            return (format!("No verdict: {nothing}."), None);
+        }
+        let few = format!("No verdict: {}.", few_replications_text(&self.cell.plan, &self.setting.duration));
+        if self.is_small_capture() {
+            let floor = floor_text(self.cell, Role::Short);
+            return (format!("{few} More of them give none either: {floor}."), None);
+        }
+        let pays = |scheme: usize| self.cell.vetoes().iter().any(|one| one.scheme == self.cell.name(scheme));
+        let mean = |scheme: &usize| known_mean(&self.cell.primary_values(*scheme));
+        let deployable = self.cell.schemes().filter(|scheme| !self.cell.plan.schemes[*scheme].is_ideal);
+        let known = deployable.filter(|scheme| mean(scheme).is_finite() && !pays(*scheme));
+        let Some(least) = known.min_by(|own, other| mean(own).total_cmp(&mean(other))) else {
+            return (few, None);
+        };
+        let has_vetoes = !self.cell.vetoes().is_empty();
+        let rest = if has_vetoes { ", of those under which nobody pays too much" } else { "" };
+        let unit = self.cell.primary().source.quantity.unit;
+        let (name, words) = (self.cell.name(least), self.cell.primary_words());
+        let mean = unit_text(unit, mean(&least), false);
+        (format!("{few} So far {name} has the smallest mean of {words}: {mean}{rest}."), Some(least))
+    }
+
+    /// Says that no scheme is known to beat the baseline, and which one might.
+    fn nothing_better(&self, primary: &[&Finding]) -> Advice {
+        use verdicts::Outcome::{Equal, Undecided, Worse};
+        let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
+        let named = |outcome| {
+            let own = primary.iter().filter(move |one| one.outcome == outcome);
+            own.map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let kept = [self.sureness(None, &[])].into_iter().chain(self.remarks()).collect::<Vec<_>>();
+        let open_ones = primary.iter().filter(|one| one.outcome == Undecided);
+        let key = |one: &Finding| (!one.change.mean.is_finite(), one.change.mean);
+        let nearest = open_ones.min_by(|own, other| {
+            let ((own_open, own), (other_open, other)) = (key(own), key(other));
+            own_open.cmp(&other_open).then(own.total_cmp(&other))
+        });
+        let Some(nearest) = nearest else {
+            let judged = [Equal, Worse].map(|outcome| (named(outcome), outcome.words()));
+            let parts = judged.iter().filter(|(schemes, _)| !schemes.is_empty());
+            let parts: Vec<String> = parts.map(|(schemes, word)| format!("{schemes}: {word}")).collect();
+            let first = format!("Nothing here beats {baseline} for {words} ({}).", parts.join("; "));
+            let lines = [first].into_iter().chain(kept).collect();
+            return self.nothing(Outcome::NothingBetter, lines, Vec::new());
+        };
+        let tried = primary.iter().map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ");
+        let classes = self.class_lines(self.cell.place(&nearest.scheme));
+        let room = self.most_lines().saturating_sub(kept.len() + 2);
+        let lines = [
+            format!("No scheme is shown to beat {baseline} for {words} (compared: {tried})."),
+            format!("{} comes nearest: {}.", nearest.scheme, nearest.verdict),
+        ];
+        let lines = lines.into_iter().chain(pack(&classes, room)).chain(kept).collect();
+        self.nothing(Outcome::NotShown, lines, Vec::new())
+    }
+
+    /// Recommends what serves short transfers best, of those that can be installed if there are any.
+    ///
+    /// `pays` says who pays under the schemes that are shown to beat the baseline.
+    fn recommended(&self, better: &[usize], out: &[usize], pays: &[Veto]) -> Advice {
+        let (cell, ways) = (self.cell, &self.setting.ways);
+        let found = candidates(cell, better, out, |scheme| ways[scheme].is_some());
+        let chosen = choose(cell, &found);
+        let rivals = || found.ranked.iter().copied().filter(|scheme| *scheme != chosen);
+        let is_near = |scheme: usize| {
+            let low = ratio(cell, scheme, chosen).low;
+            low.is_nan() || low <= 0.0
+        };
+        let peers: Vec<usize> = rivals().filter(|scheme| is_near(*scheme)).collect();
+        let ahead = found.others.iter().copied().filter(|scheme| is_ahead(cell, *scheme, chosen));
+        let ahead: Vec<String> = ahead.map(|scheme| cell.name(scheme).to_owned()).collect();
+        let is_best = is_best(cell, chosen, rivals().chain([cell.baseline()]));
+        let near = pays.iter().filter(|one| is_near(cell.place(&one.scheme)));
+        let mut lines = self.pays_lines(near, "Not recommended: ");
+        lines.extend(self.may_pay(chosen));
+        lines.push(self.sureness(Some(chosen), &peers));
+        lines.extend(self.remarks());
+        if !ahead.is_empty() {
+            let place = if cell.plan.in_rounds { "here" } else { "in simulation" };
+            lines.push(format!("Better still {place}, but nothing installs it: {}.", ahead.join(", ")));
+        }
+        let classes = self.class_lines(chosen);
+        let most = self.most_lines();
+        let has_room = most > lines.len() + LEAST_CLASS_LINES + 2;
+        lines.extend(self.left_out().filter(|_| has_room));
+        let room = most as isize - lines.len() as isize - 2; // without the first line, and the heading of the commands
+        let how = self.how(chosen, room - classes.len().min(LEAST_CLASS_LINES) as isize);
+        let left = usize::try_from(room - how.len() as isize).unwrap_or(0).max(LEAST_CLASS_LINES);
+        let first = self.gain(chosen, is_best, found.shown[0]);
+        let is_told = |one: &&Veto| pays.contains(one) || one.scheme == cell.name(chosen);
+        Advice {
+            outcome: Outcome::Recommended,
+            scheme: Some(cell.name(chosen).to_owned()),
+            is_best,
+            peers: peers.iter().map(|scheme| cell.name(*scheme).to_owned()).collect(),
+            ahead,
+            reference: cell.plan.harm_reference().to_owned(),
+            vetoes: cell.vetoes().iter().filter(is_told).cloned().collect(),
+            installation: ways[chosen].clone(),
+            lines: [first].into_iter().chain(pack(&classes, left)).chain(lines).chain(how).collect(),
+        }
+    }
+
+    /// Returns who may pay under a scheme beyond the margins, where the harm is not shown.
+    fn may_pay(&self, scheme: usize) -> Option<String> {
+        let name = self.cell.name(scheme);
+        let found = self.cell.vetoes().iter().filter(|one| one.scheme == name && !one.binds);
+        let texts = first_texts(found);
+        let other = self.cell.plan.harm_reference();
+        (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
+    }
+
+    /// Returns what was left out of the traffic as it was read.
+    fn left_out(&self) -> impl Iterator<Item = String> {
+        let texts = self.setting.left_out.join("; ");
+        (!texts.is_empty()).then(|| format!("Left out: {texts}.")).into_iter()
+    }
+
+    /// Returns what short transfers gain; `Best` is said only where it is shown.
+    ///
+    /// A scheme that is not shown to help by itself was faster than `shown`, which is, in every replication.
+    fn gain(&self, scheme: usize, is_best: bool, shown: usize) -> String {
+        let primary = self.primary();
+        let verdict = |scheme: usize| {
+            let name = self.cell.name(scheme);
+            let own = primary.iter().find(|one| one.scheme == name);
+            own.map_or((verdicts::Outcome::Undecided, ""), |one| (one.outcome, one.verdict.as_str()))
+        };
+        let said = match verdict(scheme) {
+            (verdicts::Outcome::Better, own) => own.to_owned(),
+            _ => {
+                let (word, other) = (self.cell.plan.unit().name(), self.cell.name(shown));
+                format!("faster in every {word} than {other}, which is {}", verdict(shown).1)
+            }
+        };
+        let word = if is_best { "Best" } else { "Recommended" };
+        format!("{word} for {}: {}, {said}.", self.cell.primary_words(), self.cell.name(scheme))
+    }
+
+    /// Returns what stands behind the verdict, and the schemes that may serve as well.
+    fn sureness(&self, chosen: Option<usize>, peers: &[usize]) -> String {
+        let (cell, plan) = (self.cell, &self.cell.plan);
+        let runs = counted(i64::from(plan.replications), plan.unit().name());
+        let mut parts = vec![format!("{runs} of {}", self.setting.duration)];
+        if let Some(chosen) = chosen {
+            let (faster, of) = self.faster(chosen, cell.baseline());
+            parts.push(format!("faster than {} in {faster} of {of}", plan.baseline));
+        }
+        if let Some(capture) = &cell.capture {
+            let transfers = counted(capture.short.transfers as i64, "distinct transfer");
+            parts.push(format!("{transfers} of {}", counted(capture.short.clients as i64, "client")));
+        }
+        let number = plan.schemes.len() - 1;
+        let held = format!("; the interval holds for all {number} schemes at once");
+        let held = if number > 1 { held } else { String::new() };
+        let peers = chosen.map(|chosen| self.peers_text(chosen, peers)).unwrap_or_default();
+        format!("How sure: {}{held}.{peers}", parts.join(", "))
+    }
+
+    fn faster(&self, scheme: usize, other: usize) -> (u32, u32) {
+        smaller_in(&self.cell.primary_values(scheme), &self.cell.primary_values(other))
+    }
+
+    /// Returns how the schemes that are not shown to be slower than the chosen one compare with it.
+    fn peers_text(&self, chosen: usize, peers: &[usize]) -> String {
+        if peers.is_empty() {
+            return String::new();
+        }
+        let beside = |scheme: &usize| {
+            let (faster, of) = self.faster(*scheme, chosen);
+            let change = capped(ratio(self.cell, *scheme, chosen).as_change().mean);
+            format!("{} {change} % (faster in {faster} of {of})", self.cell.name(*scheme))
+        };
+        let texts: Vec<String> = peers.iter().take(MOST_PEERS).map(beside).collect();
+        let more = peers.len().saturating_sub(MOST_PEERS);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!(" Not shown to be slower than it: {}{rest}.", texts.join(", "))
+    }
+
+    /// Returns how schemes stand before a modem, and whether there is no steady state.
+    fn remarks(&self) -> impl Iterator<Item = String> {
+        let unsteady = self.setting.unsteady.as_ref();
+        let unsteady = unsteady.map(|note| format!("Take care: {}", lowered(note)));
+        self.setting.modem.as_ref().map(|modem| self.before_modem(modem)).into_iter().chain(unsteady)
+    }
+
+    /// Returns which scheme is the modem's FIFO alone, and at which rate the others send into it.
+    fn before_modem(&self, modem: &Modem) -> String {
+        let Modem { shape, up_shape, buffer, has_own_rates } = modem;
+        let of_line = if shape.ends_with('%') { " of the line" } else { "" };
+        let up = if up_shape == shape { String::new() } else { format!(" ({up_shape} up)") };
+        let own = if *has_own_rates { "; those with @ at their own rate" } else { "" };
+        let each = format!("at {shape}{of_line}{up}{own}");
+        if self.cell.plan.schemes.iter().any(|one| one.text == "droptail") {
+            let alone = format!("droptail is what is there: the modem's FIFO of {buffer} alone");
+            return format!("{alone}; the others send into it {each}.");
+        }
+        format!("Schemes send into a modem's FIFO of {buffer} {each}.")
+    }
+
+    /// Returns how a scheme is installed, on at most so many lines.
+    fn how(&self, scheme: usize, most: isize) -> Vec<String> {
+        let Some(way) = &self.setting.ways[scheme] else {
+            let (name, why) = (self.cell.name(scheme), &self.setting.why_nothing[scheme]);
+            return vec![format!(
+                "Nothing installs {name}: {why}. Compare what Linux has as well: --schemes '…,fq-codel,cake'."
+            )];
+        };
+        let most = most + if self.setting.is_both_ways { LINES_OF_OTHER as isize } else { 0 };
+        let all: Vec<&String> = way.lines.iter().collect();
+        let shorter: Vec<&String> = way.lines.iter().filter(|line| *line != AT_THE_LINE).collect();
+        for lines in [all, shorter] {
+            if lines.len() as isize <= most {
+                let first = format!("Install on {}: {}", way.place, lines[0]);
+                return [first].into_iter().chain(lines.into_iter().skip(1).cloned()).collect();
+            }
+        }
+        vec![format!("Install on {}: the {} lines that --details prints.", way.place, way.lines.len())]
+    }
+}
+
+/// Returns who pays, of every class the first figure that is beyond its margin.
+fn first_texts<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
+    let mut texts: Vec<(crate::margins::Class, &str)> = Vec::new();
+    for one in found {
+        let class = one.margin.figure.class;
+        if texts.iter().all(|(known, _)| *known != class) {
+            texts.push((class, &one.text));
+        }
+    }
+    texts.iter().map(|(_, text)| *text).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the texts on at most so many lines, several on one where they are more; at least on one.
+fn pack(texts: &[String], most: usize) -> Vec<String> {
+    let per_line = texts.len().div_ceil(most.max(1)).max(1);
+    texts.chunks(per_line).map(|own| format!("{}.", own.join(". "))).collect()
+}
+
+fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Returns the text with a small first letter.
+fn lowered(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::hand_made::{cell, cell_of, setting, with_calls};
+
+    #[test]
+    fn advise__recommends_with_commands_and_says_how_sure() {
+        let found = cell(&[("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("cake", 0.52, 12.0)]);
+        let one = advise(&found, &setting(&found, &[]));
+        assert_eq!(
+            (one.outcome, one.scheme.as_deref(), one.is_best),
+            (Outcome::Recommended, Some("fq-codel"), true)
+        );
+        assert_eq!(
+            one.lines,
+            [
+                "Best for transfers ≤ 15 kB: fq-codel, better by 50 % (95 % interval 50–50 %), mean 1 s → 500 ms.",
+                "Transfers > 150 kB: mean response time 10 s → 10 s, 0.0 % (0.0…0.0).",
+                "How sure: 6 replications of 100s, faster than droptail in 6 of 6; the interval holds for all 2 schemes \
+                 at once.",
+                "Install on Linux: tc qdisc replace dev DEV root fq-codel",
+            ]
+        );
+    }
+
+    #[test]
+    fn advise__takes_what_can_be_installed_and_names_what_is_ahead() {
+        let found =
+            cell(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0), ("cake", 0.8, 10.0), ("srpt", 0.1, 10.0)]);
+        let one = advise(&found, &setting(&found, &["sfd"]));
+        assert_eq!(one.scheme.as_deref(), Some("cake"));
+        assert_eq!(one.ahead, ["sfd"]);
+        let alone = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0)]);
+        let one = advise(&alone, &setting(&alone, &["sfd"]));
+        assert!(one.lines.last().unwrap().starts_with("Nothing installs sfd: it is no queue of Linux."));
+    }
+
+    #[test]
+    fn advise__of_schemes_under_which_calls_pay_recommends_none() {
+        let found = cell_of(
+            &[("droptail", 1.0, 10.0), ("fq-codel", 0.9, 10.0), ("sfd", 0.5, 10.0)],
+            |place, facts| with_calls(facts, "loss_share", [0.01, 0.001, 0.02][place]),
+        );
+        let one = advise(&found, &setting(&found, &[]));
+        assert_eq!(one.scheme.as_deref(), Some("fq-codel"), "the reference itself makes nobody pay");
+        assert!(
+            one.lines.iter().any(|line| line.starts_with("Not recommended: sfd against fq-codel: calls: "))
+        );
+        let found = cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0)], |place, facts| {
+            with_calls(facts, "loss_share", [0.001, 0.02][place])
+        });
+        let one = advise(&found, &setting(&found, &[]));
+        assert_eq!((one.outcome, one.scheme), (Outcome::Vetoed, None));
+        let first = "Nothing is recommended: what beats droptail for transfers ≤ 15 kB makes others pay.";
+        assert_eq!(one.lines[0], first);
+    }
+
+    #[test]
+    fn advise__without_a_better_scheme_says_which_are_equal_or_worse() {
+        let found = cell(&[("droptail", 1.0, 10.0), ("red", 1.01, 10.0), ("sfd", 1.5, 10.0)]);
+        let one = advise(&found, &setting(&found, &[]));
+        let first = "Nothing here beats droptail for transfers ≤ 15 kB (red: equal within 5 %; sfd: worse).";
+        assert_eq!((one.outcome, one.lines[0].as_str()), (Outcome::NothingBetter, first));
+        let ideal = cell(&[("droptail", 1.0, 10.0), ("srpt", 0.1, 10.0)]);
+        let one = advise(&ideal, &setting(&ideal, &[]));
+        assert_eq!(one.outcome, Outcome::NoVerdict);
+        assert!(one.lines[0].starts_with("No verdict: only ideals are compared with droptail"));
+    }
+
+    #[test]
+    fn pack__puts_texts_on_few_lines() {
+        let texts = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(pack(&texts, 3), ["a.", "b.", "c."]);
+        assert_eq!(pack(&texts, 2), ["a. b.", "c."]);
+        assert_eq!(pack(&texts, 0), ["a. b. c."]);
+        assert!(pack(&[], 2).is_empty());
+    }
+}

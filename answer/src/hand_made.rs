@@ -1,0 +1,108 @@
+//! Cells made by hand, for tests.
+
+use crate::advice::{Installation, Setting};
+use crate::comparison::{Cell, Plan, Scheme};
+use crate::quantities::{Kind, table};
+use crate::reduction::{Facts, Load};
+use crate::sizes::{Role, buckets};
+
+/// Small differences between six replications, which all schemes share.
+pub const SPREAD: [f64; 6] = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0];
+
+/// Returns the facts of a run whose short transfers take `short_s`, and long ones `long_s`.
+pub fn facts(short_s: f64, long_s: f64) -> Facts {
+    let all = buckets(15_000, 150_000);
+    let time = |role: Role| if role == Role::Long { long_s } else { short_s };
+    let times: Vec<f64> = all.iter().map(|bucket| time(bucket.role)).collect();
+    Facts {
+        count: vec![100; all.len()],
+        censored: vec![0; all.len()],
+        statistics: ["response_mean_s", "response_p95_s"].map(|name| (name.to_owned(), times.clone())).into(),
+        curve_count: Vec::new(),
+        curve_mean_s: Vec::new(),
+        cdf: Vec::new(),
+        scheme: [("long_goodput_bps".to_owned(), 1e6 / long_s)].into(),
+        colours: Vec::new(),
+        load: Load {
+            target: None,
+            native: None,
+            copies: 1,
+            dilation: 1.0,
+            achieved: Some(0.9),
+            session_rate_per_s: None,
+            replay: None,
+        },
+        groups: Vec::new(),
+        kinds: [].into(),
+        simulated_s: 100.0,
+        window_load: 0.9,
+        short_by_time: Vec::new(),
+        short_times: None,
+        shares: [].into(),
+    }
+}
+
+/// Returns a cell of schemes by the times of their short and long transfers, scaled by [`SPREAD`]; the first is the
+/// baseline.
+pub fn cell(schemes: &[(&str, f64, f64)]) -> Cell {
+    cell_of(schemes, |_, facts| facts)
+}
+
+/// Returns such a cell, of whose runs `change` makes others by the place of their scheme.
+pub fn cell_of(schemes: &[(&str, f64, f64)], change: impl Fn(usize, Facts) -> Facts) -> Cell {
+    let scheme = |text: &str| Scheme {
+        text: text.to_owned(),
+        name: text.split('(').next().unwrap_or(text).to_owned(),
+        is_ideal: text == "srpt",
+    };
+    let baseline = schemes[0].0.to_owned();
+    let plan = Plan {
+        buffer: "50p".to_owned(),
+        load: Some(0.9),
+        schemes: schemes.iter().map(|(text, ..)| scheme(text)).collect(),
+        references: vec![baseline.clone()],
+        baseline,
+        replications: SPREAD.len() as u32,
+        short_bytes: 15_000,
+        long_bytes: 150_000,
+        in_rounds: false,
+        is_sequential: false,
+        window_s: 100.0,
+        is_overlaid: false,
+        vetoes: Vec::new(),
+        reference: None,
+    };
+    let runs = schemes.iter().enumerate().map(|(place, (_, short_s, long_s))| {
+        SPREAD.iter().map(|scale| change(place, facts(short_s * scale, long_s * scale))).collect()
+    });
+    Cell::new(plan, None, table(), runs.collect())
+}
+
+/// Returns the facts with a figure of calls.
+pub fn with_calls(facts: Facts, what: &str, value: f64) -> Facts {
+    let groups = vec![("phones".to_owned(), what.to_owned(), value)];
+    Facts { groups, kinds: [("phones".to_owned(), Kind::Calls)].into(), ..facts }
+}
+
+/// Returns a setting in which `tc` installs every scheme but those named.
+pub fn setting(cell: &Cell, not_installed: &[&str]) -> Setting {
+    let way = |scheme: &Scheme| {
+        let lines = vec![format!("tc qdisc replace dev DEV root {}", scheme.text)];
+        (!not_installed.contains(&scheme.text.as_str()))
+            .then(|| Installation { place: "Linux".to_owned(), lines })
+    };
+    let ways: Vec<_> = cell.plan.schemes.iter().map(way).collect();
+    let why =
+        |way: &Option<Installation>| if way.is_some() { "" } else { "it is no queue of Linux" }.to_owned();
+    Setting {
+        label: "by hand".to_owned(),
+        duration: "100s".to_owned(),
+        instead_of: None,
+        left_out: Vec::new(),
+        why_nothing: ways.iter().map(why).collect(),
+        ways,
+        is_both_ways: false,
+        modem: None,
+        unsteady: None,
+    }
+}
