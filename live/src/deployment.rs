@@ -7,11 +7,11 @@ use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
-use mousehole_sim::link_layer::{LinkLayer, Wire};
-use mousehole_sim::scenario::install::line::{FULL_PACKET, rate_of_tc};
-use mousehole_sim::scenario::install::{self, Line, LiveQueue};
-use mousehole_sim::scenario::{LinkContext, Part, Scheme};
-use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use mousehole_scheme::install::line::{FULL_PACKET, rate_of_tc};
+use mousehole_scheme::install::{self, Line, LiveQueue};
+use mousehole_scheme::link_layer::{LinkLayer, Wire};
+use mousehole_scheme::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use mousehole_scheme::{LinkContext, Part, Scheme};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -127,7 +127,7 @@ impl Cake {
     }
 
     /// Returns its words in tc(8). Hosts share before flows do, those behind NAT too where the kernel keeps addresses.
-    pub fn words(&self) -> String {
+    pub fn tc_arguments(&self) -> String {
         let nat = if Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists() { " nat" } else { "" };
         let ingress = if self.is_download { " ingress" } else { "" };
         let cost = if self.cost.is_empty() { String::new() } else { format!(" {}", self.cost) };
@@ -180,7 +180,7 @@ impl Deployment {
     /// A sentence when the scheme, a policy or a value is not possible here.
     pub fn new(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
         for path in &request.policy {
-            mousehole_sim::scenario::load_policy(path)?;
+            mousehole_scheme::load_policy(path)?;
         }
         let fifo = fifo(request, device)?;
         let text = match request.mode {
@@ -467,7 +467,7 @@ fn wait(text: &str) -> Result<Dur> {
 /// what is wrong with it.
 pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Result<bool> {
     for path in policies {
-        mousehole_sim::scenario::load_policy(path)?;
+        mousehole_scheme::load_policy(path)?;
     }
     let is_one = |policy: &&'static Policy| policy.kind() == PolicyKind::Dropper && policy.reads_hints();
     Ok(Scheme::parse(scheme).is_ok_and(|scheme| scheme.policies().iter().any(is_one)))
