@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src",
+    "../scheme/src",
     "../sim/src",
     "../answer/src",
     "../policy/include",

@@ -64,11 +64,14 @@ def test_answer__reads_no_files_and_no_clock_and_starts_no_threads() -> None:
 
 def test_engine__digest_covers_every_crate_it_is_made_of() -> None:
     """Kept results and workers are told by it whether they were made by the same engine."""
-    crates = tomllib.loads((ROOT / "python" / "Cargo.toml").read_text())["dependencies"].values()
-    folders = [crate["path"] for crate in crates if isinstance(crate, dict) and "path" in crate]
+    manifests = (*MANIFESTS, ROOT / "policy" / "check" / "Cargo.toml")
+    folders = {tomllib.loads(path.read_text())["package"]["name"]: path.parent for path in manifests}
+    direct = tomllib.loads((ROOT / "python" / "Cargo.toml").read_text())["dependencies"]
+    ours = {name for name in direct if name in folders}
+    ours |= {name for crate in ours for name in arrows.lower(crate)}
     digested = (ROOT / "python" / "build.rs").read_text()
-    assert len(folders) >= 4
-    assert [folder for folder in folders if f'"{folder}/src"' not in digested] == []
+    assert len(ours) >= 5
+    assert [one for one in ours if f'"../{folders[one].relative_to(ROOT)}/src"' not in digested] == []
 
 
 def test_sim__layers_are_in_order_and_without_circles() -> None:
@@ -81,7 +84,11 @@ def test_sim__layers_are_in_order_and_without_circles() -> None:
 
 def test_sim__every_layer_is_a_module() -> None:
     modules = {path.stem for path in SIM.iterdir()} - arrows.ROOTS
-    assert set(arrows.LAYERS) == modules
+    passed_on = {name: one["crate"] for name, one in arrows.TABLE.items() if "crate" in one}
+    assert set(arrows.LAYERS) == modules | set(passed_on)
+    for name, crate in passed_on.items():
+        assert (ROOT / crate / "src" / f"{name}.rs").exists()
+        assert re.search(rf"pub use mousehole_{crate}::\{{[^}}]*\b{name}\b", (SIM / "lib.rs").read_text())
 
 
 def test_circles__found() -> None:
@@ -196,6 +203,7 @@ def test_headers__have_no_clock_randomness_float_or_allocation() -> None:
         ("mousehole-policy", '[build-dependencies]\nmousehole-sim = "1"'),
         ("mousehole-check", '[dependencies]\nx = { package = "mousehole-sim", path = "../../sim" }'),
         ("mousehole-sim", "[target.'cfg(unix)'.dev-dependencies]\nmousehole-python = \"1\""),
+        ("mousehole-live", '[dependencies]\nmousehole-sim = { path = "../sim" }'),
         ("mousehole-extra", ""),
     ],
 )

@@ -290,6 +290,7 @@ def test_architecture__names_files_that_exist() -> None:
     places = [
         ROOT,
         ROOT / "python/mousehole",
+        ROOT / "scheme/src",
         *(ROOT / "sim/src" / folder for folder in ("", "scenario", "tcp", "traffic")),
     ]
     named = set(REFERENCE.findall(text("ARCHITECTURE.md"))) | set(REFERENCE.findall(text("docs/engine.md")))

@@ -13,7 +13,7 @@ import pytest
 from tools import hygiene
 
 ROOT = Path(__file__).resolve().parent.parent
-CRATES = ("policy", "sim", "python", "policy/check")
+CRATES = ("policy", "scheme", "sim", "python", "policy/check")
 
 
 def test_repository__has_no_unwanted_files() -> None:

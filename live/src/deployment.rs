@@ -8,11 +8,11 @@ use crate::request::{self, Mode, Request, User, Via};
 use crate::tc::Qdisc;
 use crate::trial;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
-use mousehole_sim::link_layer::{LinkLayer, Wire};
-use mousehole_sim::scenario::install::line::{FULL_PACKET, rate_of_tc};
-use mousehole_sim::scenario::install::{self, Line, LiveQueue};
-use mousehole_sim::scenario::{LinkContext, Part, Scheme};
-use mousehole_sim::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use mousehole_scheme::install::line::{FULL_PACKET, rate_of_tc};
+use mousehole_scheme::install::{self, Line, LiveQueue};
+use mousehole_scheme::link_layer::{LinkLayer, Wire};
+use mousehole_scheme::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use mousehole_scheme::{LinkContext, Part, Scheme};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -183,7 +183,7 @@ impl Deployment {
     /// A sentence when the scheme, a policy or a value is not possible here.
     pub fn new(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
         for path in &request.policy {
-            mousehole_sim::scenario::load_policy(path)?;
+            mousehole_scheme::load_policy(path)?;
         }
         let fifo = fifo(request, device)?;
         let text = match request.mode {
@@ -483,7 +483,7 @@ fn wait(text: &str) -> Result<Dur> {
 /// what is wrong with it.
 pub fn has_queue_that_reads_windows(scheme: &str, policies: &[PathBuf]) -> Result<bool> {
     for path in policies {
-        mousehole_sim::scenario::load_policy(path)?;
+        mousehole_scheme::load_policy(path)?;
     }
     let is_one = |policy: &&'static Policy| policy.kind() == PolicyKind::Dropper && policy.reads_hints();
     Ok(Scheme::parse(scheme).is_ok_and(|scheme| scheme.policies().iter().any(is_one)))

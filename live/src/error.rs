@@ -30,8 +30,8 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<mousehole_sim::error::Error> for Failure {
-    fn from(error: mousehole_sim::error::Error) -> Failure {
+impl From<mousehole_scheme::error::Error> for Failure {
+    fn from(error: mousehole_scheme::error::Error) -> Failure {
         Failure(error.to_string())
     }
 }

@@ -9,7 +9,7 @@ use crate::observe::{Entry, Observed, observe_running};
 use crate::request::Mode;
 use crate::words::{address, bytes, count, number, span, table, waiting};
 use mousehole_policy::{Colour, Kind, Params, State};
-use mousehole_sim::units::Buffer;
+use mousehole_scheme::units::Buffer;
 use serde::Serialize;
 use std::net::IpAddr;
 use std::process::Command;

@@ -15,7 +15,7 @@ use mousehole_live::{
     agent, check, confirm, deployment, download, explain, flows, guard, kept, kernel, metrics, persist, stop,
     trial,
 };
-use mousehole_sim::units::parse_dur;
+use mousehole_scheme::units::parse_dur;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

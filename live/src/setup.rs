@@ -7,8 +7,8 @@ use crate::error::{Failure, Result};
 use crate::request::{Request, User};
 use crate::start::{Manner, rehearse, start};
 use crate::stop;
-use mousehole_sim::scenario::install::line::rate_of_tc;
-use mousehole_sim::units::{Rate, parse_rate};
+use mousehole_scheme::install::line::rate_of_tc;
+use mousehole_scheme::units::{Rate, parse_rate};
 
 /// The parts of a line's rates at which packets wait here and not in the modem or at the provider: readings, of what
 /// tc-cake(8) and the wikis of OpenWrt advise. Downloads have passed the provider's queue before they come here, so that

@@ -16,7 +16,7 @@ use crate::object;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
 use crate::{agent, confirm, kept, netlink, stop, tc};
-use mousehole_sim::units::{Buffer, Dur};
+use mousehole_scheme::units::{Buffer, Dur};
 
 /// What a command that starts something was given beside the request.
 #[derive(Debug, Clone, Default)]

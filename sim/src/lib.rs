@@ -5,10 +5,8 @@
 
 pub mod drop_reason;
 pub mod engine;
-pub mod error;
 pub mod flow;
 pub mod link;
-pub mod link_layer;
 pub mod marker;
 pub mod packet;
 pub mod playback;
@@ -20,8 +18,9 @@ pub mod scenario;
 pub mod series;
 pub mod tcp;
 pub mod traffic;
-pub mod units;
 pub mod wheel;
+
+pub use mousehole_scheme::{error, link_layer, units};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 """How a scheme is put on a link today: what the engine's plan says, and files made of it.
 
 The plan itself, with the commands of tc and of `mousehole-live`, is the engine's
-(`sim/src/scenario/install`), and `mousehole-live` decides by the same code. DEV stands for the device in
+(`scheme/src/install`), and `mousehole-live` decides by the same code. DEV stands for the device in
 front of the bottleneck. A line that begins with # is a remark.
 """
 

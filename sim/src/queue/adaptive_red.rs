@@ -10,7 +10,7 @@
 
 use super::Dropper;
 use crate::series::Series;
-use crate::units::{Dur, Rate, Time};
+use crate::units::{Dur, Time};
 use mousehole_policy::{Backlog, ParameterError, Params, Verdict, View};
 
 /// How `max_p` adapts; the defaults are the paper's.
@@ -52,26 +52,6 @@ impl Adaptation {
             max_p
         }
     }
-}
-
-/// Sets the parameters of a RED as the paper does for a link of C mean packets/s: its weight by the rate, min the greater
-/// of 5 packets and half of `target_delay` at C, max three times that, gentle.
-///
-/// # Errors
-/// [`ParameterError`] naming the parameter that gets out of range.
-pub fn set_automatically(params: &mut Params, rate: Rate, target_delay: Dur) -> Result<(), ParameterError> {
-    let min = least_threshold(rate, target_delay, params.number("mean"));
-    params.set_number("wq", 0.0)?; // which RED sets by the rate
-    params.set_number("max", 1_048_576.0)?;
-    params.set_number("min", min)?;
-    params.set_number("max", 3.0 * min)?;
-    params.set_number("gentle", 1.0)
-}
-
-/// Returns the lower threshold that the paper sets for a link, in packets of `mean_bytes`.
-pub fn least_threshold(rate: Rate, target_delay: Dur, mean_bytes: f64) -> f64 {
-    let per_second = rate.0 as f64 / 8.0 / mean_bytes;
-    (target_delay.as_secs() * per_second / 2.0).max(5.0)
 }
 
 /// RED with an adaptive `max_p`.

@@ -5,8 +5,8 @@ use super::mix::{self, Entry};
 use super::scheme::Scheme;
 use super::server::server;
 use super::spec::{BulkSpec, ConnectionSpec, DatagramsSpec, SCHEMA, Scenario, TrafficSpec};
-use super::tcp;
 use super::topology::{self, Network, PlannedLink};
+use super::{build, tcp};
 use crate::engine::layout::{Access, DOWN, Layout, UP};
 use crate::engine::misbehaving::Rules;
 use crate::engine::server::Order;
@@ -169,7 +169,7 @@ impl Plan {
     /// bottleneck. On a graph, where data may be marked elsewhere and acknowledgements may take other paths,
     /// it would count all data as outstanding.
     fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
-        let needs_both = self.scheme.marker(LinkContext::EXAMPLE)?.other_direction().is_some();
+        let needs_both = build::marker(&self.scheme, LinkContext::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
             let with = "a topology or a host stage, where its marker does not see both directions";
             let value = self.scheme.to_string();

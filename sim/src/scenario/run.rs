@@ -5,7 +5,7 @@ use super::load::Load;
 use super::plan::Plan;
 use super::scheme::Scheme;
 use super::topology::{PlannedLink, Runs, Shaper};
-use super::{ideal_time, mix, sources};
+use super::{build, ideal_time, mix, sources};
 use crate::engine::layout::{DOWN, UP};
 use crate::engine::source::List;
 use crate::engine::{Apps, Outcome, Setup, World, server::Servers};
@@ -124,8 +124,10 @@ impl<'a> Parts<'a> {
             let context = self.context(planned, seed, number);
             let queue = match planned.runs {
                 Runs::Fifo => fifo(planned.buffer),
-                Runs::Scheme => self.scheme.queue(context)?,
-                Runs::Host => self.scheme.host_queue(context)?.unwrap_or_else(|| fifo(planned.buffer)),
+                Runs::Scheme => build::queue(&self.scheme, context)?,
+                Runs::Host => {
+                    build::host_queue(&self.scheme, context)?.unwrap_or_else(|| fifo(planned.buffer))
+                }
             };
             let name = &planned.name;
             let Some(shaper) = self.shaper(planned) else {
@@ -151,9 +153,9 @@ impl<'a> Parts<'a> {
     pub fn markers(&self, seed: u64) -> Result<Vec<Marker>> {
         let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
             true if planned.runs == Runs::Host => {
-                Ok(self.scheme.marker(self.context(planned, seed, number))?.at_host())
+                Ok(build::marker(&self.scheme, self.context(planned, seed, number))?.at_host())
             }
-            true => self.scheme.marker(self.context(planned, seed, number)),
+            true => build::marker(&self.scheme, self.context(planned, seed, number)),
             false => Ok(Marker::None),
         };
         let mut markers = self.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;

@@ -5,8 +5,8 @@ use crate::common::{
 };
 use crate::engine_laws::{any_access, any_connection, any_faults, any_link, any_tcp};
 use mousehole_sim::packet::{Colour, Packet, flag};
-use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::spec::{BulkSpec, Ends, FaultSpec, LinkSpec, TrafficSpec};
+use mousehole_sim::scenario::{LinkContext, build};
 use mousehole_sim::scenario::{RunResult, Scenario, Scheme};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
@@ -187,7 +187,7 @@ fn hop(scheme: &str, buffer: Buffer, slow: bool) -> Hop {
         ..LinkContext::EXAMPLE
     };
     let queue = Scheme::parse(scheme)
-        .and_then(|scheme| scheme.queue(context))
+        .and_then(|scheme| build::queue(&scheme, context))
         .unwrap_or_else(|error| panic!("{error}"));
     Hop::new(Rate(1_000_000), queue, slow)
 }

@@ -5,7 +5,7 @@ use mousehole_sim::link::{Arrival, Link};
 use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::queue::{Fifo, Policy, Queue};
 use mousehole_sim::scenario::spec::LinkSpec;
-use mousehole_sim::scenario::{LinkContext, Scenario, Scheme};
+use mousehole_sim::scenario::{LinkContext, Scenario, Scheme, build};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 fn wire(name: &str) -> Wire {
@@ -84,7 +84,7 @@ fn cake__shapes_by_bytes_on_the_wire() {
         seed: 3,
         link: 0,
     };
-    let queue = Scheme::parse("cake(shape=50)").unwrap().queue(context).unwrap();
+    let queue = build::queue(&Scheme::parse("cake(shape=50)").unwrap(), context).unwrap();
     let mut hop = Hop::new(rate, queue, false);
     (0..3).for_each(|number| hop.arrive(packet(0, number, 1500), Time::ZERO));
     hop.finish();

@@ -2,7 +2,8 @@
 use crate::common::hop::{Hop, packet};
 use crate::common::params;
 use mousehole_policy::Params;
-use mousehole_sim::queue::adaptive_red::{Adaptation, set_automatically};
+use mousehole_scheme::parts::adaptive_red::set_automatically;
+use mousehole_sim::queue::adaptive_red::Adaptation;
 use mousehole_sim::queue::{AdaptiveRed, Fifo, Policy, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};

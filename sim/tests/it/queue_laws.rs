@@ -5,9 +5,9 @@ use crate::common::params;
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Colour, Packet, flag};
 use mousehole_sim::queue::{self, *};
-use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::native_part::Order;
 use mousehole_sim::scenario::values::Values;
+use mousehole_sim::scenario::{LinkContext, build};
 use mousehole_sim::scenario::{Part, Role, Scheme};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 use proptest::prelude::*;
@@ -78,7 +78,7 @@ fn from_catalogue(part: Part, limit: Buffer) -> (String, Queue, Claims) {
     let scheme = Scheme::parse(&text).unwrap_or_else(|error| panic!("{error}"));
     let context =
         LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, ..LinkContext::EXAMPLE };
-    let queue = scheme.queue(context).unwrap_or_else(|error| panic!("{error}"));
+    let queue = build::queue(&scheme, context).unwrap_or_else(|error| panic!("{error}"));
     let (_, values) = scheme.parts().pop().expect("it is one part");
     let claims = match (part.order(), part.reads_colours(&Values::new("", part.parameters(), &values))) {
         (Order::Fifo, _) => FIFO,

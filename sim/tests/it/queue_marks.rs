@@ -3,8 +3,8 @@ use crate::common::{golden_rows, hop::packet};
 use mousehole_sim::flow::Flow;
 use mousehole_sim::marker::Marker;
 use mousehole_sim::packet::Colour;
-use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::Scheme;
+use mousehole_sim::scenario::{LinkContext, build};
 use mousehole_sim::units::{Buffer, Rate, Time};
 
 fn marker(scheme: &str) -> Marker {
@@ -15,7 +15,9 @@ fn marker(scheme: &str) -> Marker {
         seed: 3,
         ..LinkContext::EXAMPLE
     };
-    Scheme::parse(scheme).and_then(|scheme| scheme.marker(context)).unwrap_or_else(|error| panic!("{error}"))
+    Scheme::parse(scheme)
+        .and_then(|scheme| build::marker(&scheme, context))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn name(colour: Colour) -> &'static str {

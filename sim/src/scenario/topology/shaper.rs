@@ -3,9 +3,9 @@
 //! The line, with its rate or trace, is then the modem's, and so is the FIFO on it. The scheme's queue stands before and
 //! sends at a rate of its own.
 
+use super::super::Shape;
 use super::super::install::line::burst_of;
 use super::super::scheme::Scheme;
-use super::super::shape::Shape;
 use super::super::spec::{LinkSpec, Scenario};
 use super::network::{PlannedLink, Shaper};
 use super::wire::wire;

@@ -4,8 +4,8 @@ use mousehole_sim::error::Result;
 use mousehole_sim::link::{Arrival, Link, Served};
 use mousehole_sim::packet::{Colour, Kind, Packet};
 use mousehole_sim::queue::{Dropped, Queue};
-use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::Scheme;
+use mousehole_sim::scenario::{LinkContext, build};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 /// A packet that left, when its transmission ended, and how long that took.
@@ -39,7 +39,7 @@ impl Hop {
     pub fn with_scheme(scheme: &str, rate: Rate, buffer: Buffer, slow: bool) -> Result<Hop> {
         let context =
             LinkContext { rate, bottleneck: rate, buffer, wire: Default::default(), seed: 3, link: 0 };
-        Ok(Hop::new(rate, Scheme::parse(scheme)?.queue(context)?, slow))
+        Ok(Hop::new(rate, build::queue(&Scheme::parse(scheme)?, context)?, slow))
     }
 
     /// Starts every transmission due up to `now`; departures precede arrivals.

@@ -7,12 +7,12 @@ pub mod topology;
 pub mod virtual_fifo;
 
 use mousehole_sim::error::Error;
-use mousehole_sim::scenario::LinkContext;
 use mousehole_sim::scenario::spec::{
     ConnectionSpec, Ends, FaultSpec, LinkSpec, MixSpec, TcpSpec, TrafficSpec, WriteSpec,
 };
 use mousehole_sim::scenario::values::Values;
 use mousehole_sim::scenario::{self as catalogue, Part, Plan, Role, RunResult, Scenario, Scheme, run};
+use mousehole_sim::scenario::{LinkContext, build};
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ fn parsed(scheme: &str) -> Scheme {
 
 /// Returns whether departures from the scheme's queue are known at the arrival.
 pub fn decides_at_arrival(scheme: &str) -> bool {
-    let queue = parsed(scheme).queue(LinkContext::EXAMPLE);
+    let queue = build::queue(&parsed(scheme), LinkContext::EXAMPLE);
     queue.unwrap_or_else(|error| panic!("{error}")).as_fifo().is_some()
 }
 

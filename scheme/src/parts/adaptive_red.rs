@@ -2,25 +2,25 @@
 
 use super::ns2::of_red;
 use crate::error::Result;
-use crate::queue::adaptive_red::{Adaptation, least_threshold, set_automatically};
-use crate::queue::{AdaptiveRed, Fifo, Policy, Queue};
-use crate::scenario::install::line::{Install, Line, Qdisc, Written, red};
-use crate::scenario::link_context::LinkContext;
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
-use mousehole_policy::{Kind, Parameter};
-use mousehole_policy::{Params, find};
+use crate::install::line::{Install, Line, Qdisc, Written, red};
+use crate::link_context::LinkContext;
+use crate::native_part::{NativePart, Order, Role};
+use crate::units::{Dur, Rate};
+use crate::values::Values;
+use mousehole_policy::{Kind, Parameter, ParameterError, Params, find};
 
 const PAPER: &str = "Floyd, Gummadi & Shenker 2001";
 
-pub static ARED: NativePart = NativePart {
+pub(crate) static ARED: NativePart = NativePart {
     name: "ared",
     summary: "RED whose max_p follows the average queue, with thresholds set from the link's rate",
     source: PAPER,
     detail: "Twice a second max_p grows when the average is above the middle of min and max, and shrinks when it is below: \
              the average stays in the middle at every load. No colours; the fairest RED to compare with.",
     parameters: || [OWN.to_vec(), of_red(&["wait", "byte", "unit", "mean", "ecn"])].concat(),
-    build: Build::Queue(queue, |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: |values, context| red_of(values, context).map(drop),
     order: Order::Fifo,
     install: Install::Qdisc(Qdisc { kind: "red", kernel: "3.3", lines }),
 };
@@ -70,15 +70,12 @@ const OWN: &[Parameter] = &[
     Parameter::new("highest", Kind::Fraction, "0.5", "from above this max_p rises no more", PAPER),
 ];
 
-fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
-    let adaptation = Adaptation {
-        interval: values.time("interval"),
-        alpha: values.number("alpha"),
-        beta: values.number("beta"),
-        range: (values.number("lowest"), values.number("highest")),
-        ..Adaptation::default()
-    };
-    if adaptation.range.0 > adaptation.range.1 {
+/// Returns the RED that a link begins with, its thresholds set from the link's rate if asked for.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] for values that do not go together, or do not fit the link.
+pub fn red_of(values: &Values, context: LinkContext) -> Result<Params> {
+    if values.number("lowest") > values.number("highest") {
         return Err(values.refuse("lowest", &format!("at most highest, which is {}", values.text("highest"))));
     }
     let automatically = values.flag("auto");
@@ -92,8 +89,31 @@ fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
     if automatically {
         values.accept(set_automatically(&mut params, context.rate, values.time("delay")))?;
     }
-    let red = values.accept(AdaptiveRed::new(params, values.number("maxp"), adaptation))?;
-    Ok(Queue::Fifo(Fifo::new(context.buffer, Policy::Adaptive(Box::new(red)))))
+    Ok(params)
+}
+
+/// Sets the parameters of a RED as the paper does for a link of C mean packets/s: its weight by the rate, min the greater
+/// of 5 packets and half of `target_delay` at C, max three times that, gentle.
+///
+/// # Errors
+/// [`ParameterError`] naming the parameter that gets out of range.
+pub fn set_automatically(
+    params: &mut Params,
+    rate: Rate,
+    target_delay: Dur,
+) -> std::result::Result<(), ParameterError> {
+    let min = least_threshold(rate, target_delay, params.number("mean"));
+    params.set_number("wq", 0.0)?; // which RED sets by the rate
+    params.set_number("max", 1_048_576.0)?;
+    params.set_number("min", min)?;
+    params.set_number("max", 3.0 * min)?;
+    params.set_number("gentle", 1.0)
+}
+
+/// Returns the lower threshold that the paper sets for a link, in packets of `mean_bytes`.
+fn least_threshold(rate: Rate, target_delay: Dur, mean_bytes: f64) -> f64 {
+    let per_second = rate.0 as f64 / 8.0 / mean_bytes;
+    (target_delay.as_secs() * per_second / 2.0).max(5.0)
 }
 
 /// Parameters that are RED's own.

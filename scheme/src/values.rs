@@ -1,7 +1,7 @@
 //! The values of a native part's parameters, as the types that builders need.
 
-use super::link_context::LinkContext;
 use crate::error::{Error, Result, quote};
+use crate::link_context::LinkContext;
 use crate::units::{Buffer, Dur};
 use mousehole_policy::{Parameter, Value};
 use std::collections::BTreeMap;

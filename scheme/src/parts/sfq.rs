@@ -1,16 +1,13 @@
 //! Stochastic fairness queueing, the oldest of Linux's fair queues.
 
 use crate::error::Result;
-use crate::queue::{Queue, Sfq, sfq};
-use crate::rng::{Purpose, Stream};
-use crate::scenario::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, limit_packets};
-use crate::scenario::link_context::LinkContext;
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
-use crate::units::Dur;
+use crate::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, limit_packets};
+use crate::link_context::LinkContext;
+use crate::native_part::{NativePart, Order, Role};
+use crate::values::Values;
 use mousehole_policy::{Kind, Parameter};
 
-pub static SFQ: NativePart = NativePart {
+pub(crate) static SFQ: NativePart = NativePart {
     name: "sfq",
     summary: "stochastic fairness queueing: flows hashed into FIFOs that are served in turn",
     source: "McKenney, INFOCOM 1990; tc-sfq(8)",
@@ -18,7 +15,9 @@ pub static SFQ: NativePart = NativePart {
              time. Short flows do not wait behind long ones. Nothing holds a flow's own delay down, and a full queue takes \
              the newest packet from the longest FIFO. FQ-CoDel has followed it.",
     parameters: || PARAMETERS.to_vec(),
-    build: Build::Queue(queue, |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: check,
     order: Order::Several,
     install: Install::Qdisc(Qdisc { kind: "sfq", kernel: "3.3", lines }),
 };
@@ -57,22 +56,11 @@ const PARAMETERS: &[Parameter] = &[
         .with_range(0.0, 1e6),
 ];
 
-fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
-    let divisor = values.count("divisor");
-    if !divisor.is_power_of_two() {
-        return Err(values.refuse("divisor", "a power of two"));
+fn check(values: &Values, _: LinkContext) -> Result<()> {
+    match values.count("divisor").is_power_of_two() {
+        true => Ok(()),
+        false => Err(values.refuse("divisor", "a power of two")),
     }
-    let perturb_s = values.number("perturb");
-    let params = sfq::Params {
-        flows: values.count("flows"),
-        divisor,
-        depth: values.count("depth"),
-        limit: values.buffer("limit"),
-        quantum: values.count("quantum"),
-        perturb: (perturb_s > 0.0).then(|| Dur::from_secs(perturb_s)),
-    };
-    let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
-    Ok(Queue::Sfq(Box::new(Sfq::new(params, hash))))
 }
 
 fn lines(values: &Values, line: &Line) -> Written {

@@ -1,12 +1,10 @@
 //! Drop-tail, the default of most links.
 
-use crate::queue::{Fifo, Policy, Queue};
-use crate::scenario::install::line::{Install, Qdisc, behind_token_bucket};
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::units::Buffer;
+use crate::install::line::{Install, Qdisc, behind_token_bucket};
+use crate::native_part::{NativePart, Order, Role, any_values};
 use mousehole_policy::{Kind, Parameter};
 
-pub static DROPTAIL: NativePart = NativePart {
+pub(crate) static DROPTAIL: NativePart = NativePart {
     name: "droptail",
     summary: "one FIFO that drops what does not fit",
     source: "the default of most links",
@@ -20,16 +18,9 @@ pub static DROPTAIL: NativePart = NativePart {
             "oracle/semantics.md 1.1",
         )]
     },
-    build: Build::Queue(
-        |values, context| {
-            let limit = match context.buffer {
-                Buffer::Packets(packets) if values.flag("ns2") => Buffer::Packets(packets.saturating_sub(1)),
-                other => other,
-            };
-            Ok(Queue::Fifo(Fifo::new(limit, Policy::DropTail)))
-        },
-        |_| false,
-    ),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Fifo,
     install: Install::Fifo(Qdisc {
         kind: "pfifo",

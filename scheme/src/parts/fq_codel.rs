@@ -1,24 +1,20 @@
 //! FQ-CoDel, what people would install instead.
 
-use crate::error::Result;
-use crate::queue::{FqCodel, Queue, fq_codel};
-use crate::rng::{Purpose, Stream};
-use crate::scenario::install::line::{
-    Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets,
-};
-use crate::scenario::link_context::LinkContext;
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
+use crate::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets};
+use crate::native_part::{NativePart, Order, Role, any_values};
+use crate::values::Values;
 use mousehole_policy::{Kind, Parameter};
 
-pub static FQ_CODEL: NativePart = NativePart {
+pub(crate) static FQ_CODEL: NativePart = NativePart {
     name: "fq-codel",
     summary: "flow queueing with CoDel, what people would install instead",
     source: "RFC 8290",
     detail: "Every flow has a queue of its own, served in turn, and a flow that sends little goes first. Short flows need \
              no marks and no thresholds: the bar that the papers' schemes have to clear.",
     parameters: || [PARAMETERS.to_vec()].concat(),
-    build: Build::Queue(queue, |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Several,
     install: Install::Qdisc(Qdisc { kind: "fq_codel", kernel: "3.5", lines }),
 };
@@ -77,16 +73,3 @@ const PARAMETERS: &[Parameter] = &[
         "RFC 8290 section 5.2.6",
     ),
 ];
-
-fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
-    let params = fq_codel::Params {
-        flows: values.count("flows"),
-        quantum: values.count("quantum"),
-        target: values.time("target"),
-        interval: values.time("interval"),
-        limit: values.buffer("limit"),
-        ecn: values.flag("ecn"),
-    };
-    let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
-    Ok(Queue::FqCodel(Box::new(FqCodel::new(params, hash))))
-}

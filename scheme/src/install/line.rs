@@ -5,8 +5,8 @@
 //! begins with # is a remark.
 
 use crate::link_layer::{Framing, Wire};
-use crate::scenario::values::Values;
 use crate::units::{Buffer, Rate};
+use crate::values::Values;
 
 /// Bytes of a full packet, to turn packets into bytes and back.
 pub const FULL_PACKET: u64 = 1500;

@@ -1,15 +1,12 @@
-//! From `s-sfd(th=15kB,k=4)`, `sfd(th=15kB)|cake(tins=colour)` or `cake@90%` to markers and a queue.
+//! From `s-sfd(th=15kB,k=4)`, `sfd(th=15kB)|cake(tins=colour)` or `cake@90%` to parts with the values of their parameters.
 
-use super::catalogue::{NamedScheme, Parameter, Part, Role, Visible};
-use super::install::line::Install;
-use super::link_context::LinkContext;
-use super::native_part::Build;
-use super::schemes::SCHEMES;
-use super::shape::Shape;
-use super::values::Values;
+use crate::catalogue::{NamedScheme, Parameter, Part, Role, Visible};
 use crate::error::{Error, Result, listing, nearest, quote};
-use crate::marker::{Marker, PolicyMarker};
-use crate::queue::{Dropper, Fifo, HostScheduler, Policy as DropPolicy, Queue};
+use crate::install::line::Install;
+use crate::link_context::LinkContext;
+use crate::schemes::SCHEMES;
+use crate::shape::Shape;
+use crate::values::Values;
 use mousehole_policy::{Params, Policy, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,6 +36,13 @@ struct Stage {
     values: BTreeMap<&'static str, String>,
 }
 
+/// A part in its place in a scheme, whose words errors have.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed<'a> {
+    item: &'a Item,
+    stage: &'a Stage,
+}
+
 impl Scheme {
     /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`: markers, then a queue; each with `@` and the rate
     /// of a shaper before a modem if it has one of its own.
@@ -58,9 +62,10 @@ impl Scheme {
             _ => Item::parse(text, Item::markers),
         };
         let scheme = Scheme { items: texts.iter().enumerate().map(item).collect::<Result<_>>()?, shape };
-        scheme.queue(LinkContext::EXAMPLE)?;
-        scheme.marker(LinkContext::EXAMPLE)?;
-        scheme.host_queue(LinkContext::EXAMPLE)?;
+        // The queue comes last and is judged first.
+        let mut placed: Vec<Placed> = scheme.placed().collect();
+        placed.rotate_right(1);
+        placed.iter().try_for_each(|one| one.check(LinkContext::EXAMPLE))?;
         Ok(scheme)
     }
 
@@ -110,11 +115,12 @@ impl Scheme {
     /// # Errors
     /// [`Error::Field`] when a value does not fit the link.
     pub fn set_up(&self, context: LinkContext) -> Result<Vec<Option<Params>>> {
-        let one = |(item, stage): (&Item, &Stage)| match stage.part {
-            Part::Policy(policy) => item.params(stage, policy, context).map(Some),
-            Part::Native(_) => Ok(None),
-        };
-        self.stages().map(one).collect()
+        self.placed().map(|one| one.params(context)).collect()
+    }
+
+    /// Returns its parts in their places: the markers in order, the queue last.
+    pub fn placed(&self) -> impl Iterator<Item = Placed<'_>> {
+        self.stages().map(|(item, stage)| Placed { item, stage })
     }
 
     /// Returns its parts with the value of every parameter as text: the markers in order, the queue last.
@@ -157,21 +163,21 @@ impl Scheme {
 
     /// Returns a sentence for each part that has no effect in this scheme.
     pub fn remarks(&self) -> Vec<String> {
-        let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
+        let queue = self.placed().find(|one| one.part().role() == Role::Queue);
         let colours = self.stages().any(|(_, stage)| match stage.part {
             Part::Policy(policy) => stage.part.role() == Role::Marker && !policy.returns_hint(),
             Part::Native(part) => part.name == "ns2-sfd",
         });
         let hints = self.policies().iter().any(|policy| policy.returns_hint());
-        let Some((item, queue)) = queue else { return Vec::new() };
-        let name = queue.part.name();
+        let Some(queue) = queue else { return Vec::new() };
+        let name = queue.part().name();
         let mut remarks = Vec::new();
-        if colours && !queue.part.reads_colours(&queue.values(item.name)) {
+        if colours && !queue.part().reads_colours(&queue.values()) {
             remarks.push(format!(
                 "the queue {name} ignores colours, so that the marker before it changes nothing"
             ));
         }
-        if hints && !matches!(queue.part, Part::Policy(policy) if policy.reads_hints()) {
+        if hints && !matches!(queue.part(), Part::Policy(policy) if policy.reads_hints()) {
             remarks.push(format!(
                 "the queue {name} ignores window hints, so that the marker before it changes nothing"
             ));
@@ -203,52 +209,39 @@ impl Scheme {
         None
     }
 
-    /// Returns the marker before the queue.
-    ///
-    /// # Errors
-    /// [`Error::Field`] when a value is out of range.
-    pub fn marker(&self, context: LinkContext) -> Result<Marker> {
-        let markers = self.stages().filter(|(_, stage)| stage.part.role() == Role::Marker);
-        Ok(Marker::chain(markers.map(|(item, stage)| item.marker(stage, context)).collect::<Result<_>>()?))
+    fn stages(&self) -> impl Iterator<Item = (&Item, &Stage)> {
+        self.items.iter().flat_map(|item| item.stages.iter().map(move |stage| (item, stage)))
+    }
+}
+
+impl<'a> Placed<'a> {
+    /// Returns the part.
+    pub fn part(&self) -> Part {
+        self.stage.part
     }
 
-    /// Returns the queue.
+    /// Returns the values of its parameters.
+    pub fn values(&self) -> Values<'a> {
+        Values::new(self.item.name, self.stage.part.parameters(), &self.stage.values)
+    }
+
+    /// Returns a policy's parameters as they are set up for a link; `None` of a native part.
     ///
     /// # Errors
-    /// [`Error::Field`] when a value is out of range.
-    pub fn queue(&self, context: LinkContext) -> Result<Queue> {
-        let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
-        let (item, stage) = queue.expect("parsing ends in a queue");
-        match stage.part {
-            Part::Policy(policy) => {
-                let dropper = Dropper::new(item.params(stage, policy, context)?);
-                Ok(Queue::Fifo(Fifo::new(context.buffer, DropPolicy::Dropper(Box::new(dropper)))))
-            }
-            Part::Native(part) => match part.build {
-                Build::Queue(build, _) => build(&stage.values(item.name), context),
-                Build::Marker(_) => unreachable!("a queue's role is Queue"),
-            },
+    /// [`Error::Field`] when a value does not fit the link.
+    pub fn params(&self, context: LinkContext) -> Result<Option<Params>> {
+        match self.stage.part {
+            Part::Policy(policy) => self.item.params(self.stage, policy, context).map(Some),
+            Part::Native(_) => Ok(None),
         }
     }
 
-    /// Returns the queue of one user at the sending host, for schemes with a profile to shape to; the others leave a
-    /// FIFO.
-    ///
-    /// # Errors
-    /// [`Error::Field`] when a value is out of range.
-    pub fn host_queue(&self, context: LinkContext) -> Result<Option<Queue>> {
-        let shaper = self.stages().find_map(|(item, stage)| match stage.part {
-            Part::Policy(policy) if policy.shapes() => Some((item, stage, policy)),
-            _ => None,
-        });
-        let Some((item, stage, policy)) = shaper else { return Ok(None) };
-        let params = item.params(stage, policy, context)?;
-        let exempts_acks = !params.holds_acks();
-        Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, exempts_acks, context.buffer)))))
-    }
-
-    fn stages(&self) -> impl Iterator<Item = (&Item, &Stage)> {
-        self.items.iter().flat_map(|item| item.stages.iter().map(move |stage| (item, stage)))
+    /// Refuses values that do not go together, or do not fit a link.
+    fn check(&self, context: LinkContext) -> Result<()> {
+        match self.stage.part {
+            Part::Policy(policy) => self.item.params(self.stage, policy, context).map(drop),
+            Part::Native(part) => (part.check)(&self.values(), context),
+        }
     }
 }
 
@@ -325,7 +318,7 @@ impl Item {
     fn of_named(scheme: &'static NamedScheme, wanted: impl Fn(Part) -> bool) -> Item {
         let chosen: Vec<_> = scheme.stages.iter().filter(|preset| wanted(preset.resolve())).collect();
         let visible = chosen.iter().enumerate().flat_map(|(number, preset)| preset.visible(number)).collect();
-        let stage = |preset: &&super::catalogue::Preset| {
+        let stage = |preset: &&crate::catalogue::Preset| {
             let set = preset.settings.iter();
             let values =
                 set.flat_map(|setting| setting.sets.iter().map(|name| (*name, setting.value.to_string())));
@@ -383,19 +376,6 @@ impl Item {
         Ok(())
     }
 
-    fn marker(&self, stage: &Stage, context: LinkContext) -> Result<Marker> {
-        match stage.part {
-            Part::Policy(policy) => Ok(Marker::from_policy(PolicyMarker::new(
-                self.params(stage, policy, context)?,
-                context.marker_seed(),
-            ))),
-            Part::Native(part) => match part.build {
-                Build::Marker(build) => build(&stage.values(self.name), context),
-                Build::Queue(..) => unreachable!("a marker's role is Marker"),
-            },
-        }
-    }
-
     /// Returns a policy's parameters for a link, with errors in the names that users write.
     fn params(&self, stage: &Stage, policy: &'static Policy, context: LinkContext) -> Result<Params> {
         let mut settings = Settings::new(policy);
@@ -426,10 +406,6 @@ impl Item {
 }
 
 impl Stage {
-    fn values<'a>(&'a self, name: &'a str) -> Values<'a> {
-        Values::new(name, self.part.parameters(), &self.values)
-    }
-
     /// Returns every parameter's value as text.
     fn all_values(&self) -> BTreeMap<&'static str, String> {
         let defaults = self.part.parameters().into_iter().map(|one| (one.name, one.default.to_string()));
@@ -458,7 +434,7 @@ pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     let policy = mousehole_policy::load(path).map_err(|error| fault(error.problem))?;
     let name = policy.name();
     let is_taken =
-        named_scheme(name).is_some() || super::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
+        named_scheme(name).is_some() || crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
     match is_taken {
         true => Err(fault(format!("a scheme named {name} exists already; give the header another name"))),
         false => Ok(policy),

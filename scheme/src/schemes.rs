@@ -1,6 +1,6 @@
 //! Every named scheme: which markers and queue, with which defaults, under the parameter names of its paper.
 
-use super::catalogue::{NamedScheme, Preset, Setting, default, fixed, named};
+use crate::catalogue::{NamedScheme, Preset, Setting, default, fixed, named};
 
 const SFD_TABLE_1: &str = "SFD Table 1";
 const SFD_SHARE: &str = "SFD Table 1, as a share of its buffer of 50 packets";

@@ -1,16 +1,13 @@
 //! Several physical queues: strict priority by colour, and a weighted multi-queue by application.
 
 use crate::error::Result;
-use crate::queue::wrr::Child;
-use crate::queue::{ClassifyBy, Dropper, Policy, Priority, Queue, Wrr, priority, wrr};
-use crate::scenario::install::line::Install;
-use crate::scenario::link_context::LinkContext;
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
-use mousehole_policy::{Kind, Parameter};
-use mousehole_policy::{Params, find};
+use crate::install::line::Install;
+use crate::link_context::LinkContext;
+use crate::native_part::{NativePart, Order, Role, any_values};
+use crate::values::Values;
+use mousehole_policy::{Kind, Parameter, Params, find};
 
-pub static PRIORITY: NativePart = NativePart {
+pub(crate) static PRIORITY: NativePart = NativePart {
     name: "priority",
     summary: "a drop-tail queue for each colour under strict priority",
     source: "prio of tc; PIAS",
@@ -18,12 +15,9 @@ pub static PRIORITY: NativePart = NativePart {
              be reordered. The queues share the link's buffer, or each has as much. A full shared buffer drops the newest \
              packet of the worst colour in it: otherwise packets that nobody serves would lock out better ones.",
     parameters: || own_parameters().to_vec(),
-    build: Build::Queue(
-        |values, context| {
-            strict_priority(values, context, vec![Policy::DropTail; values.count("colours") as usize])
-        },
-        |_| true,
-    ),
+    role: Role::Queue,
+    reads_colours: |_| true,
+    check: |values, _| check_push_out(values),
     order: Order::Several,
     install: Install::Classes(|values| {
         values
@@ -32,7 +26,7 @@ pub static PRIORITY: NativePart = NativePart {
     }),
 };
 
-pub static PRIORITY_RED: NativePart = NativePart {
+pub(crate) static PRIORITY_RED: NativePart = NativePart {
     name: "priority-red",
     summary: "a queue with RED for each colour under strict priority",
     source: "SFD Figure 4 (b); LFP section 2",
@@ -41,10 +35,9 @@ pub static PRIORITY_RED: NativePart = NativePart {
         let lines = find("multi-red").expect("multi-RED is shipped").parameters().iter().copied();
         own_parameters().into_iter().chain(lines.filter(|one| is_of_red(one.name))).collect()
     },
-    build: Build::Queue(
-        |values, context| strict_priority(values, context, lines(values, context)?),
-        |_| true,
-    ),
+    role: Role::Queue,
+    reads_colours: |_| true,
+    check: |values, context| reds(values, context).and(check_push_out(values)),
     order: Order::Several,
     install: Install::Classes(|values| {
         Some(match values.flag("shared") {
@@ -56,7 +49,7 @@ pub static PRIORITY_RED: NativePart = NativePart {
     }),
 };
 
-pub static WRR: NativePart = NativePart {
+pub(crate) static WRR: NativePart = NativePart {
     name: "wrr",
     summary: "interactive traffic in a queue of its own with a share of the link, all else in another",
     source: "Noureddine & Tobagi, section V",
@@ -67,7 +60,9 @@ pub static WRR: NativePart = NativePart {
         let weight = Parameter::new("weight", Kind::Percent, "20", meaning, "Noureddine & Tobagi, section V");
         vec![weight.with_range(0.1, 99.9)]
     },
-    build: Build::Queue(weighted, |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Several,
     install: Install::Nothing("shares the link by application, for which nothing here makes classes"),
 };
@@ -98,29 +93,23 @@ fn own_parameters() -> [Parameter; 3] {
     ]
 }
 
-fn strict_priority(values: &Values, context: LinkContext, policies: Vec<Policy>) -> Result<Queue> {
-    let children = policies.into_iter().map(|policy| (context.buffer, policy)).collect();
-    let shared = values.flag("shared").then_some(context.buffer);
-    let push_out = values.flag("pushout");
-    if shared.is_none() && push_out && values.is_given("pushout") {
-        return Err(values.refuse("pushout", "false, as shared is false: each queue has a buffer of its own"));
+fn check_push_out(values: &Values) -> Result<()> {
+    match !values.flag("shared") && values.flag("pushout") && values.is_given("pushout") {
+        true => {
+            Err(values.refuse("pushout", "false, as shared is false: each queue has a buffer of its own"))
+        }
+        false => Ok(()),
     }
-    Ok(Queue::Priority(Box::new(Priority::new(priority::Params { children, shared, push_out }))))
 }
 
 /// Returns a RED for each colour: multi-RED's parameters begin with one line of RED per colour.
-fn lines(values: &Values, context: LinkContext) -> Result<Vec<Policy>> {
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+pub fn reds(values: &Values, context: LinkContext) -> Result<Vec<Params>> {
     let (multi_red, red) = (find("multi-red").expect("shipped"), find("red").expect("shipped"));
     let mut given = values.texts(is_of_red);
     given.push(("colours", values.text("colours")));
     let all = values.accept(Params::from_text(multi_red, &given, &context.for_policies()))?;
-    let line = |index: usize| Policy::Dropper(Box::new(Dropper::new(all.part(red, index * red.sizes().0))));
-    Ok((0..values.count("colours") as usize).map(line).collect())
-}
-
-fn weighted(values: &Values, context: LinkContext) -> Result<Queue> {
-    let weight = values.number("weight");
-    let child = |weight| Child { weight, limit: context.buffer, policy: Policy::DropTail };
-    let children = vec![child(weight), child(100.0 - weight)];
-    Ok(Queue::Wrr(Box::new(Wrr::new(wrr::Params { by: ClassifyBy::Class, children }))))
+    Ok((0..values.count("colours") as usize).map(|index| all.part(red, index * red.sizes().0)).collect())
 }

@@ -1,14 +1,14 @@
 //! What `mousehole-live` does with the parts of a scheme: which verb runs them, or why none does.
 
 use super::line::{Install, Line, rate_of_tc};
+use crate::catalogue::Part;
 use crate::error::Result;
+use crate::link_context::LinkContext;
 use crate::link_layer::Framing;
-use crate::scenario::catalogue::Part;
-use crate::scenario::link_context::LinkContext;
-use crate::scenario::native_part::NativePart;
-use crate::scenario::scheme::Scheme;
-use crate::scenario::values::Values;
+use crate::native_part::NativePart;
+use crate::scheme::Scheme;
 use crate::units::Rate;
+use crate::values::Values;
 use mousehole_policy::{Key, Kind, Value};
 use std::collections::BTreeMap;
 

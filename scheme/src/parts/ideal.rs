@@ -1,41 +1,44 @@
 //! Ideals: the shortest remaining transfer first and the empty link, which nobody can deploy, and the least served first.
 
-use crate::queue::srpt::{Params, Rank};
-use crate::queue::{Queue, Srpt, Unshared};
-use crate::scenario::install::line::Install;
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
+use crate::install::line::Install;
+use crate::native_part::{NativePart, Order, Role, any_values};
 use mousehole_policy::{Kind, Parameter};
 
-pub static SRPT: NativePart = NativePart {
+pub(crate) static SRPT: NativePart = NativePart {
     name: "srpt",
     summary: "ideal: the transfer with the fewest segments left goes first; sizes must be known",
     source: "Schrage 1968",
     detail: "Every packet tells how much of its transfer is left. When the buffer is full the largest transfer loses.",
     parameters: own_parameters,
-    build: Build::Queue(|values, _| Ok(ranked(Rank::Remaining, values)), |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Several,
     install: Install::Simulated("must know how much of every transfer is left, which no header carries"),
 };
 
-pub static LAS: NativePart = NativePart {
+pub(crate) static LAS: NativePart = NativePart {
     name: "las",
     summary: "the connection that has been served least goes first; no sizes needed",
     source: "Kleinrock 1976, foreground-background",
     detail: "Counts the packets served of every connection; the one with fewest goes first.",
     parameters: own_parameters,
-    build: Build::Queue(|values, _| Ok(ranked(Rank::Attained, values)), |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Several,
     install: Install::Nothing("serves whoever was served least, which no queue discipline of Linux does"),
 };
 
-pub static EMPTY: NativePart = NativePart {
+pub(crate) static EMPTY: NativePart = NativePart {
     name: "empty",
     summary: "ideal: the empty link; every connection has its whole rate to itself",
     source: "SHRED section 5.1, \"uncongested\"",
     detail: "Nobody waits for anybody and nothing is dropped: what remains is the path and TCP.",
     parameters: Vec::new,
-    build: Build::Queue(|_, _| Ok(Queue::Unshared(Unshared::default())), |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Several,
     install: Install::Simulated("gives every connection a link of its own, which one link cannot"),
 };
@@ -43,8 +46,4 @@ pub static EMPTY: NativePart = NativePart {
 fn own_parameters() -> Vec<Parameter> {
     let meaning = "limit over all flows; not --buffer: an ideal is not to pay for a small memory";
     vec![Parameter::new("limit", Kind::Buffer, "10240p", meaning, "ours: as fq-codel's")]
-}
-
-fn ranked(rank: Rank, values: &Values) -> Queue {
-    Queue::Srpt(Box::new(Srpt::new(Params { rank, limit: values.buffer("limit") })))
 }

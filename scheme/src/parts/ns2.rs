@@ -1,30 +1,28 @@
 //! Witnesses: markers and queues as ns-2.35 ships them, to repeat its runs; and the absence of a hint.
 
 use crate::error::Result;
-use crate::marker::{Marker, Ns2Sfd};
-use crate::queue::ns2_dsred::Mode;
-use crate::queue::{Fifo, Ns2DsRed, Ns2Red, Ns2Rio, Policy, Queue, RedLine};
-use crate::scenario::install::line::Install;
-use crate::scenario::link_context::LinkContext;
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
-use mousehole_policy::find;
-use mousehole_policy::{Kind, Parameter};
+use crate::install::line::Install;
+use crate::link_context::LinkContext;
+use crate::native_part::{NativePart, Order, Role, any_values};
+use crate::values::Values;
+use mousehole_policy::{Kind, Parameter, find};
 
 const SFD_TABLE_1: &str = "SFD Table 1";
 
-pub static NO_HINT: NativePart = NativePart {
+pub(crate) static NO_HINT: NativePart = NativePart {
     name: "no-hint",
     summary: "takes the window out of every packet, as if senders wrote none",
     source: "SHRED section 6",
     detail: "Shows what remains of SHRED where neither hosts nor an edge write hints.",
     parameters: Vec::new,
-    build: Build::Marker(|_, _| Ok(Marker::NoHint)),
+    role: Role::Marker,
+    reads_colours: |_| true,
+    check: any_values,
     order: Order::Fifo,
     install: Install::Nothing("takes away what real packets do not carry"),
 };
 
-pub static NS2_SFD: NativePart = NativePart {
+pub(crate) static NS2_SFD: NativePart = NativePart {
     name: "ns2-sfd",
     summary: "SFD's marker as ns-2.35 ships it: 5 s lazy timeout, 5 OUT then 1 IN",
     source: "ns-2.35 SFDPolicy, oracle/semantics.md 1.2",
@@ -48,14 +46,14 @@ pub static NS2_SFD: NativePart = NativePart {
             ),
         ]
     },
-    build: Build::Marker(|values, _| {
-        Ok(Marker::Ns2Sfd(Ns2Sfd::new(values.size("th") as u32, values.flag("selective"))))
-    }),
+    role: Role::Marker,
+    reads_colours: |_| true,
+    check: any_values,
     order: Order::Fifo,
     install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
-pub static NS2_RED: NativePart = NativePart {
+pub(crate) static NS2_RED: NativePart = NativePart {
     name: "ns2-red",
     summary: "RED with spacing, guard and full buffer as in ns-2.35's",
     source: "oracle/semantics.md 1.4",
@@ -63,18 +61,14 @@ pub static NS2_RED: NativePart = NativePart {
     parameters: || {
         of_red_in_ns2(&["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"])
     },
-    build: Build::Queue(
-        |values, context| {
-            let line = line(values, "", context)?;
-            Ok(fifo(context, Policy::Ns2Red(Box::new(Ns2Red::new(line, context.buffer)))))
-        },
-        |_| false,
-    ),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: |values, context| thresholds(values, "", context).map(drop),
     order: Order::Fifo,
     install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
-pub static NS2_DSRED: NativePart = NativePart {
+pub(crate) static NS2_DSRED: NativePart = NativePart {
     name: "ns2-dsred",
     summary: "multi-RED of two colours as ns-2.35's DiffServ queue has it",
     source: "ns-2.35 dsRED, oracle/semantics.md 1.3",
@@ -89,23 +83,14 @@ pub static NS2_DSRED: NativePart = NativePart {
         );
         [vec![mode], in_and_out(), of_red_in_ns2(&["wq", "mean", "ecn"])].concat()
     },
-    build: Build::Queue(
-        |values, context| {
-            let lines = [line(values, "in_", context)?, line(values, "out_", context)?];
-            let mode = match values.text("mode") {
-                "decoupled" => Mode::Decoupled,
-                "total" => Mode::Total,
-                _ => Mode::Coupled,
-            };
-            Ok(fifo(context, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
-        },
-        |_| true,
-    ),
+    role: Role::Queue,
+    reads_colours: |_| true,
+    check: check_in_and_out,
     order: Order::Fifo,
     install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
 
-pub static NS2_RIO: NativePart = NativePart {
+pub(crate) static NS2_RIO: NativePart = NativePart {
     name: "ns2-rio",
     summary: "RIO as ns-2.35 ships it (Queue/RED/RIO)",
     source: "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5",
@@ -115,13 +100,9 @@ pub static NS2_RIO: NativePart = NativePart {
             .with_default("true", "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5");
         [in_and_out(), vec![wait], of_red_in_ns2(&["wq", "gentle", "mean", "ecn"])].concat()
     },
-    build: Build::Queue(
-        |values, context| {
-            let (inside, out) = (line(values, "in_", context)?, line(values, "out_", context)?);
-            Ok(fifo(context, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, context.buffer)))))
-        },
-        |_| true,
-    ),
+    role: Role::Queue,
+    reads_colours: |_| true,
+    check: check_in_and_out,
     order: Order::Fifo,
     install: Install::Simulated("repeats a quirk of ns-2, for the simulator alone"),
 };
@@ -145,7 +126,7 @@ fn of_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
 }
 
 /// Returns these parameters of RED, as its header describes them.
-pub fn of_red(names: &[&str]) -> Vec<Parameter> {
+pub(crate) fn of_red(names: &[&str]) -> Vec<Parameter> {
     let red = find("red").expect("RED is shipped");
     let all = names.iter().map(|name| red.parameters().iter().find(|one| one.name == *name));
     all.map(|one| *one.expect("a parameter of RED")).collect()
@@ -170,10 +151,17 @@ fn in_and_out() -> Vec<Parameter> {
     ]
 }
 
-/// Returns the line whose own parameters begin with `prefix`. Thresholds that are shares of a small buffer are kept a
-/// packet apart, as `mh_red_setup_line` does.
-fn line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> {
-    let [min, max, max_p] = ["min", "max", "maxp"].map(|name| format!("{prefix}{name}"));
+fn check_in_and_out(values: &Values, context: LinkContext) -> Result<()> {
+    ["in_", "out_"].iter().try_for_each(|prefix| thresholds(values, prefix, context).map(drop))
+}
+
+/// Returns the thresholds, in packets, of the line whose own parameters begin with `prefix`. Those that are shares of a
+/// small buffer are kept a packet apart, as `mh_red_setup_line` does.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when the upper one is not above the lower one.
+pub fn thresholds(values: &Values, prefix: &str, context: LinkContext) -> Result<(f64, f64)> {
+    let [min, max] = ["min", "max"].map(|name| format!("{prefix}{name}"));
     let mean = values.size("mean") as f64;
     let [low, high] = [&min, &max].map(|name| values.depth(name, context, mean));
     let shares = [&min, &max].map(|name| values.text(name).ends_with('%'));
@@ -181,25 +169,8 @@ fn line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> 
         return Err(values.refuse(&max, &format!("more than {min}")));
     }
     let high = if shares.contains(&true) { high.max(low + 1.0) } else { high };
-    if high < low + 1.0 {
-        return Err(values.refuse(&max, &format!("at least one packet more than {min}")));
+    match high < low + 1.0 {
+        true => Err(values.refuse(&max, &format!("at least one packet more than {min}"))),
+        false => Ok((low, high)),
     }
-    let is_set = |name: &str| values.has(name) && values.flag(name);
-    Ok(RedLine {
-        min_packets: low,
-        max_packets: high,
-        max_p: values.number(&max_p),
-        w_q: values.number("wq"),
-        mean_packet_bytes: mean,
-        rate_bps: context.rate.0 as f64,
-        gentle: is_set("gentle"),
-        wait: is_set("wait"),
-        byte_mode: is_set("byte"),
-        queue_in_bytes: values.has("unit") && values.text("unit") == "bytes",
-        ecn: values.flag("ecn"),
-    })
-}
-
-fn fifo(context: LinkContext, policy: Policy) -> Queue {
-    Queue::Fifo(Fifo::new(context.buffer, policy))
 }

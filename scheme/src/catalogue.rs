@@ -3,21 +3,13 @@
 //! Parts are policies, which describe themselves in their headers, or native: queues and markers of the simulator
 //! alone. A named scheme is data: which parts, with which defaults, under the parameter names of its paper.
 
-use super::install::line::{self, Line, Written};
-use super::native_part::{Build, NativePart, Order};
-use super::parts::NATIVE_PARTS;
-use super::values::Values;
+use crate::install::line::{self, Line, Written};
+pub use crate::native_part::Role;
+use crate::native_part::{NativePart, Order};
+use crate::parts::NATIVE_PARTS;
+use crate::values::Values;
 use mousehole_policy::{CounterpartKind, Policy, PolicyKind};
 pub use mousehole_policy::{Kind, Parameter};
-
-/// What a part does in a scheme.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// It colours packets before a queue, or drops them there.
-    Marker,
-    /// It is the queue.
-    Queue,
-}
 
 /// A part of a scheme.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +48,8 @@ impl Part {
     pub fn role(&self) -> Role {
         match self {
             Part::Policy(policy) if policy.kind() == PolicyKind::Dropper => Role::Queue,
-            Part::Native(NativePart { build: Build::Queue(..), .. }) => Role::Queue,
-            Part::Policy(_) | Part::Native(_) => Role::Marker,
+            Part::Policy(_) => Role::Marker,
+            Part::Native(native) => native.role,
         }
     }
 
@@ -73,8 +65,7 @@ impl Part {
     pub fn reads_colours(&self, values: &Values) -> bool {
         match self {
             Part::Policy(policy) => policy.reads_colours(),
-            Part::Native(NativePart { build: Build::Queue(_, reads), .. }) => reads(values),
-            Part::Native(_) => true,
+            Part::Native(native) => (native.reads_colours)(values),
         }
     }
 

@@ -1,18 +1,19 @@
-//! The native parts: queues and markers of the simulator alone, one file for each family.
+//! The native parts: queues and markers that are not policies, one file for each family.
 //!
-//! They are schemes that people would install instead, ideals that nobody can deploy, and ns-2's own queues.
+//! They are what people would install instead, ideals that nobody can deploy, and ns-2's own queues. The simulator
+//! builds them in `sim/src/scenario/build`.
 
-mod adaptive_red;
+pub mod adaptive_red;
 mod cake;
 mod codel;
 mod droptail;
 mod fq_codel;
 mod ideal;
-mod multi_queue;
-mod ns2;
+pub mod multi_queue;
+pub mod ns2;
 mod sfq;
 
-use super::native_part::NativePart;
+use crate::native_part::NativePart;
 
 /// Every native part.
 pub const NATIVE_PARTS: &[&NativePart] = &[

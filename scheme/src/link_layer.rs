@@ -78,6 +78,7 @@ impl LinkLayer {
     }
 
     /// Returns the bytes on the wire of a packet of `bytes` of IP length.
+    #[inline]
     pub fn wire_bytes(&self, bytes: u64) -> u64 {
         let frame = (bytes + u64::from(self.overhead)).max(u64::from(self.mpu));
         match self.framing {

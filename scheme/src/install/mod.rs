@@ -8,9 +8,9 @@ pub mod line;
 pub mod live;
 pub mod wred;
 
-use super::catalogue::{Part, Role};
-use super::scheme::Scheme;
-use super::values::Values;
+use crate::catalogue::{Part, Role};
+use crate::scheme::Scheme;
+use crate::values::Values;
 pub use line::{Install, Line, Qdisc};
 pub use live::{LiveCommand, LiveQueue, Markers, Verb, place_markers, place_queue, refuse_shares_of_a_rate};
 pub use wred::WredProfile;

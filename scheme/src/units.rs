@@ -35,11 +35,13 @@ impl Time {
     pub const NEVER: Time = Time(u64::MAX);
 
     /// Returns the span since `earlier`; zero when `earlier` is later.
+    #[inline]
     pub fn since(self, earlier: Time) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
     }
 
     /// Returns the seconds as a float, for reports.
+    #[inline]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -50,16 +52,19 @@ impl Dur {
     pub const ZERO: Dur = Dur(0);
 
     /// Converts seconds, rounded to the nearest nanosecond; negative and NaN give zero.
+    #[inline]
     pub fn from_secs(seconds: f64) -> Dur {
         Dur((seconds * 1e9).round().max(0.0) as u64)
     }
 
     /// Converts whole milliseconds.
+    #[inline]
     pub const fn from_millis(ms: u64) -> Dur {
         Dur(ms * 1_000_000)
     }
 
     /// Returns the seconds as a float, for reports.
+    #[inline]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -67,6 +72,7 @@ impl Dur {
 
 impl Rate {
     /// Returns the time to put `bytes` on the wire, rounded to the nearest nanosecond; the longest [`Dur`] if it is longer.
+    #[inline]
     pub fn tx_time(self, bytes: u64) -> Dur {
         let bit_ns = u128::from(bytes) * 8_000_000_000;
         let rounded = (bit_ns + u128::from(self.0 / 2)) / u128::from(self.0);
@@ -74,6 +80,7 @@ impl Rate {
     }
 
     /// Returns the bytes that fit in `span` at this rate.
+    #[inline]
     pub fn bytes_in(self, span: Dur) -> f64 {
         self.0 as f64 * span.as_secs() / 8.0
     }
@@ -81,12 +88,14 @@ impl Rate {
 
 impl Add<Dur> for Time {
     type Output = Time;
+    #[inline]
     fn add(self, span: Dur) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 }
 
 impl AddAssign<Dur> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Dur) {
         *self = *self + span;
     }
@@ -94,12 +103,14 @@ impl AddAssign<Dur> for Time {
 
 impl Add for Dur {
     type Output = Dur;
+    #[inline]
     fn add(self, other: Dur) -> Dur {
         Dur(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Dur {
+    #[inline]
     fn add_assign(&mut self, other: Dur) {
         *self = *self + other;
     }
@@ -107,6 +118,7 @@ impl AddAssign for Dur {
 
 impl Sub for Dur {
     type Output = Dur;
+    #[inline]
     fn sub(self, other: Dur) -> Dur {
         Dur(self.0.saturating_sub(other.0))
     }

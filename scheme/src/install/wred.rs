@@ -1,7 +1,7 @@
 //! A scheme as profiles of a router's WRED: one average for all packets, and thresholds for each DSCP.
 
 use super::line::{Line, in_packets};
-use crate::scenario::catalogue::Part;
+use crate::catalogue::Part;
 use crate::units::parse_size;
 use mousehole_policy::{Counterpart, CounterpartKind, Key};
 use std::collections::BTreeMap;

@@ -1,17 +1,14 @@
 //! A CAKE-like, what people with a router of their own install.
 
 use crate::error::Result;
-use crate::queue::cake::{AckFilter, Isolation, Params};
-use crate::queue::{Cake, ClassifyBy, Queue};
-use crate::rng::{Purpose, Stream};
-use crate::scenario::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, rate_of_tc};
-use crate::scenario::link_context::LinkContext;
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
+use crate::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, rate_of_tc};
+use crate::link_context::LinkContext;
+use crate::native_part::{NativePart, Order, Role};
 use crate::units::{Buffer, Rate};
+use crate::values::Values;
 use mousehole_policy::{Kind, Parameter};
 
-pub static CAKE: NativePart = NativePart {
+pub(crate) static CAKE: NativePart = NativePart {
     name: "cake",
     summary: "fair between hosts, then between flows, each flow under CoDel and BLUE; a shaper if asked for",
     source: "Høiland-Jørgensen et al. 2018; tc-cake(8)",
@@ -19,7 +16,9 @@ pub static CAKE: NativePart = NativePart {
              flows do, so that nobody gains by many connections. Hosts are known by the connections' ends. Of \
              overheads only link layers by name count. split-gso has nothing to divide, as every packet is a segment.",
     parameters: || [PARAMETERS.to_vec()].concat(),
-    build: Build::Queue(queue, |values| ["colour", "bulk"].contains(&values.text("tins"))),
+    role: Role::Queue,
+    reads_colours: |values| ["colour", "bulk"].contains(&values.text("tins")),
+    check,
     order: Order::Several,
     install: Install::Qdisc(Qdisc { kind: "cake", kernel: "4.19", lines }),
 };
@@ -101,37 +100,10 @@ const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-fn queue(values: &Values, context: LinkContext) -> Result<Queue> {
+fn check(values: &Values, _: LinkContext) -> Result<()> {
     let percent = values.number("shape");
-    if percent != 0.0 && !(1.0..=100.0).contains(&percent) {
-        return Err(values.refuse("shape", "0, or 1 to 100 %"));
+    match percent == 0.0 || (1.0..=100.0).contains(&percent) {
+        true => Ok(()),
+        false => Err(values.refuse("shape", "0, or 1 to 100 %")),
     }
-    let rate = if percent == 0.0 { context.rate.0 as f64 } else { context.rate.0 as f64 * percent / 100.0 };
-    let params = Params {
-        rate: Rate(rate.round().max(1.0) as u64),
-        layer: context.wire.layer,
-        shape: percent != 0.0,
-        rtt: values.time("rtt"),
-        tins: match values.text("tins") {
-            "class" => Some(ClassifyBy::Class),
-            "colour" => Some(ClassifyBy::Colour),
-            "bulk" => Some(ClassifyBy::Demoted),
-            _ => None,
-        },
-        isolation: match values.text("hosts") {
-            "dual-srchost" => Isolation::DualSource,
-            "dual-dsthost" => Isolation::DualDestination,
-            "flows" => Isolation::Flows,
-            _ => Isolation::Triple,
-        },
-        limit: values.buffer("limit"),
-        ecn: values.flag("ecn"),
-        ack_filter: match values.text("ack_filter") {
-            "ack-filter" => Some(AckFilter::Conservative),
-            "ack-filter-aggressive" => Some(AckFilter::Aggressive),
-            _ => None,
-        },
-    };
-    let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
-    Ok(Queue::Cake(Box::new(Cake::new(params, hash))))
 }

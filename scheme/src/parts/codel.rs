@@ -1,15 +1,11 @@
 //! CoDel and PIE: one FIFO whose delay is held to a target, what routers and modems ship.
 
-use crate::queue::pie::{Delay, Params};
-use crate::queue::{Codel, Pie, Queue, codel};
-use crate::scenario::install::line::{
-    Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets,
-};
-use crate::scenario::native_part::{Build, NativePart, Order};
-use crate::scenario::values::Values;
+use crate::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets};
+use crate::native_part::{NativePart, Order, Role, any_values};
+use crate::values::Values;
 use mousehole_policy::{Kind, Parameter};
 
-pub static CODEL: NativePart = NativePart {
+pub(crate) static CODEL: NativePart = NativePart {
     name: "codel",
     summary: "one FIFO that drops from its head when the delay stays above a target",
     source: "RFC 8289",
@@ -17,29 +13,23 @@ pub static CODEL: NativePart = NativePart {
              then ever more often until the delay falls. All flows wait in one queue, so that short ones gain by the \
              queue's being short, and by nothing else.",
     parameters: || [CODEL_LAW.to_vec(), LIMIT.to_vec()].concat(),
-    build: Build::Queue(
-        |values, _| {
-            let law = codel::CodelParams {
-                target: values.time("target"),
-                interval: values.time("interval"),
-                ecn: values.flag("ecn"),
-            };
-            Ok(Queue::Codel(Box::new(Codel::new(codel::Params { law, limit: values.buffer("limit") }))))
-        },
-        |_| false,
-    ),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Fifo,
     install: Install::Qdisc(Qdisc { kind: "codel", kernel: "3.5", lines: codel_lines }),
 };
 
-pub static PIE: NativePart = NativePart {
+pub(crate) static PIE: NativePart = NativePart {
     name: "pie",
     summary: "one FIFO that drops arrivals with a probability steered by the delay",
     source: "RFC 8033",
     detail: "Every 15 ms a controller raises or lowers the probability by the delay's distance from the target and by its \
              change; bursts pass unpunished. Like CoDel it keeps one queue short for all and knows nothing of flows.",
     parameters: || [CONTROLLER.to_vec(), LIMIT.to_vec()].concat(),
-    build: Build::Queue(|values, _| Ok(Queue::Pie(Box::new(Pie::new(pie(values))))), |_| false),
+    role: Role::Queue,
+    reads_colours: |_| false,
+    check: any_values,
     order: Order::Fifo,
     install: Install::Qdisc(Qdisc { kind: "pie", kernel: "3.14", lines: pie_lines }),
 };
@@ -143,20 +133,3 @@ const CONTROLLER: &[Parameter] = &[
     )
     .with_range(1.0, 65535.0),
 ];
-
-fn pie(values: &Values) -> Params {
-    Params {
-        target: values.time("target"),
-        period: values.time("period"),
-        burst: values.time("burst"),
-        alpha: values.number("alpha"),
-        beta: values.number("beta"),
-        mean_packet: values.count("mean"),
-        limit: values.buffer("limit"),
-        ecn: values.flag("ecn"),
-        mark_ecnth: values.number("mark_ecnth"),
-        delay: if values.text("delay") == "rate" { Delay::DepartureRate } else { Delay::Timestamp },
-        derandomise: values.flag("derandomise"),
-        cap: values.flag("cap"),
-    }
-}

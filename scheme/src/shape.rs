@@ -1,7 +1,7 @@
 //! The rate of a shaper before a modem: a share of the line's rate, or a rate.
 
-use super::install::line::rate_of_tc;
 use crate::error::{Error, Result, quote};
+use crate::install::line::rate_of_tc;
 use crate::units::{Rate, parse_rate};
 use std::fmt;
 

@@ -1,0 +1,123 @@
+//! Markers and queues of a scheme's parts: policies by what runs a header, native parts by one file for each family.
+
+mod adaptive_red;
+mod cake;
+mod codel;
+mod droptail;
+mod fq_codel;
+mod ideal;
+mod multi_queue;
+mod ns2;
+mod sfq;
+
+use super::{LinkContext, Part, Role, Scheme};
+use crate::error::Result;
+use crate::marker::{Marker, PolicyMarker};
+use crate::queue::{Dropper, Fifo, HostScheduler, Policy, Queue};
+use mousehole_policy::Params;
+use mousehole_scheme::scheme::Placed;
+
+/// Returns the marker of a scheme, before its queue.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+pub fn marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
+    let markers = scheme.placed().filter(|one| one.part().role() == Role::Marker);
+    Ok(Marker::chain(markers.map(|one| marker_of(one, context)).collect::<Result<_>>()?))
+}
+
+/// Returns the queue of a scheme.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+pub fn queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
+    let placed = scheme.placed().find(|one| one.part().role() == Role::Queue);
+    let placed = placed.expect("parsing ends in a queue");
+    match placed.params(context)? {
+        Some(params) => {
+            Ok(Queue::Fifo(Fifo::new(context.buffer, Policy::Dropper(Box::new(Dropper::new(params))))))
+        }
+        None => {
+            let Part::Native(part) = placed.part() else { unreachable!("a policy has parameters") };
+            (part.check)(&placed.values(), context)?;
+            native_queue(placed, context)
+        }
+    }
+}
+
+/// Returns the queue of one user at the sending host, for schemes with a profile to shape to; the others leave a FIFO.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+pub fn host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<Queue>> {
+    let shapes = |one: &Placed| matches!(one.part(), Part::Policy(policy) if policy.shapes());
+    let Some(params) = scheme.placed().find(shapes).map(|one| one.params(context)).transpose()?.flatten()
+    else {
+        return Ok(None);
+    };
+    let exempts_acks = !params.holds_acks();
+    Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, exempts_acks, context.buffer)))))
+}
+
+fn marker_of(placed: Placed, context: LinkContext) -> Result<Marker> {
+    let of_policy = |params: Params| Marker::from_policy(PolicyMarker::new(params, context.marker_seed()));
+    Ok(match placed.params(context)? {
+        Some(params) => of_policy(params),
+        None => native_marker(placed),
+    })
+}
+
+fn native_marker(placed: Placed) -> Marker {
+    match placed.part().name() {
+        "no-hint" => Marker::NoHint,
+        "ns2-sfd" => ns2::sfd(&placed.values()),
+        other => unreachable!("nothing builds the marker {other}"),
+    }
+}
+
+/// Builds a native queue, whose values were checked.
+fn native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
+    let values = &placed.values();
+    Ok(match placed.part().name() {
+        "droptail" => droptail::droptail(values, context),
+        "ared" => adaptive_red::ared(values, context)?,
+        "priority" => multi_queue::priority(values, context),
+        "priority-red" => multi_queue::priority_red(values, context)?,
+        "wrr" => multi_queue::wrr(values, context),
+        "codel" => codel::codel(values),
+        "pie" => codel::pie(values),
+        "fq-codel" => fq_codel::fq_codel(values, context),
+        "sfq" => sfq::sfq(values, context),
+        "cake" => cake::cake(values, context),
+        "srpt" => ideal::srpt(values),
+        "las" => ideal::las(values),
+        "empty" => ideal::empty(),
+        "ns2-red" => ns2::red(values, context)?,
+        "ns2-dsred" => ns2::dsred(values, context)?,
+        "ns2-rio" => ns2::rio(values, context)?,
+        other => unreachable!("nothing builds the queue {other}"),
+    })
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn native_parts__are_built_as_what_they_are() {
+        for part in mousehole_scheme::parts::NATIVE_PARTS {
+            match part.role {
+                Role::Queue => {
+                    let scheme = Scheme::parse(part.name).unwrap();
+                    assert!(queue(&scheme, LinkContext::EXAMPLE).is_ok(), "{}", part.name);
+                }
+                Role::Marker => {
+                    let scheme = Scheme::parse(&format!("{}|droptail", part.name)).unwrap();
+                    let built = marker(&scheme, LinkContext::EXAMPLE).unwrap();
+                    assert!(!matches!(built, Marker::None), "{}", part.name);
+                }
+            }
+        }
+    }
+}

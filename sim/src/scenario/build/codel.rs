@@ -1,0 +1,35 @@
+//! Builds CoDel and PIE.
+
+use crate::queue::pie::{Delay, Params};
+use crate::queue::{Codel, Pie, Queue, codel};
+use crate::scenario::values::Values;
+
+pub(super) fn codel(values: &Values) -> Queue {
+    let law = codel::CodelParams {
+        target: values.time("target"),
+        interval: values.time("interval"),
+        ecn: values.flag("ecn"),
+    };
+    Queue::Codel(Box::new(Codel::new(codel::Params { law, limit: values.buffer("limit") })))
+}
+
+pub(super) fn pie(values: &Values) -> Queue {
+    Queue::Pie(Box::new(Pie::new(params(values))))
+}
+
+fn params(values: &Values) -> Params {
+    Params {
+        target: values.time("target"),
+        period: values.time("period"),
+        burst: values.time("burst"),
+        alpha: values.number("alpha"),
+        beta: values.number("beta"),
+        mean_packet: values.count("mean"),
+        limit: values.buffer("limit"),
+        ecn: values.flag("ecn"),
+        mark_ecnth: values.number("mark_ecnth"),
+        delay: if values.text("delay") == "rate" { Delay::DepartureRate } else { Delay::Timestamp },
+        derandomise: values.flag("derandomise"),
+        cap: values.flag("cap"),
+    }
+}

@@ -1,0 +1,14 @@
+//! Builds drop-tail.
+
+use crate::queue::{Fifo, Policy, Queue};
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::values::Values;
+use crate::units::Buffer;
+
+pub(super) fn droptail(values: &Values, context: LinkContext) -> Queue {
+    let limit = match context.buffer {
+        Buffer::Packets(packets) if values.flag("ns2") => Buffer::Packets(packets.saturating_sub(1)),
+        other => other,
+    };
+    Queue::Fifo(Fifo::new(limit, Policy::DropTail))
+}

@@ -1,0 +1,56 @@
+//! Builds markers and queues as ns-2.35 ships them.
+
+use crate::error::Result;
+use crate::marker::{Marker, Ns2Sfd};
+use crate::queue::ns2_dsred::Mode;
+use crate::queue::{Fifo, Ns2DsRed, Ns2Red, Ns2Rio, Policy, Queue, RedLine};
+use crate::scenario::link_context::LinkContext;
+use crate::scenario::values::Values;
+use mousehole_scheme::parts::ns2::thresholds;
+
+pub(super) fn sfd(values: &Values) -> Marker {
+    Marker::Ns2Sfd(Ns2Sfd::new(values.size("th") as u32, values.flag("selective")))
+}
+
+pub(super) fn red(values: &Values, context: LinkContext) -> Result<Queue> {
+    let line = line(values, "", context)?;
+    Ok(fifo(context, Policy::Ns2Red(Box::new(Ns2Red::new(line, context.buffer)))))
+}
+
+pub(super) fn dsred(values: &Values, context: LinkContext) -> Result<Queue> {
+    let lines = [line(values, "in_", context)?, line(values, "out_", context)?];
+    let mode = match values.text("mode") {
+        "decoupled" => Mode::Decoupled,
+        "total" => Mode::Total,
+        _ => Mode::Coupled,
+    };
+    Ok(fifo(context, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
+}
+
+pub(super) fn rio(values: &Values, context: LinkContext) -> Result<Queue> {
+    let (inside, out) = (line(values, "in_", context)?, line(values, "out_", context)?);
+    Ok(fifo(context, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, context.buffer)))))
+}
+
+/// Returns the line whose own parameters begin with `prefix`.
+fn line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> {
+    let (min_packets, max_packets) = thresholds(values, prefix, context)?;
+    let is_set = |name: &str| values.has(name) && values.flag(name);
+    Ok(RedLine {
+        min_packets,
+        max_packets,
+        max_p: values.number(&format!("{prefix}maxp")),
+        w_q: values.number("wq"),
+        mean_packet_bytes: values.size("mean") as f64,
+        rate_bps: context.rate.0 as f64,
+        gentle: is_set("gentle"),
+        wait: is_set("wait"),
+        byte_mode: is_set("byte"),
+        queue_in_bytes: values.has("unit") && values.text("unit") == "bytes",
+        ecn: values.flag("ecn"),
+    })
+}
+
+fn fifo(context: LinkContext, policy: Policy) -> Queue {
+    Queue::Fifo(Fifo::new(context.buffer, policy))
+}
