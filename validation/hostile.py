@@ -266,11 +266,10 @@ def _kept(
     """Returns the counts with those of other kinds that runs of the same tries have kept, and keeps them."""
     KEPT.parent.mkdir(exist_ok=True)
     name = f"{options.tries} {options.seed}"
-    rows: dict[str, dict[str, Any]] = {}
-    if options.kind and KEPT.exists():
-        rows = json.loads(KEPT.read_text(encoding="utf-8")).get(name, {})
+    kept: dict[str, dict[str, Any]] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    rows = kept.setdefault(name, {}) if options.kind else {}
     rows |= {kind: {"tried": count, "faults": dict(found[kind])} for kind, count in counts.items()}
-    KEPT.write_text(json.dumps({name: rows}, indent=1), encoding="utf-8")
+    KEPT.write_text(json.dumps(kept | {name: rows}, indent=1), encoding="utf-8")
     rows = {kind: rows[kind] for kind in hostile_cases.KINDS if kind in rows}
     all_found = defaultdict(Counter, {kind: Counter(row["faults"]) for kind, row in rows.items()})
     return {kind: row["tried"] for kind, row in rows.items()}, all_found

@@ -179,7 +179,8 @@ fn gate__one_direction_only() {
         )
     };
     assert_said(&one(&table(header, to_server)), "no row goes back from a destination", true);
-    let both = |number: u64| if number % 2 == 0 { to_client(number / 2) } else { to_server(number / 2) };
+    let both =
+        |number: u64| if number.is_multiple_of(2) { to_client(number / 2) } else { to_server(number / 2) };
     let traffic = one(&table(header, both));
     assert_eq!((traffic.clients, traffic.servers, traffic.connections.len()), (7, 1, 30));
     assert_said(&traffic, "no row goes back", false);

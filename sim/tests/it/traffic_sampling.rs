@@ -184,7 +184,7 @@ fn capture(flows: u64, clients: u64) -> Vec<u8> {
         frame(40, true, "A", 1, 0);
         frame(60, false, "A", 1, 100 + (flow % 1200) as usize);
         frame(90, false, "A", 101 + (flow % 1200) as u32, 500);
-        if flow % 3 == 0 {
+        if flow.is_multiple_of(3) {
             frame(100, true, "udp", 0, 64 + (flow % 900) as usize);
         }
     }
