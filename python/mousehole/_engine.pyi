@@ -415,8 +415,8 @@ def reduce_records(
 def outcome_profiles() -> list[dict[str, Any]]:
     """Returns the profiles of the Quality of Outcome.
 
-    Each has `name`, `kind`, `delays` (percentile, seconds up to which it is perfect and from which on it is of
-    no use) and `losses` (the same as shares).
+    Each has `name`, `kind`, `delays` (percentile, seconds up to which it is perfect and from which on it
+    is of no use) and `losses` (the same as shares).
     """
 
 def shares_of_same(own: TransferKeys, other: TransferKeys) -> tuple[float, float] | None:
