@@ -607,5 +607,12 @@ def reduce_records(
 ) -> Reduced:
     """Reduces records that were made by hand, in the form of `answer/src/reduction/records.rs`."""
 
+def outcome_profiles() -> list[dict[str, Any]]:
+    """Returns the profiles of the Quality of Outcome.
+
+    Each has `name`, `kind`, `delays` (percentile, seconds up to which it is perfect and from which on it
+    is of no use) and `losses` (the same as shares).
+    """
+
 def shares_of_same(own: TransferKeys, other: TransferKeys) -> tuple[float, float] | None:
     """Returns the shares of the same transfers that were slower and faster; None if they are not the same."""
