@@ -85,7 +85,7 @@ def test_parse__reads_a_segment_and_refuses_the_rest() -> None:
 )
 def test_verdict__needs_the_whole_interval(simulated: tuple[float, float], verdict: str) -> None:
     linux = np.tile([0.9, 1.1], 20)
-    compared = Compared.of(linux, np.tile(simulated, 4), None)
+    compared = Compared.pair(linux, np.tile(simulated, 4), None)
     assert compared.verdict == verdict
     assert compared.low <= compared.difference <= compared.high
 

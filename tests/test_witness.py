@@ -44,7 +44,7 @@ def test_parse__refuses_other_text() -> None:
 
 
 def test_estimate__student_interval() -> None:
-    estimate = witness.Estimate.of([9, 10, 11, 10, 10])
+    estimate = witness.Estimate.from_runs([9, 10, 11, 10, 10])
     assert estimate.mean == pytest.approx(10)
     assert estimate.half_width == pytest.approx(2.776 * 0.7071 / 5**0.5, rel=1e-3)
 

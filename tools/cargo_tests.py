@@ -24,7 +24,10 @@ CARGO = os.environ.get("CARGO", "cargo")
 NOT_RUN = "NOT RUN:"
 
 SEEDS = {"PROPTEST_RNG_SEED": "1"}
-"""Property tests draw the same cases in every run, as Hypothesis does where CI is set; the caller's environment wins."""
+"""Property tests draw the same cases in every run, as Hypothesis does where CI is set.
+
+The caller's environment wins.
+"""
 
 
 class Outcome(StrEnum):

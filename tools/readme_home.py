@@ -1,7 +1,6 @@
 """Renews the first example of README.md: the command that stands there, with what it prints now.
 
-`make docs README=1` runs it. Of the output it keeps the answer, the table of short transfers and what calls
-and video calls felt; `…` stands for what is left out.
+`make docs README=1` runs it. Of the output it keeps the answer with what to install; `…` stands for the rest.
 """
 
 import re
@@ -15,19 +14,14 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 BLOCK = re.compile(r"```\n\$ (mousehole compare home (?:[^\n]*\\\n)*[^\n]*)\n.*?```", re.DOTALL)
 COLUMNS = 98
 """Width of the output, within that of the documents."""
-FELT = ("calls: MOS", "video: frames late or lost")
-"""Columns of the tables by application that are kept."""
 COMMANDS = ("tc ", "sudo ", "mousehole-live ")
 """What lines to type begin with."""
-BY_APPLICATION = "By application"
 
 
 def shown(output: str) -> str:
-    """Returns the parts of what `compare` printed that the README shows."""
-    head, *tables = re.split(rf"(?m)^(?={BY_APPLICATION})", output)
-    first = head.partition("\n\nAgainst ")[0].rstrip()
-    felt = [table.partition("\n\n")[0].rstrip() for table in tables if any(name in table for name in FELT)]
-    return "\n".join(map(_wrapped, "\n…\n".join([first, *felt]).splitlines())) + "\n…\n"
+    """Returns the part of what `compare` printed that the README shows."""
+    answer = output.partition("\n\nTransfers ")[0].rstrip()
+    return "\n".join(map(_wrapped, answer.splitlines())) + "\n…\n"
 
 
 def _wrapped(line: str) -> str:

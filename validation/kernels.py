@@ -123,7 +123,7 @@ def runs_of(
             raise RuntimeError(f"{kernel}, {one['run']}, list {one['seed']}: {one['error']}")
         queue, flows = QUEUES[one["run"]], lists[one["seed"]]
         simulated = live.simulate(flows, queue.scheme, window_s, queue.burst_bytes)
-        measured = Figures.of(one["seconds"], one["bulk_bps"])
+        measured = Figures.from_transfers(one["seconds"], one["bulk_bps"])
         runs.append(Run(kernel, one["run"], one["seed"], simulated, measured, one["busy"]))
     return runs
 
@@ -168,7 +168,7 @@ def compare(runs: Sequence[Run]) -> list[Row]:
             plain = {run.seed: run for run in runs if (run.kernel, run.queue) == (kernel, queue.plain)}
             for figure in SIZES if mine else []:
                 value = values[figure]
-                time = Compared.of(
+                time = Compared.pair(
                     [value(run.simulated) for run in mine.values()],
                     [value(run.measured) for run in mine.values()],
                 )
@@ -176,11 +176,11 @@ def compare(runs: Sequence[Run]) -> list[Row]:
                 both = [seed for seed in mine if seed in plain]
                 if both:
                     gain = (
-                        Compared.of(
+                        Compared.pair(
                             [value(mine[seed].simulated) for seed in both],
                             [value(plain[seed].simulated) for seed in both],
                         ),
-                        Compared.of(
+                        Compared.pair(
                             [value(mine[seed].measured) for seed in both],
                             [value(plain[seed].measured) for seed in both],
                         ),

@@ -101,7 +101,7 @@ def emulate(flows: live.FlowList, scheme: str, window_s: float) -> tuple[live.Fi
     ]
     seconds += [None] * (len(flows.sizes) - len(seconds))
     bulk_bytes = played.records.flows["bytes"].sum()
-    figures = live.Figures.of(seconds, 8 * float(bulk_bytes) / played.account["seconds"])
+    figures = live.Figures.from_transfers(seconds, 8 * float(bulk_bytes) / played.account["seconds"])
     return figures, played.account["faults"]
 
 

@@ -91,7 +91,7 @@ class Figures:
     unfinished: int
 
     @staticmethod
-    def of(seconds: Sequence[float | None], bulk_bps: float) -> Figures:
+    def from_transfers(seconds: Sequence[float | None], bulk_bps: float) -> Figures:
         """Returns the figures of transfers; `None` stands for one that did not end."""
         ended = np.array([one for one in seconds if one is not None]) * 1e3
         p50, p90, p99 = np.quantile(ended, [0.5, 0.9, 0.99])
@@ -173,7 +173,7 @@ def simulate(flows: FlowList, scheme: str, window_s: float, burst_bytes: int = B
         seconds += [float(one) if np.isfinite(one) else None for one in times]
         payload = sum(one for one in flows.sizes)
         bulk.append(run.summary()["goodput_bps"] - payload * 8 / window_s)
-    return Figures.of(seconds, fmean(bulk))
+    return Figures.from_transfers(seconds, fmean(bulk))
 
 
 def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def measure(name: str, seed: int, window_s: float, program: Path) -> Run:
         name,
         seed,
         simulate(flows, scheme, window_s),
-        Figures.of(report["seconds"], report["bulk_bps"]),
+        Figures.from_transfers(report["seconds"], report["bulk_bps"]),
         report["load"],
         report["delay"]["late_p99_us"],
     )
@@ -233,7 +233,7 @@ class Compared:
     half_width: float
 
     @staticmethod
-    def of(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
+    def pair(simulated: Sequence[float], kernel: Sequence[float]) -> Compared:
         """Compares list by list, since both ways play the same one, as `compare` compares schemes.
 
         Fewer than five lists have no interval.
@@ -281,11 +281,11 @@ def compare(runs: Sequence[Run]) -> list[Row]:
     rows = []
     for name, mine in by_scheme.items():
         for figure, value in FIGURES if mine else []:
-            time = Compared.of([value(run.simulated) for run in mine], [value(run.kernel) for run in mine])
+            time = Compared.pair([value(run.simulated) for run in mine], [value(run.kernel) for run in mine])
             ratio = None
             beside = [run for run in mine if run.seed in base]
             if name != BASELINE_NAME and beside:
-                ratio = Compared.of(
+                ratio = Compared.pair(
                     [value(run.simulated) / value(base[run.seed].simulated) for run in beside],
                     [value(run.kernel) / value(base[run.seed].kernel) for run in beside],
                 )

@@ -141,7 +141,7 @@ class Compared:
         return DIFFERS if self.low > BOUND or self.high < -BOUND else UNDECIDED
 
     @staticmethod
-    def of(linux: Times, simulated: Times, share: float | None) -> Compared:
+    def pair(linux: Times, simulated: Times, share: float | None) -> Compared:
         """The means, or the quantile at `share`."""
 
         def figure(values: Times, axis: int = -1) -> Any:
@@ -272,7 +272,7 @@ def compare(times: dict[Cell, list[float | None]], profile: str) -> list[Row]:
         if len(linux) < 2:
             continue
         simulated = simulated_times(cell, profile)
-        mean, p95 = (Compared.of(linux, simulated, share) for share in (None, 0.95))
+        mean, p95 = (Compared.pair(linux, simulated, share) for share in (None, 0.95))
         rows.append(Row(cell, mean, p95, len(measured) - len(linux)))
     return rows
 

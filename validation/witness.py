@@ -61,7 +61,7 @@ class Estimate:
     half_width: float
 
     @staticmethod
-    def of(values: Sequence[float]) -> Estimate:
+    def from_runs(values: Sequence[float]) -> Estimate:
         """Returns the estimate from at least two runs."""
         return Estimate(fmean(values), Design().half_width(stdev(values), len(values)))
 
@@ -308,8 +308,8 @@ def compare(case: Case, measured: list[Measured], tcp: dict[str, Any] | None = N
         Row(
             case,
             name,
-            Estimate.of([value(run) for run in measured]),
-            Estimate.of([value(run) for run in simulated]) if simulated else None,
+            Estimate.from_runs([value(run) for run in measured]),
+            Estimate.from_runs([value(run) for run in simulated]) if simulated else None,
             held,
             case in KNOWN,
         )

@@ -446,7 +446,7 @@ impl Session {
             self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + u64::from(stored);
             let link = self.driver.link(way);
             queues.push(queue(link, name, now));
-            balance.push(Balance { link: name.into(), ..Balance::of(link, now) });
+            balance.push(Balance { link: name.into(), ..Balance::take(link, now) });
         }
         let series = self.series();
         let Devices { sides: [client, server], flows, mut account, pcapng, .. } = self.devices;

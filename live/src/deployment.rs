@@ -127,7 +127,7 @@ impl Cake {
     }
 
     /// Returns its words in tc(8). Hosts share before flows do, those behind NAT too where the kernel keeps addresses.
-    pub fn words(&self) -> String {
+    pub fn tc_arguments(&self) -> String {
         let nat = if Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists() { " nat" } else { "" };
         let ingress = if self.is_download { " ingress" } else { "" };
         let cost = if self.cost.is_empty() { String::new() } else { format!(" {}", self.cost) };

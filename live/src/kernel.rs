@@ -64,7 +64,7 @@ pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
     quiet();
     SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
     let refused = |error: &dyn std::fmt::Display| {
-        Failure::new(format!("the program cannot be loaded; {error}{}", said()))
+        Failure::new(format!("the program cannot be loaded; {error}{}", last_message()))
     };
     let mut open = ObjectBuilder::default()
         .name("mousehole")
@@ -473,7 +473,7 @@ fn listen(_level: PrintLevel, text: String) {
 }
 
 /// Returns the last that libbpf and the kernel's verifier said, as the end of a sentence.
-fn said() -> String {
+fn last_message() -> String {
     let said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).concat();
     let is_reason = |line: &&str| {
         !line.is_empty()

@@ -41,7 +41,7 @@ pub fn save_root(index: u32) -> Result<Vec<u8>> {
 /// The kernel's.
 pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
     let mut body = tcmsg(index, word(message, 8), TC_H_ROOT);
-    body.extend(kept(message));
+    body.extend(configuration(message));
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
     exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
 }
@@ -54,7 +54,7 @@ pub fn print_of(index: u32) -> Vec<u8> {
     let mut print = Vec::new();
     for message in list(RTM_GETQDISC, 0).iter().filter(|message| word(message, 4) == index) {
         print.extend(message.get(8..16).unwrap_or_default());
-        print.extend(kept(message));
+        print.extend(configuration(message));
     }
     for message in list(RTM_GETTFILTER, TC_H_INGRESS).iter().filter(|message| word(message, 4) == index) {
         // Of a filter's options, its actions count packets.
@@ -64,7 +64,7 @@ pub fn print_of(index: u32) -> Vec<u8> {
 }
 
 /// Returns the attributes of a message that configure.
-fn kept(message: &[u8]) -> Vec<u8> {
+fn configuration(message: &[u8]) -> Vec<u8> {
     let (mut all, mut at) = (Vec::new(), TCMSG);
     while at + 4 <= message.len() {
         let bytes = u16::from_ne_bytes([message[at], message[at + 1]]) as usize;
@@ -273,9 +273,9 @@ mod tests {
         let mut whole = vec![0; TCMSG];
         whole.extend([8, 0, TCA_KIND as u8, 0, b't', b'b', b'f', 0]);
         whole.extend([12, 0, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8]); // counters
-        assert_eq!(kept(&whole), whole[TCMSG..TCMSG + 8]);
+        assert_eq!(configuration(&whole), whole[TCMSG..TCMSG + 8]);
         for length in 0..whole.len() {
-            assert!(kept(&whole[..length]).len() <= 8);
+            assert!(configuration(&whole[..length]).len() <= 8);
         }
     }
 }

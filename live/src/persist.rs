@@ -51,7 +51,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::system("this program's path cannot be read", &error))?;
-    let mut all: Vec<Keep> = download::sides(name).into_iter().map(Keep::of).collect::<Result<_>>()?;
+    let mut all: Vec<Keep> = download::sides(name).into_iter().map(Keep::gather).collect::<Result<_>>()?;
     let mut texts: Vec<(PathBuf, String)> = Vec::new();
     let mut lines = Vec::new();
     if !manner.print {
@@ -104,7 +104,7 @@ struct Keep {
 }
 
 impl Keep {
-    fn of(name: String) -> Result<Keep> {
+    fn gather(name: String) -> Result<Keep> {
         let home = Home::lock()?;
         let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
         let record = place.record()?;

@@ -497,7 +497,10 @@ fn qdisc_commands(
         }
         Shaper::Departures => Vec::new(),
         Shaper::Cake(cake) => {
-            vec![("cake", words(format!("qdisc {verb} dev {name} root handle {HANDLE} {}", cake.words())))]
+            vec![(
+                "cake",
+                words(format!("qdisc {verb} dev {name} root handle {HANDLE} {}", cake.tc_arguments())),
+            )]
         }
         Shaper::Fifo(fifo) => {
             let (rate, burst, limit) = (fifo.rate.0, fifo.burst, limit(fifo, device));
@@ -589,7 +592,7 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
         });
     }
     if let Shaper::Cake(cake) = &plan.shaper {
-        lines.push(format!("the qdisc of ours at its root: {}", cake.words()));
+        lines.push(format!("the qdisc of ours at its root: {}", cake.tc_arguments()));
     }
     if request.mode == Mode::Mark && !request.shadow {
         let action = plan.action;

@@ -19,7 +19,7 @@ def run(scheme: str, simulated: Figures, kernel: Figures, seed: int = 1) -> Run:
 
 def test_figures__are_those_of_finished_transfers() -> None:
     seconds = [0.1, 0.2, 0.3, None]
-    figures = Figures.of(seconds, 5e6)
+    figures = Figures.from_transfers(seconds, 5e6)
     assert (round(figures.mean), round(figures.p50), figures.unfinished, figures.bulk_mbps) == (
         200,
         200,
@@ -29,12 +29,12 @@ def test_figures__are_those_of_finished_transfers() -> None:
 
 
 def test_compared__takes_ratios_list_by_list() -> None:
-    compared = Compared.of([110, 220, 330, 440, 550], [100, 200, 300, 400, 500])
+    compared = Compared.pair([110, 220, 330, 440, 550], [100, 200, 300, 400, 500])
     assert compared.difference == pytest.approx(0.1)
     assert compared.half_width == pytest.approx(0)
-    apart = Compared.of([200, 50], [100, 100])
+    apart = Compared.pair([200, 50], [100, 100])
     assert apart.difference == pytest.approx(0), "twice and half cancel: ratios have a geometric mean"
-    assert str(Compared.of([110], [100])) == "+10.0 %", "fewer than five lists have no interval"
+    assert str(Compared.pair([110], [100])) == "+10.0 %", "fewer than five lists have no interval"
 
 
 def test_compare__names_what_differs_in_itself_or_beside_red() -> None:

@@ -220,7 +220,7 @@ fn describe(call: &Call, text: &mut Text) {
 }
 
 /// Writes that a call did something and ends the process.
-fn end(call: &Call, what: std::fmt::Arguments) -> ! {
+fn abort(call: &Call, what: std::fmt::Arguments) -> ! {
     let mut text = Text::new();
     let _ = write!(text, "mousehole: error: {}: {} ", header_of(call), constant(call.function.load(Relaxed)));
     let _ = text.write_fmt(what);
@@ -279,8 +279,8 @@ extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         // SAFETY: the kernel gives the address of the access.
         let address = unsafe { (*info).si_addr() } as usize;
         match guarded(address).filter(|_| signal != libc::SIGABRT) {
-            Some(what) => end(call, format_args!("{} {what}", access(context))),
-            None => end(call, format_args!("crashed ({})", CRASHES[place].1)),
+            Some(what) => abort(call, format_args!("{} {what}", access(context))),
+            None => abort(call, format_args!("crashed ({})", CRASHES[place].1)),
         }
     }
     // SAFETY: `FORMER` was written before this handler was installed.
@@ -359,8 +359,8 @@ fn refuse_exit(status: Option<c_int>) {
     // SAFETY: the record is this thread's.
     match unsafe { current.as_ref() } {
         Some(call) if !call.function.load(Relaxed).is_null() => match status {
-            Some(status) => end(call, format_args!("called exit({status})")),
-            None => end(call, format_args!("called exit")),
+            Some(status) => abort(call, format_args!("called exit({status})")),
+            None => abort(call, format_args!("called exit")),
         },
         _ => {}
     }
@@ -506,7 +506,7 @@ fn look(seen: &[Seen], now_ms: u64) -> Vec<Seen> {
             let (since_ms, began_ms) = same.map_or((now_ms, busy_ms), |one| (one.since_ms, one.busy_ms));
             let limit_ms = LIMIT_MS.load(Relaxed);
             if busy_ms.saturating_sub(began_ms) >= limit_ms || now_ms - since_ms >= WAITING * limit_ms {
-                end(call, format_args!("did not return within {} s", limit_ms / 1000));
+                abort(call, format_args!("did not return within {} s", limit_ms / 1000));
             }
             found.push(Seen { record: call, calls, since_ms, busy_ms: began_ms });
         }

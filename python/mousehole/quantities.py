@@ -120,7 +120,7 @@ class Measure:
         return f"{whose}_{self.quantity.name}" if whose else self.quantity.name
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """The measure in words, such as `mean response time of short transfers`."""
         if self.kind:
             return f"{self.quantity.long}, {self.kind.replace('_', ' ')}"

@@ -64,7 +64,7 @@ def test_topology__as_it_is(tmp_path: Path) -> None:
     topology = done.manifest["scenario"]["topology"]
     assert (topology["bottleneck"], topology["rate"], topology["buffer"]) == ("n3-n1", "10mbit", "1.5bdp")
     assert [cell.buffer for cell in done.plan.cells] == ["1.5bdp"]
-    assert bottleneck.words(done.manifest["scenario"]) == "n3-n1, 10mbit, 80ms RTT"
+    assert bottleneck.describe(done.manifest["scenario"]) == "n3-n1, 10mbit, 80ms RTT"
 
 
 def test_topology__options_change_its_bottleneck(tmp_path: Path) -> None:

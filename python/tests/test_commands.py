@@ -12,7 +12,7 @@ from mousehole.commands._registry import COMMANDS
 from support import MODULE
 
 
-def said(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*MODULE, *words], capture_output=True, text=True, env={**os.environ, **environment}, check=False
     )
@@ -20,20 +20,20 @@ def said(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help__of_each_command_by_three_ways(name: str) -> None:
-    whole = said(name, "--help")
+    whole = run_command(name, "--help")
     assert whole.returncode == 0
     assert COMMANDS[name].summary.split(":")[0] in " ".join(whole.stdout.split())
-    assert said(name, "-h").stdout == whole.stdout == said("help", name).stdout
+    assert run_command(name, "-h").stdout == whole.stdout == run_command("help", name).stdout
 
 
 def test_help__lists_all_commands() -> None:
-    listed = said("--help").stdout
+    listed = run_command("--help").stdout
     assert [name for name in COMMANDS if f"\n  {name} " not in listed] == []
-    assert said("help").stdout == said("-h").stdout == listed
+    assert run_command("help").stdout == run_command("-h").stdout == listed
 
 
 def test_help__of_a_command_that_is_not_there_names_one_that_is() -> None:
-    done = said("help", "compar")
+    done = run_command("help", "compar")
     assert (done.returncode, done.stdout) == (2, "")
     assert "Did you mean 'compare'?" in done.stderr
 
@@ -72,14 +72,14 @@ def test_completion__of_traffic_has_models_files_and_folders(
 
 
 def test_completion__by_the_script_of_bash() -> None:
-    script = said("completion", "bash").stdout
+    script = run_command("completion", "bash").stdout
     assert script.startswith("COMP_WORDBREAKS=")
     asked = {"_MOUSEHOLE_COMPLETE": "complete_bash", "COMP_WORDS": "mousehole tune web:sf", "COMP_CWORD": "2"}
-    assert said(**asked).stdout.split() == ["web:sfd", "web:sfd-literal"]
+    assert run_command(**asked).stdout.split() == ["web:sfd", "web:sfd-literal"]
 
 
 def test_completion__of_another_shell_is_refused() -> None:
-    done = said("completion", "tcsh")
+    done = run_command("completion", "tcsh")
     assert done.returncode == 2
     assert '"tcsh"' in done.stderr
     assert "bash, zsh or fish" in done.stderr

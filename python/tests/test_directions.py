@@ -106,7 +106,7 @@ def test_rate__is_both_directions_with_the_scheme_on_the_download_link() -> None
     assert done.manifest["scenario"]["at"] == "down"
     same = mousehole.compare("poisson", down="5mbit", load=0.8, **SMALL)
     assert same.buckets.equals(done.buckets)
-    assert bottleneck.words(done.manifest["scenario"]) == "5mbit, 40ms RTT"
+    assert bottleneck.describe(done.manifest["scenario"]) == "5mbit, 40ms RTT"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_trace__as_a_direction(tmp_path: Path) -> None:
     (tmp_path / "dark.trace").write_text("0 0\n5 0\n", encoding="utf-8")
     done = mousehole.compare("poisson", down=str(tmp_path / "lte.trace"), up="1mbit", load=0.6, **SMALL)
     assert done.schemes["utilisation"][0] == pytest.approx(0.6, abs=0.3)
-    assert "lte.trace down, 1mbit up" in bottleneck.words(done.manifest["scenario"])
+    assert "lte.trace down, 1mbit up" in bottleneck.describe(done.manifest["scenario"])
     for name, words in {"empty": "at least one line", "dark": "dark.trace"}.items():
         with pytest.raises(MouseholeError, match=words):
             mousehole.compare("poisson", down=str(tmp_path / f"{name}.trace"), up="1mbit", load=0.6, **SMALL)

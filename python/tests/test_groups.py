@@ -186,7 +186,7 @@ def test_measures__of_a_kind_are_columns_of_sweeps_and_asked_for_by_tune() -> No
 def test_objectives__of_a_kind() -> None:
     mos = objectives.quantity("objective", "calls mos")
     assert not mos.smaller_is_better
-    assert mos.words.endswith(", calls")
+    assert mos.description.endswith(", calls")
     assert objectives.quantity("objective", "page mean").source == OfGroup("all", PAGES)
     with pytest.raises(MouseholeError, match="calls measures are delay p95, lost and mos"):
         objectives.quantity("objective", "calls moss")

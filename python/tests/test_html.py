@@ -33,7 +33,7 @@ from mousehole.document import (
 )
 from mousehole.html import pictures
 from mousehole.html.figures import change_cell, changes_sentence, interval_chart
-from mousehole.html.render import code_in_script, words
+from mousehole.html.render import code_in_script, escape_prose
 from mousehole.statistics import Estimate
 from support import MODULE, SMALL, SMALL_ARGUMENTS
 
@@ -83,7 +83,9 @@ def table(*rows: list[Cell | str], keys: tuple[str, ...] = ()) -> Table:
 def chart(name: str = "c") -> Chart:
     data = alt.InlineData(values=[{"scheme": NASTY, "x": 1, "y": 2}])
     series = of_names([NASTY], "scheme")
-    picture = series.kept(alt.Chart(data)).mark_point().encode(x="x:Q", y="y:Q", color=series.colour())
+    picture = (
+        series.filter_chosen(alt.Chart(data)).mark_point().encode(x="x:Q", y="y:Q", color=series.colour())
+    )
     return Chart(name, NASTY, NASTY, picture, table([NASTY, Cell("1", 1.0)], keys=(NASTY,)))
 
 
@@ -295,7 +297,7 @@ def test_compare__writes_the_page_with_the_command_that_was_typed(tmp_path: Path
         < text.index('id="made"')
     )
     found = mousehole.compare("web:sfd", seeds=5, **SMALL)  # type: ignore[arg-type]
-    assert words(found.advice().lines[0]) in text
+    assert escape_prose(found.advice().lines[0]) in text
     for row in found.findings.filter(~found.findings["exploratory"]).iter_rows(named=True):
         assert html_escape(row["verdict"]) in text
     found.html(tmp_path / "b.html")

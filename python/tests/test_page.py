@@ -337,7 +337,7 @@ def test_connection__sends_what_is_written_in_one_turn_together() -> None:
             await writer.drain()
             writer.write(b"body\n")
 
-        listener = Listener.of(socket.create_server(("127.0.0.1", 0)))
+        listener = Listener.take_over(socket.create_server(("127.0.0.1", 0)))
         async with await asyncio.start_server(answer, sock=listener):
             reader, writer = await asyncio.open_connection(*listener.getsockname())
             writer.write(b"give\n")
@@ -595,7 +595,7 @@ class TestConductor:
         assert len(set(orders)) > 1
         assert [one.seed for one in errands] == [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
         assert [one.scheme for one in measured("example")[1]] == [one.scheme for one in errands]
-        assert [trial.round for trial in found.of("red")] == [0, 1, 2, 3]
+        assert [trial.round for trial in found.trials_under("red")] == [0, 1, 2, 3]
 
     def test_load__without_a_result_is_reported(self) -> None:
         options = PageOptions(schemes="droptail", loads=1, bulk=0)

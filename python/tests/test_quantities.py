@@ -56,7 +56,7 @@ def test_add__a_quantity_is_a_column_of_sweeps_and_a_measure_of_tune(tmp_path: P
     row = sweep.rows.collect().row(0, named=True)
     assert 0 < row["short_response_p10_s"] <= row["short_response_p50_s"]
     assert sweep.cells("short_response_p10_s")["mean"][0] == pytest.approx(row["short_response_p10_s"])
-    assert objectives.quantity("objective", "short p10").words == (
+    assert objectives.quantity("objective", "short p10").description == (
         "10th percentile of the response time of short transfers"
     )
 
@@ -78,9 +78,12 @@ def test_find__unknown_names_are_errors() -> None:
 
 def test_measures__have_words_units_and_names() -> None:
     p95 = quantities.find_measure("long_response_p95_s")
-    assert (p95.words, p95.asked_as) == ("95th percentile of the response time of long transfers", "long p95")
+    assert (p95.description, p95.asked_as) == (
+        "95th percentile of the response time of long transfers",
+        "long p95",
+    )
     assert quantities.find_measure("queue_delay_p99_s").asked_as == "queue p99"
-    assert quantities.find_measure("short_count").words == "number of short transfers"
+    assert quantities.find_measure("short_count").description == "number of short transfers"
     assert quantities.find_measure("load_achieved").asked_as is None
 
 

@@ -31,7 +31,7 @@ SHORT: dict[str, Any] = {
 OPTIONS = [word for name, value in SHORT.items() for word in (f"--{name}", str(value))]
 
 
-def said(*words: str, cwd: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+def run_command(*words: str, cwd: Path, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*COMMAND, *words], cwd=cwd, capture_output=True, text=True, timeout=240, check=False, **more
     )
@@ -105,7 +105,7 @@ def test_reading__a_bomb_under_a_limit_is_a_sample(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "bomb.csv.gz", "wb") as stream:
         stream.write(b"start,client,bytes\n" + b"1,a,9\n" * 6_000_000)
     limit = (2_400_000_000, 2_400_000_000)
-    done = said(
+    done = run_command(
         "inspect",
         "bomb.csv.gz",
         cwd=tmp_path,
@@ -125,9 +125,9 @@ def test_files__a_fault_names_its_file(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
         'traffic = "no.csv"\nschemes = ["sfd"]\noptions = {rate = "1mbit"}\n[axes]\nload = [0.5]\n'
     )
-    done = said("sweep", "s.toml", cwd=tmp_path)
+    done = run_command("sweep", "s.toml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "mousehole: error: no.csv: no such file\n")
-    done = said("inspect", "x" * 300, cwd=tmp_path)
+    done = run_command("inspect", "x" * 300, cwd=tmp_path)
     assert done.returncode == 2
     assert "standard output" not in done.stderr
 
@@ -135,11 +135,11 @@ def test_files__a_fault_names_its_file(tmp_path: Path) -> None:
 def test_outputs__all_that_are_lost_are_named(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text(rows(200, 9))
     lost = ("--json", "/dev/full", "--html", "a.html", "--save-scenario", "/proc/none.toml")
-    done = said("compare", "in.csv", *OPTIONS, "--json", "/dev/full", "--plot", "a.png", cwd=tmp_path)
+    done = run_command("compare", "in.csv", *OPTIONS, "--json", "/dev/full", "--plot", "a.png", cwd=tmp_path)
     assert done.returncode == 2
     assert "cannot write /dev/full; No space left on device" in done.stderr
     assert (tmp_path / "a.png").read_bytes().endswith(b"IEND\xaeB`\x82")
-    done = said("compare", "in.csv", *OPTIONS, *lost, cwd=tmp_path)
+    done = run_command("compare", "in.csv", *OPTIONS, *lost, cwd=tmp_path)
     assert done.returncode == 2
     assert "cannot write /dev/full; No space" in done.stderr
     assert "cannot write /proc/none.toml; No such file" in done.stderr
@@ -175,7 +175,7 @@ def test_terminal__names_do_not_steer_it(tmp_path: Path) -> None:
     name = "\x1b]0;x\x07\u202ered.csv"
     (tmp_path / name).write_text(rows(200, 9))
     for words in (("inspect", name), ("compare", name, *OPTIONS, "--html", "page.html")):
-        done = said(*words, cwd=tmp_path)
+        done = run_command(*words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)
     assert not set("\x1b\x07\u202e") & set((tmp_path / "page.html").read_text(encoding="utf-8"))
@@ -327,7 +327,7 @@ def test_scenario__wrong_types_are_named(tmp_path: Path) -> None:
     )  # fmt: skip
     for text in texts:
         (tmp_path / "w.toml").write_text(f'traffic = "web:sfd"\n{text}\n[axes]\nload = [0.5]\n')
-        done = said("sweep", "w.toml", "--dry-run", cwd=tmp_path)
+        done = run_command("sweep", "w.toml", "--dry-run", cwd=tmp_path)
         assert done.returncode == 2, done.stderr
         assert done.stderr.count("\n") == 1
 
@@ -337,6 +337,6 @@ def test_options__empty_values_are_refused(tmp_path: Path) -> None:
         words = [
             word for name, value in SHORT.items() if name != option for word in (f"--{name}", str(value))
         ]
-        done = said("compare", "web:sfd", *words, f"--{option}", "", cwd=tmp_path)
+        done = run_command("compare", "web:sfd", *words, f"--{option}", "", cwd=tmp_path)
         assert done.returncode == 2, option
         assert f"--{option}" in done.stderr

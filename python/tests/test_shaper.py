@@ -36,7 +36,7 @@ def test_answer__says_who_is_before_the_modem() -> None:
         "droptail is what is there: the modem's FIFO of 200ms alone; the others send into it at 90% of the "
         "line; those with @ at their own rate."
     )
-    words = bottleneck.words(done.manifest["scenario"])
+    words = bottleneck.describe(done.manifest["scenario"])
     assert words == "5mbit down, 1mbit up, 80ms RTT, shaped at 90% before a modem of 200ms"
     used = dict(done.schemes.select("scheme", "utilisation").iter_rows())
     assert used["cake@80%"] <= 0.8 + 1e-3

@@ -38,6 +38,7 @@ from mousehole.tuning import (
     tune,
 )
 from mousehole.tuning import _pareto as pareto
+from mousehole.tuning._kept import install_files
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
 from support import MODULE, HandMadeRun, results_of_schemes
@@ -497,6 +498,26 @@ def test_install__writes_files_that_say_how_they_are_used(found: Tuned, tmp_path
     (tmp_path / "file").write_text("")
     with pytest.raises(MouseholeError, match="cannot write"):
         found.install(tmp_path / "file")
+
+
+@pytest.mark.parametrize("is_upload", [False, True])
+def test_install_files__are_of_both_directions(is_upload: bool) -> None:
+    slow, fast = Link(1_000_000, 20, 0, is_upload=True), Link(20_000_000, 100, 0)
+    own, other = (slow, fast) if is_upload else (fast, slow)
+    one = install.settings("sfd|cake(tins=bulk)", own)
+    both = install.settings("sfd|cake(tins=bulk)", replace(own, other=other))
+    assert one is not None
+    assert both is not None
+    assert set(install_files(one)) == {"install.sh", "mousehole-live.toml"}
+    files = install_files(both)
+    assert set(files) == {
+        f"{name}-{way}{suffix}"
+        for way in ("download", "upload")
+        for name, suffix in (("install", ".sh"), ("mousehole-live", ".toml"))
+    }
+    assert "bandwidth 20mbit" in files["install-download.sh"]
+    assert "bandwidth 1mbit" in files["install-upload.sh"]
+    assert "--config mousehole-live-upload.toml" in files["mousehole-live-upload.toml"].splitlines()[0]
 
 
 # The command

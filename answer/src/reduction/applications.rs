@@ -39,7 +39,7 @@ pub fn figures(records: &Records) -> Figures {
     of_views(records, &mut all);
     for (source, flows) in grouped(records.flows.iter(), |flow| flow.source) {
         let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
-        put(&mut all, &records.sources[source], "goodput_bps", mean(&rates));
+        set_figure(&mut all, &records.sources[source], "goodput_bps", mean(&rates));
     }
     all
 }
@@ -58,7 +58,12 @@ fn of_transfers(records: &Records, all: &mut Figures) {
     let by_source = grouped(objects.iter(), |object| object.source);
     if by_source.len() > 1 {
         for (source, own) in &by_source {
-            put(all, &records.sources[*source], "response_mean_s", mean_response_s(own.iter().copied()));
+            set_figure(
+                all,
+                &records.sources[*source],
+                "response_mean_s",
+                mean_response_s(own.iter().copied()),
+            );
         }
     }
     of_pages(records, all);
@@ -103,7 +108,7 @@ fn of_pages(records: &Records, all: &mut Figures) {
         }
     }
     if several {
-        put(all, PAGES, "page_mean_s", mean(&times));
+        set_figure(all, PAGES, "page_mean_s", mean(&times));
     }
 }
 
@@ -113,9 +118,9 @@ fn of_misbehaving(objects: &[Object], all: &mut Figures) {
     let least = least.unwrap_or(u64::MAX);
     let honest = || objects.iter().filter(|object| !object.misbehaves);
     let name = "response_mean_s";
-    put(all, MISBEHAVING, name, mean_response_s(objects.iter().filter(|object| object.misbehaves)));
-    put(all, HONEST, name, mean_response_s(honest().filter(|object| object.bytes >= least)));
-    put(all, SMALLER, name, mean_response_s(honest().filter(|object| object.bytes < least)));
+    set_figure(all, MISBEHAVING, name, mean_response_s(objects.iter().filter(|object| object.misbehaves)));
+    set_figure(all, HONEST, name, mean_response_s(honest().filter(|object| object.bytes >= least)));
+    set_figure(all, SMALLER, name, mean_response_s(honest().filter(|object| object.bytes < least)));
 }
 
 /// Adds the echo times of remote logins; those of unfinished echoes are so far.
@@ -126,10 +131,10 @@ fn of_logins(records: &Records, all: &mut Figures) {
         let time = |echo: &&Transfer| echo.end_s.unwrap_or(records.end_s) - echo.start_s;
         let mut times: Vec<f64> = own.iter().map(time).collect();
         times.sort_unstable_by(f64::total_cmp);
-        put(all, &records.sources[source], "echo_mean_s", mean(&times));
+        set_figure(all, &records.sources[source], "echo_mean_s", mean(&times));
         let is_enough = times.len() >= FEWEST_FOR_P95;
         let p95 = if is_enough { percentile(&times, 95.0) } else { f64::NAN };
-        put(all, &records.sources[source], "echo_p95_s", p95);
+        set_figure(all, &records.sources[source], "echo_p95_s", p95);
     }
 }
 
@@ -142,12 +147,12 @@ fn of_datagrams(records: &Records, all: &mut Figures) {
             mean(&flows.iter().filter_map(|flow| number(flow)).collect::<Vec<_>>())
         };
         let sum_of = |count: fn(&Datagrams) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>();
-        put(all, name, "delay_p50_s", mean_of(|flow| flow.delay_p50_s));
-        put(all, name, "delay_p95_s", mean_of(|flow| flow.delay_p95_s));
-        put(all, name, "delay_p99_s", mean_of(|flow| flow.delay_p99_s));
-        put(all, name, "loss_share", share(sum_of(|flow| flow.lost), sum_of(|flow| flow.sent)));
-        put(all, name, "late_share", share(sum_of(|flow| flow.late), sum_of(|flow| flow.received)));
-        put(all, name, "jitter_s", mean_of(|flow| flow.jitter_s));
+        set_figure(all, name, "delay_p50_s", mean_of(|flow| flow.delay_p50_s));
+        set_figure(all, name, "delay_p95_s", mean_of(|flow| flow.delay_p95_s));
+        set_figure(all, name, "delay_p99_s", mean_of(|flow| flow.delay_p99_s));
+        set_figure(all, name, "loss_share", share(sum_of(|flow| flow.lost), sum_of(|flow| flow.sent)));
+        set_figure(all, name, "late_share", share(sum_of(|flow| flow.late), sum_of(|flow| flow.received)));
+        set_figure(all, name, "jitter_s", mean_of(|flow| flow.jitter_s));
         of_sound(&flows, name, all);
         of_frames(&flows, name, all);
     }
@@ -165,8 +170,8 @@ fn of_sound(flows: &[&Datagrams], name: &str, all: &mut Figures) {
     let ratings: Vec<f64> = flows.iter().filter_map(rated).collect();
     if !ratings.is_empty() {
         let scores: Vec<f64> = ratings.iter().map(|rating| opinion_score(*rating)).collect();
-        put(all, name, "mos", mean(&scores));
-        put(all, name, "rating", mean(&ratings));
+        set_figure(all, name, "mos", mean(&scores));
+        set_figure(all, name, "rating", mean(&ratings));
     }
 }
 
@@ -180,8 +185,8 @@ fn of_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
         }
     }
     if sent > 0 {
-        put(all, name, "frames_missed_share", share(late_or_lost, sent));
-        put(all, name, "freezes_per_minute", frozen as f64 / (total_s / 60.0));
+        set_figure(all, name, "frames_missed_share", share(late_or_lost, sent));
+        set_figure(all, name, "freezes_per_minute", frozen as f64 / (total_s / 60.0));
     }
 }
 
@@ -194,9 +199,14 @@ fn of_views(records: &Records, all: &mut Figures) {
         let segments: u64 = views.iter().map(|view| view.segments).sum();
         let stalled_s: f64 = views.iter().map(|view| view.stalled_s).sum();
         let played_s: f64 = views.iter().map(|view| view.played_s).sum();
-        put(all, name, "startup_mean_s", ratio(views.iter().map(|view| view.startup_s).sum(), starts as f64));
-        put(all, name, "rebuffering_share", ratio(stalled_s, stalled_s + played_s));
-        put(
+        set_figure(
+            all,
+            name,
+            "startup_mean_s",
+            ratio(views.iter().map(|view| view.startup_s).sum(), starts as f64),
+        );
+        set_figure(all, name, "rebuffering_share", ratio(stalled_s, stalled_s + played_s));
+        set_figure(
             all,
             name,
             "video_rate_bps",
@@ -238,7 +248,7 @@ fn mean_response_s<'a>(objects: impl Iterator<Item = &'a Object>) -> f64 {
 }
 
 /// Sets a figure, in place of one of the same group and name.
-fn put(all: &mut Figures, group: &str, what: &str, value: f64) {
+fn set_figure(all: &mut Figures, group: &str, what: &str, value: f64) {
     match all.iter_mut().find(|(known, name, _)| known == group && name == what) {
         Some(entry) => entry.2 = value,
         None => all.push((group.to_owned(), what.to_owned(), value)),

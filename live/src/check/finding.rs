@@ -19,7 +19,7 @@ pub enum Rank {
 
 impl Rank {
     /// Returns the words for it.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Rank::Harmless => "harmless",
             Rank::WorthKnowing => "worth knowing",
@@ -64,7 +64,7 @@ impl Finding {
 
     pub(super) fn line(&self) -> String {
         let cure = self.cure.as_ref().map_or(String::new(), |cure| format!(": `{cure}`"));
-        format!("{:<13}  {}{cure}", self.rank.words(), self.sentence)
+        format!("{:<13}  {}{cure}", self.rank.label(), self.sentence)
     }
 }
 

@@ -21,6 +21,9 @@ FULL_PACKET = 1500
 NO_LAYER = "none"
 """The name of no link layer, by which a shaper counts nothing for it."""
 
+DOWNLOAD, UPLOAD = "download", "upload"
+"""The directions of a link, in the order in which they are listed."""
+
 TO_CLIENTS = "# download direction: DEV is the device towards the clients"
 TO_PROVIDER = "# upload direction: DEV is the device towards the provider"
 """What stands before the lines of each direction where a scheme is at both."""
@@ -107,7 +110,7 @@ class WredProfile:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that installs a scheme."""
+    """Everything that installs a scheme in one direction."""
 
     place: str
     lines: tuple[str, ...]
@@ -118,6 +121,15 @@ class Settings:
     """The profiles of a router's WRED, best colour first; none for other queues."""
     needs: tuple[str, ...] = ()
     """Kernels and programs that must be there."""
+    direction: str = DOWNLOAD
+    """Which direction of the link they are for: `DOWNLOAD` or `UPLOAD`."""
+    back: "Settings | None" = None
+    """The same for the other direction, if the scheme is there too."""
+
+    @property
+    def directions(self) -> "tuple[Settings, ...]":
+        """The settings of each direction, the download first."""
+        return tuple(sorted((self, self.back), key=lambda one: one.direction)) if self.back else (self,)
 
 
 def link_of(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
@@ -193,11 +205,13 @@ def installation(scheme: str, link: Link | None) -> Installation | None:
     if found is None or link is None:
         return None
     own = link.under(scheme)
-    if own.other is None or (back := settings(scheme, own.other)) is None:
+    if own.other is None or found.back is None:
         shaped = [] if own.shaping is None else [_head(own)]
         return Installation(found.place, (*shaped, *found.lines, *_before_modem(found, own)))
-    ways = sorted([(own.is_upload, _head(own), found), (own.other.is_upload, _head(own.other), back)])
-    lines = (line for _, head, way in ways for line in (head, *way.lines))
+    links = sorted((own, own.other), key=lambda one: one.is_upload)
+    lines = (
+        line for one, way in zip(links, found.directions, strict=True) for line in (_head(one), *way.lines)
+    )
     return Installation(found.place, (*lines, *_before_modem(found, own)))
 
 
@@ -218,12 +232,15 @@ def _before_modem(found: Settings, link: Link) -> tuple[str, ...]:
 
 
 def settings(scheme: str, link: Link | None) -> Settings | None:
-    """Returns everything that installs a scheme in one direction, None if nothing does."""
+    """Returns everything that installs a scheme, None if nothing does."""
     if link is None or "reason" in (way := _plan(scheme, link)):
         return None
     names = WredProfile.__dataclass_fields__
     profiles = (WredProfile(**{name: one[name] for name in names}) for one in way["wred"])  # type: ignore[literal-required]
-    return Settings(way["place"], tuple(way["lines"]), way["live"], tuple(profiles), tuple(way["needs"]))
+    return Settings(
+        way["place"], tuple(way["lines"]), way["live"], tuple(profiles), tuple(way["needs"]),
+        UPLOAD if link.is_upload else DOWNLOAD, settings(scheme, link.under(scheme).other),
+    )  # fmt: skip
 
 
 def why_nothing(scheme: str, link: Link | None) -> str:

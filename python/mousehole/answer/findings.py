@@ -217,7 +217,7 @@ def findings(results: Results, cell: Cell) -> list[Finding]:
     if (first := results.primary(cell)).role != "short":
         # Of transfers that there are not, nothing is said.
         others = [one for one in wanted if one.exploratory and _is_known(results, cell, one)]
-        wanted = (Endpoint(first.name, first.words, source_of(first), exploratory=False), *others)
+        wanted = (Endpoint(first.name, first.description, source_of(first), exploratory=False), *others)
     return [
         _finding(results, cell, scheme, reference, endpoint)
         for reference in plan.references
@@ -255,7 +255,7 @@ def coverage_note(results: Results) -> str:
 
 def primary_of(results: Results) -> str:
     """Returns the primary endpoint in words: that of the first cell, if cells differ."""
-    return results.primary(results.plan.cells[0]).words
+    return results.primary(results.plan.cells[0]).description
 
 
 def with_endpoint(results: Results) -> Results:
@@ -264,7 +264,7 @@ def with_endpoint(results: Results) -> Results:
     return replace(results, manifest={**results.manifest, "statistics": statistics})
 
 
-def exploratory_note(plan: Plan, primary: str = SHORT_MEAN.words) -> str:
+def exploratory_note(plan: Plan, primary: str = SHORT_MEAN.description) -> str:
     """Returns which endpoint is the primary one, and which intervals hold together."""
     looks = (
         "and for all looks if replications are doubled for each (10, 20, 40, …)"

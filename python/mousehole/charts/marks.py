@@ -69,7 +69,7 @@ def intervals(
     lines = data_of(data)
     key = alt.Legend() if legend else None
     colours = alt.Scale(domain=list(verdicts), range=list(verdicts.values()))
-    base = (Series(list(changes), (), (), ()).kept(lines) if field == "scheme" else lines).encode(
+    base = (Series(list(changes), (), (), ()).filter_chosen(lines) if field == "scheme" else lines).encode(
         y=name_axis(field, list(changes)),
         color=alt.Color("verdict:N", scale=colours, legend=key),
         tooltip=[alt.Tooltip(f"{field}:N"), alt.Tooltip("text:N", title="change (95 %)")],
@@ -93,7 +93,7 @@ def plane(data: Sequence[Datum], x: Encoding, y: Encoding, series: Series, tip: 
     """
     if not data:
         return empty("too few transfers to compare")
-    base = series.kept(data_of(data)).encode(tooltip=list(tip), color=series.colour())
+    base = series.filter_chosen(data_of(data)).encode(tooltip=list(tip), color=series.colour())
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.55, clip=True)
     return alt.layer(
         zero_line(),
@@ -121,7 +121,7 @@ def fields(
     """
     scale = alt.Scale(domain=[-END, -END / 2, 0, END / 2, END], range=list(DIVERGING), interpolate="rgb",
                       clamp=True)  # fmt: skip
-    base = data_of(data) if series is None else series.kept(data_of(data))
+    base = data_of(data) if series is None else series.filter_chosen(data_of(data))
     base = base.encode(x=x, y=y, tooltip=list(tip))
     coloured = base.transform_filter(f"datum.weight != '{UNKNOWN}'").mark_rect()
     used = dict.fromkeys(datum["weight"] for datum in data)

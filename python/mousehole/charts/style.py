@@ -159,7 +159,7 @@ class Series:
         dashes = [self.dashes[place] if is_loud else [1, 0] for place, is_loud in places]
         return Series(self.names, colours, self.symbols, dashes, self.field, list(loud))
 
-    def kept(self, chart: Any) -> Any:
+    def filter_chosen(self, chart: Any) -> Any:
         """Returns a chart, or a layer with data of series, with only those that the reader chose.
 
         The whole chart needs the parameter `SHOWN` with their names, which a page or `layout.picture` adds.

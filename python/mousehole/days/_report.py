@@ -56,7 +56,7 @@ def document(own: Sequence[Day], command: Sequence[str] | None = None) -> Docume
 
 def title(own: Sequence[Day]) -> str:
     """Returns how many days were compared over which link."""
-    return f"{len(own)} days over {bottleneck.words(own[0].results.manifest['scenario'])}"
+    return f"{len(own)} days over {bottleneck.describe(own[0].results.manifest['scenario'])}"
 
 
 def _verdict(own: Sequence[Day]) -> Verdict:

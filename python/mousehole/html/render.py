@@ -47,7 +47,7 @@ def blocks(parts: Sequence[Block]) -> str:
 def verdict(part: Verdict) -> str:
     """Returns the answer as a region of its own, its first line large."""
     lines = [
-        code(line) if isinstance(line, Code) else f"<p{' class=lead' * (not place)}>{words(line)}</p>"
+        code(line) if isinstance(line, Code) else f"<p{' class=lead' * (not place)}>{escape_prose(line)}</p>"
         for place, line in enumerate(part.lines)
     ]
     return (
@@ -65,7 +65,7 @@ def table(part: Table) -> str:
         for row, key in zip(part.rows, keys, strict=True)
     )
     below = f"{part.ends} {part.note}".strip()
-    note = f'<p class="dim">{words(below)}</p>' if below else ""
+    note = f'<p class="dim">{escape_prose(below)}</p>' if below else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(part.caption)}">'
         f'<table class="sortable"><caption><span>{escape(part.caption)}</span></caption>'
@@ -89,7 +89,7 @@ def chart(part: Chart) -> str:
     still = pictures.still(part)
     return (
         f'<figure class="chart" id="{name}"><figcaption><h3>{escape(part.title)}</h3>'
-        f'<p id="{name}-description">{words(part.description)}</p></figcaption>'
+        f'<p id="{name}-description">{escape_prose(part.description)}</p></figcaption>'
         f'<div class="picture" role="img" aria-label="{escape(part.title)}"'
         f' aria-describedby="{name}-description">'
         f'<div class="static">{still}</div><div class="live" hidden></div></div>'
@@ -109,7 +109,7 @@ def code_in_script(text: str) -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def words(text: str) -> str:
+def escape_prose(text: str) -> str:
     """Returns a sentence for HTML, in which units stay on the line of their numbers."""
     return UNIT.sub("\u00a0", escape(text))
 
@@ -123,11 +123,11 @@ def _block(part: Block) -> str:
 
 def _prose(part: Prose) -> str:
     tone = f' class="{part.tone}"' if part.tone else ""
-    return "".join(f"<p{tone}>{words(text)}</p>\n" for text in part.text.split("\n\n"))
+    return "".join(f"<p{tone}>{escape_prose(text)}</p>\n" for text in part.text.split("\n\n"))
 
 
 def _items(part: Items) -> str:
-    return f"<ul>{''.join(f'<li>{words(text)}</li>' for text in part.texts)}</ul>\n"
+    return f"<ul>{''.join(f'<li>{escape_prose(text)}</li>' for text in part.texts)}</ul>\n"
 
 
 def _facts(part: Facts) -> str:
@@ -137,7 +137,7 @@ def _facts(part: Facts) -> str:
         for (name, value), tone in zip(part.pairs, tones, strict=True)
     )
     place = _attribute("id", part.name)
-    title = f"<p{place} class=facts><strong>{words(part.title)}</strong></p>" if part.title else ""
+    title = f"<p{place} class=facts><strong>{escape_prose(part.title)}</strong></p>" if part.title else ""
     return f"{title}<dl>{pairs}</dl>\n"
 
 

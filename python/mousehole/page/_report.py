@@ -148,7 +148,7 @@ def _by_tone(remarks: Iterator[tuple[str, Tone]]) -> dict[Tone, list[str]]:
 
 def _waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
     """Yields the load nearest to each scheme's median, with the times of its objects."""
-    drawn = waterfall.Drawing.of(results)
+    drawn = waterfall.Drawing.from_results(results)
     for place, (scheme, trial) in enumerate(drawn.shown.items()):
         if trial is None:
             yield Prose(f"{scheme}: no load that counts")
@@ -156,7 +156,7 @@ def _waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
         yield Chart(
             f"waterfall-{place}",
             scheme,
-            f"{waterfall.words(results, scheme, trial)}. Each line is an object, in the order in which the "
+            f"{waterfall.caption(results, scheme, trial)}. Each line is an object, in the order in which the "
             "page asked for it: thin while it waits, pale until its first byte, full until its last.",
             drawn.panel(trial, is_first=True),
             _objects(scheme, trial),

@@ -121,14 +121,14 @@ class PageResults:
             "loads": self.rounds,
         }
 
-    def of(self, scheme: str) -> list[Trial]:
+    def trials_under(self, scheme: str) -> list[Trial]:
         """Returns the loads under a scheme in order of their rounds."""
         return sorted((one for one in self.trials if one.scheme == scheme), key=lambda one: one.round)
 
     def values(self, scheme: str, figure: str) -> list[float]:
         """Returns a figure by round, NaN for rounds that do not count."""
         found = [nan] * self.rounds
-        for trial in self.of(scheme):
+        for trial in self.trials_under(scheme):
             value = FIGURES[figure](trial.load) if trial.counts else None
             found[trial.round] = nan if value is None else value
         return found
@@ -152,14 +152,14 @@ class PageResults:
 
     def middle(self, scheme: str) -> Trial | None:
         """Returns the load whose time is the median of the scheme's; None if no load counts."""
-        own = [trial for trial in self.of(scheme) if trial.counts]
+        own = [trial for trial in self.trials_under(scheme) if trial.counts]
         if not own:
             return None
         middle = median_low([trial.load.load_s or 0.0 for trial in own])
         return next(trial for trial in own if trial.load.load_s == middle)
 
     def _row(self, scheme: str) -> SchemeRow:
-        own = self.of(scheme)
+        own = self.trials_under(scheme)
         counted = [trial.load for trial in own if trial.counts]
         whole = [sum(fetch.is_complete for fetch in load.fetches) for load in counted]
         rest = [len(load.fetches) - good for load, good in zip(counted, whole, strict=True)]

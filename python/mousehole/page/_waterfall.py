@@ -56,7 +56,7 @@ class Drawing:
     last_s: float
 
     @staticmethod
-    def of(results: PageResults) -> "Drawing":
+    def from_results(results: PageResults) -> "Drawing":
         """Returns what is drawn of the results."""
         shown = {scheme: results.middle(scheme) for scheme in results.schemes}
         known = [trial for trial in shown.values() if trial is not None]
@@ -76,11 +76,11 @@ class Drawing:
 
 def picture_of(results: PageResults) -> alt.VConcatChart:
     """Returns a panel per scheme."""
-    drawn = Drawing.of(results)
+    drawn = Drawing.from_results(results)
     width = WIDTH if len(drawn.shown) <= MANY_PANELS else NARROW_WIDTH
     panels = [
         Panel("\n".join(wrap(scheme, LONGEST_NAME)), drawn.panel(trial, is_first=not place),
-              width, drawn.height, [words(results, scheme, trial)])
+              width, drawn.height, [caption(results, scheme, trial)])
         for place, (scheme, trial) in enumerate(drawn.shown.items())
     ]  # fmt: skip
     return picture(title_of(results), [panels])
@@ -98,11 +98,11 @@ def _last_s(trials: Iterable[Trial]) -> float:
     return max([0.1, *ends, *(load.load_s or 0.0 for load in known)])
 
 
-def words(results: PageResults, scheme: str, trial: Trial | None) -> str:
+def caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
     """Returns how long a load took, and of how many it is the median."""
     if trial is None:
         return ""
-    number = sum(one.counts for one in results.of(scheme))
+    number = sum(one.counts for one in results.trials_under(scheme))
     median = f", median of {number}" if number > 1 else ""
     return f"load {time_text(trial.load.load_s)}{median}"
 

@@ -103,7 +103,7 @@ def predicted(
     `KeyboardInterrupt` at once on Ctrl-C.
     """
     shown = reporter or Silent()
-    loads = [trial.load for trial in results.of(results.baseline) if trial.counts]
+    loads = [trial.load for trial in results.trials_under(results.baseline) if trial.counts]
     others = [trial.load for trial in results.trials if trial.counts]
     model = model_of(loads, results.setting.version, others)
     scenario = _scenario(options)

@@ -31,7 +31,7 @@ class Listener(socket.socket):
         return Gathering(fileno=connection.detach()), address
 
     @staticmethod
-    def of(plain: socket.socket) -> socket.socket:
+    def take_over(plain: socket.socket) -> socket.socket:
         """Returns the same socket as one of this kind; `plain` is closed."""
         own = Listener(fileno=plain.detach())
         own.setblocking(False)
@@ -106,7 +106,8 @@ async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
             """Returns the sockets to listen on."""
             plain = super().create_sockets()
             secure, insecure = (
-                [Listener.of(one) for one in some] for some in (plain.secure_sockets, plain.insecure_sockets)
+                [Listener.take_over(one) for one in some]
+                for some in (plain.secure_sockets, plain.insecure_sockets)
             )
             return Sockets(secure, insecure, plain.quic_sockets)
 

@@ -204,7 +204,7 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
 def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], series: Series) -> Any:
     if not own:
         return empty("too few transfers to compare")
-    base = series.kept(data_of(own)).encode(
+    base = series.filter_chosen(data_of(own)).encode(
         x=alt.X("x:N", sort=list(order), title=over, axis=alt.Axis(labelAngle=0),
                 scale=alt.Scale(paddingInner=0.35)),
         color=series.colour(),

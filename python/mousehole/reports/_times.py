@@ -84,7 +84,7 @@ def _curves(results: Results, cell: Cell, series: Series) -> Any:
     data = [_curve_datum(row) for row in sorted(rows, key=lambda row: order.index(row.scheme))]
     sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
     y = log_axis(_places(data), "mean response time", TIME_LABEL)
-    base = series.kept(data_of(data)).encode(x=sizes("size"), color=series.colour())
+    base = series.filter_chosen(data_of(data)).encode(x=sizes("size"), color=series.colour())
     nearest = alt.selection_point(
         nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
     )
@@ -130,7 +130,7 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
                 }
             )
     short, _ = size_words(plan)
-    base = series.kept(data_of(data)).encode(
+    base = series.filter_chosen(data_of(data)).encode(
         x=log_axis([datum["time"] for datum in data], "response time", TIME_LABEL)("time"),
         y=alt.Y(
             "share:Q",
@@ -183,7 +183,7 @@ def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
         for name, word in names.items()
         if isfinite(found[scheme].estimates[name].mean)
     ]
-    base = series.kept(data_of(data)).encode(
+    base = series.filter_chosen(data_of(data)).encode(
         y=name_axis("scheme", plan.schemes),
         color=series.colour(legend=False),
         tooltip=[
@@ -250,7 +250,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
             ]
         )
     x = change_axis([datum["change"] for datum in data], TIMES.title)
-    base = series.kept(data_of(data)).encode(
+    base = series.filter_chosen(data_of(data)).encode(
         y=name_axis("scheme", schemes),
         color=series.colour(legend=False),
         shape=series.shape(legend=False),
@@ -355,7 +355,7 @@ def _link_chart(
         return alt.X(f"{field}:Q", title=axis, axis=form)
 
     is_logarithmic = not is_share and all(datum["low"] > 0 for datum in data)
-    base = series.kept(data_of(data)).encode(
+    base = series.filter_chosen(data_of(data)).encode(
         y=name_axis("scheme", list(rows)),
         color=series.colour(legend=False),
         tooltip=[

@@ -94,7 +94,7 @@ def document(results: Results, command: Sequence[str] | None = None) -> Document
     series = of_schemes(plan.schemes)
     is_grid = len(plan.cells) > 1
     return Document(
-        title=f"{results.label} over {bottleneck.words(results.manifest['scenario'])}",
+        title=f"{results.label} over {bottleneck.describe(results.manifest['scenario'])}",
         subtitle=f"{len(plan.schemes)} schemes compared with common traffic, against {plan.baseline}; "
         f"{counted(plan.replications, plan.run_word)} of {plan.base['duration']}.",
         verdict=verdict([advice(results, cell)[0] for cell in plan.cells], plan.baseline),

@@ -90,7 +90,7 @@ def _series(plan: Plan) -> Series:
 
 def _title(results: Results, cell: Cell | None) -> str:
     """Returns traffic and link in words; for one cell, also its buffer and load."""
-    parts = [results.label, bottleneck.words(results.manifest["scenario"])]
+    parts = [results.label, bottleneck.describe(results.manifest["scenario"])]
     if cell is not None:
         parts.append(f"buffer {cell.buffer}")
         achieved = tables.load_row(results, cell).load_achieved

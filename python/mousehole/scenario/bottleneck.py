@@ -129,16 +129,16 @@ def load_rate(scenario: Scenario) -> str | None:
     return rate if rate is None or layer is None else f"{_engine.load_rate(rate, layer)}bit"
 
 
-def words(scenario: Scenario) -> str:
+def describe(scenario: Scenario) -> str:
     """Returns the bottleneck in words for titles: `10mbit, 80ms RTT`, or `20mbit down, 1mbit up, …`."""
     (down, up), topology = rates(scenario), scenario.get("topology")
     name = f"{topology['bottleneck']}, " if topology else ""
     each = down if up == down else f"{down} down, {up} up"
     rtt = facts(scenario)["rtt"]
-    return f"{name}{each}" + (f", {rtt} RTT" if rtt else "") + _shaper_words(scenario)
+    return f"{name}{each}" + (f", {rtt} RTT" if rtt else "") + _describe_shaper(scenario)
 
 
-def _shaper_words(scenario: Scenario) -> str:
+def _describe_shaper(scenario: Scenario) -> str:
     """Returns `, shaped at 90% before a modem of 200ms`; empty without a shaper."""
     link = scenario["link"]
     shape, modem = link.get("shape"), link.get("modem_buffer") or link.get("buffer")

@@ -131,7 +131,7 @@ def small_multiples(
     the cells. What is drawn is the change against the scheme `against`, or the measure itself if `absolute`
     is set or if there is one scheme only.
     """
-    drawing = Drawing(sweep, sweep.cells(value, against), What.of(sweep, value, against, absolute))
+    drawing = Drawing(sweep, sweep.cells(value, against), What.choose(sweep, value, against, absolute))
     if sweep.manifest["sweep"]["design"] == "grid" or columns or rows:
         return _facets(drawing, x, columns, rows)
     return _trends(drawing, [x] if x else sweep.axes)
@@ -148,7 +148,7 @@ def surfaces(
     """
     numeric = [axis for axis in sweep.axes if sweep.number_column(axis) is not None]
     x, y = _two_axes(sweep, numeric, x, y)
-    drawing = Drawing(sweep, sweep.cells(value, against), What.of(sweep, value, against, absolute))
+    drawing = Drawing(sweep, sweep.cells(value, against), What.choose(sweep, value, against, absolute))
     panels = [
         Panel(scheme, _surface(drawing, scheme, x, y, value, against), 260, 230)
         for scheme in drawing.schemes()
@@ -157,7 +157,7 @@ def surfaces(
     how = "mean" if sweep.manifest["sweep"]["design"] == "grid" else "fitted through the cells,"
     over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
     percent = ", %" if drawing.what.of_change is not None else ""
-    heading = f"{_capital(drawing.what.words)}{percent}  ·  {title_of(sweep)}{over}"
+    heading = f"{_capital(drawing.what.description)}{percent}  ·  {title_of(sweep)}{over}"
     return picture(heading, _in_rows(panels), one_legend=True)
 
 
@@ -203,7 +203,9 @@ def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tupl
     series, y = drawing.series, drawing.y
     x = axis_encoding(scale, drawing.cells)
     tip = [alt.Tooltip("scheme:N"), alt.Tooltip("settings:N"), alt.Tooltip("text:N", title="value")]
-    small, means = (series.kept(data_of(data)).encode(x=x, color=series.colour()) for data in (dots, lines))
+    small, means = (
+        series.filter_chosen(data_of(data)).encode(x=x, color=series.colour()) for data in (dots, lines)
+    )
     return alt.layer(
         *drawing.zero(),
         small.mark_point(opacity=0.3, size=20).encode(y=y("y", alt.Y), tooltip=tip),
@@ -266,7 +268,7 @@ def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | No
         panels.append(line)
     rest = [axis for axis in sweep.axes if axis not in (x, columns, rows) and counts[axis] > 1]
     over = f"  ·  mean over {', '.join(rest)}" if rest else ""
-    heading = f"{_capital(drawing.what.words)} along {x}  ·  {title_of(sweep)}{over}"
+    heading = f"{_capital(drawing.what.description)} along {x}  ·  {title_of(sweep)}{over}"
     return picture(heading, panels, sweep.schemes, one_legend=True)
 
 
@@ -278,7 +280,7 @@ def _trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
     panels = [Panel("", trend_chart(drawing, name)[0], 300, 220) for name in settings]
     how = "Each dot is a cell; lines are the trend along one axis over all others."
     panels[0] = replace(panels[0], subtitle=[how])
-    heading = f"{_capital(drawing.what.words)}  ·  {title_of(drawing.sweep)}"
+    heading = f"{_capital(drawing.what.description)}  ·  {title_of(drawing.sweep)}"
     return picture(heading, _in_rows(panels), drawing.sweep.schemes, one_legend=True)
 
 
@@ -322,7 +324,7 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
         data += _line_data(drawing, own.drop_nulls(scale.setting), scheme, scale, aside)
     if not data and not flat:
         return empty(NONE_DRAWN)
-    base = series.kept(data_of(data)).encode(
+    base = series.filter_chosen(data_of(data)).encode(
         x=axis_encoding(scale, drawing.cells), color=series.colour(),
         tooltip=[alt.Tooltip("scheme:N"), alt.Tooltip("text:N", title="value")],
     )  # fmt: skip
@@ -333,7 +335,7 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
         base.mark_point(opacity=1, size=55).encode(y=y("y", alt.Y), shape=series.shape()),
     ]
     if flat:
-        level = series.kept(data_of(flat)).mark_rule(strokeWidth=1.6)
+        level = series.filter_chosen(data_of(flat)).mark_rule(strokeWidth=1.6)
         layers.append(level.encode(y=y("y", alt.Y), color=series.colour(), strokeDash=series.dash()))
     return alt.layer(*layers)
 

@@ -83,7 +83,7 @@ def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[
             continue
         less = int(np.sum(changes < 0))
         lines.append(
-            f"{scheme} changes the {_words(value)} by {signed(_mean(changes))} % against {reference} "
+            f"{scheme} changes the {_describe(value)} by {signed(_mean(changes))} % against {reference} "
             f"in the mean over {counted(len(changes), 'cell')}, from {signed(changes.min())} to "
             f"{signed(changes.max())} %; it is less in {less} of them."
         )
@@ -115,7 +115,7 @@ def _axis_chart(drawing: Drawing, axis: str, place: int, reference: str) -> Char
     return Chart(
         f"axis-{place}",
         f"Along {axis}",
-        f"Change of the {_words(value)} against {reference}: each dot is a cell, "
+        f"Change of the {_describe(value)} against {reference}: each dot is a cell, "
         f"lines are geometric means.{few}",
         picture,
         Table(f"Mean change along {axis}", columns, rows, [datum["scheme"] for datum in lines]),
@@ -155,7 +155,7 @@ def _surface(
     return Chart(
         f"surface-{place}",
         scheme,
-        f"Mean change of the {_words(drawing.what.value)} against {reference} in percent over all other "
+        f"Mean change of the {_describe(drawing.what.value)} against {reference} in percent over all other "
         "axes: violet is less, orange more. The colours end at a factor of four.",
         field_chart(drawing, data, (across, names[across]), (down, names[down])),
         Table(f"{scheme}: mean change by {down} and {across}",
@@ -214,8 +214,8 @@ def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_i
     return Table("The cells", columns, rows, shown["scheme"].to_list(), note)
 
 
-def _words(value: str) -> str:
-    return quantities.find_measure(value).words
+def _describe(value: str) -> str:
+    return quantities.find_measure(value).description
 
 
 def _measure(number: float | None, value: str) -> TableCell:

@@ -291,7 +291,7 @@ def _missing_jobs(
     for part in range(prepared.parts):
         if store.is_written(part):
             continue
-        kept, first = store.kept(part), 0
+        kept, first = store.stored(part), 0
         for number in prepared.numbers(part):
             schemes = prepared.cells.schemes(number)
             places = range(first, first + seeds * len(schemes))

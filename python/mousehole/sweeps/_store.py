@@ -72,7 +72,7 @@ class Store:
         except OSError:
             return False
 
-    def kept(self, part: int) -> set[int]:
+    def stored(self, part: int) -> set[int]:
         """Returns which rows of an unfinished part are there, by their places."""
         if part not in self._kept:
             self._kept[part] = self._read(self._journal(part))
@@ -98,7 +98,7 @@ class Store:
     def finish_if_whole(self, part: int, size: int) -> None:
         """Writes the file of a part whose rows are all kept, as after a stop just before it was written."""
         if self.count(part) == size:
-            self.kept(part)
+            self.stored(part)
             self._finish(part)
 
     def close(self) -> None:

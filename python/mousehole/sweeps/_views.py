@@ -44,7 +44,7 @@ class What:
     of_change: str | None
 
     @classmethod
-    def of(cls, sweep: Found, value: str, against: str | None, absolute: bool) -> "What":
+    def choose(cls, sweep: Found, value: str, against: str | None, absolute: bool) -> "What":
         """Returns what is drawn; raises `MouseholeError` for an unknown measure or scheme."""
         sweep.require(value, against)
         reference = against or sweep.schemes[0]
@@ -66,9 +66,9 @@ class What:
         return quantities.find_measure(self.value).quantity.unit
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Returns what is drawn in words."""
-        named = quantities.find_measure(self.value).words
+        named = quantities.find_measure(self.value).description
         return named if self.of_change is None else f"change of the {named} against {self.of_change}"
 
     @property

@@ -43,12 +43,16 @@ def tune_document(found: TuneResults, judged: Results) -> jsonout.Document:
 
 
 def install_files(found: Settings) -> dict[str, str]:
-    """Returns the files that install a scheme, by their names."""
-    files = {"install.sh": install_script(found)}
-    if found.live is not None:
-        files["mousehole-live.toml"] = found.live
-    if found.wred:
-        files["wred.md"] = wred_table(found.wred)
+    """Returns the files that install a scheme, by their names: those of each direction if it is at both."""
+    files: dict[str, str] = {}
+    for way in found.directions:
+        suffix = f"-{way.direction}" if found.back else ""
+        files[f"install{suffix}.sh"] = install_script(way)
+        if way.live is not None:
+            name = f"mousehole-live{suffix}.toml"
+            files[name] = way.live.replace("mousehole-live.toml", name)
+        if way.wred:
+            files[f"wred{suffix}.md"] = wred_table(way.wred)
     return files
 
 
@@ -109,4 +113,5 @@ def _settings(entry: Mapping[str, Any] | None) -> Settings | None:
         return None
     own = {item.name: entry[item.name] for item in fields(Settings)}
     wred = tuple(WredProfile(**profile) for profile in own["wred"])
-    return Settings(**{**own, "wred": wred, "lines": tuple(own["lines"]), "needs": tuple(own["needs"])})
+    lists = {"lines": tuple(own["lines"]), "needs": tuple(own["needs"])}
+    return Settings(**{**own, **lists, "wred": wred, "back": _settings(own["back"])})

@@ -58,7 +58,7 @@ def plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
     down = change_axis(y.ends, f"{gain.name} ({_arrows(gain, '↓', '↑')})")
     tip = [alt.Tooltip("setting:N"), alt.Tooltip("role:N"), alt.Tooltip("y_text:N", title=gain.name),
            alt.Tooltip("x_text:N", title=price.name)]  # fmt: skip
-    small = series.kept(data_of(tried)).mark_point(opacity=0.45, clip=True, size=18)
+    small = series.filter_chosen(data_of(tried)).mark_point(opacity=0.45, clip=True, size=18)
     layers = [
         *_limits(found, price, gain, across, down),
         small.encode(x=across("x"), y=down("y", alt.Y), color=series.colour(), tooltip=tip),
@@ -155,7 +155,7 @@ def _fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list[Any]
             if datum["y"] < lowest:
                 lowest = datum["y"]
                 kept.append({name: datum[name] for name in ("scheme", "x", "y")})
-    line = series.kept(data_of(kept)).mark_line(strokeWidth=1.4)
+    line = series.filter_chosen(data_of(kept)).mark_line(strokeWidth=1.4)
     return [line.encode(x=x("x"), y=y("y", alt.Y), color=series.colour(), order="x:Q")] if kept else []
 
 
@@ -214,7 +214,7 @@ def _at_the_edge(datum: Datum, x: _Axis, y: _Axis) -> Datum:
 
 def _edges(beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]) -> list[Any]:
     return [
-        series.kept(data_of(own))
+        series.filter_chosen(data_of(own))
         .mark_text(fontSize=11.5, align="left" if is_left else "right", fontStyle="italic")
         .encode(x=x("x"), y=y("y", alt.Y), text="text:N", color=series.colour(), tooltip=list(tip))
         for is_left in (True, False)

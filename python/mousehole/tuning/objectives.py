@@ -52,10 +52,10 @@ class Quantity:
         return "too few such transfers (a p99 needs 100, a p95 20)"
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What is measured, in words."""
         if isinstance(self.source, OfKind):
-            return self.source.measure.words
+            return self.source.measure.description
         return self.source.quantity.words_about(f"{self.source.role} transfers")
 
 

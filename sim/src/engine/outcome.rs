@@ -99,7 +99,7 @@ pub struct Balance {
 
 impl Balance {
     /// Returns the totals of one link at `now`.
-    pub fn of(link: &mut Link, now: Time) -> Balance {
+    pub fn take(link: &mut Link, now: Time) -> Balance {
         let mut balance = Balance {
             link: link.name.clone(),
             arrived: (0, 0),
@@ -222,7 +222,7 @@ impl World {
         Outcome {
             forward_packets: forward.iter().map(|counts| counts.sent.packets).sum(),
             in_flight,
-            balance: self.setup.links.iter_mut().map(|link| Balance::of(link, now)).collect(),
+            balance: self.setup.links.iter_mut().map(|link| Balance::take(link, now)).collect(),
             transfers: self.transfers,
             scripts: self.commands.scripts,
             queues: self.queues,

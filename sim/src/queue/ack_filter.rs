@@ -91,7 +91,7 @@ mod tests {
         packet
     }
 
-    fn of(packets: &[Packet]) -> [Option<usize>; 2] {
+    fn superfluous(packets: &[Packet]) -> [Option<usize>; 2] {
         let mut fifo = PacketFifo::default();
         packets.iter().for_each(|&packet| fifo.push(packet, Time::ZERO));
         [AckFilter::Conservative, AckFilter::Aggressive].map(|filter| filter.superfluous(&fifo))
@@ -99,36 +99,44 @@ mod tests {
 
     #[test]
     fn superfluous__the_oldest_of_two_or_the_one_before() {
-        assert_eq!(of(&[ack(2)]), [None; 2]);
-        assert_eq!(of(&[ack(2), ack(4)]), [None, Some(0)]);
-        assert_eq!(of(&[ack(2), ack(4), ack(6)]), [Some(0); 2]);
+        assert_eq!(superfluous(&[ack(2)]), [None; 2]);
+        assert_eq!(superfluous(&[ack(2), ack(4)]), [None, Some(0)]);
+        assert_eq!(superfluous(&[ack(2), ack(4), ack(6)]), [Some(0); 2]);
         let other = Packet { flow: 2, ..ack(3) };
-        assert_eq!(of(&[ack(2), other, ack(4)]), [None; 2], "not right before the newest");
-        assert_eq!(of(&[other, ack(2), ack(4), ack(6)]), [Some(1); 2]);
+        assert_eq!(superfluous(&[ack(2), other, ack(4)]), [None; 2], "not right before the newest");
+        assert_eq!(superfluous(&[other, ack(2), ack(4), ack(6)]), [Some(1); 2]);
     }
 
     #[test]
     fn superfluous__duplicates_stay() {
-        assert_eq!(of(&[ack(2), ack(2), ack(2)]), [None; 2]);
-        assert_eq!(of(&[sack(2, 1, 1), sack(2, 1, 2), sack(2, 1, 3)]), [Some(0); 2], "each reports more");
-        assert_eq!(of(&[sack(2, 1, 1), sack(2, 1, 1), sack(2, 1, 1)]), [None; 2]);
-        assert_eq!(of(&[sack(2, 5, 1), sack(3, 1, 1), sack(4, 1, 1)]), [None; 2], "another range");
-        assert_eq!(of(&[sack(2, 1, 1), ack(6), ack(8)]), [None, Some(1)], "a SACK needs one that covers it");
+        assert_eq!(superfluous(&[ack(2), ack(2), ack(2)]), [None; 2]);
+        assert_eq!(
+            superfluous(&[sack(2, 1, 1), sack(2, 1, 2), sack(2, 1, 3)]),
+            [Some(0); 2],
+            "each reports more"
+        );
+        assert_eq!(superfluous(&[sack(2, 1, 1), sack(2, 1, 1), sack(2, 1, 1)]), [None; 2]);
+        assert_eq!(superfluous(&[sack(2, 5, 1), sack(3, 1, 1), sack(4, 1, 1)]), [None; 2], "another range");
+        assert_eq!(
+            superfluous(&[sack(2, 1, 1), ack(6), ack(8)]),
+            [None, Some(1)],
+            "a SACK needs one that covers it"
+        );
     }
 
     #[test]
     fn superfluous__no_echo_of_a_mark_is_lost() {
         let echo = |next| Packet { flags: flag::REVERSE | flag::ECE, ..ack(next) };
-        assert_eq!(of(&[ack(2), echo(4), ack(6)]), [None; 2]);
-        assert_eq!(of(&[ack(2), echo(4)]), [None; 2]);
-        assert_eq!(of(&[echo(2), echo(4), echo(6)]), [Some(0); 2]);
+        assert_eq!(superfluous(&[ack(2), echo(4), ack(6)]), [None; 2]);
+        assert_eq!(superfluous(&[ack(2), echo(4)]), [None; 2]);
+        assert_eq!(superfluous(&[echo(2), echo(4), echo(6)]), [Some(0); 2]);
     }
 
     #[test]
     fn superfluous__data_and_requests_are_no_acks() {
         let data = Packet::new(1, Kind::Data, 9, 1500);
         let request = Packet { flags: flag::REVERSE, ..Packet::new(1, Kind::Request, 1, 452) };
-        assert_eq!(of(&[request, request, ack(6)]), [None; 2]);
-        assert_eq!(of(&[ack(2), ack(4), data]), [None; 2]);
+        assert_eq!(superfluous(&[request, request, ack(6)]), [None; 2]);
+        assert_eq!(superfluous(&[ack(2), ack(4), data]), [None; 2]);
     }
 }

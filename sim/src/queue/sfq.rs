@@ -99,7 +99,7 @@ impl Sfq {
     /// the longest queue is dropped.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         self.change_hash(now, drops);
-        self.put(packet, now, drops);
+        self.store(packet, now, drops);
         if self.occupancy.exceeds(self.params.limit) {
             self.drop_from_longest(drops);
         }
@@ -127,7 +127,7 @@ impl Sfq {
     }
 
     /// Puts a packet into its flow's queue, or drops it where there is no room.
-    fn put(&mut self, packet: Packet, at: Time, drops: &mut Vec<Dropped>) {
+    fn store(&mut self, packet: Packet, at: Time, drops: &mut Vec<Dropped>) {
         let bucket = self.bucket_of(&packet);
         let index = match self.buckets[bucket as usize] {
             NO_QUEUE => self.by_length.last(0),
@@ -199,7 +199,7 @@ impl Sfq {
             }
         }
         self.round.clear();
-        waiting.into_iter().for_each(|(packet, at)| self.put(packet, at, drops));
+        waiting.into_iter().for_each(|(packet, at)| self.store(packet, at, drops));
     }
 
     fn bucket_of(&self, packet: &Packet) -> u32 {

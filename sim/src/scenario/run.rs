@@ -66,7 +66,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let replayed = sources::replayed(plan, traffic)?;
     let (source, load) = sources::build(plan, &replayed, &mut apps)?;
     let traffic = replayed.traffic;
-    let bottlenecks = Parts::of(plan);
+    let bottlenecks = Parts::new(plan);
     let setup = Setup {
         senders: plan.senders.clone(),
         layout: plan.layout.clone(),
@@ -114,7 +114,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(plan: &'a Plan) -> Parts<'a> {
+    fn new(plan: &'a Plan) -> Parts<'a> {
         Parts { links: &plan.links, scheme: &plan.scheme, slow_path: plan.scenario.slow_path }
     }
 

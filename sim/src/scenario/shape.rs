@@ -39,7 +39,7 @@ impl Shape {
     }
 
     /// Returns the rate on a line of `rate`.
-    pub fn of(self, rate: Rate) -> Rate {
+    pub fn rate_on(self, rate: Rate) -> Rate {
         match self {
             Shape::Share(share) => Rate(((share * rate.0 as f64).round() as u64).max(1)),
             Shape::Rate(own) => own,
@@ -52,7 +52,7 @@ impl Shape {
     /// [`Error::Field`] naming `field` for a shaper that cannot have an effect, or of next to no rate; `hint` is added to
     /// what is allowed.
     pub fn checked(self, field: &str, rate: Rate, varies: bool, hint: &str) -> Result<Rate> {
-        let own = self.of(rate);
+        let own = self.rate_on(rate);
         let (most, words) = if varies { (MOST_OF_MEAN, "mean rate") } else { (MOST, "rate") };
         let share = own.0 as f64 / rate.0 as f64;
         let fault = match share {
@@ -95,8 +95,8 @@ mod tests {
             [("90%", "90%", 18_000_000), ("87.5 %", "87.5%", 17_500_000), ("18mbit", "18mbit", 18_000_000)]
         {
             let shape = Shape::parse("link.shape", text).unwrap();
-            assert_eq!((shape.to_string().as_str(), shape.of(Rate(20_000_000)).0), (written, bps));
-            assert_eq!(Shape::parse("link.shape", written).unwrap().of(Rate(20_000_000)).0, bps);
+            assert_eq!((shape.to_string().as_str(), shape.rate_on(Rate(20_000_000)).0), (written, bps));
+            assert_eq!(Shape::parse("link.shape", written).unwrap().rate_on(Rate(20_000_000)).0, bps);
         }
         for text in ["0%", "-5%", "%", "nan%", "inf%", "18", "ninety"] {
             assert!(Shape::parse("link.shape", text).is_err(), "{text}");

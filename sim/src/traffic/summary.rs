@@ -205,9 +205,9 @@ impl Traffic {
     /// Returns who waits in each part.
     fn extents(&self) -> Vec<waiting::Extent> {
         if self.parts.is_empty() {
-            return vec![waiting::Extent::of(self)];
+            return vec![waiting::Extent::measure(self)];
         }
-        self.parts.iter().filter_map(|(number, _)| self.part(*number)).map(waiting::Extent::of).collect()
+        self.parts.iter().filter_map(|(number, _)| self.part(*number)).map(waiting::Extent::measure).collect()
     }
 
     fn classes(&self) -> Classes {

@@ -130,7 +130,7 @@ pub struct Extent {
 
 impl Extent {
     /// Applies the rule to the connections of a part.
-    pub fn of<'a>(part: impl Into<Part<'a>>) -> Extent {
+    pub fn measure<'a>(part: impl Into<Part<'a>>) -> Extent {
         let mut waiting = 0;
         let shared_addresses = each_wait(part.into(), |_, _| waiting += 1);
         Extent { waiting, shared_addresses }
@@ -279,7 +279,7 @@ mod tests {
             assert_eq!(parent.map(|(_, think)| think), (one.0 == 1).then_some(1100), "{one:?}");
         }
         let connections = list.iter().map(|&(client, start, took)| connection(client, start, took)).collect();
-        let extent = Extent::of(&Traffic::from_connections(connections));
+        let extent = Extent::measure(&Traffic::from_connections(connections));
         assert_eq!(extent, Extent { waiting: 49, shared_addresses: 1 });
     }
 

@@ -393,7 +393,7 @@ fn cells(form: Form, line: &[u8]) -> Vec<&[u8]> {
             line.split(|&c| c == delimiter).map(<[u8]>::trim_ascii).collect()
         }
         Form::Delimited(delimiter) => quoted_cells(line, delimiter),
-        Form::Words => words(line),
+        Form::Words => split_words(line),
         Form::Json => Vec::new(),
     }
 }
@@ -418,7 +418,7 @@ fn unquoted(cell: &[u8]) -> &[u8] {
 }
 
 /// Returns the words of a line; quotation marks and brackets around one, which may hold spaces, are taken off.
-fn words(line: &[u8]) -> Vec<&[u8]> {
+fn split_words(line: &[u8]) -> Vec<&[u8]> {
     let mut words = Vec::new();
     let mut rest = line.trim_ascii();
     while let Some(&first) = rest.first() {
@@ -508,7 +508,7 @@ mod tests {
     fn words__keep_what_stands_in_quotes_and_brackets() {
         let line = b"a  [1/Jan/2024:00:00:00 +0000] \"GET /x y\" - \"open";
         let found: Vec<String> =
-            words(line).into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+            split_words(line).into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         assert_eq!(found, ["a", "1/Jan/2024:00:00:00 +0000", "GET /x y", "-", "\"open"]);
     }
 
