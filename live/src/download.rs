@@ -38,7 +38,8 @@ pub fn redirect(name: &str) -> Result<Redirect> {
     let device = Device::find(name)?;
     refuse_others(name)?;
     let ifb = ifb_of(name);
-    if !is_ours(&ifb) {
+    let former = link(&ifb).filter(is_ours);
+    if former.is_none() {
         tc::ip(&["link", "add", &ifb, "type", "ifb"]).map_err(|failure| match failure.to_string() {
             text if text.contains("Unknown device type") || text.contains("not supported") => {
                 Failure::new("the kernel has no ifb, through which downloads go; where it is a module, `modprobe ifb` loads it")
@@ -47,7 +48,9 @@ pub fn redirect(name: &str) -> Result<Redirect> {
         })?;
     }
     let mut redirect = Redirect { device: name.into(), index: device.index, added_clsact: false };
-    let done = redirect.finish(&ifb);
+    // What a killed command added is ours too.
+    let was_added = former.as_ref().and_then(alias).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
+    let done = redirect.finish(&ifb, was_added);
     if done.is_err() {
         let _ = take_back(&redirect);
     }
@@ -55,16 +58,14 @@ pub fn redirect(name: &str) -> Result<Redirect> {
 }
 
 impl Redirect {
-    fn finish(&mut self, ifb: &str) -> Result<()> {
+    fn finish(&mut self, ifb: &str, was_added: bool) -> Result<()> {
         let is_hook = |one: &tc::Qdisc| one.kind == "clsact" || one.kind == "ingress";
-        // What a killed command added is ours too.
-        let was_added = alias(ifb).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
         let has_hook = tc::qdiscs(&self.device)?.iter().any(is_hook);
         self.added_clsact = was_added || !has_hook;
         let with = if self.added_clsact { WITH_CLSACT } else { "" };
         // Noted before it is done, so that a command that is killed in between leaves nothing unknown.
-        tc::ip(&["link", "set", "dev", ifb, "alias", &format!("{ALIAS}{}{with}", self.device)])?;
-        tc::ip(&["link", "set", "dev", ifb, "up"])?;
+        let alias = format!("{ALIAS}{}{with}", self.device);
+        tc::ip(&["link", "set", "dev", ifb, "up", "alias", &alias])?;
         if !has_hook {
             tc::run(&["qdisc", "add", "dev", &self.device, "clsact"])?;
         }
@@ -139,7 +140,7 @@ pub fn take_back(redirect: &Redirect) -> Result<()> {
         }
     }
     let ifb = ifb_of(of);
-    if is_ours(&ifb) {
+    if link(&ifb).as_ref().is_some_and(is_ours) {
         tc::ip(&["link", "del", "dev", &ifb])?;
     }
     Ok(())
@@ -150,28 +151,24 @@ pub fn take_back(redirect: &Redirect) -> Result<()> {
 /// # Errors
 /// As [`take_back`].
 pub fn remove_leftovers(name: &str) -> Result<bool> {
-    let ifb = ifb_of(name);
-    if !is_ours(&ifb) {
-        return Ok(false);
-    }
-    let added_clsact = alias(&ifb).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
+    let Some(link) = link(&ifb_of(name)).filter(is_ours) else { return Ok(false) };
+    let added_clsact = alias(&link).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
     // No device has the number 0.
     let index = Device::find(name).map_or(0, |device| device.index);
     take_back(&Redirect { device: name.into(), index, added_clsact }).map(|()| true)
 }
 
-/// Returns whether there is an IFB of ours of a name: one with our alias, or one that a command made and was killed
+/// Returns whether a device is an IFB of ours: one with our alias, or one that a command made and was killed
 /// before it gave it the alias and set it up.
-fn is_ours(ifb: &str) -> bool {
-    let Some(link) = link(ifb) else { return false };
+fn is_ours(link: &serde_json::Value) -> bool {
     let is_up = link["flags"].as_array().is_some_and(|flags| flags.iter().any(|flag| flag == "UP"));
     let is_bare = link["ifalias"].is_null() && link["linkinfo"]["info_kind"] == "ifb" && !is_up;
-    is_bare || alias(ifb).is_some()
+    is_bare || alias(link).is_some()
 }
 
 /// Returns the alias of an IFB of ours; `None` if it has none.
-fn alias(ifb: &str) -> Option<String> {
-    link(ifb)?["ifalias"].as_str().filter(|alias| alias.starts_with(ALIAS)).map(String::from)
+fn alias(link: &serde_json::Value) -> Option<&str> {
+    link["ifalias"].as_str().filter(|alias| alias.starts_with(ALIAS))
 }
 
 /// Returns what `ip` says of a device; `None` if there is none.

@@ -1,7 +1,7 @@
 //! `guard`: keeps true what was asked for while devices and queues come and go.
 //!
 //! Each file `DEV.toml` of a folder says what is to stand at a device, with the keys of `--config` and `mode`. One
-//! process looks whenever the kernel tells of a change of a device or of a queue discipline, and twice a second:
+//! process looks whenever the kernel tells of a change of a device, a queue discipline or a file, and twice a second:
 //!
 //! - a device that comes (back) gets what its file says; what is kept of one that is gone is removed;
 //! - marks follow a CAKE that was made again under another handle; where nothing reads marks any more, or the shaper of
@@ -14,7 +14,7 @@
 
 use crate::agent::Sweeper;
 use crate::check::queue;
-use crate::deployment;
+use crate::deployment::{self, Deployment};
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
@@ -85,8 +85,9 @@ struct Failed {
 /// A sentence when another guard is at work, or the kernel does not tell of changes.
 pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> Result<()> {
     let _alone = home::serve_alone("guard")?;
-    let changes = Changes::listen()
-        .map_err(|error| Failure::system("the kernel does not tell of changes of the network", &error))?;
+    let changes = Changes::listen(folder).map_err(|error| {
+        Failure::system("the kernel does not tell of changes of network and files", &error)
+    })?;
     let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
     let mut written_ns = 0;
     let mut told = Told::everything();
@@ -330,6 +331,10 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
         && (request.mode == Mode::Mark || record.request.shadow == request.shadow);
     if is_same && tune::follow(name, request).is_ok() {
         return Ok(());
+    }
+    if request.policy.is_empty() {
+        // A fault of the file leaves what runs.
+        Deployment::new(request, &Device::find(name)?, None)?;
     }
     stop::stop_one(name)?;
     begin(name, request, true).map(drop)

@@ -5,7 +5,10 @@
 
 use crate::error::{Failure, Result};
 use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::time::Duration;
 use std::{io, mem};
 
@@ -112,16 +115,33 @@ impl Told {
     }
 }
 
-/// Changes of devices and of queue disciplines in this namespace, as the kernel tells of them (rtnetlink(7)).
+/// Changes of devices and of queue disciplines in this namespace (rtnetlink(7)), and of the files of a folder
+/// (inotify(7)), as the kernel tells of them.
 #[derive(Debug)]
-pub struct Changes(OwnedFd);
+pub struct Changes {
+    network: OwnedFd,
+    files: OwnedFd,
+    folder: CString,
+}
 
 impl Changes {
-    /// Listens from now on.
+    /// Listens from now on. The folder need not be there yet.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn listen() -> io::Result<Changes> {
+    pub fn listen(folder: &Path) -> io::Result<Changes> {
+        // SAFETY: the call takes no memory, and the descriptor is new.
+        let files = unsafe {
+            match libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) {
+                -1 => return Err(io::Error::last_os_error()),
+                files => OwnedFd::from_raw_fd(files),
+            }
+        };
+        let folder = CString::new(folder.as_os_str().as_bytes())?;
+        Ok(Changes { network: Changes::listen_to_network()?, files, folder })
+    }
+
+    fn listen_to_network() -> io::Result<OwnedFd> {
         // SAFETY: the address is valid for the call, and the descriptor is new.
         unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
@@ -135,7 +155,7 @@ impl Changes {
             address.nl_groups = (libc::RTMGRP_LINK | libc::RTMGRP_TC) as u32;
             let length = size_of::<libc::sockaddr_nl>() as u32;
             match libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) {
-                0 => Ok(Changes(socket)),
+                0 => Ok(socket),
                 _ => Err(io::Error::last_os_error()),
             }
         }
@@ -144,15 +164,27 @@ impl Changes {
     /// Waits for changes, at most so long, and takes all that are there.
     pub fn wait(&self, most: Duration) -> Told {
         let mut told = Told::default();
-        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut polls = [poll(&self.network), poll(&self.files)];
         let mut buffer = [0_u8; 16_384];
         let milliseconds = most.as_millis().clamp(1, 60_000) as libc::c_int;
-        // SAFETY: the struct is valid for the call.
-        unsafe { libc::poll(&raw mut poll, 1, milliseconds) };
+        let kinds = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
+        // SAFETY: what the calls take is valid for them. Who waits looks at the files anyway, so that what is said of them
+        // is not read. A folder that is watched already stays so, and one that came since is from now on.
+        unsafe {
+            libc::inotify_add_watch(self.files.as_raw_fd(), self.folder.as_ptr(), kinds);
+            libc::poll(polls.as_mut_ptr(), 2, milliseconds);
+            while libc::read(self.files.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) > 0 {}
+        }
         loop {
             // SAFETY: the buffer is valid for the call.
             let got = unsafe {
-                libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_TRUNC)
+                libc::recv(
+                    self.network.as_raw_fd(),
+                    buffer.as_mut_ptr().cast(),
+                    buffer.len(),
+                    libc::MSG_TRUNC,
+                )
             };
             match usize::try_from(got) {
                 Ok(bytes) if bytes <= buffer.len() => told.take(&buffer[..bytes]),

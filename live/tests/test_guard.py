@@ -167,7 +167,8 @@ def test_file__is_followed_when_it_changes(guard: Guard) -> None:
         "as `tune` does"
     )
     guard.write(MARK + "scheme = 'sfd(th=5kB'\n")
-    wait_until(lambda: "th=5kB" in guard.log.read_text(), 5)
+    wait_until(lambda: guard.log.read_text().count("th=5kB") > 1, 5)
+    assert runs(guard.state()), "as does one of the scheme"
     guard.write(MARK + "nothing = 3\n")
     wait_until(lambda: "unknown field `nothing`" in guard.log.read_text(), 5)
     assert runs(guard.state()), "a fault of the file leaves what runs"

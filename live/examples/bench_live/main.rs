@@ -1,7 +1,7 @@
 //! What a packet costs in the kernel, above a program that parses and counts only; and beside a firewall's rule.
 //!
 //! As root: `make bench WHAT=live`. Programs take turns, so that all meet the same load of the machine. A row gives the median
-//! and the least of many short measurements. Four tables:
+//! and the least of many short measurements. Five tables:
 //!
 //! 1. One flow: `BPF_PROG_TEST_RUN` with a context repeats one frame.
 //! 2. Many flows: each run is a call of its own on the next flow in a random order, so that the flow's entry is not in
@@ -9,11 +9,13 @@
 //! 3. The same flows as real packets of a socket through a device, by the kernel's own account of the time of programs
 //!    (`BPF_ENABLE_STATS`, which ends with this process).
 //! 4. The CPU time of sending such packets, with the marker and with a rule of nft's that ranks flows by `ct bytes`.
+//! 5. One, two and eight threads at once on one set of maps, by the kernel's account of each.
 
 #![allow(non_snake_case, missing_docs)]
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
+mod contention;
 mod firewall;
 mod traffic;
 
@@ -145,4 +147,5 @@ fn main() {
     if let Err(why) = firewall::measure() {
         println!("NOT RUN: the marker beside nft's rule: {why}");
     }
+    contention::measure();
 }

@@ -163,6 +163,22 @@ impl Config {
     }
 }
 
+/// Returns ns per packet of `repeat` runs of a program on one frame, by the kernel's own clock.
+pub fn time(program: RawFd, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
+    // SAFETY: the struct is plain numbers and pointers, all of which may be zero.
+    let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
+    options.sz = size_of::<libbpf_sys::bpf_test_run_opts>() as _;
+    options.data_in = frame.as_ptr().cast();
+    options.data_size_in = frame.len() as u32;
+    options.ctx_in = std::ptr::from_mut(&mut context).cast();
+    options.ctx_size_in = size_of::<Context>() as u32;
+    options.repeat = repeat as i32;
+    // SAFETY: each buffer is as long as is said.
+    let done = unsafe { libbpf_sys::bpf_prog_test_run_opts(program, &mut options) };
+    assert_eq!(done, 0, "{}", std::io::Error::from_raw_os_error(-done));
+    options.duration
+}
+
 impl Harness {
     /// Loads a program that is built in, such as `sfd-none-red`.
     pub fn built_in(name: &str, flows: u32, config: &Config) -> Harness {
@@ -226,19 +242,8 @@ impl Harness {
     }
 
     /// Returns ns per packet of `repeat` runs on one frame, by the kernel's own clock.
-    pub fn time(&mut self, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
-        // SAFETY: as above.
-        let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
-        options.sz = size_of::<libbpf_sys::bpf_test_run_opts>() as _;
-        options.data_in = frame.as_ptr().cast();
-        options.data_size_in = frame.len() as u32;
-        options.ctx_in = std::ptr::from_mut(&mut context).cast();
-        options.ctx_size_in = size_of::<Context>() as u32;
-        options.repeat = repeat as i32;
-        // SAFETY: each buffer is as long as is said.
-        let done = unsafe { libbpf_sys::bpf_prog_test_run_opts(self.program, &mut options) };
-        assert_eq!(done, 0, "{}", std::io::Error::from_raw_os_error(-done));
-        options.duration
+    pub fn time(&mut self, frame: &[u8], context: Context, repeat: u32) -> u32 {
+        time(self.program, frame, context, repeat)
     }
 
     /// Returns the counters, summed over the CPUs.

@@ -1,0 +1,71 @@
+//! Threads that run one program at once, on one set of maps: what it costs to wait for a lock that others hold.
+//!
+//! A thread is a CPU's worth of packets. Where there are more threads than CPUs, they take turns, and as many run at
+//! once as there are CPUs.
+
+use crate::common::frame::of_flow;
+use crate::common::{Config, Context, Harness, params, time};
+use mousehole_live::kernel::monotonic_ns;
+use mousehole_live::layout::KEEP_DSCP;
+use mousehole_policy::Params;
+use std::sync::Barrier;
+use std::thread;
+
+const THREADS: [u32; 3] = [1, 2, 8];
+const REPEAT: u32 = 50_000;
+const MEASUREMENTS: usize = 20;
+
+/// Prints what a packet costs with so many threads at once, and how many packets passed since a lock stayed taken.
+pub(crate) fn measure() {
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    println!(
+        "Threads at once on one set of maps, {cpus} CPUs\n{:<34}{:>8}{:>8}{:>12}{:>12}",
+        "", "threads", "ns", "Mpackets/s", "undecided"
+    );
+    let sfd = || params("sfd", &[]);
+    for (name, program, policies, is_one_flow) in [
+        ("marker sfd, a flow each", "sfd-none-none", vec![sfd()], false),
+        ("marker sfd, all one flow", "sfd-none-none", vec![sfd()], true),
+        (
+            "sfd with multi-red, a flow each",
+            "sfd-none-multi_red",
+            vec![sfd(), params("multi-red", &[])],
+            false,
+        ),
+    ] {
+        for threads in THREADS {
+            let (ns, packets_a_second, undecided) = run(program, &policies, threads, is_one_flow);
+            println!("{name:<34}{threads:>8}{ns:>8.0}{:>12.2}{undecided:>12}", packets_a_second / 1e6);
+        }
+    }
+    println!();
+}
+
+/// Returns the median time of a packet by the kernel's account, which leaves out what other threads had, the packets a
+/// second of all threads together, and how many packets passed undecided.
+fn run(program: &str, policies: &[Params], threads: u32, is_one_flow: bool) -> (f64, f64, u64) {
+    let mut config = Config::new(policies).with_dscp([KEEP_DSCP, 1, 1]);
+    if !program.ends_with("-none") {
+        config = config.with_fifo(100_000_000_000, 14, 0, 1000, 0);
+    }
+    let harness = Harness::built_in(program, 1024, &config);
+    let (descriptor, barrier) = (harness.program(), Barrier::new(threads as usize));
+    let measure = &|thread: u32| {
+        let frame = of_flow(if is_one_flow { 0 } else { thread });
+        let mut taken = Vec::new();
+        barrier.wait();
+        for _ in 0..MEASUREMENTS {
+            taken.push(f64::from(time(descriptor, &frame, Context::default(), REPEAT)));
+        }
+        taken
+    };
+    let begin_ns = monotonic_ns();
+    let mut taken: Vec<f64> = thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || measure(thread))).collect();
+        running.into_iter().flat_map(|one| one.join().expect("a thread does not panic")).collect()
+    });
+    let packets = f64::from(threads) * f64::from(REPEAT) * MEASUREMENTS as f64;
+    let packets_a_second = packets / ((monotonic_ns() - begin_ns) as f64 / 1e9);
+    taken.sort_unstable_by(f64::total_cmp);
+    (taken[taken.len() / 2], packets_a_second, harness.counters().lock_busy)
+}
