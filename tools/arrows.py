@@ -77,7 +77,7 @@ TABLES = ("dependencies", "build-dependencies", "dev-dependencies")
 
 
 def dependencies(data: dict[str, object]) -> Iterator[tuple[str, str]]:
-    """Returns the tables of dependencies of a manifest and the package names in each, nested ones included."""
+    """Returns the tables of dependencies of a manifest and the packages in each, nested ones included."""
     for key, value in data.items():
         if not isinstance(value, dict):
             continue

@@ -169,10 +169,10 @@ struct SetupOptions {
     /// The device towards the Internet
     device: String,
     /// What the line carries downwards, such as 20mbit
-    #[arg(long, value_name = "RATE", required_unless_present = "up")]
+    #[arg(long, value_name = "RATE")]
     down: Option<String>,
     /// What the line carries upwards, such as 1mbit
-    #[arg(long, value_name = "RATE", required_unless_present = "down")]
+    #[arg(long, value_name = "RATE")]
     up: Option<String>,
     #[arg(long, help = format!("Give the queues these rates; by default they get {:.0} % of --down and {:.0} % of --up, so that \
                                 packets wait in them and not in the modem", DOWN_SHARE * 100.0, UP_SHARE * 100.0))]
@@ -568,6 +568,7 @@ impl HostOptions {
 }
 
 fn main() -> ExitCode {
+    mousehole_policy::begin_faults_with("mousehole-live: ");
     let cli = Cli::parse();
     kernel::quiet();
     if let Verb::Status(StatusOptions { check: true, device, .. }) = &cli.command {

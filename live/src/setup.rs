@@ -34,8 +34,13 @@ impl Line {
     /// Returns the devices where something is put, each with what; downloads first, since they have more to be refused for.
     ///
     /// # Errors
-    /// A sentence when a rate is none.
+    /// A sentence when a rate is none, or none is given.
     pub fn requests(&self, like: &Request) -> Result<Vec<(String, Request)>> {
+        if self.down.is_none() && self.up.is_none() {
+            return Err(Failure::new(
+                "--down and --up are missing; they must be the rates of the line, at least one, such as --down 20mbit --up 1mbit",
+            ));
+        }
         let mut all = Vec::new();
         if let Some(text) = &self.down {
             let rate = Some(rate_of_tc(self.part("--down", text, DOWN_SHARE)?));
@@ -171,5 +176,7 @@ mod tests {
     fn rate__that_is_none_is_refused() {
         let fault = Line { up: Some("fast".into()), ..line(false) }.requests(&Request::new(Mode::Mark));
         assert!(fault.unwrap_err().to_string().contains("--up"), "names the option");
+        let none = Line { up: None, down: None, ..line(false) }.requests(&Request::new(Mode::Mark));
+        assert!(none.unwrap_err().to_string().starts_with("--down and --up are missing; they must be"));
     }
 }

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 import tomllib
 from pathlib import Path
 
+import jinja2
 import pytest
 
 from validation.lab.live import program
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-INIT = ROOT / "live" / "packages" / "openwrt" / "mousehole.init"
+PACKAGES = ROOT / "live" / "packages"
+INIT = PACKAGES / "openwrt" / "mousehole.init"
+ROLE = PACKAGES / "ansible" / "roles" / "mousehole_live"
 
 # What /etc/rc.common and /lib/functions.sh give an init script; sections are shell variables.
 STUBS = """
@@ -71,15 +75,58 @@ def test_openwrt__leaves_files_of_others(tmp_path: Path) -> None:
     assert tmp_path.stat().st_mode & 0o777 == 0o700
 
 
-def test_deb__has_the_program_the_unit_and_its_sum(tmp_path: Path) -> None:
+def test_ansible__writes_what_openwrt_does(tmp_path: Path) -> None:
+    line = {
+        "enabled": "1",
+        "device": "wlx0013ef5b0a12",
+        "down": "18mbit",
+        "up": "950kbit",
+        "link_layer": "docsis",
+    }
+    start(tmp_path, a=line)
+    written = read(tmp_path)
+    for end, name in (("upload", line["device"]), ("download", f"ifb-{line['device'][-11:]}")):
+        template = jinja2.Template((ROLE / "templates" / f"{end}.toml.j2").read_text())
+        assert tomllib.loads(template.render(item=line, ansible_managed="x")) == written[name]
+    assert "ifb-{{ item.device[-11:] }}.toml" in (ROLE / "tasks" / "main.yml").read_text()
+
+
+def test_man_page__names_every_command() -> None:
+    built = program()
+    if built is None:
+        pytest.skip("mousehole-live is not built")
+    said = subprocess.run([built, "--help"], capture_output=True, text=True, check=True).stdout
+    commands = re.findall(r"^  (\w+) ", said.split("Commands:")[1].split("Options:")[0], re.MULTILINE)
+    page = (PACKAGES / "debian" / "mousehole-live.8").read_text()
+    listed = re.findall(r"^\.TP\n\.B (\w+)$", page.split(".SH FILES")[0], re.MULTILINE)
+    assert listed == commands
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what is packed of the program that was built."""
     built = program()
     if built is None or not shutil.which("dpkg-deb"):
         pytest.skip("mousehole-live is not built, or dpkg-deb is not installed")
-    subprocess.run([ROOT / "tools" / "live-packages", built, tmp_path], check=True, capture_output=True)
-    for line in (tmp_path / "SHA256SUMS").read_text().splitlines():
+    folder = tmp_path_factory.mktemp("packed")
+    subprocess.run([ROOT / "tools" / "live-packages", built, folder], check=True, capture_output=True)
+    return folder
+
+
+def test_deb__is_clean_to_lintian(packed: Path) -> None:
+    if not shutil.which("lintian"):
+        pytest.skip("lintian is not installed")
+    (deb,) = packed.glob("*.deb")
+    command = ["lintian", "--allow-root", "--fail-on", "error,warning", str(deb)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_deb__has_the_program_the_unit_and_its_sum(packed: Path, tmp_path: Path) -> None:
+    for line in (packed / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split()
-        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
-    (deb,) = tmp_path.glob("*.deb")
+        assert hashlib.sha256((packed / name).read_bytes()).hexdigest() == digest
+    (deb,) = packed.glob("*.deb")
     subprocess.run(["dpkg-deb", "-x", deb, tmp_path / "root"], check=True)
     installed = tmp_path / "root" / "usr" / "sbin" / "mousehole-live"
     said = subprocess.run([installed, "--version"], capture_output=True, text=True, check=True).stdout
@@ -87,7 +134,7 @@ def test_deb__has_the_program_the_unit_and_its_sum(tmp_path: Path) -> None:
     unit = (tmp_path / "root" / "lib" / "systemd" / "system" / "mousehole-live.service").read_text()
     assert "ExecStart=/usr/sbin/mousehole-live guard\n" in unit
     subprocess.run(["dpkg-deb", "-e", deb, tmp_path / "control"], check=True)
-    for script in ("prerm", "postinst"):
+    for script in ("prerm", "postinst", "postrm"):
         subprocess.run(["sh", "-n", tmp_path / "control" / script], check=True)
 
 

@@ -44,7 +44,7 @@ pub use load::{
     LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load, load_description,
 };
 #[cfg(feature = "native")]
-pub use own::{forget_region, limit_calls, name_region};
+pub use own::{begin_faults_with, forget_region, limit_calls, name_region};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{LinkContext, Params, Settings, State, gather};
 pub use policy::{Key, Origin, Policy, PolicyKind, find, policies};

@@ -13,8 +13,8 @@ use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt::Write;
 use std::ptr::{null, null_mut};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 /// The source that is compiled after a header.
@@ -222,13 +222,26 @@ fn describe(call: &Call, text: &mut Text) {
 /// Writes that a call did something and ends the process.
 fn abort(call: &Call, what: std::fmt::Arguments) -> ! {
     let mut text = Text::new();
-    let _ = write!(text, "mousehole: error: {}: {} ", header_of(call), constant(call.function.load(Relaxed)));
+    let _ = write!(text, "{}{}: {} ", opening(), header_of(call), constant(call.function.load(Relaxed)));
     let _ = text.write_fmt(what);
     describe(call, &mut text);
     let _ = writeln!(text);
     say(&text);
     // SAFETY: ends the process at once.
     unsafe { libc::_exit(STATUS) }
+}
+
+/// How the faults of policies begin.
+static OPENING: OnceLock<&str> = OnceLock::new();
+
+/// Has the faults of users' policies begin as the program's own do, such as with `mousehole-live: `. The first word counts;
+/// without one they begin with `mousehole: error: `.
+pub fn begin_faults_with(opening: &'static str) {
+    let _ = OPENING.set(opening); // a second one changes nothing
+}
+
+fn opening() -> &'static str {
+    OPENING.get().copied().unwrap_or("mousehole: error: ")
 }
 
 fn say(text: &Text) {
@@ -302,8 +315,9 @@ extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     let mut text = Text::new();
     let _ = writeln!(
         text,
-        "mousehole: error: crashed ({}) outside of the own policies in use, one of which may have written where it \
-         must not; mousehole policy check HEADER says more",
+        "{}crashed ({}) outside of the own policies in use, one of which may have written where it must not; mousehole \
+         policy check HEADER says more",
+        opening(),
         CRASHES[place].1
     );
     say(&text);

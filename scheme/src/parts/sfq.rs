@@ -17,7 +17,7 @@ pub(crate) static SFQ: NativePart = NativePart {
     parameters: || PARAMETERS.to_vec(),
     role: Role::Queue,
     reads_colours: |_| false,
-    check: check,
+    check,
     order: Order::Several,
     install: Install::Qdisc(Qdisc { kind: "sfq", kernel: "3.3", lines }),
 };

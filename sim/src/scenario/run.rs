@@ -124,9 +124,9 @@ impl<'a> Parts<'a> {
             let context = self.context(planned, seed, number);
             let queue = match planned.runs {
                 Runs::Fifo => fifo(planned.buffer),
-                Runs::Scheme => build::queue(&self.scheme, context)?,
+                Runs::Scheme => build::queue(self.scheme, context)?,
                 Runs::Host => {
-                    build::host_queue(&self.scheme, context)?.unwrap_or_else(|| fifo(planned.buffer))
+                    build::host_queue(self.scheme, context)?.unwrap_or_else(|| fifo(planned.buffer))
                 }
             };
             let name = &planned.name;
@@ -153,9 +153,9 @@ impl<'a> Parts<'a> {
     pub fn markers(&self, seed: u64) -> Result<Vec<Marker>> {
         let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
             true if planned.runs == Runs::Host => {
-                Ok(build::marker(&self.scheme, self.context(planned, seed, number))?.at_host())
+                Ok(build::marker(self.scheme, self.context(planned, seed, number))?.at_host())
             }
-            true => build::marker(&self.scheme, self.context(planned, seed, number)),
+            true => build::marker(self.scheme, self.context(planned, seed, number)),
             false => Ok(Marker::None),
         };
         let mut markers = self.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
