@@ -8,7 +8,6 @@ mod codel;
 mod droptail;
 mod fq_codel;
 mod ideal;
-mod multi_queue;
 mod ns2;
 mod sfq;
 
@@ -18,9 +17,6 @@ use super::native_part::NativePart;
 pub const NATIVE_PARTS: &[&NativePart] = &[
     &droptail::DROPTAIL,
     &adaptive_red::ARED,
-    &multi_queue::PRIORITY,
-    &multi_queue::PRIORITY_RED,
-    &multi_queue::WRR,
     &codel::CODEL,
     &codel::PIE,
     &fq_codel::FQ_CODEL,

@@ -9,8 +9,9 @@ use super::shape::Shape;
 use super::values::Values;
 use crate::error::{Error, Result, listing, nearest, quote};
 use crate::marker::{Marker, PolicyMarker};
-use crate::queue::{Dropper, Fifo, HostScheduler, Policy as DropPolicy, Queue};
-use mousehole_policy::{Params, Policy, Settings};
+use crate::queue::{Bands, Dropper, Fifo, HostScheduler, Policy as DropPolicy, Queue};
+use crate::rng::{Purpose, Stream};
+use mousehole_policy::{Params, Policy, PolicyKind, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -220,6 +221,11 @@ impl Scheme {
         let queue = self.stages().find(|(_, stage)| stage.part.role() == Role::Queue);
         let (item, stage) = queue.expect("parsing ends in a queue");
         match stage.part {
+            Part::Policy(policy) if policy.kind() == PolicyKind::Queue => {
+                refuse_idle_pushout(&stage.values(item.name))?;
+                let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
+                Ok(Queue::Bands(Box::new(Bands::new(item.params(stage, policy, context)?, hash))))
+            }
             Part::Policy(policy) => {
                 let dropper = Dropper::new(item.params(stage, policy, context)?);
                 Ok(Queue::Fifo(Fifo::new(context.buffer, DropPolicy::Dropper(Box::new(dropper)))))
@@ -303,6 +309,17 @@ impl Item {
             return Ok(item);
         }
         let what = if role == Role::Queue { "queue" } else { "marker" };
+        if Part::find(name).is_some() {
+            let (kind, allowed) = match role {
+                Role::Queue => {
+                    ("is a marker, and a queue goes last", format!("{name}|QUEUE, such as {name}|multi-red"))
+                }
+                Role::Marker => {
+                    ("is a queue, and a marker goes before it", format!("MARKER|{name}, such as sfd|{name}"))
+                }
+            };
+            return Err(Error::faulty("scheme", quote(name), kind, allowed));
+        }
         Err(unknown(name, what, known(|part| part.role() == role)))
     }
 
@@ -462,6 +479,20 @@ pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     match is_taken {
         true => Err(fault(format!("a scheme named {name} exists already; give the header another name"))),
         false => Ok(policy),
+    }
+}
+
+/// Refuses a push-out that was asked for where nothing is shared; a header does not see what was asked for.
+fn refuse_idle_pushout(values: &Values) -> Result<()> {
+    let is_idle = ["shared", "pushout"].iter().all(|name| values.has(name))
+        && !values.flag("shared")
+        && values.flag("pushout")
+        && values.is_given("pushout");
+    match is_idle {
+        true => {
+            Err(values.refuse("pushout", "false, as shared is false: each queue has a buffer of its own"))
+        }
+        false => Ok(()),
     }
 }
 
