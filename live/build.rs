@@ -116,6 +116,8 @@ fn combinations() -> Vec<Combination> {
         let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
         match (policy.kind(), policy.key()) {
             (PolicyKind::Dropper, _) => queues.push(Queue::Dropper(named)),
+            // What leaves next is not decided at this hook.
+            (PolicyKind::Queue, _) => {}
             // Who returns a hint or needs both directions of a connection cannot stand here.
             (PolicyKind::Marker, Key::Connection) => {}
             (PolicyKind::Marker, _) if policy.returns_hint() => {}

@@ -1,7 +1,7 @@
 //! Compiles the description of every policy header, and embeds the headers for users' own policies.
 //!
-//! A header in `include/mousehole` that ends in `MH_MARKER(name, …)` or `MH_DROPPER(name, …)` is a policy. Nothing
-//! else has to be told of it.
+//! A header in `include/mousehole` that ends in `MH_MARKER(name, …)`, `MH_DROPPER(name, …)` or `MH_QUEUE(name, …)` is a
+//! policy. Nothing else has to be told of it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,13 @@ fn main() {
     println!("cargo::rerun-if-changed=src/layout.c");
     println!("cargo::rerun-if-changed=src/virtual_fifo.c");
     println!("cargo::rerun-if-changed=src/full_buffer.c");
+    println!("cargo::rerun-if-changed=src/queue.c");
     let headers = headers(Path::new("include/mousehole"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let registry = out.join("policies.c");
     fs::write(&registry, registry_source(&headers)).expect("OUT_DIR can be written");
     fs::write(out.join("headers.rs"), embedded(&headers)).expect("OUT_DIR can be written");
-    let sources = ["src/layout.c", "src/full_buffer.c", "src/virtual_fifo.c"].map(Path::new);
+    let sources = ["src/layout.c", "src/full_buffer.c", "src/queue.c", "src/virtual_fifo.c"].map(Path::new);
     compile(&[&[registry.as_path()], &sources[..]].concat(), "mousehole_policy");
     // For the tests alone: no program links this library, as nothing else refers to its functions.
     println!("cargo::rerun-if-changed=tests/parts");
@@ -59,7 +60,9 @@ fn headers(folder: &Path) -> Vec<Header> {
 
 /// Returns whether a header describes a policy of its own name.
 fn is_policy(header: &Header) -> bool {
-    ["MH_MARKER", "MH_DROPPER"].iter().any(|kind| header.text.contains(&format!("\n{kind}({},", header.name)))
+    ["MH_MARKER", "MH_DROPPER", "MH_QUEUE"]
+        .iter()
+        .any(|kind| header.text.contains(&format!("\n{kind}({},", header.name)))
 }
 
 /// Returns C source that includes every header with its description and lists the policies.

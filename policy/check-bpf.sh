@@ -22,10 +22,11 @@ for header in include/mousehole/*.h; do
 	$bpf -c "$out/$name.c" -o "$out/$name.o" || fail "$header does not compile for eBPF"
 	$native -c "$out/$name.c" -o "$out/$name.native.o" || fail "$header does not compile natively"
 	dropper=$(grep -c "^MH_DROPPER($name," "$header" || true)
-	if [ "$dropper" = 1 ] || grep -q "^MH_MARKER($name," "$header"; then
+	queue=$(grep -c "^MH_QUEUE($name," "$header" || true)
+	if [ "$dropper" = 1 ] || [ "$queue" = 1 ] || grep -q "^MH_MARKER($name," "$header"; then
 		offered=$(sed -n "s/^MH_\([A-Z_]*\)($name)\$/-DMH_CHECK_HAS_\1/p" "$header")
 		$bpf $offered "-DMH_CHECK_NAME=$name" "-DMH_CHECK_HEADER=\"mousehole/$name.h\"" "-DMH_CHECK_DROPPER=$dropper" \
-			-DMH_CHECK_FLOW_WORDS=1 -DMH_CHECK_STATE_WORDS=1 -c "$calls" -o "$out/$name.calls.o" ||
+			"-DMH_CHECK_QUEUE=$queue" -DMH_CHECK_FLOW_WORDS=1 -DMH_CHECK_STATE_WORDS=1 -c "$calls" -o "$out/$name.calls.o" ||
 			fail "the functions of $header do not compile for eBPF"
 		undefined=$(readelf -sW "$out/$name.calls.o" | awk '$7 == "UND" && $8 != "" { print $8 }')
 		[ -z "$undefined" ] || fail "$header calls $undefined"

@@ -335,7 +335,8 @@ impl Deployment {
             Shaper::Fifo(_) | Shaper::Classes { .. } => self.scheme.clone(),
         };
         let (parts, mut running) = (Scheme::parse(&text)?.parts(), self.params());
-        let policies = parts.into_iter().filter(|(part, _)| matches!(part, Part::Policy(_)));
+        let policies =
+            parts.into_iter().filter(|(part, _)| matches!(part, Part::Policy(_)) && !part.is_scheduler());
         let line = |(part, values): (Part, std::collections::BTreeMap<&str, String>)| {
             let params = running.next();
             let is_count = |name: &str| {

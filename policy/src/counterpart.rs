@@ -16,6 +16,8 @@ pub enum CounterpartKind {
     Qdisc(&'static str, &'static str),
     /// WRED, which routers have for each DSCP.
     Wred,
+    /// Classes, one for each band, each with a drop-tail buffer of its own.
+    Classes,
     /// A firewall's rule that counts the bytes of a connection, up to the parameter of this name.
     Firewall(&'static str),
 }
@@ -35,9 +37,10 @@ impl Counterpart {
             }
             Some(("firewall", name)) if !name.is_empty() => CounterpartKind::Firewall(name),
             None if what == "wred" => CounterpartKind::Wred,
+            None if what == "classes" => CounterpartKind::Classes,
             _ => {
                 return Err(format!(
-                    "must begin with qdisc:KIND,KERNEL, wred or firewall:NAME, not \"{what}\""
+                    "must begin with qdisc:KIND,KERNEL, wred, classes or firewall:NAME, not \"{what}\""
                 ));
             }
         };
@@ -51,7 +54,7 @@ impl Counterpart {
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         let own = match self.kind {
             CounterpartKind::Firewall(name) => Some(name),
-            CounterpartKind::Qdisc(..) | CounterpartKind::Wred => None,
+            CounterpartKind::Qdisc(..) | CounterpartKind::Wred | CounterpartKind::Classes => None,
         };
         own.into_iter().chain(self.requires.iter().map(|(name, _)| *name))
     }
@@ -63,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parse__takes_the_three_kinds() {
+    fn parse__takes_every_kind() {
         assert_eq!(Counterpart::parse(""), Ok(None));
         let kind = |text| Counterpart::parse(text).unwrap().unwrap();
         assert_eq!(kind("qdisc:red,2.2").kind, CounterpartKind::Qdisc("red", "2.2"));
@@ -72,6 +75,7 @@ mod tests {
             (wred.kind, wred.requires),
             (CounterpartKind::Wred, vec![("mode", "total"), ("gentle", "false")])
         );
+        assert_eq!(kind("classes").kind, CounterpartKind::Classes);
         let rule = kind("firewall:th timeout=never");
         assert_eq!(rule.names().collect::<Vec<_>>(), ["th", "timeout"]);
     }

@@ -1,12 +1,14 @@
 //! Mirrors of `policy.h`: a policy's description as C lays it out. A test compares layout and constants with C's.
 
 use crate::base::{Backlog, View};
+use crate::waiting::RawWaiting;
 use std::ffi::{CStr, c_char, c_void};
 
 /// `MH_POLICY_ABI`.
-pub(crate) const ABI: u32 = 3;
+pub(crate) const ABI: u32 = 4;
 pub(crate) const MARKER: u32 = 1;
 pub(crate) const DROPPER: u32 = 2;
+pub(crate) const QUEUE: u32 = 3;
 pub(crate) const PER_CONNECTION: u32 = 1;
 pub(crate) const PER_USER: u32 = 2;
 pub(crate) const RETURNS_HINT: u32 = 1;
@@ -15,6 +17,8 @@ pub(crate) const SEES_FULL_BUFFERS: u32 = 2;
 pub(crate) const AT_EDGE_ONLY: u32 = 4;
 pub(crate) const READS_COLOURS: u32 = 8;
 pub(crate) const READS_HINTS: u32 = 16;
+pub(crate) const READS_FLOWS: u32 = 32;
+pub(crate) const READS_APPLICATIONS: u32 = 64;
 /// `MH_DISCARD`.
 pub(crate) const DISCARD: u32 = 3;
 /// `MH_CLASSES`.
@@ -90,6 +94,9 @@ pub(crate) type ControlFn = unsafe extern "C" fn(*const c_void, *mut c_void, *co
 pub(crate) type ShapeFn =
     unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void, *const View, u64) -> u64;
 pub(crate) type DepartedFn = unsafe extern "C" fn(*const c_void, *mut c_void, u32, *const Backlog, u64);
+pub(crate) type EnqueueFn =
+    unsafe extern "C" fn(*const c_void, *mut c_void, *const RawWaiting, *const View, u32, u64, u32) -> u32;
+pub(crate) type LeaveFn = unsafe extern "C" fn(*const c_void, *mut c_void, *const RawWaiting, u64) -> u32;
 
 /// `struct mh_policy`.
 #[derive(Clone, Copy)]
@@ -128,6 +135,10 @@ pub(crate) struct RawPolicy {
     pub published_bytes: u32,
     pub colours: u32,
     pub install: *const c_char,
+    pub bands: u32,
+    pub enqueue: Option<EnqueueFn>,
+    pub dequeue: Option<LeaveFn>,
+    pub overflow: Option<LeaveFn>,
 }
 
 // SAFETY: a description is constant data and functions that keep no state of their own.
@@ -185,12 +196,13 @@ mod tests {
             layout!(View: ip_bytes, segments, window_hint, colour, flags, application, sequence),
             layout!(Backlog: bytes, idle_since_ns, colour_bytes, packets, colour_packets),
             crate::full_buffer::layout(),
+            crate::waiting::layout(),
             layout!(RawLinkContext: rate_bps, bottleneck_bps, buffer_bytes, buffer_packets, shares, parameters, parameter_count),
             layout!(RawParameter: name, value, meaning, source, choices, least, most, kind, bits, mask, offset, bytes, count, stride),
             layout!(RawPolicy: abi, kind, key, returns, flags, params_bytes, flow_bytes, state_bytes, parameter_count,
                 reading_count, name, summary, source, detail, unread, parameters, readings, setup, draws, mark, drop,
                 expired, flow_end, period, classify, control, shape, departed, restarts, published_offset, published_bytes,
-                colours, install),
+                colours, install, bands, enqueue, dequeue, overflow),
         ]
         .concat();
         assert_eq!(c.iter().map(|&at| at as usize).collect::<Vec<_>>(), rust);
@@ -218,7 +230,7 @@ mod tests {
         let applications =
             [Application::Unknown, Application::Interactive, Application::Web, Application::Bulk];
         let kinds: Vec<u32> = (0..12).collect();
-        let rest = [MARKER, DROPPER, 0, PER_CONNECTION, PER_USER, 0, RETURNS_HINT, LEAST_IS_STRICTEST];
+        let rest = [MARKER, DROPPER, QUEUE, 0, PER_CONNECTION, PER_USER, 0, RETURNS_HINT, LEAST_IS_STRICTEST];
         let rust = [
             &[ABI][..],
             &colours,
@@ -228,7 +240,9 @@ mod tests {
             &applications.map(|application| application as u32),
             &kinds,
             &rest,
-            &[SEES_FULL_BUFFERS, AT_EDGE_ONLY, READS_COLOURS, READS_HINTS, CLASSES as u32],
+            &[SEES_FULL_BUFFERS, AT_EDGE_ONLY, READS_COLOURS, READS_HINTS, READS_FLOWS, READS_APPLICATIONS],
+            &[CLASSES as u32],
+            &crate::waiting::constants(),
         ]
         .concat();
         assert_eq!(c, rust);

@@ -16,13 +16,3 @@ u32 mh_full_buffer_verdict(u32 full, u32 verdict)
 {
 	return mh_verdict_with_buffer(full, verdict);
 }
-
-struct mh_backlog mh_full_buffer_kept(const struct mh_backlog *bands, u32 band)
-{
-	return mh_kept(bands, band);
-}
-
-u32 mh_full_buffer_victim(const struct mh_backlog *bands)
-{
-	return mh_victim(bands);
-}

@@ -1,4 +1,4 @@
-//! `full_buffer.h`: when there is no room for an arrival, and who is dropped then.
+//! `full_buffer.h`: when there is no room for an arrival, and what becomes of it.
 
 use crate::base::{Backlog, Verdict};
 
@@ -15,8 +15,6 @@ unsafe extern "C" {
     safe fn mh_full_buffer_is_full(limit: &Limit, backlog: &Backlog, ip_bytes: u32, segments: u32) -> u32;
     safe fn mh_full_buffer_is_asked(full: u32, sees_full_buffers: u32) -> u32;
     safe fn mh_full_buffer_verdict(full: u32, verdict: u32) -> u32;
-    safe fn mh_full_buffer_kept(bands: &Backlog, band: u32) -> Backlog;
-    safe fn mh_full_buffer_victim(bands: &Backlog) -> u32;
 }
 
 impl Limit {
@@ -37,7 +35,7 @@ impl Limit {
     }
 }
 
-/// What becomes of a packet that finds the buffer full, and of those that wait.
+/// What becomes of a packet that finds the buffer full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FullBuffer;
 
@@ -52,19 +50,6 @@ impl FullBuffer {
     #[inline]
     pub fn verdict(self, verdict: Verdict) -> Verdict {
         Verdict::from_c(mh_full_buffer_verdict(1, verdict as u32))
-    }
-
-    /// Returns what an arrival of `band` cannot push out of a buffer that the colours of `bands` share, best first: the
-    /// packets in its own band and in better ones.
-    #[inline]
-    pub fn kept(self, bands: &Backlog, band: usize) -> Backlog {
-        mh_full_buffer_kept(bands, band as u32)
-    }
-
-    /// Returns the band whose newest packet is pushed out: the worst one that is not empty, 0 if all are.
-    #[inline]
-    pub fn victim(self, bands: &Backlog) -> usize {
-        mh_full_buffer_victim(bands) as usize
     }
 }
 
@@ -101,28 +86,5 @@ mod tests {
         assert_eq!(all.map(|verdict| mh_full_buffer_verdict(0, verdict as u32)), [0, 1, 2, 3]);
         assert_eq!([false, true].map(|sees| FullBuffer.asks(sees)), [false, true]);
         assert_eq!([0, 1].map(|sees| mh_full_buffer_is_asked(0, sees)), [1, 1]);
-    }
-
-    fn bands(packets: [u32; 3]) -> Backlog {
-        let mut bands = Backlog::default();
-        for (colour, count) in Colour::ALL.into_iter().zip(packets) {
-            (0..count).for_each(|_| bands.add(colour, 100 * (colour as u32 + 1)));
-        }
-        bands
-    }
-
-    #[test]
-    fn kept__is_the_arrivals_band_and_better_ones() {
-        let all = bands([4, 2, 1]);
-        assert_eq!(FullBuffer.kept(&all, 2), all);
-        assert_eq!(FullBuffer.kept(&all, 1), bands([4, 2, 0]));
-        assert_eq!(FullBuffer.kept(&all, 0), bands([4, 0, 0]));
-        assert_eq!(FullBuffer.kept(&all, 0).bytes, 400);
-    }
-
-    #[test]
-    fn victim__is_in_the_worst_band_that_is_not_empty() {
-        let victims = [[4, 2, 1], [4, 2, 0], [0, 0, 1], [4, 0, 0], [0, 0, 0]];
-        assert_eq!(victims.map(|packets| FullBuffer.victim(&bands(packets))), [2, 1, 2, 0, 0]);
     }
 }

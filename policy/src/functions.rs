@@ -4,13 +4,14 @@ use crate::base::{Backlog, View};
 use crate::ffi::Counts;
 use crate::params::Params;
 use crate::policy::Policy;
+use crate::queue::{mh_queue_entry_enqueue, mh_queue_entry_leave};
 use std::ffi::c_void;
 
 /// A function that a header may offer and that a packet, a sweep or a departure calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Function {
-    /// `*_packet`; every policy has it.
+    /// `*_packet`; of a queue `*_enqueue`. Every policy has it.
     Packet = 0,
     /// `*_expired`.
     Expired = 1,
@@ -26,11 +27,15 @@ pub enum Function {
     Departed = 6,
     /// `*_restarts`.
     Restarts = 7,
+    /// `*_dequeue`.
+    Dequeue = 8,
+    /// `*_overflow`.
+    Overflow = 9,
 }
 
 impl Function {
     /// All functions, in the order of their numbers.
-    pub const ALL: [Function; 8] = [
+    pub const ALL: [Function; 10] = [
         Function::Packet,
         Function::Expired,
         Function::FlowEnd,
@@ -39,16 +44,21 @@ impl Function {
         Function::Shape,
         Function::Departed,
         Function::Restarts,
+        Function::Dequeue,
+        Function::Overflow,
     ];
 
     /// Returns its name in C, without the policy's.
     pub fn name(self) -> &'static str {
-        ["packet", "expired", "flow_end", "classify", "control", "shape", "departed", "restarts"]
-            [self as usize]
+        [
+            "packet", "expired", "flow_end", "classify", "control", "shape", "departed", "restarts",
+            "dequeue", "overflow",
+        ][self as usize]
     }
 }
 
-/// All arguments of all functions, except parameters and states. A departure's colour is the view's.
+/// All arguments of all functions, except parameters and states. A departure's colour is the view's. A queue holds no
+/// packets here: what waits, in place of a flow's state, changes by the answer (`queue.h`).
 #[derive(Debug, Clone, Copy)]
 pub struct Arguments<'a> {
     /// The packet.
@@ -61,6 +71,8 @@ pub struct Arguments<'a> {
     pub now_ns: u64,
     /// 32 uniform bits.
     pub random: u32,
+    /// 32 uniform bits of the packet's flow.
+    pub hash: u32,
 }
 
 /// The structs of a call, in memory of the caller's.
@@ -102,6 +114,8 @@ impl Policy {
             Function::Shape => raw.shape.is_some(),
             Function::Departed => raw.departed.is_some(),
             Function::Restarts => raw.restarts.is_some(),
+            Function::Dequeue => raw.dequeue.is_some(),
+            Function::Overflow => raw.overflow.is_some(),
         }
     }
 
@@ -133,12 +147,15 @@ impl Policy {
     /// # Safety
     /// The structs have the sizes of [`Policy::sizes`] and are aligned, and the parameters are complete.
     pub unsafe fn call_in(&self, function: Function, memory: Memory, with: Arguments) -> u64 {
-        let Arguments { view, backlog, counts, now_ns, random } = with;
+        let Arguments { view, backlog, counts, now_ns, random, hash } = with;
         let raw = self.raw();
         let Memory { params: p, flow: f, state: s } = memory;
         // SAFETY: the caller vouches for the memory.
         unsafe {
             match function {
+                Function::Packet if raw.enqueue.is_some() => {
+                    mh_queue_entry_enqueue(raw, p, s, f, view, hash, now_ns, random).into()
+                }
                 Function::Packet => match (raw.mark, raw.drop) {
                     (Some(mark), _) => mark(p, f, s, view, now_ns, random).into(),
                     (_, Some(drop)) => drop(p, s, view, backlog, now_ns, random).into(),
@@ -161,6 +178,13 @@ impl Policy {
                     0
                 }
                 Function::Restarts => raw.restarts.map_or(0, |restarts| restarts(p, f, view, now_ns).into()),
+                Function::Dequeue if raw.dequeue.is_some() => {
+                    mh_queue_entry_leave(raw, 0, p, s, f, view, now_ns, random).into()
+                }
+                Function::Overflow if raw.overflow.is_some() => {
+                    mh_queue_entry_leave(raw, 1, p, s, f, view, now_ns, random).into()
+                }
+                Function::Dequeue | Function::Overflow => 0,
             }
         }
     }

@@ -18,6 +18,10 @@ const unsigned int mh_layout[] = {
 
 	sizeof(struct mh_limit), offsetof(struct mh_limit, count), offsetof(struct mh_limit, unit),
 
+	sizeof(struct mh_waiting), offsetof(struct mh_waiting, all), offsetof(struct mh_waiting, band),
+	sizeof(struct mh_band), offsetof(struct mh_band, waiting), offsetof(struct mh_band, head_since_ns),
+	offsetof(struct mh_band, head),
+
 	sizeof(struct mh_link_context), offsetof(struct mh_link_context, rate_bps), offsetof(struct mh_link_context, bottleneck_bps),
 	offsetof(struct mh_link_context, buffer_bytes), offsetof(struct mh_link_context, buffer_packets),
 	offsetof(struct mh_link_context, shares), offsetof(struct mh_link_context, parameters),
@@ -45,6 +49,8 @@ const unsigned int mh_layout[] = {
 	offsetof(struct mh_policy, departed), offsetof(struct mh_policy, restarts),
 	offsetof(struct mh_policy, published_offset), offsetof(struct mh_policy, published_bytes),
 	offsetof(struct mh_policy, colours), offsetof(struct mh_policy, install),
+	offsetof(struct mh_policy, bands), offsetof(struct mh_policy, enqueue), offsetof(struct mh_policy, dequeue),
+	offsetof(struct mh_policy, overflow),
 };
 const unsigned int mh_layout_length = sizeof(mh_layout) / sizeof(mh_layout[0]);
 
@@ -54,7 +60,9 @@ const unsigned int mh_constants[] = {
 	MH_ECT, MH_SYN, MH_RETRANSMISSION, MH_IN_RECOVERY, MH_REVERSE, MH_ACK, MH_DATAGRAM, MH_BYTES, MH_PACKETS,
 	MH_UNKNOWN_APPLICATION, MH_INTERACTIVE, MH_WEB, MH_BULK, MH_TIME, MH_SIZE, MH_THRESHOLD, MH_FRACTION,
 	MH_LENGTH, MH_RATE, MH_COUNT, MH_NUMBER, MH_PERCENT, MH_FLAG, MH_CHOICE, MH_TIMEOUT, MH_MARKER_POLICY,
-	MH_DROPPER_POLICY, MH_PER_FLOW, MH_PER_CONNECTION, MH_PER_USER, MH_COLOUR, MH_HINT, MH_LEAST_IS_STRICTEST,
-	MH_SEES_FULL_BUFFERS, MH_AT_EDGE_ONLY, MH_READS_COLOURS, MH_READS_HINTS, MH_CLASSES,
+	MH_DROPPER_POLICY, MH_QUEUE_POLICY, MH_PER_FLOW, MH_PER_CONNECTION, MH_PER_USER, MH_COLOUR, MH_HINT, MH_LEAST_IS_STRICTEST,
+	MH_SEES_FULL_BUFFERS, MH_AT_EDGE_ONLY, MH_READS_COLOURS, MH_READS_HINTS, MH_READS_FLOWS,
+	MH_READS_APPLICATIONS, MH_CLASSES, MH_MOST_BANDS, MH_BAND, MH_MARKED, MH_DROPPED, MH_HEAD, MH_REFUSED,
+	MH_AGAIN, MH_FITS,
 };
 const unsigned int mh_constants_length = sizeof(mh_constants) / sizeof(mh_constants[0]);

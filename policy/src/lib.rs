@@ -1,4 +1,4 @@
-//! The decisions of Mousehole: which colour a packet gets, and whether a queue takes it.
+//! The decisions of Mousehole: which colour a packet gets, whether a queue takes it, and which packet leaves next.
 //!
 //! Each algorithm is one C header in `include/mousehole/`, which the programs for the kernel compile as well. The
 //! header describes itself (`policy.h`): its functions, its parameters and how they are set up. This crate finds the
@@ -11,6 +11,7 @@
 // What checks users' headers has no other caller.
 #![cfg_attr(not(feature = "native"), allow(dead_code))]
 
+mod bands;
 mod base;
 mod calls;
 mod counterpart;
@@ -29,9 +30,12 @@ mod params;
 mod policy;
 #[cfg(feature = "native")]
 pub mod process;
+mod queue;
 pub mod units;
 mod virtual_fifo;
+mod waiting;
 
+pub use bands::{Bands, Waits};
 pub use base::{Application, Backlog, COLOURS, Colour, NEVER, Verdict, View};
 pub use calls::{Answer, DropFn, MarkFn};
 pub use counterpart::{Counterpart, CounterpartKind};
@@ -48,7 +52,9 @@ pub use own::{begin_faults_with, forget_region, limit_calls, name_region};
 pub use parameter::{Kind, Parameter, ParameterError, Value};
 pub use params::{LinkContext, Params, Settings, State, gather};
 pub use policy::{Key, Origin, Policy, PolicyKind, find, policies};
+pub use queue::QueueFns;
 pub use virtual_fifo::virtual_fifo_params;
+pub use waiting::{Band, MOST_BANDS, Waiting};
 
 /// Runs the README's example as a test.
 #[cfg(doctest)]

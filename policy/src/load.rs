@@ -5,13 +5,14 @@
 
 use crate::base::COLOURS;
 use crate::counterpart::Counterpart;
-use crate::ffi::{ABI, DROPPER, MARKER, RawPolicy, text};
+use crate::ffi::{ABI, DROPPER, MARKER, QUEUE, RawPolicy, text};
 use crate::files;
 use crate::own;
 use crate::parameter::ParameterError;
 use crate::params::{LinkContext, Settings};
 use crate::policy::{Origin, Policy, find, register};
 use crate::process;
+use crate::waiting::MOST_BANDS;
 use libloading::os::unix::{Library, RTLD_LAZY, RTLD_NOW};
 use object::read::elf::{Dyn as _, ElfFile, FileHeader};
 use object::{Architecture, Endianness, Object as _, ObjectSection as _, ObjectSymbol as _};
@@ -89,7 +90,7 @@ fn describe(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError> {
     let raw = unsafe { library.get::<*const RawPolicy>(symbol.as_bytes()) }.map(|symbol| *symbol);
     let raw = raw.map_err(|_| {
         fault(format!(
-            "describes no policy {name}; it must end in MH_MARKER({name}, …) or MH_DROPPER({name}, …)"
+            "describes no policy {name}; it must end in MH_MARKER({name}, …), MH_DROPPER({name}, …) or MH_QUEUE({name}, …)"
         ))
     })?;
     // SAFETY: as above; the description is constant and stays loaded.
@@ -337,13 +338,16 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
     let has_function = match raw.kind {
         MARKER => raw.mark.is_some(),
         DROPPER => raw.drop.is_some(),
+        QUEUE => raw.enqueue.is_some() && raw.dequeue.is_some(),
         _ => false,
     };
     if !has_function {
         return Err(
-            "describes neither a marker nor a dropper; end it with MH_MARKER(…) or MH_DROPPER(…)".into()
+            "describes no marker, dropper or queue; end it with MH_MARKER(…), MH_DROPPER(…) or MH_QUEUE(…)"
+                .into(),
         );
     }
+    check_bands(raw)?;
     if raw.colours as usize > COLOURS {
         return Err(format!("gives {} colours; there are {COLOURS}", raw.colours));
     }
@@ -365,12 +369,31 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
     }
     if raw.params_bytes == 0
         || raw.params_bytes > 1 << 16
-        || raw.flow_bytes > 1 << 16
+        || raw.flow_bytes > if raw.kind == QUEUE { 1 << 17 } else { 1 << 16 }
         || raw.state_bytes > 1 << 24
     {
         return Err("has structs of an unlikely size; parameters have 1 to 65,536 bytes".into());
     }
     Ok(())
+}
+
+/// Checks that a policy has bands and functions of its own kind.
+fn check_bands(raw: &RawPolicy) -> Result<(), String> {
+    let bands = raw.bands as usize;
+    let of_packets = raw.mark.is_some() || raw.drop.is_some();
+    let of_markers = raw.expired.is_some() || raw.control.is_some() || raw.shape.is_some();
+    match raw.kind {
+        QUEUE if bands == 0 || bands > MOST_BANDS => {
+            Err(format!("has {bands} bands; a queue has 1 to {MOST_BANDS}, an element of a map in the kernel for each"))
+        }
+        QUEUE if of_packets || of_markers || raw.departed.is_some() => {
+            Err("is a queue and offers functions of a marker or dropper; a queue has enqueue, dequeue and overflow".into())
+        }
+        MARKER | DROPPER if bands != 0 || raw.enqueue.is_some() || raw.dequeue.is_some() || raw.overflow.is_some() => {
+            Err("offers functions of a queue and is none; end it with MH_QUEUE(…)".into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the table: names, fields inside the struct, and defaults that are allowed.

@@ -26,7 +26,7 @@ struct mousehole_own_call {
 struct mousehole_own {
 	const char *header;
 	struct mousehole_own_call *(*thread)(void); /* of the calling thread */
-	void (*refuse)(u32 answer, u32 most);
+	void (*refuse)(const char *function, u32 answer, u32 most);
 } mousehole_own;
 
 /* Returns the description. The compiler must not see which it is, so that nothing of a call leaves its place. */
@@ -56,7 +56,17 @@ static inline u32 mousehole_own_checked(u32 answer)
 	u32 most = policy->kind == MH_MARKER_POLICY && policy->returns == MH_HINT ? 255 : 3;
 
 	if (answer > most)
-		mousehole_own.refuse(answer, most);
+		mousehole_own.refuse("packet", answer, most);
+	return answer;
+}
+
+/* Checks an answer of a queue that names no band, or one that may name a band with `parts`. */
+static inline u32 mousehole_own_banded(const char *function, u32 answer, u32 alone, u32 parts)
+{
+	u32 bands = mousehole_own_policy()->bands;
+
+	if (!(answer & alone) && ((answer & MH_BAND) >= bands || answer & ~(MH_BAND | parts)))
+		mousehole_own.refuse(function, answer & ~parts, bands - 1);
 	return answer;
 }
 
@@ -135,6 +145,25 @@ void mousehole_own_departed(const void *p, void *s, u32 colour, const struct mh_
 
 	mousehole_own_policy()->departed(p, s, colour, after, now_ns);
 	at->function = 0;
+}
+
+u32 mousehole_own_enqueue(const void *p, void *s, const struct mh_waiting *waiting, const struct mh_view *view, u32 hash,
+			  u64 now_ns, u32 random)
+{
+	MH_OWN_CALL(u32, "enqueue", view, now_ns, enqueue(p, s, waiting, view, hash, now_ns, random));
+	return mousehole_own_banded("enqueue", answer, MH_REFUSED, MH_MARKED);
+}
+
+u32 mousehole_own_dequeue(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
+{
+	MH_OWN_CALL(u32, "dequeue", 0, now_ns, dequeue(p, s, waiting, now_ns));
+	return mousehole_own_banded("dequeue", answer, MH_AGAIN, MH_MARKED | MH_DROPPED);
+}
+
+u32 mousehole_own_overflow(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns)
+{
+	MH_OWN_CALL(u32, "overflow", 0, now_ns, overflow(p, s, waiting, now_ns));
+	return mousehole_own_banded("overflow", answer, MH_FITS, MH_HEAD);
 }
 
 u32 mousehole_own_restarts(const void *p, const void *f, const struct mh_view *view, u64 now_ns)

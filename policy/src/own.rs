@@ -45,7 +45,7 @@ static CALLS: AtomicPtr<Call> = AtomicPtr::new(null_mut());
 pub(crate) struct RawOwn {
     header: *const c_char,
     thread: extern "C" fn() -> *const Call,
-    refuse: extern "C" fn(u32, u32),
+    refuse: extern "C" fn(*const c_char, u32, u32),
 }
 
 thread_local! {
@@ -112,12 +112,13 @@ extern "C" fn thread_record() -> *const Call {
 }
 
 /// Keeps an answer that is out of range, the first of a thread, until the caller asks for it.
-extern "C" fn refuse(answer: u32, most: u32) {
+extern "C" fn refuse(function: *const c_char, answer: u32, most: u32) {
     fault::keep(|| {
         // SAFETY: the record is this thread's.
         let call = unsafe { CURRENT.get().as_ref() }?;
         let mut text = Text::new();
-        let _ = write!(text, "packet returned {answer}; allowed are 0 to {most}");
+        let function = constant(function.cast_mut());
+        let _ = write!(text, "{function} returned {answer}; allowed are 0 to {most}");
         describe(call, &mut text);
         Some(Fault { header: header_of(call).into(), problem: text.as_str().into() })
     });
@@ -141,7 +142,7 @@ pub(crate) fn watched(
     let mut raw = *raw;
     replace!(
         raw, setup, draws, mark, drop, expired, flow_end, period, classify, control, shape, departed,
-        restarts
+        restarts, enqueue, dequeue, overflow
     );
     let printable = header.replace(|letter: char| letter.is_control(), "?");
     let header = CString::new(printable).unwrap_or_default().into_raw();

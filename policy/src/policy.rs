@@ -15,6 +15,8 @@ pub enum PolicyKind {
     Marker,
     /// Whether a queue takes a packet.
     Dropper,
+    /// Which packet leaves next, and who is dropped.
+    Queue,
 }
 
 /// Whose state a marker keeps.
@@ -78,7 +80,11 @@ impl Policy {
 
     /// Returns what it decides.
     pub fn kind(&self) -> PolicyKind {
-        if self.raw.kind == ffi::MARKER { PolicyKind::Marker } else { PolicyKind::Dropper }
+        match self.raw.kind {
+            ffi::MARKER => PolicyKind::Marker,
+            ffi::DROPPER => PolicyKind::Dropper,
+            _ => PolicyKind::Queue,
+        }
     }
 
     /// Returns whose state it keeps, of a marker.
@@ -174,7 +180,7 @@ impl Policy {
         self.raw.flags & ffi::AT_EDGE_ONLY != 0
     }
 
-    /// Returns whether a dropper's verdicts depend on colours.
+    /// Returns whether a dropper's verdicts or a queue's answers depend on colours.
     pub fn reads_colours(&self) -> bool {
         self.raw.flags & ffi::READS_COLOURS != 0
     }
@@ -182,6 +188,21 @@ impl Policy {
     /// Returns whether its colours or verdicts depend on window hints.
     pub fn reads_hints(&self) -> bool {
         self.raw.flags & ffi::READS_HINTS != 0
+    }
+
+    /// Returns whether a queue reads the hash of a packet's flow.
+    pub fn reads_flows(&self) -> bool {
+        self.raw.flags & ffi::READS_FLOWS != 0
+    }
+
+    /// Returns whether a queue's answers depend on the application of a packet.
+    pub fn reads_applications(&self) -> bool {
+        self.raw.flags & ffi::READS_APPLICATIONS != 0
+    }
+
+    /// Returns how many bands a queue has; 0 of the other kinds.
+    pub fn bands(&self) -> usize {
+        self.raw.bands as usize
     }
 
     /// Returns whether a dropper wants to know of departures.

@@ -141,7 +141,7 @@ def parse_buffer(field: str, text: str, rate: str, rtt: str) -> tuple[int | None
     """Returns the packets and the bytes of a buffer: one of both, by its unit."""
 
 def policy_template(kind: str, name: str) -> str:
-    """Returns the header of a policy; `kind` is `marker` or `dropper`."""
+    """Returns the header of a policy; `kind` is `marker`, `dropper` or `queue`."""
 
 def policy_check(target: str, records: int, kernel: bool, seed: int) -> PolicyReport:
     """Checks a header, or a policy known by its name."""

@@ -104,13 +104,14 @@ fn try_all(all: &[Params]) -> Result<()> {
         |params| try_policy(params, TRIAL_SEED).map_err(|fault| Error::file(fault.header, fault.problem));
     all.iter().try_for_each(fault)
 }
-/// Returns the header of a policy; `kind` is `marker` or `dropper`.
+/// Returns the header of a policy; `kind` is `marker`, `dropper` or `queue`.
 #[pyfunction]
 fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
     let made = match kind {
         "marker" => template(TemplateKind::Marker, name),
         "dropper" => template(TemplateKind::Dropper, name),
-        _ => return Err(errors::to_python(py, Error::field("kind", kind, "marker or dropper"))),
+        "queue" => template(TemplateKind::Queue, name),
+        _ => return Err(errors::to_python(py, Error::field("kind", kind, "marker, dropper or queue"))),
     };
     let allowed =
         "a name of lower-case letters, digits and hyphens, a letter first, that no shipped policy has";

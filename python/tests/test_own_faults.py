@@ -51,10 +51,11 @@ def header_with(name: str, does: str, folder: Path, function: str = "packet") ->
     return header
 
 
-def refusal(header: Path) -> str:
+def refusal(header: Path, scheme: str = "") -> str:
     """Returns what `compare` says of a header, without its path."""
+    schemes = scheme or f"{header.stem}|multi-red"
     with pytest.raises(MouseholeError) as refused:
-        mousehole.compare("poisson", policy=str(header), schemes=f"{header.stem}|multi-red", **OPTIONS)  # type: ignore[arg-type]
+        mousehole.compare("poisson", policy=str(header), schemes=schemes, **OPTIONS)  # type: ignore[arg-type]
     assert str(refused.value).startswith(f"{header}: ")
     assert refused.value.file == str(header)
     return refused.value.sentence
@@ -64,6 +65,23 @@ def refusal(header: Path) -> str:
 def test_compare__refuses_a_faulty_packet_function(kind: str, tmp_path: Path) -> None:
     does, words = FAULTS[kind]
     assert words in refusal(header_with(f"own-{kind}", does, tmp_path))
+
+
+QUEUE_FAULTS = {
+    "stall": ("next = MH_RED;", "dequeue stalls: it names no band with a packet in 76 calls while "),
+    "band": ("next = 9;", "dequeue returned 9; allowed are 0 to 2 (call "),
+    "crash": (NULL, "dequeue crashed (SIGSEGV) (call "),
+}
+
+
+@pytest.mark.parametrize("kind", QUEUE_FAULTS)
+def test_compare__refuses_a_faulty_queue(kind: str, tmp_path: Path) -> None:
+    does, words = QUEUE_FAULTS[kind]
+    header = policy.new(f"own-{kind}-queue", kind="queue", folder=tmp_path)
+    text, served = header.read_text(encoding="utf-8"), "\tstate->served[next]++;\n"
+    assert served in text
+    header.write_text(text.replace(served, f"\t{does}\n"), encoding="utf-8")
+    assert words in refusal(header, f"sfd|{header.stem}")
 
 
 @pytest.mark.parametrize(

@@ -22,26 +22,32 @@ def blocks(language: str) -> list[str]:
 
 def test_tutorial__runs_as_it_stands(tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    printed = []
-    for number, command in enumerate(blocks("sh")):
+    printed = {}
+    headers = iter(blocks("c"))
+    for command in blocks("sh"):
         words = shlex.split(command.replace("\\\n", " "))
         assert words[0] == "mousehole"
         done = subprocess.run(
             [*MODULE, *words[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{command}{done.stdout}{done.stderr}"
-        printed.append(done.stdout)
-        if number == 0:  # the page replaces what `policy new` has written
-            assert (tmp_path / "three-levels.h").read_text().count("MH_MARKER(three_levels,") == 1
-            (header,) = blocks("c")
-            (tmp_path / "three-levels.h").write_text(header)
-    assert "second=50kB" in printed[2]
-    found = json.loads((tmp_path / "found.json").read_text())
-    own = [entry for entry in found["manifest"]["schemes"] if "policies" in entry]
-    schemes = [entry["scheme"] for entry in own]
-    assert schemes == ["three-levels(first=3kB)|multi-red", "three-levels|priority"]
+        printed[" ".join(words[1:4])] = done.stdout
+        if words[1:3] == ["policy", "new"]:  # the page replaces what was written
+            name, kind = words[3].replace("-", "_"), words[5].upper()
+            path, header = tmp_path / f"{words[3]}.h", next(headers)
+            assert path.read_text().count(f"MH_{kind}({name},") == header.count(f"MH_{kind}({name},") == 1
+            path.write_text(header)
+    assert "second=50kB" in printed["schemes three-levels --policy"]
+    assert next(headers, None) is None
+    for file, own in (
+        ("found.json", ["three-levels(first=3kB)|multi-red", "three-levels|priority"]),
+        ("least.json", ["least-attained", "least-attained(lowest=15kB)"]),
+    ):
+        found = json.loads((tmp_path / file).read_text())
+        schemes = [entry["scheme"] for entry in found["manifest"]["schemes"] if "policies" in entry]
+        assert schemes == own
     (script,) = blocks("python")
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    python = [sys.executable, "-c", script]
+    done = subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "three-levels|multi-red" in done.stdout

@@ -63,7 +63,7 @@ def test_is_good__can_require_the_kernel() -> None:
 
 
 def test_new__refuses_names_and_kinds(tmp_path: Path) -> None:
-    for name, kind in [("My", "marker"), ("sfd", "marker"), ("mine", "queue")]:
+    for name, kind in [("My", "marker"), ("sfd", "marker"), ("mine", "scheduler")]:
         with pytest.raises(MouseholeError):
             policy.new(name, kind, tmp_path)
     assert not list(tmp_path.iterdir())

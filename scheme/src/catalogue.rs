@@ -47,15 +47,16 @@ impl Part {
     /// Returns the role of the part in a scheme.
     pub fn role(&self) -> Role {
         match self {
-            Part::Policy(policy) if policy.kind() == PolicyKind::Dropper => Role::Queue,
+            Part::Policy(policy) if policy.kind() != PolicyKind::Marker => Role::Queue,
             Part::Policy(_) => Role::Marker,
             Part::Native(native) => native.role,
         }
     }
 
-    /// Returns in which order packets leave it. A policy decides about packets that come and go in order.
+    /// Returns in which order packets leave it. Before a marker or dropper packets come and go in order.
     pub fn order(&self) -> Order {
         match self {
+            Part::Policy(policy) if policy.kind() == PolicyKind::Queue => Order::Several,
             Part::Policy(_) => Order::Fifo,
             Part::Native(native) => native.order,
         }
@@ -74,7 +75,7 @@ impl Part {
         match self {
             Part::Policy(policy) => match policy.counterpart()?.kind {
                 CounterpartKind::Qdisc(kind, kernel) => Some((kind, kernel)),
-                CounterpartKind::Wred | CounterpartKind::Firewall(_) => None,
+                CounterpartKind::Wred | CounterpartKind::Firewall(_) | CounterpartKind::Classes => None,
             },
             Part::Native(native) => native.install.qdisc().map(|qdisc| (qdisc.kind, qdisc.kernel)),
         }
@@ -92,6 +93,16 @@ impl Part {
             },
             Part::Native(native) => native.install.qdisc().map(|qdisc| (qdisc.lines)(values, line)),
         }
+    }
+
+    /// Returns whether classes of HTB, one for each band, do about the same.
+    pub fn has_classes(&self) -> bool {
+        matches!(self, Part::Policy(policy) if policy.counterpart().is_some_and(|one| one.kind == CounterpartKind::Classes))
+    }
+
+    /// Returns whether it is a header that chooses what leaves next.
+    pub fn is_scheduler(&self) -> bool {
+        matches!(self, Part::Policy(policy) if policy.kind() == PolicyKind::Queue)
     }
 
     /// Returns one line for lists, the source, and a few sentences for its page.

@@ -9,7 +9,6 @@ mod codel;
 mod droptail;
 mod fq_codel;
 mod ideal;
-pub mod multi_queue;
 pub mod ns2;
 mod sfq;
 
@@ -19,9 +18,6 @@ use crate::native_part::NativePart;
 pub const NATIVE_PARTS: &[&NativePart] = &[
     &droptail::DROPTAIL,
     &adaptive_red::ARED,
-    &multi_queue::PRIORITY,
-    &multi_queue::PRIORITY_RED,
-    &multi_queue::WRR,
     &codel::CODEL,
     &codel::PIE,
     &fq_codel::FQ_CODEL,

@@ -7,7 +7,7 @@ use crate::link_context::LinkContext;
 use crate::schemes::SCHEMES;
 use crate::shape::Shape;
 use crate::values::Values;
-use mousehole_policy::{Params, Policy, Settings};
+use mousehole_policy::{Params, Policy, PolicyKind, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -231,7 +231,12 @@ impl<'a> Placed<'a> {
     /// [`Error::Field`] when a value does not fit the link.
     pub fn params(&self, context: LinkContext) -> Result<Option<Params>> {
         match self.stage.part {
-            Part::Policy(policy) => self.item.params(self.stage, policy, context).map(Some),
+            Part::Policy(policy) => {
+                if policy.kind() == PolicyKind::Queue {
+                    refuse_idle_pushout(&self.values())?;
+                }
+                self.item.params(self.stage, policy, context).map(Some)
+            }
             Part::Native(_) => Ok(None),
         }
     }
@@ -239,7 +244,7 @@ impl<'a> Placed<'a> {
     /// Refuses values that do not go together, or do not fit a link.
     fn check(&self, context: LinkContext) -> Result<()> {
         match self.stage.part {
-            Part::Policy(policy) => self.item.params(self.stage, policy, context).map(drop),
+            Part::Policy(_) => self.params(context).map(drop),
             Part::Native(part) => (part.check)(&self.values(), context),
         }
     }
@@ -296,6 +301,17 @@ impl Item {
             return Ok(item);
         }
         let what = if role == Role::Queue { "queue" } else { "marker" };
+        if Part::find(name).is_some() {
+            let (kind, allowed) = match role {
+                Role::Queue => {
+                    ("is a marker, and a queue goes last", format!("{name}|QUEUE, such as {name}|multi-red"))
+                }
+                Role::Marker => {
+                    ("is a queue, and a marker goes before it", format!("MARKER|{name}, such as sfd|{name}"))
+                }
+            };
+            return Err(Error::faulty("scheme", quote(name), kind, allowed));
+        }
         Err(unknown(name, what, known(|part| part.role() == role)))
     }
 
@@ -438,6 +454,20 @@ pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     match is_taken {
         true => Err(fault(format!("a scheme named {name} exists already; give the header another name"))),
         false => Ok(policy),
+    }
+}
+
+/// Refuses a push-out that was asked for where nothing is shared; a header does not see what was asked for.
+fn refuse_idle_pushout(values: &Values) -> Result<()> {
+    let is_idle = ["shared", "pushout"].iter().all(|name| values.has(name))
+        && !values.flag("shared")
+        && values.flag("pushout")
+        && values.is_given("pushout");
+    match is_idle {
+        true => {
+            Err(values.refuse("pushout", "false, as shared is false: each queue has a buffer of its own"))
+        }
+        false => Ok(()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Properties of a connection that the network may use in addition to its packets.
 
+use mousehole_policy::Application;
 use serde::{Deserialize, Serialize};
 
 /// The class of application that a connection belongs to.
@@ -17,6 +18,17 @@ pub enum Class {
     Web = 1,
     /// Nobody waits: file transfer, mail, backup.
     Bulk = 2,
+}
+
+impl Class {
+    /// Returns what policies are told of a connection of this class.
+    pub fn application(self) -> Application {
+        match self {
+            Class::Interactive => Application::Interactive,
+            Class::Web => Application::Web,
+            Class::Bulk => Application::Bulk,
+        }
+    }
 }
 
 /// The properties of a connection that markers and queues are notified of when it opens.

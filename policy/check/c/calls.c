@@ -7,14 +7,18 @@
  *   MH_CHECK_HEADER                    the header, as in #include
  *   MH_CHECK_NAME                      the policy's name in C
  *   MH_CHECK_DROPPER                   1 for a dropper, 0 for a marker
+ *   MH_CHECK_QUEUE                     1 for a queue, 0 for the other kinds
  *   MH_CHECK_HAS_EXPIRED, ..           for each function that the policy offers
  *   MH_CHECK_FLOW_WORDS, .._STATE_..   sizes of both states in words of 8 bytes
  * No header of the system is needed.
  */
 
-/* Instead of a description: the type of the parameters. policy.h leaves these two alone. */
+/* Instead of a description: the type of the parameters. policy.h leaves these three alone. */
 #define MH_MARKER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
 #define MH_DROPPER(name_, params_t, ...) typedef struct params_t mh_check_params_##name_;
+#define MH_QUEUE(name_, params_t, state_t, bands_, ...) \
+	typedef struct params_t mh_check_params_##name_;   \
+	enum { mh_check_bands_##name_ = (bands_) };
 
 #include MH_CHECK_HEADER
 #include "record.h"
@@ -24,14 +28,24 @@
 #define MH_CHECK_FUNCTION(function_) MH_CHECK_JOIN3(mh_, MH_CHECK_NAME, function_)
 
 typedef MH_CHECK_JOIN3(mh_check_params_, MH_CHECK_NAME, ) mh_check_params;
+#define MH_CHECK_BANDS MH_CHECK_JOIN3(mh_check_bands_, MH_CHECK_NAME, )
 
 /* Returns what the function of the record returns, or 0 if it returns nothing. */
 static inline __attribute__((always_inline)) u64 mh_check_call(const mh_check_params *params, void *flow, void *state,
 							       const struct mh_check_record *record)
 {
+#if MH_CHECK_QUEUE
+	u32 answer;
+#endif
+
 	switch (record->call) {
 	case MH_CHECK_PACKET:
-#if MH_CHECK_DROPPER
+#if MH_CHECK_QUEUE
+		answer = MH_CHECK_FUNCTION(_enqueue)(params, state, flow, &record->view, record->hash, record->now_ns,
+						     record->random);
+		mh_waiting_after_enqueue(flow, MH_CHECK_BANDS, answer, &record->view, record->now_ns);
+		return answer;
+#elif MH_CHECK_DROPPER
 		return MH_CHECK_FUNCTION(_packet)(params, state, &record->view, &record->backlog, record->now_ns,
 						  record->random);
 #else
@@ -66,6 +80,20 @@ static inline __attribute__((always_inline)) u64 mh_check_call(const mh_check_pa
 	case MH_CHECK_DEPARTED:
 		MH_CHECK_FUNCTION(_departed)(params, state, record->view.colour, &record->backlog, record->now_ns);
 		return 0;
+#endif
+#if MH_CHECK_QUEUE
+	case MH_CHECK_DEQUEUE:
+		if (!((const struct mh_waiting *)flow)->all.packets)
+			return MH_AGAIN;
+		answer = MH_CHECK_FUNCTION(_dequeue)(params, state, flow, record->now_ns);
+		mh_waiting_after_departure(flow, MH_CHECK_BANDS, answer, &record->view, record->now_ns, record->random);
+		return answer;
+#endif
+#ifdef MH_CHECK_HAS_OVERFLOW
+	case MH_CHECK_OVERFLOW:
+		answer = MH_CHECK_FUNCTION(_overflow)(params, state, flow, record->now_ns);
+		mh_waiting_after_departure(flow, MH_CHECK_BANDS, answer, &record->view, record->now_ns, record->random);
+		return answer;
 #endif
 	default:
 		return 0;

@@ -142,7 +142,9 @@ static u64 call_function(struct world *world, const struct mh_check_record *reco
 	calls++;
 	switch (record->call) {
 	case MH_CHECK_PACKET:
-		at_function = "packet";
+		at_function = policy->kind == MH_QUEUE_POLICY ? "enqueue" : "packet";
+		if (policy->kind == MH_QUEUE_POLICY)
+			return mh_queue_enqueue(policy, params, state, flow, view, record->hash, record->now_ns, random);
 		if (policy->kind == MH_MARKER_POLICY)
 			return policy->mark(params, flow, state, view, record->now_ns, random);
 		return policy->drop(params, state, view, world->backlog.bytes, record->now_ns, random);
@@ -165,6 +167,12 @@ static u64 call_function(struct world *world, const struct mh_check_record *reco
 	case MH_CHECK_RESTARTS:
 		at_function = "restarts";
 		return policy->restarts(params, flow, view, record->now_ns);
+	case MH_CHECK_DEQUEUE:
+		at_function = "dequeue";
+		return mh_queue_leave(policy, 0, params, state, flow, view, record->now_ns, record->random);
+	case MH_CHECK_OVERFLOW:
+		at_function = "overflow";
+		return mh_queue_leave(policy, 1, params, state, flow, view, record->now_ns, record->random);
 	default:
 		at_function = "departed";
 		policy->departed(params, state, view->colour, world->backlog.bytes, record->now_ns);
@@ -235,23 +243,33 @@ static void check_parts(const struct world *one, struct world *other, const void
 		fail("reads_part", 0);
 }
 
+/* Returns whether an answer is allowed. */
+static u32 is_allowed(u32 called, u64 outcome)
+{
+	u32 alone = called == MH_CHECK_PACKET ? MH_REFUSED : called == MH_CHECK_DEQUEUE ? MH_AGAIN : MH_FITS;
+
+	if (policy->kind == MH_QUEUE_POLICY)
+		return outcome & alone || (outcome & MH_BAND) < policy->bands;
+	return called != MH_CHECK_PACKET || outcome <= (policy->returns == MH_HINT ? 255 : 3);
+}
+
 /* Plays one record, twice on equal copies, and keeps the state it leaves. */
 static u64 play(struct world *one, struct world *other, const void *params, void *flow, void *state,
 		const struct mh_check_record *record, u32 draws)
 {
-	u64 outcome, again, most = policy->returns == MH_HINT ? 255 : 3;
+	u64 outcome, again;
 	u32 random = draws ? record->random : ~record->random;
 
 	fill(one, params, flow, state, record);
 	outcome = call(one, record, record->random);
 	check_arguments(one, params, record);
-	if (record->call == MH_CHECK_PACKET && outcome > most)
+	if (!is_allowed(record->call, outcome))
 		fail("range", outcome);
 	fill(other, params, flow, state, record);
 	again = call(other, record, random);
 	if (again != outcome || !is_same(one, other))
 		fail(draws ? "differs" : "draws", again);
-	if (policy->flags & MH_LEAST_IS_STRICTEST && record->call == MH_CHECK_PACKET) {
+	if (policy->flags & MH_LEAST_IS_STRICTEST && policy->kind == MH_DROPPER_POLICY && record->call == MH_CHECK_PACKET) {
 		fill(other, params, flow, state, record);
 		again = call(other, record, 0);
 		if ((outcome >= MH_DROP_EARLY && again < MH_DROP_EARLY) ||

@@ -8,6 +8,7 @@
 
 #include "mousehole/policy.h"
 
+/* Of a queue MH_CHECK_PACKET is `enqueue`, and flow 0 is what waits. */
 enum {
 	MH_CHECK_PACKET = 0,
 	MH_CHECK_EXPIRED = 1,
@@ -16,7 +17,9 @@ enum {
 	MH_CHECK_CONTROL = 4,
 	MH_CHECK_SHAPE = 5,
 	MH_CHECK_DEPARTED = 6,
-	MH_CHECK_RESTARTS = 7
+	MH_CHECK_RESTARTS = 7,
+	MH_CHECK_DEQUEUE = 8,
+	MH_CHECK_OVERFLOW = 9
 };
 
 /* How many flows share a state in a case, and how many records a case has. Both are powers of two. */
@@ -28,7 +31,7 @@ struct mh_check_record {
 	u32 random;
 	u32 call; /* MH_CHECK_PACKET, .. */
 	u32 flow; /* 0 .. MH_CHECK_FLOWS - 1 */
-	u32 reserved;
+	u32 hash;
 	u64 now_ns;
 	struct mh_backlog backlog;
 	struct mh_counts counts;

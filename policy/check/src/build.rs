@@ -68,6 +68,7 @@ fn definitions(policy: &Policy, header: &str) -> Vec<String> {
     all.push(format!("-DMH_CHECK_HEADER=\"{header}\""));
     all.push(format!("-DMH_CHECK_NAME={}", policy.c_name()));
     all.push(format!("-DMH_CHECK_DROPPER={}", u32::from(policy.kind() == PolicyKind::Dropper)));
+    all.push(format!("-DMH_CHECK_QUEUE={}", u32::from(policy.kind() == PolicyKind::Queue)));
     all.push(format!("-DMH_CHECK_FLOW_WORDS={}", policy.flow_words().max(1)));
     all.push(format!("-DMH_CHECK_STATE_WORDS={}", policy.state_words().max(1)));
     all

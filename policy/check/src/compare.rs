@@ -95,6 +95,7 @@ fn describe(case: &Case, run: &Run) -> String {
 
 fn outcome_names(policy: &Policy) -> &'static [&'static str] {
     match policy.kind() {
+        PolicyKind::Queue => &["taken", "marked", "refused_early", "refused_forced"],
         PolicyKind::Dropper => &["pass", "mark", "drop_early", "drop_forced"],
         PolicyKind::Marker if policy.returns_hint() => &["hint_below_2", "hint_between", "hint_255"],
         PolicyKind::Marker => &["green", "yellow", "red", "discard"],
@@ -104,6 +105,9 @@ fn outcome_names(policy: &Policy) -> &'static [&'static str] {
 fn index_of(policy: &Policy, outcome: u64) -> usize {
     match outcome {
         hint if policy.returns_hint() => usize::from(hint > 1) + usize::from(hint >= 255),
+        // MH_REFUSED with a verdict, MH_MARKED
+        refused if policy.bands() > 0 && refused & 0x80000 != 0 => (refused & 3) as usize,
+        taken if policy.bands() > 0 => usize::from(taken & 0x10000 != 0),
         other => other.min(3) as usize,
     }
 }

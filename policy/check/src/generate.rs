@@ -176,11 +176,18 @@ impl Generator {
         let style = &chain.style;
         let is_packet = self.functions.is_empty() || random.up_to(7) < style.packets_in_8;
         let call = if is_packet { Function::Packet } else { random.pick(&self.functions) };
-        let flow = if style.one_flow { 0 } else { random.up_to(FLOWS as u64 - 1) as usize };
+        let flow = if style.one_flow || self.policy.bands() > 0 {
+            0
+        } else {
+            random.up_to(FLOWS as u64 - 1) as usize
+        };
         let word = word_of_state(self.policy, &chain.states, flow, random);
         let now_ns = moment(chain, word, random);
         let mut record =
             Record { flow: flow as u32, now_ns, random: random.bits() as u32, ..Record::new(call) };
+        if self.policy.reads_flows() {
+            record.hash = random.bits() as u32;
+        }
         record.view = view(chain, word, random);
         if self.policy.dropper().is_some() {
             record.backlog = backlog(chain, word, now_ns, random);
@@ -213,8 +220,8 @@ impl Generator {
             Function::Shape => random.pick(&[Now, Size]),
             Function::Departed => random.pick(&[Now, Packets]),
             Function::Control => random.pick(&[Now, Count(0), Count(1), Count(2), Count(3)]),
-            Function::Expired | Function::Restarts => Now,
-            Function::FlowEnd | Function::Classify => return None,
+            Function::Expired | Function::Restarts | Function::Dequeue => Now,
+            Function::FlowEnd | Function::Classify | Function::Overflow => return None,
         })
     }
 

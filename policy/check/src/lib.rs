@@ -27,6 +27,7 @@ mod sensitivity;
 mod source;
 mod template;
 mod trial;
+mod work;
 
 pub use report::{Check, KernelFigures, Report, SensitivityFigures, Verdict};
 pub use template::{TemplateKind, template};
@@ -141,6 +142,7 @@ fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options
         let mut generator = Generator::new(policy, options.seed);
         let drawn: Vec<record::Case> = (0..native).map(|_| generator.case()).collect();
         sandbox.play_again(&drawn)?;
+        work::play(policy, options.seed)?;
         Ok(sandbox.bare)
     });
     let records = (blind as u64 + native) * RECORDS as u64;

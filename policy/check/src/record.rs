@@ -15,7 +15,7 @@ pub(crate) struct Record {
     pub random: u32,
     pub call: Function,
     pub flow: u32,
-    pub reserved: u32,
+    pub hash: u32,
     pub now_ns: u64,
     pub backlog: Backlog,
     pub counts: Counts,
@@ -32,7 +32,7 @@ impl Record {
             random: 0,
             call,
             flow: 0,
-            reserved: 0,
+            hash: 0,
             now_ns: 0,
             backlog: Backlog::default(),
             counts: Counts::default(),
@@ -51,6 +51,7 @@ impl Record {
             counts: &self.counts,
             now_ns: self.now_ns,
             random: self.random,
+            hash: self.hash,
         };
         policy.call(self.call, params, flow, state, with)
     }

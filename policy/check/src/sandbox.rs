@@ -174,6 +174,10 @@ impl<'a> Sandbox<'a> {
             "range" if self.policy.returns_hint() => {
                 format!("{at} returns {value}; allowed: a hint from 0 to 255")
             }
+            "range" if self.policy.bands() > 0 => {
+                let most = self.policy.bands() - 1;
+                format!("{at} returns {value}; allowed: a band from 0 to {most}, and what queue.h lists")
+            }
             "range" if self.policy.marker().is_some() => format!(
                 "{at} returns {value}; allowed: MH_GREEN (0), MH_YELLOW (1), MH_RED (2) or MH_DISCARD (3)"
             ),

@@ -7,6 +7,8 @@ pub enum TemplateKind {
     Marker,
     /// Whether a queue takes a packet.
     Dropper,
+    /// Which packet leaves next, and who is dropped.
+    Queue,
 }
 
 /// The name in the templates: in C, in capital letters, and with hyphens.
@@ -31,6 +33,7 @@ pub fn template(kind: TemplateKind, name: &str) -> Result<String, String> {
     let text = match kind {
         TemplateKind::Marker => include_str!("../../templates/marker.h"),
         TemplateKind::Dropper => include_str!("../../templates/dropper.h"),
+        TemplateKind::Queue => include_str!("../../templates/queue.h"),
     };
     let [plain, capital, hyphened] = NAMES;
     Ok(text
@@ -46,7 +49,7 @@ mod tests {
 
     #[test]
     fn template__has_the_name_everywhere() {
-        for kind in [TemplateKind::Marker, TemplateKind::Dropper] {
+        for kind in [TemplateKind::Marker, TemplateKind::Dropper, TemplateKind::Queue] {
             let text = template(kind, "my-own2").unwrap();
             assert!(text.contains("(my_own2,") && text.contains("MY_OWN2_H"), "{text}");
             assert!(!text.to_lowercase().contains("placeholder"), "{text}");

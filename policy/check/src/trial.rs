@@ -47,7 +47,7 @@ fn play_case(params: &Params, case: u64, seed: u64) -> Result<(), Fault> {
         now_ns = record.now_ns.max(now_ns);
         record.now_ns = now_ns;
         record.view.ip_bytes = record.view.ip_bytes.clamp(SIZES.0, SIZES.1);
-        let group = if case % 4 < 2 { 0 } else { index / 8 };
+        let group = if case % 4 < 2 || policy.bands() > 0 { 0 } else { index / 8 };
         let flow = &mut flows[(record.flow as usize + FLOWS * group) % MANY_FLOWS];
         world.flow.bytes().copy_from_slice(flow);
         world.play(record)?;
@@ -115,8 +115,8 @@ impl World<'_> {
     }
 
     fn call(&self, function: Function, record: &Record) -> u64 {
-        let Record { view, backlog, counts, now_ns, random, .. } = record;
-        let with = Arguments { view, backlog, counts, now_ns: *now_ns, random: *random };
+        let Record { view, backlog, counts, now_ns, random, hash, .. } = record;
+        let with = Arguments { view, backlog, counts, now_ns: *now_ns, random: *random, hash: *hash };
         let memory =
             Memory { params: self.params.pointer(), flow: self.flow.pointer(), state: self.state.pointer() };
         // SAFETY: the structs have the policy's sizes and are aligned; the parameters are complete.

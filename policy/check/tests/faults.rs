@@ -31,6 +31,14 @@ fn check_changed(name: &str, from: &str, to: &str) -> Report {
     check(&folder.write(name, &text.replacen(from, to, 1)), &FEW).unwrap()
 }
 
+/// Checks the queue's template, changed in one place.
+fn check_changed_queue(name: &str, from: &str, to: &str) -> Report {
+    let folder = Folder::new();
+    let text = template(TemplateKind::Queue, name).unwrap();
+    assert!(text.contains(from), "{from} is not in the template");
+    check(&folder.write(name, &text.replacen(from, to, 1)), &FEW).unwrap()
+}
+
 /// Asserts that a check fails with this in its sentences.
 #[track_caller]
 fn refused(report: &Report, name: &str, with: &str) {
@@ -45,7 +53,8 @@ const RETURN: &str = "\tif (flow->packets <= params->green)\n";
 #[test]
 fn templates__pass() {
     let folder = Folder::new();
-    for (kind, name) in [(TemplateKind::Marker, "first-marker"), (TemplateKind::Dropper, "first-dropper")] {
+    let all = [TemplateKind::Marker, TemplateKind::Dropper, TemplateKind::Queue];
+    for (kind, name) in all.into_iter().zip(["first-marker", "first-dropper", "first-queue"]) {
         let report = check(&folder.write(name, &template(kind, name).unwrap()), &FEW).unwrap();
         assert!(report.is_good() && report.sha256.is_some(), "{report}");
         assert_eq!(report.policy, name);
@@ -53,6 +62,40 @@ fn templates__pass() {
         assert_eq!((verdict("rules"), verdict("kernel")), (Verdict::Passed, Verdict::NotRun));
         assert_ne!(verdict("random records"), Verdict::NotRun);
     }
+}
+
+const SERVED: &str = "\tstate->served[next]++;\n";
+
+#[test]
+fn stall__is_refused() {
+    // Red alone is served, whether or not it waits.
+    let report = check_changed_queue("is-red", SERVED, "\tnext = MH_RED;\n\tstate->served[next]++;\n");
+    refused(&report, "random records", "dequeue stalls: it names no band with a packet in 76 calls while");
+    let report =
+        check_changed_queue("never", SERVED, "\tif (waiting->all.packets < 5)\n\t\treturn MH_AGAIN;\n");
+    refused(&report, "random records", "a queue sends while packets wait");
+}
+
+#[test]
+fn band_that_is_not_there__is_refused() {
+    let report = check_changed_queue("fourth", SERVED, "\tnext += now_ns % 7 == 0 ? 3 : 0;\n");
+    refused(&report, "random records", "allowed: a band from 0 to 2, and what queue.h lists");
+    let report = check_changed_queue(
+        "fifth",
+        "\treturn band;\n}\n\n/*\n * Returns the band whose newest",
+        "\treturn band + 4;\n}\n\n/*\n * Returns the band whose newest",
+    );
+    refused(&report, "random records", "enqueue (record ");
+}
+
+#[test]
+fn overflow__of_an_empty_band_is_refused() {
+    let report = check_changed_queue(
+        "hollow",
+        "\twhile (band && !waiting->band[band].waiting.packets)\n\t\tband--;\n",
+        "",
+    );
+    refused(&report, "random records", "overflow names band 2, which is empty, while ");
 }
 
 #[test]

@@ -140,20 +140,27 @@ MH_FN void mh_multi_red_departed(const struct mh_multi_red_params *params, struc
 
 #define MH_MULTI_RED_FIELD(field_) MH_FIELDS(mh_multi_red_params, level, field_, MH_COLOURS)
 
-/* The line of one colour. */
-#define MH_MULTI_RED_LINE(index_, colour_, min_, max_)                                                               \
-	{ MH_FIELD(mh_multi_red_params, level[index_].min_q32), .kind = MH_LENGTH, .name = colour_ "_min",           \
+/* The line of one colour, in an array `level` of a struct. */
+#define MH_MULTI_RED_LINE(params_t_, index_, colour_, min_, max_)                                                    \
+	{ MH_FIELD(params_t_, level[index_].min_q32), .kind = MH_LENGTH, .name = colour_ "_min",                     \
 	  .value = min_, .least = 0, .most = 1048575,                                                                \
 	  .meaning = colour_ ": average queue where early drops begin",                                              \
 	  .source = "ours, as Noureddine & Tobagi's lost Figure 4 staggers them" },                                  \
-	{ MH_FIELD(mh_multi_red_params, level[index_].max_q32), .kind = MH_LENGTH, .name = colour_ "_max",           \
+	{ MH_FIELD(params_t_, level[index_].max_q32), .kind = MH_LENGTH, .name = colour_ "_max",                     \
 	  .value = max_, .least = 0, .most = 1048576,                                                                \
 	  .meaning = colour_ ": average queue where every packet is dropped, or where the gentle part begins",       \
 	  .source = "ours, as Noureddine & Tobagi's lost Figure 4 staggers them" },                                  \
-	{ MH_FIELD(mh_multi_red_params, level[index_].max_p_q32), .kind = MH_FRACTION, .name = colour_ "_maxp",      \
+	{ MH_FIELD(params_t_, level[index_].max_p_q32), .kind = MH_FRACTION, .name = colour_ "_maxp",                \
 	  .value = "0.1", .least = MH_RED_LEAST_MAX_P, .most = 1,                                                    \
 	  .meaning = colour_ ": drop probability just below " colour_ "_max",                                        \
 	  .source = "Noureddine & Tobagi, section IV.A" }
+
+/* The lines of all colours, and what they share. `FIELD` locates a field in each of them. */
+#define MH_MULTI_RED_LINES(params_t_, FIELD)                                                                         \
+	MH_MULTI_RED_LINE(params_t_, 0, "green", "70%", "100%"),                                                     \
+	MH_MULTI_RED_LINE(params_t_, 1, "yellow", "40%", "70%"),                                                     \
+	MH_MULTI_RED_LINE(params_t_, 2, "red", "20%", "40%"),                                                        \
+	MH_RED_COMMON(FIELD, "0.02", "false", "false", "packets", "1000B", "SFD Table 1")
 
 static const struct mh_parameter mh_multi_red_parameters[] = {
 	{ MH_FIELD(mh_multi_red_params, colours), .kind = MH_COUNT, .name = "colours", .value = "3", .least = 1,
@@ -163,22 +170,26 @@ static const struct mh_parameter mh_multi_red_parameters[] = {
 	  .choices = "coupled decoupled total", .value = "coupled",
 	  .meaning = "a colour's average counts its own packets (decoupled), also better ones (coupled), or all (total)",
 	  .source = "Clark & Fang 1998, section III" },
-	MH_MULTI_RED_LINE(0, "green", "70%", "100%"),
-	MH_MULTI_RED_LINE(1, "yellow", "40%", "70%"),
-	MH_MULTI_RED_LINE(2, "red", "20%", "40%"),
-	MH_RED_COMMON(MH_MULTI_RED_FIELD, "0.02", "false", "false", "packets", "1000B", "SFD Table 1"),
+	MH_MULTI_RED_LINES(mh_multi_red_params, MH_MULTI_RED_FIELD),
 };
 
-static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_link_context *link)
+/* Computes what depends on the lines of so many colours. */
+static inline struct mh_fault mh_multi_red_setup_lines(struct mh_red_params *level, u32 colours,
+						       const struct mh_link_context *link)
 {
 	static const struct mh_red_names names[MH_COLOURS] = { MH_RED_NAMES("green_"), MH_RED_NAMES("yellow_"),
 							       MH_RED_NAMES("red_") };
 	struct mh_fault fault = MH_NO_FAULT;
 	u32 index;
 
-	for (index = 0; index < params->colours && !fault.parameter; index++)
-		fault = mh_red_setup_line(&params->level[index], link, &names[index]);
+	for (index = 0; index < colours && !fault.parameter; index++)
+		fault = mh_red_setup_line(&level[index], link, &names[index]);
 	return fault;
+}
+
+static inline struct mh_fault mh_multi_red_setup(struct mh_multi_red_params *params, const struct mh_link_context *link)
+{
+	return mh_multi_red_setup_lines(params->level, params->colours, link);
 }
 
 static inline double mh_multi_red_green_packets(const void *params, const void *state)

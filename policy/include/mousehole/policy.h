@@ -8,7 +8,7 @@
  * description come the command line's parser and its errors, the documentation, the JSON manifest, the random
  * parameters of the tests and the test programs for the kernel. Nothing about a policy is written elsewhere.
  *
- * A policy is of one of two kinds. Its functions are named after it; `name` stands for the header's name.
+ * A policy is of one of three kinds. Its functions are named after it; `name` stands for the header's name.
  *
  *   marker   gives a packet a colour, before it reaches a queue:
  *     u32 mh_name_packet(const params *, flow *, state *, const struct mh_view *, u64 now_ns, u32 random)
@@ -20,12 +20,19 @@
  *                        u64 now_ns, u32 random)
  *       Returns MH_PASS, MH_MARK, MH_DROP_EARLY or MH_DROP_FORCED.
  *
- * Both may offer, each named by its macro:
+ *   queue    chooses the band that a packet waits in and the band that sends next; queue.h says what it answers:
+ *     u32 mh_name_enqueue(const params *, state *, const struct mh_waiting *, const struct mh_view *, u32 hash,
+ *                         u64 now_ns, u32 random)
+ *       Returns the band of an arrival, or refuses it. `hash` are 32 uniform bits of the packet's flow.
+ *     u32 mh_name_dequeue(const params *, state *, const struct mh_waiting *, u64 now_ns)
+ *       Returns the band whose head leaves or is dropped. Called only while packets wait.
+ *
+ * All may offer, each named by its macro:
  *   MH_SETUP(name)     struct mh_fault mh_name_setup(params *, const struct mh_link_context *)
  *     Computes what depends on other parameters, on the link's rate or on its buffer. User space calls it once,
  *     after the table has been applied. Returns MH_NO_FAULT, or the parameter at fault and what is allowed.
  *   MH_DRAWS(name)     u32 mh_name_draws(const params *)
- *     Returns whether `packet` reads `random` with these parameters. Without it the caller always draws.
+ *     Returns whether `packet`, or `enqueue`, reads `random` with these parameters. Without it the caller always draws.
  *   A marker may offer:
  *   MH_EXPIRED(name)   u32 mh_name_expired(const params *, const flow *, u64 now_ns)
  *     Returns whether the flow's state may be forgotten. The caller sweeps its table.
@@ -52,6 +59,9 @@
  *     waiting. The caller may call it for each departure, or once for each colour of which packets departed since the
  *     last arrival, in the order of these times, with what waits after all of them; where `after` holds packets of
  *     the colour, `now_ns` may then be later, up to the arrival. The policy's decisions must be the same.
+ *   A queue may offer:
+ *   MH_OVERFLOW(name)  u32 mh_name_overflow(const params *, state *, const struct mh_waiting *, u64 now_ns)
+ *     Returns MH_FITS, or the band that loses a packet. Without it a packet that was taken stays.
  *
  * Packets and slow steps. `packet`, `shape` and `departed` run for every packet, in the kernel. `expired`, `flow_end`,
  * `classify` and `control` are slow steps, which an agent in user space takes on its own copy of the state while the
@@ -74,6 +84,7 @@
 #define MOUSEHOLE_POLICY_H
 
 #include "base.h"
+#include "queue.h"
 
 /* A marker's answer in addition to the colours: the packet is dropped. */
 enum { MH_DISCARD = 3 };
@@ -89,7 +100,7 @@ struct mh_counts {
 #include <stddef.h>
 
 /* Changes with the layout of the structs below. */
-#define MH_POLICY_ABI 3
+#define MH_POLICY_ABI 4
 
 /* What a parameter's text may be, and the format of the field that it sets. */
 enum mh_kind {
@@ -147,7 +158,7 @@ struct mh_reading {
 	double (*value)(const void *params, const void *state);
 };
 
-enum mh_policy_kind { MH_MARKER_POLICY = 1, MH_DROPPER_POLICY = 2 };
+enum mh_policy_kind { MH_MARKER_POLICY = 1, MH_DROPPER_POLICY = 2, MH_QUEUE_POLICY = 3 };
 
 /* Whose state a marker's `flow` is. */
 enum mh_key {
@@ -164,8 +175,10 @@ enum {
 				    * with 0 leaves the same state with any value */
 	MH_SEES_FULL_BUFFERS = 2,  /* dropper: it is asked, and its average moves, also when the buffer is full */
 	MH_AT_EDGE_ONLY = 4,       /* marker: it acts at the network's edge, not in hosts, even where hosts mark */
-	MH_READS_COLOURS = 8,      /* dropper: its verdict depends on the packet's colour */
-	MH_READS_HINTS = 16        /* its colour or verdict depends on the packet's window hint */
+	MH_READS_COLOURS = 8,      /* dropper, queue: its answer depends on the packet's colour */
+	MH_READS_HINTS = 16,       /* its colour or verdict depends on the packet's window hint */
+	MH_READS_FLOWS = 32,       /* queue: `enqueue` reads the hash of the packet's flow */
+	MH_READS_APPLICATIONS = 64 /* queue: its answer depends on the packet's application */
 };
 
 /* A policy as user space sees it. Functions are null where the policy does not offer them. */
@@ -175,7 +188,7 @@ struct mh_policy {
 	u32 key;  /* enum mh_key, of a marker */
 	u32 returns;
 	u32 flags;
-	u32 params_bytes, flow_bytes, state_bytes;
+	u32 params_bytes, flow_bytes, state_bytes; /* of a queue, what waits takes the place of a flow's state */
 	u32 parameter_count, reading_count;
 	const char *name;    /* of the header, words joined by `_` */
 	const char *summary; /* one line for lists */
@@ -202,7 +215,13 @@ struct mh_policy {
 	const char *install; /* what else than our own program does the same: `WHAT name=value …`, where each parameter
 			      * named must have that value. WHAT is `qdisc:KIND,KERNEL`, a queue discipline of Linux and
 			      * the oldest kernel that has it; `wred`, which a router has for each DSCP; `firewall:NAME`, a rule that counts the bytes of a
-			      * connection up to the parameter NAME. Null for nothing. */
+			      * connection up to the parameter NAME; `classes`, one for each band, each with a buffer of its
+			      * own. Null for nothing. */
+	u32 bands;           /* of a queue */
+	u32 (*enqueue)(const void *params, void *state, const struct mh_waiting *waiting, const struct mh_view *view,
+		       u32 hash, u64 now_ns, u32 random);
+	u32 (*dequeue)(const void *params, void *state, const struct mh_waiting *waiting, u64 now_ns);
+	u32 (*overflow)(const void *params, void *state, const struct mh_waiting *waiting, u64 now_ns);
 };
 
 #define MH_NO_FAULT ((struct mh_fault){ 0, 0 })
@@ -262,6 +281,41 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 	return 0;
 }
 
+/* Returns the limit of the link's buffer. */
+static inline struct mh_limit mh_link_limit(const struct mh_link_context *link)
+{
+	struct mh_limit limit = { link->buffer_bytes, MH_BYTES, 0 };
+
+	if (link->buffer_packets) {
+		limit.count = link->buffer_packets;
+		limit.unit = MH_PACKETS;
+	}
+	return limit;
+}
+
+/* Calls a function of a queue for a check, which holds no packets: what waits changes as the answer says. */
+static inline u32 mh_queue_enqueue(const struct mh_policy *policy, const void *params, void *state,
+				   struct mh_waiting *waiting, const struct mh_view *view, u32 hash, u64 now_ns, u32 random)
+{
+	u32 answer = policy->enqueue(params, state, waiting, view, hash, now_ns, random);
+
+	mh_waiting_after_enqueue(waiting, policy->bands, answer, view, now_ns);
+	return answer;
+}
+
+static inline u32 mh_queue_leave(const struct mh_policy *policy, u32 overflows, const void *params, void *state,
+				 struct mh_waiting *waiting, const struct mh_view *view, u64 now_ns, u32 random)
+{
+	u32 answer;
+
+	if (!overflows && !waiting->all.packets)
+		return MH_AGAIN;
+	answer = overflows ? policy->overflow(params, state, waiting, now_ns) :
+			     policy->dequeue(params, state, waiting, now_ns);
+	mh_waiting_after_departure(waiting, policy->bands, answer, view, now_ns, random);
+	return answer;
+}
+
 #define MH_SETUP(name_) \
 	static struct mh_fault mh_##name_##_setup_entry(void *p, const struct mh_link_context *link) \
 	{ return mh_##name_##_setup(p, link); }
@@ -292,6 +346,10 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 						const struct mh_backlog *after, u64 now_ns) \
 	{ mh_##name_##_departed(p, s, colour, after, now_ns); }
 
+#define MH_OVERFLOW(name_) \
+	static u32 mh_##name_##_overflow_entry(const void *p, void *s, const struct mh_waiting *waiting, u64 now_ns) \
+	{ return mh_##name_##_overflow(p, s, waiting, now_ns); }
+
 /* Names an optional function in a description: `MH_OFFERS(sfd, expired)`. */
 #define MH_OFFERS(name_, function_) .function_ = mh_##name_##_##function_##_entry
 
@@ -321,6 +379,26 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 		.drop = mh_##name_##_entry, __VA_ARGS__                                                      \
 	};
 
+/* Describes a queue of so many bands. */
+#define MH_QUEUE(name_, params_t, state_t, bands_, ...)                                                      \
+	static u32 mh_##name_##_entry(const void *p, void *s, const struct mh_waiting *waiting,              \
+				      const struct mh_view *view, u32 hash, u64 now_ns, u32 random)          \
+	{                                                                                                    \
+		return mh_##name_##_enqueue(p, s, waiting, view, hash, now_ns, random);                      \
+	}                                                                                                    \
+	static u32 mh_##name_##_dequeue_entry(const void *p, void *s, const struct mh_waiting *waiting,      \
+					      u64 now_ns)                                                    \
+	{                                                                                                    \
+		return mh_##name_##_dequeue(p, s, waiting, now_ns);                                          \
+	}                                                                                                    \
+	const struct mh_policy mh_policy_##name_ = {                                                         \
+		.abi = MH_POLICY_ABI, .kind = MH_QUEUE_POLICY, .name = #name_,                               \
+		.params_bytes = sizeof(struct params_t), .bands = (bands_),                                  \
+		.flow_bytes = sizeof(struct mh_waiting) + (bands_) * sizeof(struct mh_band),                 \
+		.state_bytes = MH_STATE_BYTES(state_t), .enqueue = mh_##name_##_entry,                       \
+		.dequeue = mh_##name_##_dequeue_entry, __VA_ARGS__                                           \
+	};
+
 #else
 
 #define MH_SETUP(name_)
@@ -333,9 +411,11 @@ static inline u32 mh_is_share(const struct mh_link_context *link, const char *na
 #define MH_CONTROL(name_)
 #define MH_SHAPE(name_)
 #define MH_DEPARTED(name_)
+#define MH_OVERFLOW(name_)
 #ifndef MH_MARKER /* the programs of the kernel check take the type of the parameters from these */
 #define MH_MARKER(name_, params_t, flow_t, state_t, ...)
 #define MH_DROPPER(name_, params_t, state_t, ...)
+#define MH_QUEUE(name_, params_t, state_t, bands_, ...)
 #endif
 
 #endif

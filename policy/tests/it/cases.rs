@@ -2,7 +2,7 @@
 
 use crate::common::cases::{Case, Step, pairs, read};
 use crate::common::{Dropper, Marker, reading, shipped};
-use mousehole_policy::{Answer, NEVER, Params, Policy, PolicyKind, State, Verdict};
+use mousehole_policy::{Answer, Bands, NEVER, Params, Policy, PolicyKind, State, Verdict, View, Waits};
 use std::collections::{BTreeSet, HashMap};
 
 #[test]
@@ -14,6 +14,7 @@ fn every_policy__passes_its_cases() {
             match policy.kind() {
                 PolicyKind::Marker => play_marker(case, params(policy, case)),
                 PolicyKind::Dropper => play_dropper(case, params(policy, case)),
+                PolicyKind::Queue => play_queue(case, params(policy, case)),
             }
         }
     }
@@ -136,6 +137,60 @@ fn play_dropper(case: &Case, params: Params) {
             other => panic!("{}: unknown step {other}", step.line),
         }
     }
+}
+
+/// A packet of a case: its view.
+struct Packet(View);
+
+impl Waits for Packet {
+    fn view(&self) -> View {
+        self.0
+    }
+
+    fn mark(&mut self) {}
+}
+
+fn play_queue(case: &Case, params: Params) {
+    let mut bands = Bands::new(params);
+    for step in &case.steps {
+        let mut dropped = Vec::new();
+        match step.verb.as_str() {
+            "packet" => {
+                step.allow(VIEW);
+                let (view, now_ns, mut refused) = (step.view(), step.now_ns(), None);
+                let taken =
+                    bands.enqueue(Packet(view), &view, (0, step.random()), now_ns, |packet, verdict| {
+                        refused = Some(verdict);
+                        dropped.push((packet.0.colour as u32).to_string());
+                    });
+                let got = taken.map_or_else(|| word(refused.unwrap()).to_string(), banded);
+                let pushed = taken.is_some() && !dropped.is_empty();
+                let pushed = if pushed { format!(" drops {}", dropped.join(",")) } else { String::new() };
+                assert_step(case, step, &(got + &pushed));
+            }
+            "leave" => {
+                step.allow(&["at"]);
+                let left = bands.dequeue(step.now_ns(), |packet, _| {
+                    dropped.push((packet.0.colour as u32).to_string());
+                });
+                let got = left.map_or("nothing".to_string(), |(_, _, band)| band.to_string());
+                assert_step(case, step, &got);
+            }
+            "reading" => {
+                let names = bands.policy().readings();
+                for (name, value) in pairs(&step.expected, &step.line) {
+                    let at = names.iter().position(|one| *one == name).expect("a reading");
+                    assert_eq!(bands.readings()[at].to_string(), value, "{}: {name}", step.line);
+                }
+            }
+            other => panic!("{}: unknown step {other}", step.line),
+        }
+    }
+    assert_eq!(mousehole_policy::take_fault(), None, "{}", case.title);
+}
+
+fn banded((band, marked): (usize, bool)) -> String {
+    format!("{band}{}", if marked { " mark" } else { "" })
 }
 
 fn word(verdict: Verdict) -> &'static str {

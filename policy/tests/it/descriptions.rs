@@ -11,7 +11,7 @@ fn policies__are_found_by_the_build() {
     let headers = std::fs::read_dir("include/mousehole").unwrap();
     let described = headers.filter(|entry| {
         let text = std::fs::read_to_string(entry.as_ref().unwrap().path()).unwrap();
-        text.contains("\nMH_MARKER(") || text.contains("\nMH_DROPPER(")
+        ["MARKER", "DROPPER", "QUEUE"].iter().any(|kind| text.contains(&format!("\nMH_{kind}(")))
     });
     assert_eq!(shipped().len(), described.count());
     assert!(shipped().iter().any(|policy| policy.kind() == PolicyKind::Dropper));
@@ -82,6 +82,7 @@ fn policies__say_what_their_headers_say() {
         ("excess", "flow expires"),
         ("multi-red", "flow colours departures"),
         ("policer", "user edge shapes"),
+        ("priority", "flow colours"),
         ("red", "flow strict full"),
         ("rio-ps", "flow expires adapts"),
         ("sfd", "flow expires"),
@@ -317,7 +318,7 @@ fn functions__are_offered_in_consistent_pairs() {
 
 #[test]
 fn counterparts__are_what_the_headers_say() {
-    use mousehole_policy::CounterpartKind::{Firewall, Qdisc, Wred};
+    use mousehole_policy::CounterpartKind::{Classes, Firewall, Qdisc, Wred};
     let found: Vec<_> = shipped()
         .into_iter()
         .filter_map(|policy| policy.counterpart().map(|one| (policy.name(), one.kind, one.requires)))
@@ -327,10 +328,12 @@ fn counterparts__are_what_the_headers_say() {
         ("demotion", Firewall("first"), vec![("second", "4294967295B"), ("timeout", "never")]),
         ("red", Qdisc("red", "2.2"), vec![]),
         ("multi-red", Wred, vec![("mode", "total"), ("gentle", "false")]),
+        ("priority", Classes, vec![]),
+        ("priority-red", Classes, vec![]),
     ] {
         assert!(found.contains(&expected), "{expected:?} in {found:?}");
     }
-    assert_eq!(found.len(), 4);
+    assert_eq!(found.len(), 6);
     let colours = |name| mousehole_policy::find(name).unwrap().colours();
     assert_eq!(["sfd", "excess", "rio-ps", "demotion", "lfp"].map(colours), [2, 3, 2, 3, 3]);
 }

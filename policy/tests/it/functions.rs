@@ -16,6 +16,7 @@ fn call__returns_what_the_typed_functions_return() {
         counts: &Counts::default(),
         now_ns: 5,
         random: 0,
+        hash: 0,
     };
     let colours = [0, 1, 2].map(|_| sfd.call(Function::Packet, &params, &mut flow, &mut state, with));
     assert_eq!(colours, [0, 0, 1]);
@@ -33,7 +34,8 @@ fn call__returns_a_droppers_verdict() {
     let (view, counts) = (View::new(1500), Counts::default());
     for (packets, verdict) in [(0, Verdict::Pass), (10, Verdict::Forced)] {
         let backlog = Backlog::new(packets, 1500 * u64::from(packets), NEVER);
-        let with = Arguments { view: &view, backlog: &backlog, counts: &counts, now_ns: 5, random: 0 };
+        let with =
+            Arguments { view: &view, backlog: &backlog, counts: &counts, now_ns: 5, random: 0, hash: 0 };
         let called = red.call(Function::Packet, &params, &mut red.new_flow(), &mut red.new_state(), with);
         assert_eq!(called, verdict as u64);
         let typed = red.dropper().unwrap().call(&params, &mut red.new_state(), &view, &backlog, 5, 0);
@@ -59,7 +61,14 @@ fn call__control_returns_one_for_a_step() {
     let (mut flow, mut state) = (rio_ps.new_flow(), rio_ps.new_state());
     let (view, backlog) = (View::new(1500), Backlog::default());
     let mut control = |flows, now_ns| {
-        let with = Arguments { view: &view, backlog: &backlog, counts: &Counts { flows }, now_ns, random: 0 };
+        let with = Arguments {
+            view: &view,
+            backlog: &backlog,
+            counts: &Counts { flows },
+            now_ns,
+            random: 0,
+            hash: 0,
+        };
         rio_ps.call(Function::Control, &params, &mut flow, &mut state, with)
     };
     assert_eq!(control([5, 1, 0, 0], 1), 1);

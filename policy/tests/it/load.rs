@@ -239,15 +239,73 @@ fn fault__name_of_a_shipped_policy() {
 
 #[test]
 fn fault__described_under_another_name() {
-    let expected = "describes no policy one; it must end in MH_MARKER(one, …) or MH_DROPPER(one, …)";
+    let expected =
+        "describes no policy one; it must end in MH_MARKER(one, …), MH_DROPPER(one, …) or MH_QUEUE(one, …)";
     assert_sentence(&problem("one.h", &marker("other", &limit("other", "1B"))), expected);
 }
 
 #[test]
 fn fault__no_description() {
-    let expected =
-        "describes no policy nothing; it must end in MH_MARKER(nothing, …) or MH_DROPPER(nothing, …)";
+    let expected = "describes no policy nothing; it must end in MH_MARKER(nothing, …), MH_DROPPER(nothing, …) or \
+                    MH_QUEUE(nothing, …)";
     assert_sentence(&problem("nothing.h", "#include \"mousehole/policy.h\"\n"), expected);
+}
+
+/// Returns a queue of so many bands that serves the first, and further fields of its description.
+fn queue(name: &str, bands: usize, more: &str) -> String {
+    r#"#include "mousehole/policy.h"
+
+struct mh_NAME_params {
+	struct mh_limit limit;
+};
+
+MH_FN u32 mh_NAME_enqueue(const struct mh_NAME_params *params, struct mh_none *state, const struct mh_waiting *waiting,
+			  const struct mh_view *view, u32 hash, u64 now_ns, u32 random)
+{
+	return params->limit.count + view->colour + hash + now_ns + random ? 0 : waiting->all.packets + state->unused;
+}
+
+MH_FN u32 mh_NAME_dequeue(const struct mh_NAME_params *params, struct mh_none *state, const struct mh_waiting *waiting,
+			  u64 now_ns)
+{
+	return params->limit.count + now_ns ? 0 : waiting->all.packets + state->unused;
+}
+
+MH_QUEUE(NAME, mh_NAME_params, mh_none, BANDS, .summary = "one band", .source = "ours", MORE)
+"#
+    .replace("BANDS", &bands.to_string())
+    .replace("MORE", more)
+    .replace("NAME", name)
+}
+
+#[test]
+fn load__takes_a_queue_of_as_many_bands_as_the_kernel() {
+    let policy = Header::new("widest.h", &queue("widest", 1024, ".colours = 3")).load();
+    assert_eq!((policy.kind(), policy.bands()), (PolicyKind::Queue, 1024));
+    assert!(policy.queue().is_some() && policy.marker().is_none() && policy.dropper().is_none());
+}
+
+#[test]
+fn fault__bands_beyond_what_the_kernel_takes() {
+    for bands in [0, 1025] {
+        let expected =
+            format!("has {bands} bands; a queue has 1 to 1024, an element of a map in the kernel for each");
+        assert_sentence(&problem("too-wide.h", &queue("too_wide", bands, ".colours = 3")), &expected);
+    }
+}
+
+#[test]
+fn fault__one_kind_under_anothers_name() {
+    let of_queue =
+        "is a queue and offers functions of a marker or dropper; a queue has enqueue, dequeue and overflow";
+    let text = queue("two_kinds", 1, ".expired = (u32 (*)(const void *, const void *, u64))(void *)16");
+    assert_sentence(&problem("two-kinds.h", &text), of_queue);
+    let of_others = "offers functions of a queue and is none; end it with MH_QUEUE(…)";
+    let text = marker("no_queue", &limit("no_queue", "1B"));
+    let text = text
+        .replace("MH_OFFERS(NAME, setup)", "")
+        .replace("MH_TABLE_OF(no_queue)", ".bands = 3, MH_TABLE_OF(no_queue)");
+    assert_sentence(&problem("no-queue.h", &text), of_others);
 }
 
 #[test]
@@ -431,7 +489,7 @@ MH_CONTROL(adrift)
 fn fault__made_for_another_version_of_the_description() {
     let text = marker("stale", &limit("stale", "1B"))
         .replace("MH_SETUP(stale)", "#undef MH_POLICY_ABI\n#define MH_POLICY_ABI 99\nMH_SETUP(stale)");
-    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 3");
+    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 4");
 }
 
 #[test]
@@ -441,7 +499,7 @@ fn fault__what_installs_it_is_not_understood() {
         (".install = \"firewall:bytes\"", "install names bytes, which is no parameter of its"),
         (
             ".install = \"red\"",
-            "install must begin with qdisc:KIND,KERNEL, wred or firewall:NAME, not \"red\"",
+            "install must begin with qdisc:KIND,KERNEL, wred, classes or firewall:NAME, not \"red\"",
         ),
         (".colours = 4", "gives 4 colours; there are 3"),
     ] {

@@ -11,11 +11,11 @@ RECORDS = 1 << 20
 """Records that `check` plays in the kernel by default: about a million."""
 
 
-def new(name: str, kind: Literal["marker", "dropper"] = "marker", folder: str | Path = ".") -> Path:
+def new(name: str, kind: Literal["marker", "dropper", "queue"] = "marker", folder: str | Path = ".") -> Path:
     """Writes a commented header that works, and returns its path, `folder`/`name`.h.
 
-    `kind` is "marker" or "dropper". Raises `MouseholeError` for a name or kind that is not allowed, and for a
-    file that exists already: nothing is overwritten.
+    `kind` is "marker", "dropper" or "queue". Raises `MouseholeError` for a name or kind that is not
+    allowed, and for a file that exists already: nothing is overwritten.
     """
     text = _engine.policy_template(kind, name)
     path = Path(folder) / f"{name}.h"

@@ -18,10 +18,10 @@ app = command_app(no_args_is_help=True)
 @app.command("new", cls=CliCommand)
 def new_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the policy, such as my-marker.")],
-    kind: Annotated[str, typer.Option(metavar="marker|dropper", help="What it decides.")] = "marker",
+    kind: Annotated[str, typer.Option(metavar="marker|dropper|queue", help="What it decides.")] = "marker",
 ) -> None:
     """Writes NAME.h into this folder: a commented, working policy to start from."""
-    print(policy.new(name, cast("Literal['marker', 'dropper']", kind)))  # the engine checks it
+    print(policy.new(name, cast("Literal['marker', 'dropper', 'queue']", kind)))  # the engine checks it
 
 
 @app.command("check", cls=CliCommand)

@@ -50,9 +50,6 @@ pub enum Install {
     Qdisc(Qdisc),
     /// The FIFO that `mousehole-live up` decides; without a marker, a queue discipline of Linux.
     Fifo(Qdisc),
-    /// Classes of HTB, one for each colour, which `mousehole-live up` makes. The function returns how they differ from
-    /// the part with these values; nothing if they do not.
-    Classes(fn(&Values) -> Option<&'static str>),
     /// Nothing. The reason completes "it …".
     Nothing(&'static str),
     /// Nothing, and no real packets can pass it either. The reason completes "it …".
@@ -81,7 +78,7 @@ impl Install {
     pub fn qdisc(&self) -> Option<&Qdisc> {
         match self {
             Install::Qdisc(qdisc) | Install::Fifo(qdisc) => Some(qdisc),
-            Install::Classes(_) | Install::Nothing(_) | Install::Simulated(_) => None,
+            Install::Nothing(_) | Install::Simulated(_) => None,
         }
     }
 }

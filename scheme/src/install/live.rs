@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 /// The least that `mousehole-live up --overhead` takes on Ethernet, which is also its default there.
 const LINK_HEADER: u32 = 14;
 
+/// Why a queue header that no classes stand for is not installed; completes "it …".
+pub const NOTHING_SCHEDULES: &str = "chooses what leaves next, for which nothing here makes classes";
+
 /// Where the markers of a scheme run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Markers {
@@ -81,14 +84,20 @@ pub fn place_queue(
     has_marker: bool,
     line: &Line,
 ) -> std::result::Result<LiveQueue, String> {
-    let Part::Native(NativePart { name, install, .. }) = part else {
-        return refuse_cells(part.name(), line).map(|()| LiveQueue::Dropper);
-    };
+    let name = part.name();
     let values = Values::new(name, part.parameters(), values);
     refuse_idle_classes(part, &values, has_marker)?;
+    if part.has_classes() {
+        return refuse_cells(name, line).map(|()| LiveQueue::Classes(values.count("colours")));
+    }
+    if part.is_scheduler() {
+        return Err(format!("the queue {name} exists in the simulator only, since it {NOTHING_SCHEDULES}"));
+    }
+    let Part::Native(NativePart { install, .. }) = part else {
+        return refuse_cells(name, line).map(|()| LiveQueue::Dropper);
+    };
     match install {
         Install::Fifo(_) => refuse_cells(name, line).map(|()| LiveQueue::DropTail),
-        Install::Classes(_) => refuse_cells(name, line).map(|()| LiveQueue::Classes(values.count("colours"))),
         Install::Qdisc(qdisc) => Err(match (qdisc.lines)(&values, line) {
             Ok(_) => format!(
                 "the queue {name} cannot be decided by a program before a FIFO; install it with `tc qdisc replace dev … \
@@ -119,13 +128,14 @@ fn refuse_cells(queue: &str, line: &Line) -> std::result::Result<(), String> {
 /// # Errors
 /// That sentence.
 pub fn refuse_idle_classes(part: Part, values: &Values, has_marker: bool) -> std::result::Result<(), String> {
-    let Part::Native(NativePart { name, install, .. }) = part else { return Ok(()) };
-    match install {
-        Install::Classes(_) | Install::Qdisc(_) if part.reads_colours(values) && !has_marker => Err(format!(
+    let is_qdisc = matches!(part, Part::Native(NativePart { install: Install::Qdisc(_), .. }));
+    match (part.has_classes() || is_qdisc) && part.reads_colours(values) && !has_marker {
+        true => Err(format!(
             "the queue {name} has a class for each colour and nothing gives colours; a queue of classes needs a marker \
-             before it, such as lfp or rio-ps|{name}"
+             before it, such as lfp or rio-ps|{name}",
+            name = part.name()
         )),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::catalogue::{Part, Role};
 use crate::scheme::Scheme;
 use crate::values::Values;
 pub use line::{Install, Line, Qdisc};
+use live::NOTHING_SCHEDULES;
 pub use live::{LiveCommand, LiveQueue, Markers, Verb, place_markers, place_queue, refuse_shares_of_a_rate};
 pub use wred::WredProfile;
 use wred::{LOWER_EFFORT, Texts};
@@ -103,14 +104,8 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
             Ok(Installation::of_live(command, vec![remark]))
         }
         (_, Ok(_)) => {
-            let differs = match queue {
-                Part::Native(part) => match part.install {
-                    Install::Classes(differs) => differs(&view),
-                    _ => None,
-                },
-                Part::Policy(_) => None,
-            };
-            let remark = differs.map(|words| format!("# not quite as it was simulated: {words}"));
+            let remark =
+                classes_differ(queue, &view).map(|words| format!("# not quite as it was simulated: {words}"));
             let least = line.wire.layer.filter(|layer| layer.mpu > 0).map(|layer| {
                 format!(
                     "# on the link a packet takes at least {} bytes, which mousehole-live does not count",
@@ -120,6 +115,19 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
             let command = LiveCommand::of_scheme(Verb::Up, scheme, line);
             Ok(Installation::of_live(command, remark.into_iter().chain(least).collect()))
         }
+    }
+}
+
+/// Returns how classes of HTB differ from a queue with these values; nothing if they do not.
+fn classes_differ(queue: Part, values: &Values) -> Option<&'static str> {
+    let has_red = values.has("wq");
+    match (queue.has_classes() && values.flag("shared"), queue.has_classes() && has_red) {
+        (true, true) => Some(
+            "each class drops what does not fit a buffer of its own: no RED, and nothing is shared or pushed out",
+        ),
+        (true, false) => Some("each class has a buffer of its own, so nothing is shared or pushed out"),
+        (false, true) => Some("each class drops what does not fit its buffer: no RED"),
+        (false, false) => None,
     }
 }
 
@@ -207,6 +215,9 @@ pub fn describe(part: Part) -> String {
     let qdisc = part.qdisc().map(|(kind, kernel)| format!("`tc qdisc … {kind}`, Linux {kernel} or later"));
     match part {
         Part::Policy(policy) if policy.reads_hints() => own("host"),
+        Part::Policy(_) if part.is_scheduler() && !part.has_classes() => {
+            format!("nothing: it {NOTHING_SCHEDULES}")
+        }
         Part::Policy(_) if part.role() == Role::Queue => {
             qdisc.into_iter().chain([own("up")]).collect::<Vec<_>>().join("; ")
         }
@@ -216,7 +227,6 @@ pub fn describe(part: Part) -> String {
         },
         Part::Native(native) => match native.install {
             Install::Nothing(reason) | Install::Simulated(reason) => format!("nothing: it {reason}"),
-            Install::Classes(_) => own("up"),
             Install::Fifo(_) => qdisc.into_iter().chain([own("up")]).collect::<Vec<_>>().join("; "),
             Install::Qdisc(_) => qdisc.unwrap_or_default(),
         },

@@ -1,7 +1,7 @@
 //! The host of any marker policy: it keeps the table of flows, sweeps it, and takes the policy's slow step.
 
 use super::table::{Table, grown};
-use crate::flow::{Class, Flow};
+use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream};
 use crate::series::Series;
@@ -59,11 +59,7 @@ impl PolicyMarker {
     /// Notes that a new connection uses `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.table.open(slot, flow);
-        *grown(&mut self.applications, slot) = match flow.class {
-            Class::Interactive => Application::Interactive,
-            Class::Web => Application::Web,
-            Class::Bulk => Application::Bulk,
-        };
+        *grown(&mut self.applications, slot) = flow.class.application();
     }
 
     /// Returns when [`PolicyMarker::control`] is to be called next, if ever.

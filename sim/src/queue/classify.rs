@@ -26,11 +26,6 @@ impl Classifier {
         Classifier { by, classes: Vec::new() }
     }
 
-    /// Returns whether it needs the classes of connections, so that `open` must be called for every new one.
-    pub fn is_flow_aware(&self) -> bool {
-        self.by == ClassifyBy::Class
-    }
-
     /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.by == ClassifyBy::Class {

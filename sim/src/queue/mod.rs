@@ -9,6 +9,7 @@
 
 pub mod ack_filter;
 pub mod adaptive_red;
+pub mod bands;
 pub mod cake;
 mod classify;
 mod cobalt;
@@ -25,13 +26,11 @@ pub mod ns2_rio;
 mod outcome;
 mod packet_fifo;
 pub mod pie;
-pub mod priority;
 mod red_line;
 pub mod sfq;
 pub mod srpt;
 mod tin;
 pub mod unshared;
-pub mod wrr;
 
 use crate::flow::Flow;
 use crate::packet::Packet;
@@ -39,6 +38,7 @@ use crate::rng::Stream;
 use crate::series::Series;
 use crate::units::Time;
 pub use adaptive_red::AdaptiveRed;
+pub use bands::Bands;
 pub use cake::Cake;
 pub use classify::ClassifyBy;
 pub use codel::Codel;
@@ -51,12 +51,10 @@ pub use ns2_red::Ns2Red;
 pub use ns2_rio::Ns2Rio;
 pub use outcome::{Dequeued, Dropped};
 pub use pie::Pie;
-pub use priority::Priority;
 pub use red_line::RedLine;
 pub use sfq::Sfq;
 pub use srpt::Srpt;
 pub use unshared::Unshared;
-pub use wrr::Wrr;
 
 /// Every queue discipline.
 pub enum Queue {
@@ -72,10 +70,8 @@ pub enum Queue {
     Pie(Box<Pie>),
     /// Shaper, tins, host and flow fairness over COBALT.
     Cake(Box<Cake>),
-    /// Strict priority over FIFOs by colour.
-    Priority(Box<Priority>),
-    /// FIFOs that share the link by weight.
-    Wrr(Box<Wrr>),
+    /// A policy header's bands: strict priority, weighted shares, a user's own.
+    Bands(Box<Bands>),
     /// Ideals: the flow with the fewest remaining segments, or the least served one, first.
     Srpt(Box<Srpt>),
     /// A sending host's scheduler and shaper.
@@ -91,25 +87,25 @@ impl Queue {
             Queue::FqCodel(fair) => fair.open(slot, flow),
             Queue::Sfq(fair) => fair.open(slot, flow),
             Queue::Cake(cake) => cake.open(slot, flow),
-            Queue::Wrr(wrr) => wrr.open(slot, flow),
+            Queue::Bands(bands) => bands.open(slot, flow),
             Queue::Srpt(srpt) => srpt.open(slot, flow),
             Queue::HostScheduler(host) => host.open(slot, flow),
             Queue::Unshared(links) => links.open(slot),
-            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => {}
+            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) => {}
         }
     }
 
     /// Returns whether it keeps state per connection, so that `open` must be called for every new one.
     pub fn is_flow_aware(&self) -> bool {
         match self {
-            Queue::Wrr(wrr) => wrr.is_flow_aware(),
+            Queue::Bands(bands) => bands.is_flow_aware(),
             Queue::Srpt(srpt) => srpt.is_flow_aware(),
             Queue::FqCodel(_)
             | Queue::Sfq(_)
             | Queue::Cake(_)
             | Queue::HostScheduler(_)
             | Queue::Unshared(_) => true,
-            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) | Queue::Priority(_) => false,
+            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) => false,
         }
     }
 
@@ -122,8 +118,7 @@ impl Queue {
             | Queue::Codel(_)
             | Queue::Pie(_)
             | Queue::Cake(_)
-            | Queue::Priority(_)
-            | Queue::Wrr(_)
+            | Queue::Bands(_)
             | Queue::Srpt(_)
             | Queue::HostScheduler(_)
             | Queue::Unshared(_) => Vec::new(),
@@ -139,8 +134,7 @@ impl Queue {
             Queue::Codel(codel) => codel.enqueue(packet, now, drops),
             Queue::Pie(pie) => pie.enqueue(packet, now, rng, drops),
             Queue::Cake(cake) => cake.enqueue(packet, now, drops),
-            Queue::Priority(priority) => priority.enqueue(packet, now, rng, drops),
-            Queue::Wrr(wrr) => wrr.enqueue(packet, now, rng, drops),
+            Queue::Bands(bands) => bands.enqueue(packet, now, rng, drops),
             Queue::Srpt(srpt) => srpt.enqueue(packet, now, drops),
             Queue::HostScheduler(host) => host.enqueue(packet, now, drops),
             Queue::Unshared(_) => unreachable!("a link that nobody shares has no queue"),
@@ -156,8 +150,7 @@ impl Queue {
             Queue::Codel(codel) => codel.dequeue(now, drops),
             Queue::Pie(pie) => pie.dequeue(now),
             Queue::Cake(cake) => cake.dequeue(now, drops),
-            Queue::Priority(priority) => priority.dequeue(now),
-            Queue::Wrr(wrr) => wrr.dequeue(now),
+            Queue::Bands(bands) => bands.dequeue(now, drops),
             Queue::Srpt(srpt) => srpt.dequeue(),
             Queue::HostScheduler(host) => host.dequeue(now),
             Queue::Unshared(_) => Dequeued::Empty,
@@ -181,8 +174,7 @@ impl Queue {
             Queue::Codel(codel) => codel.backlog(),
             Queue::Pie(pie) => pie.backlog(),
             Queue::Cake(cake) => cake.backlog(),
-            Queue::Priority(priority) => priority.backlog(now),
-            Queue::Wrr(wrr) => wrr.backlog(now),
+            Queue::Bands(bands) => bands.backlog(),
             Queue::Srpt(srpt) => srpt.backlog(),
             Queue::HostScheduler(host) => host.backlog(),
             Queue::Unshared(_) => (0, 0),

@@ -6,14 +6,14 @@ mod codel;
 mod droptail;
 mod fq_codel;
 mod ideal;
-mod multi_queue;
 mod ns2;
 mod sfq;
 
 use super::{LinkContext, Part, Role, Scheme};
 use crate::error::Result;
 use crate::marker::{Marker, PolicyMarker};
-use crate::queue::{Dropper, Fifo, HostScheduler, Policy, Queue};
+use crate::queue::{Bands, Dropper, Fifo, HostScheduler, Policy, Queue};
+use crate::rng::{Purpose, Stream};
 use mousehole_policy::Params;
 use mousehole_scheme::scheme::Placed;
 
@@ -34,6 +34,10 @@ pub fn queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
     let placed = scheme.placed().find(|one| one.part().role() == Role::Queue);
     let placed = placed.expect("parsing ends in a queue");
     match placed.params(context)? {
+        Some(params) if placed.part().is_scheduler() => {
+            let hash = Stream::new(context.seed, Purpose::Hash, context.link).draw_at(0);
+            Ok(Queue::Bands(Box::new(Bands::new(params, hash))))
+        }
         Some(params) => {
             Ok(Queue::Fifo(Fifo::new(context.buffer, Policy::Dropper(Box::new(Dropper::new(params))))))
         }
@@ -81,9 +85,6 @@ fn native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
     Ok(match placed.part().name() {
         "droptail" => droptail::droptail(values, context),
         "ared" => adaptive_red::ared(values, context)?,
-        "priority" => multi_queue::priority(values, context),
-        "priority-red" => multi_queue::priority_red(values, context)?,
-        "wrr" => multi_queue::wrr(values, context),
         "codel" => codel::codel(values),
         "pie" => codel::pie(values),
         "fq-codel" => fq_codel::fq_codel(values, context),

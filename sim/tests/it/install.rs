@@ -156,7 +156,7 @@ fn nothing__has_its_reason() {
         ),
         (
             "wrr",
-            "the queue wrr exists in the simulator only, since it shares the link by application, for which nothing here makes classes",
+            "the queue wrr exists in the simulator only, since it chooses what leaves next, for which nothing here makes classes",
         ),
         ("ns2-sfd", "the marker ns2-sfd exists in the simulator only"),
         (

@@ -45,14 +45,18 @@ fn cake(limit: Buffer, change: impl Fn(&mut queue::cake::Params)) -> Queue {
     Queue::Cake(Box::new(Cake::new(params, 5)))
 }
 
-fn priority(children: Vec<(Buffer, Policy)>, shared: Option<Buffer>, push_out: bool) -> Queue {
-    Queue::Priority(Box::new(Priority::new(queue::priority::Params { children, shared, push_out })))
+/// Returns a queue of the catalogue with settings.
+fn bands(text: &str, limit: Buffer) -> Queue {
+    let context =
+        LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, ..LinkContext::EXAMPLE };
+    Scheme::parse(text)
+        .and_then(|scheme| build::queue(&scheme, context))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn wrr(by: ClassifyBy, limit: Buffer) -> Queue {
-    let child = |weight, policy| queue::wrr::Child { weight, limit, policy };
-    let children = vec![child(1.0, Policy::DropTail), child(3.0, red_policy()), child(0.5, Policy::DropTail)];
-    Queue::Wrr(Box::new(Wrr::new(queue::wrr::Params { by, children })))
+fn reds(settings: &str, limit: Buffer) -> Queue {
+    let lines = ["green", "yellow", "red"].map(|colour| format!("{colour}_min=3,{colour}_max=9"));
+    bands(&format!("priority-red({},wq=0.05,ecn=true,{settings})", lines.join(",")), limit)
 }
 
 fn host(limit: Buffer) -> Queue {
@@ -75,10 +79,8 @@ fn from_catalogue(part: Part, limit: Buffer) -> (String, Queue, Claims) {
     };
     let has_limit = part.parameters().iter().any(|one| one.name == "limit");
     let text = if has_limit { own_limit } else { part.name().to_string() };
+    let queue = bands(&text, limit);
     let scheme = Scheme::parse(&text).unwrap_or_else(|error| panic!("{error}"));
-    let context =
-        LinkContext { rate: RATE, bottleneck: RATE, buffer: limit, seed: 5, ..LinkContext::EXAMPLE };
-    let queue = build::queue(&scheme, context).unwrap_or_else(|error| panic!("{error}"));
     let (_, values) = scheme.parts().pop().expect("it is one part");
     let claims = match (part.order(), part.reads_colours(&Values::new("", part.parameters(), &values))) {
         (Order::Fifo, _) => FIFO,
@@ -103,7 +105,6 @@ fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ecn: true,
     };
     let srpt = |rank| Queue::Srpt(Box::new(Srpt::new(srpt::Params { rank, limit })));
-    let reds = || vec![(limit, red_policy()), (limit, red_policy()), (limit, Policy::DropTail)];
     vec![
         ("droptail", Queue::Fifo(Fifo::new(limit, Policy::DropTail)), FIFO),
         ("red", Queue::Fifo(Fifo::new(limit, red_policy())), FIFO),
@@ -115,11 +116,11 @@ fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ("cake", cake(limit, |_| {}), FLOWS),
         ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), FLOWS),
         ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),
-        ("pq", priority(reds(), None, false), MANY),
-        ("pq-shared", priority(reds(), Some(limit), false), MANY),
-        ("pq-push-out", priority(reds(), Some(limit), true), MANY),
-        ("wrr", wrr(ClassifyBy::Class, limit), FLOWS),
-        ("wrr-colour", wrr(ClassifyBy::Colour, limit), MANY),
+        ("pq", reds("shared=false", limit), MANY),
+        ("pq-shared", reds("pushout=false", limit), MANY),
+        ("pq-push-out", reds("pushout=true", limit), MANY),
+        ("pq-two", bands("priority(colours=2,pushout=false)", limit), MANY),
+        ("wrr", bands("wrr(weight=99.9)", limit), FLOWS),
         ("srpt", srpt(srpt::Rank::Remaining), FLOWS),
         ("host", host(limit), SHAPED),
         ("las", srpt(srpt::Rank::Attained), FLOWS),

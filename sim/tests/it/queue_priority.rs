@@ -1,34 +1,47 @@
 //! Strict priority: order, own and shared limits, push-out, children that are REDs.
 use crate::common::hop::{Hop, coloured, packet};
 use crate::common::params;
+use mousehole_policy::{LinkContext, Params, find};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::Colour;
-use mousehole_sim::queue::priority::Params;
-use mousehole_sim::queue::{Dropper, Fifo, Policy, Priority, Queue};
+use mousehole_sim::queue::{Bands, Dropper, Fifo, Policy, Queue};
 use mousehole_sim::rng::{Purpose, Stream};
 use mousehole_sim::units::{Buffer, Rate, Time};
 use proptest::prelude::*;
 
 const RATE: Rate = Rate(8_000_000);
 
-fn hop(children: Vec<(Buffer, Policy)>, shared: Option<Buffer>) -> Hop {
-    hop_with(Params { children, shared, push_out: false })
+/// Returns a queue header's bands on a link with this buffer.
+fn bands(policy: &str, given: &[(&str, &str)], buffer: Buffer) -> Bands {
+    let (buffer_packets, buffer_bytes) = match buffer {
+        Buffer::Packets(packets) => (packets.into(), 0),
+        Buffer::Bytes(bytes) => (0, bytes),
+    };
+    let context =
+        LinkContext { rate_bps: RATE.0 as f64, buffer_packets, buffer_bytes, ..LinkContext::EXAMPLE };
+    let policy = find(policy).expect("a shipped queue");
+    Bands::new(Params::from_text(policy, given, &context).unwrap_or_else(|error| panic!("{error}")), 0)
 }
 
-fn hop_with(params: Params) -> Hop {
-    Hop::new(RATE, Queue::Priority(Box::new(Priority::new(params))), true)
+fn hop_of(bands: Bands) -> Hop {
+    Hop::new(RATE, Queue::Bands(Box::new(bands)), true)
 }
+
+fn hop(given: &[(&str, &str)], packets: u32) -> Hop {
+    hop_of(bands("priority", given, Buffer::Packets(packets)))
+}
+
+/// Each colour has a buffer of its own.
+const OWN: (&str, &str) = ("shared", "false");
+/// All share one, and the arrival gives way.
+const TAIL: (&str, &str) = ("pushout", "false");
 
 fn pushing_out(shared: Buffer) -> Hop {
-    hop_with(Params { children: tails(&[100; 3]), shared: Some(shared), push_out: true })
+    hop_of(bands("priority", &[], shared))
 }
 
 fn lost(hop: &Hop) -> Vec<u32> {
     hop.dropped.iter().map(|drop| drop.packet.seq).collect()
-}
-
-fn tails(limits: &[u32]) -> Vec<(Buffer, Policy)> {
-    limits.iter().map(|&limit| (Buffer::Packets(limit), Policy::DropTail)).collect()
 }
 
 fn put(hop: &mut Hop, colour: Colour, seqs: std::ops::Range<u32>, now: u64) {
@@ -43,7 +56,7 @@ fn order(hop: &mut Hop) -> Vec<u32> {
 /// 1000 bytes take 1 ms. The red packet in transmission is not interrupted; then best colours first.
 #[test]
 fn dequeue__best_colour_first_without_interrupting() {
-    let mut hop = hop(tails(&[10, 10, 10]), None);
+    let mut hop = hop(&[OWN], 10);
     put(&mut hop, Colour::Red, 0..2, 0);
     put(&mut hop, Colour::Yellow, 10..12, 1000);
     put(&mut hop, Colour::Green, 20..22, 2000);
@@ -55,7 +68,7 @@ fn dequeue__best_colour_first_without_interrupting() {
 /// Bad colours starve as long as good ones fill the link (SFD: "can starve OUT").
 #[test]
 fn dequeue__starves() {
-    let mut hop = hop(tails(&[10, 10]), None);
+    let mut hop = hop(&[OWN, ("colours", "2")], 10);
     put(&mut hop, Colour::Yellow, 1000..1003, 0);
     (0..100).for_each(|seq| put(&mut hop, Colour::Green, seq..seq + 1, u64::from(seq) * 1_000_000));
     let seqs = order(&mut hop);
@@ -65,7 +78,7 @@ fn dequeue__starves() {
 /// With two FIFOs red shares the last one, as one-colour-fits-all traffic shares the first.
 #[test]
 fn classify__worse_colours_go_to_the_last() {
-    let mut hop = hop(tails(&[10, 10]), None);
+    let mut hop = hop(&[OWN, ("colours", "2")], 10);
     put(&mut hop, Colour::Yellow, 0..2, 0);
     put(&mut hop, Colour::Red, 2..3, 0);
     put(&mut hop, Colour::Yellow, 3..4, 0);
@@ -75,18 +88,18 @@ fn classify__worse_colours_go_to_the_last() {
 #[test]
 fn limits__own_and_shared() {
     // Three of 5: each colour loses by itself. One packet is in transmission.
-    let mut own = hop(tails(&[5, 5, 5]), None);
+    let mut own = hop(&[OWN], 5);
     put(&mut own, Colour::Green, 0..8, 0);
     put(&mut own, Colour::Red, 10..18, 0);
     assert_eq!(own.dropped.len(), 2 + 3);
     // Shared 5: who comes when it is full is lost, whatever its colour.
-    let mut shared = hop(tails(&[5, 5, 5]), Some(Buffer::Packets(5)));
+    let mut shared = hop(&[TAIL], 5);
     put(&mut shared, Colour::Red, 0..4, 0);
     put(&mut shared, Colour::Green, 10..14, 0);
     assert_eq!(lost(&shared), [12, 13]);
     assert!(shared.dropped.iter().all(|drop| drop.reason == DropReason::Forced));
     assert_eq!(shared.link.backlog(Time(0)), (5, 5000));
-    let mut bytes = hop(tails(&[5, 5, 5]), Some(Buffer::Bytes(2999)));
+    let mut bytes = hop_of(bands("priority", &[TAIL], Buffer::Bytes(2999)));
     put(&mut bytes, Colour::Red, 0..2, 0);
     put(&mut bytes, Colour::Green, 10..14, 0);
     assert_eq!(bytes.link.backlog(Time(0)), (2, 2000));
@@ -156,16 +169,14 @@ proptest! {
         let shared = if of_packets { Buffer::Packets(1 + limit as u32 / 1000) } else { Buffer::Bytes(limit) };
         let size = |bytes: u16| if of_packets { 1 } else { u64::from(bytes) };
         let limit = if of_packets { 1 + limit / 1000 } else { limit };
-        let (children, mut rng) = (tails(&[u32::MAX; 3]), Stream::new(1, Purpose::Queue, 0));
-        let children = children.into_iter().map(|(_, policy)| (shared, policy)).collect();
-        let mut queue = Priority::new(Params { children, shared: Some(shared), push_out: true });
+        let (mut queue, mut rng) = (bands("priority", &[], shared), Stream::new(1, Purpose::Queue, 0));
         let mut lists: [Vec<(u32, u64)>; 3] = Default::default();
         let sum = |lists: &[Vec<(u32, u64)>]| lists.iter().flatten().map(|one| one.1).sum::<u64>();
         for (seq, (gap, colour, bytes)) in arrivals.into_iter().enumerate() {
             let (seq, now, mut drops) = (seq as u32, Time(seq as u64), Vec::new());
             for _ in 0..gap {
                 let first = lists.iter_mut().find(|list| !list.is_empty()).map(|list| list.remove(0).0);
-                let next = match queue.dequeue(now) {
+                let next = match queue.dequeue(now, &mut drops) {
                     mousehole_sim::queue::Dequeued::Packet(packet, _) => Some(packet.seq),
                     _ => None,
                 };
@@ -184,69 +195,71 @@ proptest! {
                 }
             }
             prop_assert_eq!(drops.iter().map(|drop| drop.packet.seq).collect::<Vec<_>>(), expected);
-            prop_assert_eq!(queue.backlog(now).0 as usize, lists.iter().map(Vec::len).sum::<usize>());
+            prop_assert_eq!(queue.backlog().0 as usize, lists.iter().map(Vec::len).sum::<usize>());
         }
     }
 }
 
-fn reds(count: usize) -> Vec<(Buffer, Policy)> {
-    let params =
-        params("red", &[("min", "3"), ("max", "9"), ("wq", "0.02"), ("mean", "1000B")], RATE.0 as f64);
-    let policy = Policy::Dropper(Box::new(Dropper::new(params)));
-    (0..count).map(|_| (Buffer::Packets(50), policy.clone())).collect()
+const RED: [(&str, &str); 4] = [("min", "3"), ("max", "9"), ("wq", "0.02"), ("mean", "1000B")];
+
+/// Returns a queue with so many of these REDs.
+fn reds(given: &[(&str, &str)], packets: u32) -> Hop {
+    let lines = ["green", "yellow", "red"].map(|colour| [format!("{colour}_min"), format!("{colour}_max")]);
+    let [min, max, rest @ ..] = RED;
+    let own = lines.iter().flat_map(|[low, high]| [(low.as_str(), min.1), (high.as_str(), max.1)]);
+    // The lines of multi-RED are neither gentle nor spaced by default.
+    let as_red = [("gentle", "true"), ("wait", "true")];
+    let all: Vec<(&str, &str)> = own.chain(rest).chain(as_red).chain(given.iter().copied()).collect();
+    hop_of(bands("priority-red", &all, Buffer::Packets(packets)))
 }
 
 /// Class E: all of one colour, the queue is plain RED, drop for drop, with one shared limit or several.
 #[test]
 fn red__all_of_one_colour_is_plain_red() {
-    let (limit, policy) = reds(1).remove(0);
-    let mut plain = Hop::new(RATE, Queue::Fifo(Fifo::new(limit, policy)), true);
-    let mut several = hop(reds(3), None);
-    let mut shared = hop(reds(3), Some(Buffer::Packets(50)));
-    let (children, limit) = (reds(3), Some(Buffer::Packets(50)));
-    let mut pushed = hop_with(Params { children, shared: limit, push_out: true });
+    let policy = Policy::Dropper(Box::new(Dropper::new(params("red", &RED, RATE.0 as f64))));
+    let mut plain = Hop::new(RATE, Queue::Fifo(Fifo::new(Buffer::Packets(50), policy)), true);
+    let mut several = [&[OWN][..], &[TAIL], &[]].map(|given| reds(given, 50));
     for seq in 0..20_000u64 {
         // A load of 1.1 for 8 ms of every 10, so that the queue goes idle too.
         let now = Time(seq / 10 * 10_000_000 + seq % 10 * 800_000);
-        for hop in [&mut plain, &mut several, &mut shared, &mut pushed] {
+        for hop in std::iter::once(&mut plain).chain(&mut several) {
             hop.arrive(coloured(Colour::Yellow, packet(1, seq as u32, 900 + (seq % 3) as u16 * 300)), now);
         }
     }
-    for hop in [&mut plain, &mut several, &mut shared, &mut pushed] {
-        hop.finish();
-    }
+    plain.finish();
     assert!(plain.dropped.len() > 100);
-    assert_eq!(plain.left, several.left);
-    assert_eq!(plain.left, shared.left);
-    assert_eq!(plain.left, pushed.left);
+    for hop in &mut several {
+        hop.finish();
+        assert_eq!(plain.left, hop.left);
+    }
+}
+
+/// Returns the average of a colour's RED.
+fn average(hop: &mut Hop, colour: Colour) -> f64 {
+    let Queue::Bands(bands) = hop.link.queue() else { panic!("a header's queue") };
+    bands.readings()[colour.index()]
 }
 
 /// A RED whose queue was pushed out has been idle since then: its average falls.
 #[test]
 fn red__is_idle_once_all_its_packets_are_pushed_out() {
-    let children = reds(2).into_iter().map(|(_, policy)| (Buffer::Packets(8), policy)).collect();
-    let mut hop = hop_with(Params { children, shared: Some(Buffer::Packets(8)), push_out: true });
+    let mut hop = reds(&[("colours", "2")], 8);
     put(&mut hop, Colour::Green, 0..1, 0); // in transmission
     put(&mut hop, Colour::Yellow, 10..18, 0);
-    let average = |hop: &mut Hop| {
-        let Queue::Priority(priority) = hop.link.queue() else { panic!("a priority queue") };
-        priority.child(1).averages()[0]
-    };
-    let filled = average(&mut hop);
+    let filled = average(&mut hop, Colour::Yellow);
     put(&mut hop, Colour::Green, 1..9, 0);
     assert_eq!(lost(&hop), (10..18).rev().collect::<Vec<_>>());
     // Eight green packets later, still without a turn, yellow has been idle for eight packets' time.
     put(&mut hop, Colour::Yellow, 20..21, 7_500_000);
-    let fallen = average(&mut hop);
+    let fallen = average(&mut hop, Colour::Yellow);
     assert!((fallen / filled - 0.98f64.powi(8)).abs() < 1e-6, "{fallen} after {filled}");
 }
 
 /// A full shared buffer drops for RED's average too: the averages go on as with a buffer of one's own.
 #[test]
 fn red__averages_are_by_colour() {
-    let mut hop = hop(reds(2), None);
+    let mut hop = reds(&[OWN, ("colours", "2")], 50);
     put(&mut hop, Colour::Yellow, 0..40, 0);
-    let Queue::Priority(priority) = hop.link.queue() else { panic!("a priority queue") };
-    assert!(priority.child(1).averages()[0] > 1.0);
-    assert_eq!(priority.child(0).averages(), [0.0]);
+    assert!(average(&mut hop, Colour::Yellow) > 1.0);
+    assert_eq!(average(&mut hop, Colour::Green), 0.0);
 }

@@ -298,8 +298,9 @@ fn faults__name_parameter_value_and_what_is_allowed() {
 
 /// What is said of a scheme whose parts do not fit together.
 const MISFITS: &[(&str, &[&str])] = &[
-    ("sfd|window-marker", &["no queue \"window-marker\"", "fq-codel"]),
-    ("droptail|sfd", &["no marker \"droptail\"", "rio-ps"]),
+    ("sfd|window-marker", &["\"window-marker\" is a marker, and a queue goes last"]),
+    ("priority|sfd", &["\"priority\" is a queue, and a marker goes before it", "such as sfd|priority"]),
+    ("droptail|sfd", &["\"droptail\" is a queue, and a marker goes before it"]),
     ("policer", &["is a marker", "queue behind it"]),
     ("sfd|", &["no queue \"\""]),
     ("sfdd|droptail", &["no marker \"sfdd\"", "did you mean \"sfd\""]),

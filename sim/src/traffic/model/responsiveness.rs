@@ -135,9 +135,8 @@ mod tests {
     /// 100 probes a second are 300 kB/s (section 4.2): from 48 Mbit/s on they are within 5 %.
     #[test]
     fn probe_gap__keeps_both_limits_of_the_draft() {
-        let gap = |rate: &str| {
-            Responsiveness::default().probe_gap(parse_rate("rate", rate).unwrap()).as_secs()
-        };
+        let gap =
+            |rate: &str| Responsiveness::default().probe_gap(parse_rate("rate", rate).unwrap()).as_secs();
         assert_eq!([gap("48mbit"), gap("1gbit")], [0.02, 0.02]);
         assert!((gap("24mbit") - 0.04).abs() < 1e-9 && (gap("960kbit") - 1.0).abs() < 1e-9);
     }
