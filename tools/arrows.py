@@ -34,7 +34,7 @@ CRATES: dict[str, set[str]] = {
         "mousehole-link",
     },
     "mousehole-check": {"mousehole-policy"},
-    "mousehole-live": {"mousehole-policy", "mousehole-sim"},
+    "mousehole-live": {"mousehole-answer", "mousehole-policy", "mousehole-sim"},
 }
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -5,8 +5,8 @@ use crate::error::{Failure, Result};
 use crate::layout::{self, Action, KEEP_DSCP, Plain as _, Trial};
 use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
+use crate::spared;
 use crate::tc::Qdisc;
-use crate::trial;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::scenario::install::line::{FULL_PACKET, rate_of_tc};
@@ -233,7 +233,7 @@ impl Deployment {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait: None,
-            trial: trial::of(request)?,
+            trial: spared::of(request)?,
         };
         if deployment.trial != Trial::NONE && deployment.marker.is_none() {
             return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
@@ -392,7 +392,7 @@ impl Plan {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait,
-            trial: trial::of(request)?,
+            trial: spared::of(request)?,
             needs_agent: false,
             decided,
         };
