@@ -35,7 +35,7 @@ CRATES: dict[str, set[str]] = {
         "mousehole-link",
     },
     "mousehole-check": {"mousehole-policy"},
-    "mousehole-live": {"mousehole-policy", "mousehole-scheme"},
+    "mousehole-live": {"mousehole-answer", "mousehole-policy", "mousehole-scheme"},
 }
 # crate → crates of ours that its tests may use besides
 OF_TESTS: dict[str, set[str]] = {"mousehole-live": {"mousehole-sim"}}

@@ -5,8 +5,8 @@ use crate::error::{Failure, Result};
 use crate::layout::{self, Action, KEEP_DSCP, Plain as _, Trial};
 use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
+use crate::spared;
 use crate::tc::Qdisc;
-use crate::trial;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_scheme::install::line::{FULL_PACKET, rate_of_tc};
 use mousehole_scheme::install::{self, Line, LiveQueue};
@@ -233,7 +233,7 @@ impl Deployment {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait: None,
-            trial: trial::of(request)?,
+            trial: spared::of(request)?,
         };
         if deployment.trial != Trial::NONE && deployment.marker.is_none() {
             return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
@@ -393,7 +393,7 @@ impl Plan {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait,
-            trial: trial::of(request)?,
+            trial: spared::of(request)?,
             needs_agent: false,
             decided,
         };

@@ -27,6 +27,7 @@ pub mod persist;
 pub mod record;
 pub mod request;
 pub mod setup;
+pub mod spared;
 pub mod start;
 pub mod status;
 pub mod stop;

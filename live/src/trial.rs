@@ -6,16 +6,14 @@
 //! whoever starts it again from its file, as the guard does, draws the same hosts.
 
 use crate::error::{Failure, Result};
-use crate::layout::{PAUSE_MS, Transfer, Trial};
+use crate::layout::{PAUSE_MS, Transfer};
 use crate::observe::{Observed, observe_running};
-use crate::request::{Mode, Request};
 use crate::words::{number, table};
 use mousehole_answer::sizes::{Role, buckets};
 use mousehole_answer::statistics::levels::{LEVEL, simultaneous_error};
 use mousehole_answer::statistics::student::upper_quantile;
 use mousehole_answer::statistics::sums::{deviation, mean};
 use mousehole_answer::statistics::{Estimate, LEAST_REPLICATIONS};
-use mousehole_policy::files;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -28,49 +26,6 @@ const SHORTEST_S: f64 = 0.001;
 /// Sizes below which a transfer is short, and above which it is long, as in `mousehole compare`.
 const SHORT_BYTES: u64 = 15_000;
 const LONG_BYTES: u64 = 1_000_000;
-/// Characters that a key has at least.
-const LEAST_KEY: usize = 16;
-
-/// Returns the trial that a request asks for; [`Trial::NONE`] if none.
-///
-/// # Errors
-/// A sentence when the part of the hosts is none, the key is missing or too short, or what is asked for beside excludes a
-/// trial.
-pub fn of(request: &Request) -> Result<Trial> {
-    let Some(text) = &request.ab else {
-        return match &request.ab_key {
-            None => Ok(Trial::NONE),
-            Some(_) => {
-                Err(Failure::new("--ab-key draws the hosts of --ab, which is missing, such as --ab 50%"))
-            }
-        };
-    };
-    let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
-    let Some(percent) = percent.filter(|percent| (1.0..=99.0).contains(percent)) else {
-        return Err(Failure::new(format!(
-            "--ab is \"{text}\"; it must be the part of the hosts that stays unmarked, from 1% to 99%, such as 50%"
-        )));
-    };
-    if request.mode != Mode::Mark || request.shape.is_some() {
-        return Err(Failure::new(
-            "--ab is for `mark`: a queue, and tokens that packets wait for, are all hosts'",
-        ));
-    }
-    let Some(key) = request.ab_key.as_ref().filter(|key| key.len() >= LEAST_KEY) else {
-        return Err(Failure::new(format!(
-            "--ab-key is {}; it must have {LEAST_KEY} characters or more, and `mark --ab` draws one where none is given",
-            request.ab_key.as_ref().map_or("missing".into(), |key| format!("\"{key}\""))
-        )));
-    };
-    let word = |at: usize| {
-        let digest = files::digest(format!("{key}/{at}").as_bytes());
-        u64::from_str_radix(&digest[..16], 16).expect("a digest is written in hexadecimal digits")
-    };
-    Ok(Trial {
-        key: std::array::from_fn(word),
-        spared_q32: (percent / 100.0 * 4_294_967_296.0).round() as u64,
-    })
-}
 
 /// Returns a key that nobody can guess.
 ///
@@ -359,52 +314,6 @@ pub fn text(reports: &[Report]) -> Vec<String> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-
-    fn asked(ab: &str, key: Option<&str>) -> Request {
-        Request { ab: Some(ab.into()), ab_key: key.map(String::from), ..Request::new(Mode::Mark) }
-    }
-
-    const KEY: &str = "0123456789abcdef";
-
-    #[test]
-    fn of__refuses_what_is_no_part_of_the_hosts() {
-        for (text, key) in [("0%", Some(KEY)), ("100%", Some(KEY)), ("half", Some(KEY)), ("50", Some(KEY))] {
-            let said = of(&asked(text, key)).unwrap_err().to_string();
-            assert!(said.contains(&format!("--ab is \"{text}\"; it must be the part")), "{said}");
-        }
-        for key in [None, Some("short")] {
-            assert!(of(&asked("50%", key)).unwrap_err().to_string().starts_with("--ab-key is "));
-        }
-        let up = Request { mode: Mode::Up, ..asked("50%", Some(KEY)) };
-        assert!(of(&up).unwrap_err().to_string().contains("--ab is for `mark`"));
-        let keyed = Request { ab: None, ..asked("50%", Some(KEY)) };
-        assert!(of(&keyed).unwrap_err().to_string().contains("--ab, which is missing"));
-        assert_eq!(of(&Request::new(Mode::Mark)).unwrap(), Trial::NONE);
-    }
-
-    #[test]
-    fn spares__as_many_as_asked_for_and_the_same_by_the_same_key() {
-        let hosts: Vec<[u8; 16]> = (0..10_000u32)
-            .map(|number| {
-                let mut host = [0; 16];
-                host[10..12].fill(0xff);
-                host[12..].copy_from_slice(&number.to_be_bytes());
-                host
-            })
-            .collect();
-        let drawn = |ab: &str, key: &str| {
-            let trial = of(&asked(ab, Some(key))).unwrap();
-            hosts.iter().map(|host| trial.spares(host)).collect::<Vec<bool>>()
-        };
-        for (text, share) in [("50%", 0.5), ("10%", 0.1)] {
-            let spared = drawn(text, KEY).iter().filter(|is_spared| **is_spared).count() as f64;
-            assert!((spared / 10_000.0 - share).abs() < 0.03, "{text}: {spared}");
-        }
-        assert_eq!(drawn("50%", KEY), drawn("50%", KEY));
-        let other = drawn("50%", "fedcba9876543210");
-        let same = drawn("50%", KEY).iter().zip(&other).filter(|(one, other)| one == other).count();
-        assert!((4_500..5_500).contains(&same), "{same}");
-    }
 
     /// Returns transfers of so many hosts in each half, whose times have this ratio.
     fn transfers(hosts: u8, ratio: f64) -> Vec<Ended> {
