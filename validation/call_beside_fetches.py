@@ -23,7 +23,7 @@ from statistics import fmean
 import numpy as np
 from mousehole import _engine, link
 from mousehole.base import MouseholeError, counted
-from mousehole.engine_types import Scenario
+from mousehole.engine_types import ConnectionSpec, JsonValue, Scenario
 from mousehole.statistics import Estimate, log_ratio, t_interval
 from numpy.typing import ArrayLike
 
@@ -105,8 +105,10 @@ def scenario(number: int, scheme: str, seconds: float) -> Scenario:
     """Returns a list under a scheme as a scenario. All flows are of one client host, as through the link."""
     begins = [SPREAD_S / DOWNLOADS * download for download in range(DOWNLOADS)]
     flows = [(one, ENDLESS) for one in begins] + [(one, FETCH_BYTES) for one in starts(number, seconds)]
-    connections = [{"start_s": start, "writes": [{"bytes": size}]} for start, size in sorted(flows)]
-    call = {
+    connections: list[ConnectionSpec] = [
+        {"start_s": start, "writes": [{"bytes": size}]} for start, size in sorted(flows)
+    ]
+    call: dict[str, JsonValue] = {
         "flows": 1, "rate_bps": 8 * CALL_BYTES / CALL_GAP_S, "packet_bytes": CALL_BYTES, "hosts": 1,
         "first_host": 0,
     }  # fmt: skip
@@ -119,7 +121,7 @@ def scenario(number: int, scheme: str, seconds: float) -> Scenario:
             "connections": connections, "server_think": THINK,
             "mix": [{"name": "call", "model": "udp", "params": call}],
         },
-    }  # type: ignore[typeddict-item, return-value]  # fmt: skip
+    }  # fmt: skip
 
 
 def simulate(number: int, scheme: str, seconds: float) -> Figures:
