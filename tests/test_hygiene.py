@@ -119,7 +119,7 @@ def test_line_faults__pass_over_pictures() -> None:
 
 def test_survivors__name_lines_that_stand_in_their_files() -> None:
     survivors = tomllib.loads((ROOT / "tools" / "mutants.toml").read_text())["survivor"]
-    assert len(survivors) > 10
+    assert len(survivors) >= 3
     for entry in survivors:
         lines = {line.strip() for line in (ROOT / entry["file"]).read_text().splitlines()}
         assert entry["before"].strip() in lines, entry

@@ -2,6 +2,7 @@
 
 use crate::comparison::{Cell, known_mean};
 use crate::findings::{Finding, few_replications_text, floor_text};
+use crate::judged::Judged;
 use crate::ranking::{candidates, choose, is_ahead, is_best, rank, ratio};
 use crate::sizes::Role;
 use crate::statistics::LEAST_REPLICATIONS;
@@ -114,9 +115,9 @@ pub struct Advice {
 }
 
 /// Returns the answer for a cell.
-pub fn advise(cell: &Cell, setting: &Setting) -> Advice {
-    let answer = Answer { cell, setting };
-    let found = answer.found();
+pub fn advise(judged: &Judged, setting: &Setting) -> Advice {
+    let answer = Answer { judged, cell: &judged.cell, setting };
+    let found = answer.decide();
     Advice { lines: answer.stand_in().into_iter().chain(found.lines).collect(), ..found }
 }
 
@@ -148,6 +149,7 @@ pub fn stand_in(cell: &Cell, label: &str, instead_of: Option<&str>) -> Option<St
 }
 
 struct Answer<'a> {
+    judged: &'a Judged,
     cell: &'a Cell,
     setting: &'a Setting,
 }
@@ -162,10 +164,11 @@ impl Answer<'_> {
         MOST_LINES - usize::from(self.stand_in().is_some())
     }
 
-    fn found(&self) -> Advice {
+    /// Decides what the answer comes to.
+    fn decide(&self) -> Advice {
         let primary = self.primary();
         if self.has_few_replications() || primary.is_empty() {
-            let (line, least) = self.few_replications();
+            let (line, least) = self.explain_few_replications();
             return self.without_verdict(line, least);
         }
         if self.is_small_capture() {
@@ -184,10 +187,10 @@ impl Answer<'_> {
             order.iter().position(|own| *own == scheme).unwrap_or(order.len())
         };
         let pays = |one: &&Veto| better.contains(&self.cell.place(&one.scheme));
-        let mut found: Vec<Veto> = self.cell.vetoes().iter().filter(pays).cloned().collect();
+        let mut found: Vec<Veto> = self.judged.vetoes().iter().filter(pays).cloned().collect();
         found.sort_by_key(place);
-        let out: Vec<usize> =
-            found.iter().filter(|one| one.binds).map(|one| self.cell.place(&one.scheme)).collect();
+        let binding = self.judged.vetoes().iter().filter(|one| one.binds);
+        let out: Vec<usize> = binding.map(|one| self.cell.place(&one.scheme)).collect();
         let left: Vec<usize> = better.into_iter().filter(|scheme| !out.contains(scheme)).collect();
         if left.is_empty() { self.vetoed(found) } else { self.recommended(&left, &out, &found) }
     }
@@ -198,7 +201,7 @@ impl Answer<'_> {
         let is_own = |one: &&Finding| {
             !one.exploratory && one.reference == self.cell.plan.baseline && !is_ideal(&one.scheme)
         };
-        self.cell.findings().iter().filter(is_own).collect()
+        self.judged.findings().iter().filter(is_own).collect()
     }
 
     fn has_few_replications(&self) -> bool {
@@ -212,7 +215,7 @@ impl Answer<'_> {
     }
 
     /// Returns an answer that recommends nothing.
-    fn nothing(&self, outcome: Outcome, lines: Vec<String>, vetoes: Vec<Veto>) -> Advice {
+    fn recommend_nothing(&self, outcome: Outcome, lines: Vec<String>, vetoes: Vec<Veto>) -> Advice {
         let reference = self.cell.plan.harm_reference().to_owned();
         let lines = lines.into_iter().chain(self.left_out()).take(self.most_lines()).collect();
         let (peers, ahead) = (Vec::new(), Vec::new());
@@ -231,14 +234,14 @@ impl Answer<'_> {
 
     /// Says why there is no verdict, and what the estimates are under `least`, which is ahead so far.
     fn without_verdict(&self, line: String, least: Option<usize>) -> Advice {
-        let found = if self.has_few_replications() { self.cell.vetoes().to_vec() } else { Vec::new() };
+        let found = if self.has_few_replications() { self.judged.vetoes().to_vec() } else { Vec::new() };
         let mut others = self.pays_lines(found.iter(), "By estimate, some pay under ");
         others.extend(self.remarks());
         let least = least.filter(|scheme| *scheme != self.cell.baseline());
         let classes = least.map(|scheme| self.class_lines(scheme)).unwrap_or_default();
         let room = self.most_lines().saturating_sub(1 + others.len());
         let lines = [line].into_iter().chain(pack(&classes, room)).chain(others).collect();
-        self.nothing(Outcome::NoVerdict, lines, found)
+        self.recommend_nothing(Outcome::NoVerdict, lines, found)
     }
 
     /// Returns what classes gain or pay, without short transfers if the first line has them.
@@ -268,13 +271,13 @@ impl Answer<'_> {
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
         let first = format!("Nothing is recommended: what beats {baseline} for {words} makes others pay.");
         let pays = self.pays_lines(found.iter(), "Not recommended: ");
-        let after = [self.sureness(None, &[])].into_iter().chain(self.remarks());
+        let after = [self.sureness_text(None, &[])].into_iter().chain(self.remarks());
         let lines = [first].into_iter().chain(pays).chain(after).collect();
-        self.nothing(Outcome::Vetoed, lines, found)
+        self.recommend_nothing(Outcome::Vetoed, lines, found)
     }
 
     /// Returns why there is no verdict, and the scheme that is ahead so far.
-    fn few_replications(&self) -> (String, Option<usize>) {
+    fn explain_few_replications(&self) -> (String, Option<usize>) {
         if let Some(nothing) = nothing_compared(self.cell) {
             return (format!("No verdict: {nothing}."), None);
         }
@@ -283,14 +286,15 @@ impl Answer<'_> {
             let floor = floor_text(self.cell, Role::Short);
             return (format!("{few} More of them give none either: {floor}."), None);
         }
-        let pays = |scheme: usize| self.cell.vetoes().iter().any(|one| one.scheme == self.cell.name(scheme));
+        let pays =
+            |scheme: usize| self.judged.vetoes().iter().any(|one| one.scheme == self.cell.name(scheme));
         let mean = |scheme: &usize| known_mean(&self.cell.primary_values(*scheme));
         let deployable = self.cell.schemes().filter(|scheme| !self.cell.plan.schemes[*scheme].is_ideal);
         let known = deployable.filter(|scheme| mean(scheme).is_finite() && !pays(*scheme));
         let Some(least) = known.min_by(|own, other| mean(own).total_cmp(&mean(other))) else {
             return (few, None);
         };
-        let has_vetoes = !self.cell.vetoes().is_empty();
+        let has_vetoes = !self.judged.vetoes().is_empty();
         let rest = if has_vetoes { ", of those under which nobody pays too much" } else { "" };
         let unit = self.cell.primary().source.quantity.unit;
         let (name, words) = (self.cell.name(least), self.cell.primary_words());
@@ -306,7 +310,7 @@ impl Answer<'_> {
             let own = primary.iter().filter(move |one| one.outcome == outcome);
             own.map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ")
         };
-        let kept = [self.sureness(None, &[])].into_iter().chain(self.remarks()).collect::<Vec<_>>();
+        let kept = [self.sureness_text(None, &[])].into_iter().chain(self.remarks()).collect::<Vec<_>>();
         let open_ones = primary.iter().filter(|one| one.outcome == Undecided);
         let key = |one: &Finding| (!one.change.mean.is_finite(), one.change.mean);
         let nearest = open_ones.min_by(|own, other| {
@@ -314,12 +318,12 @@ impl Answer<'_> {
             own_open.cmp(&other_open).then(own.total_cmp(&other))
         });
         let Some(nearest) = nearest else {
-            let judged = [Equal, Worse].map(|outcome| (named(outcome), outcome.words()));
+            let judged = [Equal, Worse].map(|outcome| (named(outcome), outcome.text()));
             let parts = judged.iter().filter(|(schemes, _)| !schemes.is_empty());
             let parts: Vec<String> = parts.map(|(schemes, word)| format!("{schemes}: {word}")).collect();
             let first = format!("Nothing here beats {baseline} for {words} ({}).", parts.join("; "));
             let lines = [first].into_iter().chain(kept).collect();
-            return self.nothing(Outcome::NothingBetter, lines, Vec::new());
+            return self.recommend_nothing(Outcome::NothingBetter, lines, Vec::new());
         };
         let tried = primary.iter().map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ");
         let classes = self.class_lines(self.cell.place(&nearest.scheme));
@@ -329,7 +333,7 @@ impl Answer<'_> {
             format!("{} comes nearest: {}.", nearest.scheme, nearest.verdict),
         ];
         let lines = lines.into_iter().chain(pack(&classes, room)).chain(kept).collect();
-        self.nothing(Outcome::NotShown, lines, Vec::new())
+        self.recommend_nothing(Outcome::NotShown, lines, Vec::new())
     }
 
     /// Recommends what serves short transfers best, of those that can be installed if there are any.
@@ -351,7 +355,7 @@ impl Answer<'_> {
         let near = pays.iter().filter(|one| is_near(cell.place(&one.scheme)));
         let mut lines = self.pays_lines(near, "Not recommended: ");
         lines.extend(self.may_pay(chosen));
-        lines.push(self.sureness(Some(chosen), &peers));
+        lines.push(self.sureness_text(Some(chosen), &peers));
         lines.extend(self.remarks());
         if !ahead.is_empty() {
             let place = if cell.plan.in_rounds { "here" } else { "in simulation" };
@@ -362,9 +366,9 @@ impl Answer<'_> {
         let has_room = most > lines.len() + LEAST_CLASS_LINES + 2;
         lines.extend(self.left_out().filter(|_| has_room));
         let room = most as isize - lines.len() as isize - 2; // without the first line, and the heading of the commands
-        let how = self.how(chosen, room - classes.len().min(LEAST_CLASS_LINES) as isize);
+        let how = self.install_lines(chosen, room - classes.len().min(LEAST_CLASS_LINES) as isize);
         let left = usize::try_from(room - how.len() as isize).unwrap_or(0).max(LEAST_CLASS_LINES);
-        let first = self.gain(chosen, is_best, found.shown[0]);
+        let first = self.gain_text(chosen, is_best, found.shown[0]);
         let is_told = |one: &&Veto| pays.contains(one) || one.scheme == cell.name(chosen);
         Advice {
             outcome: Outcome::Recommended,
@@ -373,7 +377,7 @@ impl Answer<'_> {
             peers: peers.iter().map(|scheme| cell.name(*scheme).to_owned()).collect(),
             ahead,
             reference: cell.plan.harm_reference().to_owned(),
-            vetoes: cell.vetoes().iter().filter(is_told).cloned().collect(),
+            vetoes: self.judged.vetoes().iter().filter(is_told).cloned().collect(),
             installation: ways[chosen].clone(),
             lines: [first].into_iter().chain(pack(&classes, left)).chain(lines).chain(how).collect(),
         }
@@ -382,7 +386,7 @@ impl Answer<'_> {
     /// Returns who may pay under a scheme beyond the margins, where the harm is not shown.
     fn may_pay(&self, scheme: usize) -> Option<String> {
         let name = self.cell.name(scheme);
-        let found = self.cell.vetoes().iter().filter(|one| one.scheme == name && !one.binds);
+        let found = self.judged.vetoes().iter().filter(|one| one.scheme == name && !one.binds);
         let texts = first_texts(found);
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
@@ -397,7 +401,7 @@ impl Answer<'_> {
     /// Returns what short transfers gain; `Best` is said only where it is shown.
     ///
     /// A scheme that is not shown to help by itself was faster than `shown`, which is, in every replication.
-    fn gain(&self, scheme: usize, is_best: bool, shown: usize) -> String {
+    fn gain_text(&self, scheme: usize, is_best: bool, shown: usize) -> String {
         let primary = self.primary();
         let verdict = |scheme: usize| {
             let name = self.cell.name(scheme);
@@ -416,7 +420,7 @@ impl Answer<'_> {
     }
 
     /// Returns what stands behind the verdict, and the schemes that may serve as well.
-    fn sureness(&self, chosen: Option<usize>, peers: &[usize]) -> String {
+    fn sureness_text(&self, chosen: Option<usize>, peers: &[usize]) -> String {
         let (cell, plan) = (self.cell, &self.cell.plan);
         let runs = counted(i64::from(plan.replications), plan.unit().name());
         let mut parts = vec![format!("{runs} of {}", self.setting.duration)];
@@ -477,7 +481,7 @@ impl Answer<'_> {
     }
 
     /// Returns how a scheme is installed, on at most so many lines.
-    fn how(&self, scheme: usize, most: isize) -> Vec<String> {
+    fn install_lines(&self, scheme: usize, most: isize) -> Vec<String> {
         let Some(way) = &self.setting.ways[scheme] else {
             let (name, why) = (self.cell.name(scheme), &self.setting.why_nothing[scheme]);
             return vec![format!(
@@ -535,12 +539,36 @@ fn lowered(text: &str) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::hand_made::{cell, cell_of, setting, with_calls};
+    use crate::comparison::Scheme;
+    use crate::tests_support::{cell, cell_of, with_calls};
+
+    /// Returns the answer where `tc` installs every scheme but those named.
+    fn answer(cell: Cell, not_installed: &[&str]) -> Advice {
+        let way = |scheme: &Scheme| {
+            let lines = vec![format!("tc qdisc replace dev DEV root {}", scheme.text)];
+            let is_installed = !not_installed.contains(&scheme.text.as_str());
+            is_installed.then(|| Installation { place: "Linux".to_owned(), lines })
+        };
+        let ways: Vec<_> = cell.plan.schemes.iter().map(way).collect();
+        let why = |way: &Option<Installation>| if way.is_some() { "" } else { "it is no queue of Linux" };
+        let setting = Setting {
+            label: "by hand".to_owned(),
+            duration: "100s".to_owned(),
+            instead_of: None,
+            left_out: Vec::new(),
+            why_nothing: ways.iter().map(|way| why(way).to_owned()).collect(),
+            ways,
+            is_both_ways: false,
+            modem: None,
+            unsteady: None,
+        };
+        advise(&Judged::new(cell), &setting)
+    }
 
     #[test]
     fn advise__recommends_with_commands_and_says_how_sure() {
         let found = cell(&[("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("cake", 0.52, 12.0)]);
-        let one = advise(&found, &setting(&found, &[]));
+        let one = answer(found, &[]);
         assert_eq!(
             (one.outcome, one.scheme.as_deref(), one.is_best),
             (Outcome::Recommended, Some("fq-codel"), true)
@@ -561,11 +589,11 @@ mod tests {
     fn advise__takes_what_can_be_installed_and_names_what_is_ahead() {
         let found =
             cell(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0), ("cake", 0.8, 10.0), ("srpt", 0.1, 10.0)]);
-        let one = advise(&found, &setting(&found, &["sfd"]));
+        let one = answer(found, &["sfd"]);
         assert_eq!(one.scheme.as_deref(), Some("cake"));
         assert_eq!(one.ahead, ["sfd"]);
         let alone = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0)]);
-        let one = advise(&alone, &setting(&alone, &["sfd"]));
+        let one = answer(alone, &["sfd"]);
         assert!(one.lines.last().unwrap().starts_with("Nothing installs sfd: it is no queue of Linux."));
     }
 
@@ -575,7 +603,7 @@ mod tests {
             &[("droptail", 1.0, 10.0), ("fq-codel", 0.9, 10.0), ("sfd", 0.5, 10.0)],
             |place, facts| with_calls(facts, "loss_share", [0.01, 0.001, 0.02][place]),
         );
-        let one = advise(&found, &setting(&found, &[]));
+        let one = answer(found, &[]);
         assert_eq!(one.scheme.as_deref(), Some("fq-codel"), "the reference itself makes nobody pay");
         assert!(
             one.lines.iter().any(|line| line.starts_with("Not recommended: sfd against fq-codel: calls: "))
@@ -583,7 +611,7 @@ mod tests {
         let found = cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0)], |place, facts| {
             with_calls(facts, "loss_share", [0.001, 0.02][place])
         });
-        let one = advise(&found, &setting(&found, &[]));
+        let one = answer(found, &[]);
         assert_eq!((one.outcome, one.scheme), (Outcome::Vetoed, None));
         let first = "Nothing is recommended: what beats droptail for transfers ≤ 15 kB makes others pay.";
         assert_eq!(one.lines[0], first);
@@ -592,11 +620,11 @@ mod tests {
     #[test]
     fn advise__without_a_better_scheme_says_which_are_equal_or_worse() {
         let found = cell(&[("droptail", 1.0, 10.0), ("red", 1.01, 10.0), ("sfd", 1.5, 10.0)]);
-        let one = advise(&found, &setting(&found, &[]));
+        let one = answer(found, &[]);
         let first = "Nothing here beats droptail for transfers ≤ 15 kB (red: equal within 5 %; sfd: worse).";
         assert_eq!((one.outcome, one.lines[0].as_str()), (Outcome::NothingBetter, first));
         let ideal = cell(&[("droptail", 1.0, 10.0), ("srpt", 0.1, 10.0)]);
-        let one = advise(&ideal, &setting(&ideal, &[]));
+        let one = answer(ideal, &[]);
         assert_eq!(one.outcome, Outcome::NoVerdict);
         assert!(one.lines[0].starts_with("No verdict: only ideals are compared with droptail"));
     }

@@ -2,7 +2,6 @@
 //!
 //! Findings, vetoes and all else that is said follow from it; what has been computed once is kept.
 
-use crate::findings::Finding;
 use crate::quantities::{Kind, Quantity, Subject};
 use crate::reduction::Facts;
 use crate::sizes::{self, Bucket, Role, size_text};
@@ -11,9 +10,9 @@ use crate::statistics::intervals::paired_logs;
 use crate::statistics::simultaneous::effective_comparisons;
 use crate::statistics::sums::mean;
 use crate::statistics::{Design, Estimate};
-use crate::vetoes::Veto;
+use crate::verdicts::Unit;
 use serde::{Deserialize, Serialize};
-use std::sync::OnceLock;
+use std::cell::OnceCell;
 
 /// Above this share of unfinished transfers, a mean is only a lower bound.
 pub const CENSORED_SHARE: f64 = 0.01;
@@ -75,8 +74,8 @@ impl Plan {
     }
 
     /// Returns what intervals are over.
-    pub fn unit(&self) -> crate::verdicts::Unit {
-        if self.in_rounds { crate::verdicts::Unit::Round } else { crate::verdicts::Unit::Replication }
+    pub fn unit(&self) -> Unit {
+        if self.in_rounds { Unit::Round } else { Unit::Replication }
     }
 
     /// Returns short or long transfers by their sizes, such as `transfers ≤ 15 kB`.
@@ -195,10 +194,8 @@ pub struct Endpoint {
 /// What has been computed of a cell.
 #[derive(Debug, Default)]
 struct Kept {
-    primary: OnceLock<Endpoint>,
-    designs: Vec<OnceLock<Design>>,
-    findings: OnceLock<Vec<Finding>>,
-    vetoes: OnceLock<Vec<Veto>>,
+    primary: OnceCell<Endpoint>,
+    designs: Vec<OnceCell<Design>>,
 }
 
 /// One cell of a comparison.
@@ -222,7 +219,7 @@ impl Cell {
     /// If schemes and runs differ in number, or if baseline and references are none of the schemes.
     pub fn new(plan: Plan, capture: Option<Capture>, table: Vec<Quantity>, runs: Vec<Vec<Facts>>) -> Cell {
         assert_eq!(plan.schemes.len(), runs.len(), "every scheme has its runs");
-        let designs = (0..runs.len()).map(|_| OnceLock::new()).collect();
+        let designs = (0..runs.len()).map(|_| OnceCell::new()).collect();
         let cell = Cell { plan, capture, table, runs, kept: Kept { designs, ..Kept::default() } };
         cell.plan.references.iter().chain([&cell.plan.baseline]).for_each(|name| {
             cell.place(name);
@@ -321,7 +318,7 @@ impl Cell {
         let quantity = self.table.iter().find(|one| one.primary_of.contains(&kind))?.clone();
         Some(Endpoint {
             name: format!("{}_{}", kind.name(), quantity.name()),
-            words: format!("{}, {}", quantity.words.long, kind.words()),
+            words: format!("{}, {}", quantity.words.long, kind.text()),
             source: Source { whose: Whose::Kind(kind), quantity },
             exploratory: false,
         })
@@ -341,7 +338,7 @@ impl Cell {
     pub fn primary_words(&self) -> String {
         let source = &self.primary().source;
         match source.whose {
-            Whose::Kind(kind) => format!("{} ({})", kind.words(), source.quantity.words.axis),
+            Whose::Kind(kind) => format!("{} ({})", kind.text(), source.quantity.words.axis),
             _ => self.plan.transfers(Role::Short),
         }
     }
@@ -433,16 +430,6 @@ impl Cell {
             mean(&known.iter().map(|one| share(one)).collect::<Vec<_>>())
         };
         Some((mean_of(|one| one.slower), mean_of(|one| one.faster)))
-    }
-
-    /// Returns the findings, which are computed once.
-    pub fn findings(&self) -> &[Finding] {
-        self.kept.findings.get_or_init(|| crate::findings::findings(self))
-    }
-
-    /// Returns who pays, or may, which is computed once.
-    pub fn vetoes(&self) -> &[Veto] {
-        self.kept.vetoes.get_or_init(|| crate::vetoes::vetoes(self))
     }
 
     fn bucket(&self, role: Role) -> usize {

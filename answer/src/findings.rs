@@ -140,7 +140,7 @@ fn missing(cell: &Cell, source: &Source, schemes: [usize; 2]) -> Option<Verdict>
         _ => format!("only {having} of {replications} {word}s had"),
     };
     let what = match source.whose {
-        Whose::Kind(kind) => kind.words(),
+        Whose::Kind(kind) => kind.text(),
         _ if source.quantity.is_percentile() => "enough such transfers for a percentile".to_owned(),
         _ => "such a transfer".to_owned(),
     };
@@ -229,10 +229,10 @@ pub fn exploratory_note(plan: &Plan, primary: &str) -> String {
 mod tests {
     use super::*;
     use crate::comparison::Counted;
-    use crate::hand_made::{cell, cell_of};
+    use crate::tests_support::{cell, cell_of};
 
-    fn primary(cell: &Cell) -> &Finding {
-        cell.findings().iter().find(|one| !one.exploratory).unwrap()
+    fn primary(cell: &Cell) -> Finding {
+        findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
     }
 
     #[test]
@@ -242,14 +242,15 @@ mod tests {
             30–30 %), mean 1 s → 700 ms";
         assert_eq!(primary(&found).sentence, sentence);
         assert!((primary(&found).difference_s.mean + 0.3).abs() < 1e-9);
-        let names: Vec<&str> = found.findings().iter().map(|one| one.endpoint.as_str()).collect();
+        let all = findings(&found);
+        let names: Vec<&str> = all.iter().map(|one| one.endpoint.as_str()).collect();
         let endpoints =
             ["short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"];
         assert_eq!(names, endpoints);
-        let long = &found.findings()[2];
+        let long = &all[2];
         assert_eq!(long.verdict, "longer by 10 % (95 % interval 10–10 %)");
         assert!(long.sentence.ends_with("[exploratory]"));
-        assert!(found.findings()[3].difference_s.mean.is_nan(), "a rate is no time");
+        assert!(all[3].difference_s.mean.is_nan(), "a rate is no time");
     }
 
     #[test]
@@ -294,9 +295,9 @@ mod tests {
             facts
         });
         let p95 = "undecided (only 4 of 6 replications had enough such transfers for a percentile)";
-        assert_eq!(found.findings()[1].verdict, p95);
+        assert_eq!(findings(&found)[1].verdict, p95);
         let rate = "undecided (only 4 of 6 replications had such a transfer)";
-        assert_eq!(found.findings()[3].verdict, rate);
+        assert_eq!(findings(&found)[3].verdict, rate);
     }
 
     #[test]

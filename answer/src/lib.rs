@@ -5,14 +5,15 @@
 pub mod advice;
 pub mod comparison;
 pub mod findings;
-#[cfg(test)]
-mod hand_made;
+pub mod judged;
 pub mod margins;
 pub mod quantities;
 pub mod ranking;
 pub mod reduction;
 pub mod sizes;
 pub mod statistics;
+#[cfg(test)]
+mod tests_support;
 pub mod texts;
 pub mod verdicts;
 pub mod vetoes;

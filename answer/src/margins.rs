@@ -82,7 +82,7 @@ impl Class {
             Class::Short => "short".to_owned(),
             Class::Long => "long".to_owned(),
             Class::Pages => PAGES.0.to_owned(),
-            Class::Kind(kind) => kind.words(),
+            Class::Kind(kind) => kind.text(),
         }
     }
 

@@ -108,7 +108,7 @@ impl Kind {
     }
 
     /// Returns its name in a sentence, such as `video calls`.
-    pub fn words(self) -> String {
+    pub fn text(self) -> String {
         self.name().replace('_', " ")
     }
 }

@@ -34,19 +34,15 @@ pub fn rank(cell: &Cell) -> Vec<usize> {
     known.into_iter().map(|(_, scheme)| scheme).collect()
 }
 
-/// Returns the schemes that may be recommended; `better` are those that are shown to beat the baseline, and vetoes rule out
-/// those of `out`.
+/// Returns the schemes that may be recommended; `better` are those that are shown to beat the baseline, and those of `out`
+/// make a class pay too much.
 pub fn candidates(
     cell: &Cell,
     better: &[usize],
     out: &[usize],
     is_installable: impl Fn(usize) -> bool,
 ) -> Candidates {
-    let pays = |scheme: usize| {
-        let is_vetoed = |name: &str| cell.vetoes().iter().any(|one| one.binds && one.scheme == name);
-        out.contains(&scheme) || is_vetoed(cell.name(scheme))
-    };
-    let ranked = rank(cell).into_iter().filter(|scheme| !pays(*scheme));
+    let ranked = rank(cell).into_iter().filter(|scheme| !out.contains(scheme));
     let has_way = better.iter().any(|scheme| is_installable(*scheme));
     let (ranked, others): (Vec<usize>, Vec<usize>) =
         ranked.partition(|scheme| !has_way || is_installable(*scheme));

@@ -36,7 +36,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the outcome in words.
-    pub fn words(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Outcome::Better => "better",
             Outcome::Worse => "worse",
@@ -145,10 +145,7 @@ pub fn judge(ratio: &Estimate, design: &Design, unit: Unit, faster: Option<(u32,
     let limits = design.limits(ratio, 1.0 - LEVEL).as_change();
     if limits.low >= -MARGIN && limits.high <= MARGIN {
         let equal = Outcome::Equal;
-        return Verdict::new(
-            equal,
-            format!("{} ({} of the gain)", equal.words(), interval_text(&gain, unit)),
-        );
+        return Verdict::new(equal, format!("{} ({} of the gain)", equal.text(), interval_text(&gain, unit)));
     }
     if gain.low > 0.0 {
         let text = format!("better by {} % ({})", percent(gain.mean), interval_text(&gain, unit));

@@ -149,11 +149,6 @@ def measures() -> list[Measure]:
     return [*of_buckets, *(Measure(one) for one in about("scheme")), *of_kinds, *of_runs]
 
 
-def firsts() -> list[Measure]:
-    """Returns for every kind of application what its users feel first of all."""
-    return [Measure(primary_of(kind)[0], kind=kind) for kind in KINDS]
-
-
 def counts() -> list[Measure]:
     """Returns the numbers of transfers by class in the order of a sweep's columns."""
     return [Measure(one, role) for role in CLASSES for one in about("count")]

@@ -7,6 +7,7 @@ use crate::statistics::{Design, Estimate};
 use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
 use mousehole_answer::findings::{self, Finding};
+use mousehole_answer::judged::Judged;
 use mousehole_answer::margins::{self, Refused};
 use mousehole_answer::quantities::Subject;
 use mousehole_answer::reduction::{Colour, Facts};
@@ -19,6 +20,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Table<'py> = Vec<PyRef<'py, Quantity>>;
 
@@ -129,7 +131,7 @@ impl Verdict {
 
     #[getter]
     fn outcome(&self) -> &'static str {
-        self.0.outcome.words()
+        self.0.outcome.text()
     }
 
     #[getter]
@@ -147,7 +149,7 @@ impl Verdict {
     }
 
     fn __repr__(&self) -> String {
-        format!("Verdict({}: {})", self.0.outcome.words(), self.0.text)
+        format!("Verdict({}: {})", self.0.outcome.text(), self.0.text)
     }
 }
 
@@ -293,7 +295,7 @@ fn to_error(py: Python<'_>, field: &str, text: &str, refused: Refused) -> PyErr 
 
 /// One cell of a comparison, with the facts of its runs by scheme and replication.
 #[pyclass(module = "mousehole._engine", frozen)]
-pub struct ComparedCell(answer::Cell);
+pub struct ComparedCell(Mutex<Judged>);
 
 #[pymethods]
 impl ComparedCell {
@@ -307,25 +309,26 @@ impl ComparedCell {
         let plan: answer::Plan = pythonize::depythonize(plan)?;
         let capture: Option<answer::Capture> = pythonize::depythonize(capture)?;
         let runs = runs.iter().map(|own| own.iter().map(facts).collect()).collect::<PyResult<_>>()?;
-        Ok(ComparedCell(answer::Cell::new(plan, capture, owned(&table), runs)))
+        let cell = answer::Cell::new(plan, capture, owned(&table), runs);
+        Ok(ComparedCell(Mutex::new(Judged::new(cell))))
     }
 
     /// Returns the findings as dictionaries.
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = py.detach(|| self.0.findings());
+        let found = py.detach(|| self.judged().findings().to_vec());
         PyList::new(py, found.iter().map(|one| finding(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Returns who pays, or may, as dictionaries.
     fn vetoes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = py.detach(|| self.0.vetoes());
+        let found = py.detach(|| self.judged().vetoes().to_vec());
         PyList::new(py, found.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Returns the answer as a dictionary; `setting` is what it needs to know beside plan and runs.
     fn advise<'py>(&self, py: Python<'py>, setting: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let setting: advice::Setting = pythonize::depythonize(setting)?;
-        let found = py.detach(|| advice::advise(&self.0, &setting));
+        let found = py.detach(|| advice::advise(&self.judged(), &setting));
         let vetoes = found.vetoes.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?;
         let entry = PyDict::new(py);
         entry.set_item("outcome", to_python(py, &found.outcome)?)?;
@@ -345,29 +348,30 @@ impl ComparedCell {
     }
 
     fn nothing_compared(&self) -> Option<String> {
-        advice::nothing_compared(&self.0)
+        advice::nothing_compared(&self.judged().cell)
     }
 
     /// Returns the names of the classes of traffic of which some run has a figure.
     fn present(&self) -> Vec<String> {
-        vetoes::present(&self.0).into_iter().map(margins::Class::name).collect()
+        vetoes::present(&self.judged().cell).into_iter().map(margins::Class::name).collect()
     }
 
     #[getter]
     fn primary(&self) -> Endpoint {
-        Endpoint(self.0.primary().clone())
+        Endpoint(self.judged().cell.primary().clone())
     }
 
     fn primary_words(&self) -> String {
-        self.0.primary_words()
+        self.judged().cell.primary_words()
     }
 
     fn primary_design(&self, reference: &str) -> PyResult<Design> {
-        Ok(Design(self.0.primary_design(self.place(reference)?)))
+        let place = self.place(reference)?;
+        Ok(Design(self.judged().cell.primary_design(place)))
     }
 
     fn design(&self) -> Design {
-        Design(self.0.design())
+        Design(self.judged().cell.design())
     }
 
     /// Returns the design of intervals that hold together, of columns against one of them.
@@ -376,7 +380,7 @@ impl ComparedCell {
         if reference >= columns.len() {
             return Err(PyKeyError::new_err(reference));
         }
-        Ok(Design(self.0.family_design(&columns, reference)))
+        Ok(Design(self.judged().cell.family_design(&columns, reference)))
     }
 
     fn values<'py>(
@@ -385,38 +389,46 @@ impl ComparedCell {
         source: &Source,
         scheme: &str,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.0.values(&source.0, self.place(scheme)?).into_pyarray(py))
+        let place = self.place(scheme)?;
+        Ok(self.judged().cell.values(&source.0, place).into_pyarray(py))
     }
 
     #[getter]
     fn capture_share(&self) -> f64 {
-        self.0.capture_share()
+        self.judged().cell.capture_share()
     }
 
     fn is_bound(&self, scheme: &str, role: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.0.is_bound(self.place(scheme)?, pythonize::depythonize(role)?))
+        let (place, role) = (self.place(scheme)?, pythonize::depythonize(role)?);
+        Ok(self.judged().cell.is_bound(place, role))
     }
 
     fn floor_text(&self, role: &Bound<'_, PyAny>) -> PyResult<String> {
-        Ok(findings::floor_text(&self.0, pythonize::depythonize(role)?))
+        Ok(findings::floor_text(&self.judged().cell, pythonize::depythonize(role)?))
     }
 
     fn few_replications_text(&self, length: &str) -> String {
-        findings::few_replications_text(&self.0.plan, length)
+        findings::few_replications_text(&self.judged().cell.plan, length)
     }
 
     fn coverage_note(&self) -> &'static str {
-        findings::coverage_note(&self.0)
+        findings::coverage_note(&self.judged().cell)
     }
 
     fn exploratory_note(&self) -> String {
-        findings::exploratory_note(&self.0.plan, &self.0.primary().words)
+        let judged = self.judged();
+        findings::exploratory_note(&judged.cell.plan, &judged.cell.primary().words)
     }
 }
 
 impl ComparedCell {
+    // Whoever waits here holds the interpreter; whoever computes needs it no more until the lock is free.
+    fn judged(&self) -> MutexGuard<'_, Judged> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn place(&self, scheme: &str) -> PyResult<usize> {
-        let found = self.0.plan.schemes.iter().position(|one| one.text == scheme);
+        let found = self.judged().cell.plan.schemes.iter().position(|one| one.text == scheme);
         found.ok_or_else(|| PyKeyError::new_err(scheme.to_owned()))
     }
 }

@@ -24,8 +24,6 @@ from mousehole.engine_types import Floats
 
 PLAIN = Design()
 """A single interval of 95 % over replications that draw afresh."""
-UNKNOWN = Estimate(np.nan, np.nan, np.nan, 0)
-"""The estimate of which nothing is known."""
 
 
 def t_interval(values: ArrayLike, design: Design = PLAIN) -> Estimate:

@@ -1,6 +1,5 @@
 //! Cells made by hand, for tests.
 
-use crate::advice::{Installation, Setting};
 use crate::comparison::{Cell, Plan, Scheme};
 use crate::quantities::{Kind, table};
 use crate::reduction::{Facts, Load};
@@ -82,27 +81,4 @@ pub fn cell_of(schemes: &[(&str, f64, f64)], change: impl Fn(usize, Facts) -> Fa
 pub fn with_calls(facts: Facts, what: &str, value: f64) -> Facts {
     let groups = vec![("phones".to_owned(), what.to_owned(), value)];
     Facts { groups, kinds: [("phones".to_owned(), Kind::Calls)].into(), ..facts }
-}
-
-/// Returns a setting in which `tc` installs every scheme but those named.
-pub fn setting(cell: &Cell, not_installed: &[&str]) -> Setting {
-    let way = |scheme: &Scheme| {
-        let lines = vec![format!("tc qdisc replace dev DEV root {}", scheme.text)];
-        (!not_installed.contains(&scheme.text.as_str()))
-            .then(|| Installation { place: "Linux".to_owned(), lines })
-    };
-    let ways: Vec<_> = cell.plan.schemes.iter().map(way).collect();
-    let why =
-        |way: &Option<Installation>| if way.is_some() { "" } else { "it is no queue of Linux" }.to_owned();
-    Setting {
-        label: "by hand".to_owned(),
-        duration: "100s".to_owned(),
-        instead_of: None,
-        left_out: Vec::new(),
-        why_nothing: ways.iter().map(why).collect(),
-        ways,
-        is_both_ways: false,
-        modem: None,
-        unsteady: None,
-    }
 }
