@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from papers.command import with_claims
+from papers.definition import LEFT
 from papers.judge import Word
 from papers.paper import Paper, Wanted
 from papers.parts import ClaimPart, word_text
@@ -59,8 +60,9 @@ def compared(one: Paper, jobs: int | None) -> Compared:
 
 
 def statements(one: Paper, options: Options) -> list[ClaimPart]:
-    """Returns the judged statements of a paper."""
-    return [part for part in one.reproduce(Wanted(), options) if isinstance(part, ClaimPart)]
+    """Returns the judged statements of a paper, without what it leaves to others: only full length has that."""
+    parts = one.reproduce(Wanted(), options)
+    return [part for part in parts if isinstance(part, ClaimPart) and part.basis != LEFT]
 
 
 def count(parts: Sequence[ClaimPart], group: str) -> int:

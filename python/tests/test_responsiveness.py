@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from mousehole import _engine
-from mousehole.base import buckets
+from mousehole.base import applications, buckets
 from mousehole.runs import reduce_run
-from mousehole.base import applications
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "compare.md"
 
