@@ -13,8 +13,8 @@ from mousehole import _engine
 from mousehole.runs import RunResult, run_one
 
 from papers import paper
-from papers.definition import merged
 from papers.runs import Options, Runs
+from papers.schemes import merged
 from papers.tcp_ds import measures, quantities
 
 SCENARIO = Path(__file__).parents[1] / "papers" / "tcp_ds" / "scenarios" / "tree.toml"

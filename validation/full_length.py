@@ -60,7 +60,7 @@ def compared(one: Paper, jobs: int | None) -> Compared:
 
 
 def statements(one: Paper, options: Options) -> list[ClaimPart]:
-    """Returns the judged statements of a paper, without what it leaves to others: only full length has that."""
+    """Returns the judged statements of a paper without those left to others, which only full length has."""
     parts = one.reproduce(Wanted(), options)
     return [part for part in parts if isinstance(part, ClaimPart) and part.basis != LEFT]
 

@@ -123,7 +123,7 @@ class Browser:
         return Tab(self, session)
 
     def histograms(self, pictures: Sequence[str]) -> list[list[int]]:
-        """Returns the number of pixels by colour of PNGs in base64, which a tab of its own takes apart."""
+        """Returns the number of pixels by colour of pictures (PNG, base64), which a tab of its own decodes."""
         tab = self.open()
         expression = f"{progress.HISTOGRAMS}({json.dumps(list(pictures))})"
         found: list[list[int]] = json.loads(tab.evaluate(expression))
