@@ -11,9 +11,9 @@ from mousehole.runs import run_all
 from mousehole.scenario import filled
 
 from papers import paper
-from papers.definition import merged, read_toml
+from papers.definition import read_toml
 from papers.runs import Measured, Options
-from papers.schemes import scheme_text
+from papers.schemes import merged, scheme_text
 from papers.shred import measures, quantities
 
 BASE = read_toml(paper.find("shred").folder / "scenarios" / "dumbbell.toml")

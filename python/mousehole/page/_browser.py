@@ -123,7 +123,7 @@ class Browser:
         return Tab(self, session)
 
     def histograms(self, pictures: Sequence[str]) -> list[list[int]]:
-        """Returns the number of pixels by colour of pictures (PNG, base64), which a tab of its own decodes."""
+        """Returns the number of pixels by colour of base64 pictures, which a tab of its own decodes."""
         tab = self.open()
         expression = f"{progress.HISTOGRAMS}({json.dumps(list(pictures))})"
         found: list[list[int]] = json.loads(tab.evaluate(expression))

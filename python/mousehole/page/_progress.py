@@ -33,7 +33,7 @@ HISTOGRAMS = """
   return JSON.stringify(found);
 })
 """
-"""A function for the browser: base64 of PNGs → of each the number of pixels by red, green and blue."""
+"""A function for the browser: base64 of pictures → of each the number of pixels by red, green and blue."""
 
 
 def steps(times_s: Sequence[float], histograms: Sequence[Sequence[int]]) -> Steps:
