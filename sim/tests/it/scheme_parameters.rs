@@ -53,8 +53,8 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     ("s-sfd", "gentle", "out_min=1,out_max=4", "true"),
     ("sfd", "in_maxp", "in_min=1,in_max=20,wq=0.1", "0.9"),
     // Calls are the only datagrams, and send 80 kbit/s while they talk.
-    ("excess-cake", "datagrams", "", "20kbit"),
-    ("excess-cake", "small", "datagrams=20kbit", "400B"),
+    ("excess-cake", "datagrams", "th=15kB", "20kbit"),
+    ("excess-cake", "small", "th=15kB,datagrams=20kbit", "400B"),
     ("excess-budget-cake", "datagrams", "", "20kbit"),
     ("excess-budget-cake", "small", "datagrams=20kbit", "400B"),
     ("excess-budget-cake", "budget", "burst=1000B", "1%"),
