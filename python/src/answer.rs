@@ -344,7 +344,7 @@ impl ComparedCell {
     }
 
     fn stand_in(&self, label: &str, instead_of: Option<&str>) -> Option<String> {
-        advice::stand_in(&self.0, label, instead_of)
+        advice::stand_in(&self.judged().cell, label, instead_of)
     }
 
     fn nothing_compared(&self) -> Option<String> {
