@@ -12,12 +12,14 @@ use crate::verdicts;
 use crate::vetoes::{Veto, class_lines};
 use serde::{Deserialize, Serialize};
 
-/// The answer for one cell has at most so many lines.
+/// The answer for one cell has at most so many lines, beside the commands that install it.
 pub const MOST_LINES: usize = 12;
-/// Commands leave so many lines for what classes gain or pay.
+/// What is said of the answer leaves so many lines for what classes gain or pay.
 const LEAST_CLASS_LINES: usize = 2;
+/// At most so many commands and remarks on them are part of the answer.
+pub const MOST_COMMANDS: usize = 6;
 /// So many lines more where a scheme is at both ends: two heads, the other commands, a remark on the rate.
-const LINES_OF_OTHER: usize = 5;
+const LINES_OF_OTHER: usize = 6;
 /// So many schemes beside the recommended one are named.
 const MOST_PEERS: usize = 3;
 /// So many schemes that a veto rules out are named with who pays.
@@ -362,12 +364,10 @@ impl Answer<'_> {
             lines.push(format!("Better still {place}, but nothing installs it: {}.", ahead.join(", ")));
         }
         let classes = self.class_lines(chosen);
-        let most = self.most_lines();
-        let has_room = most > lines.len() + LEAST_CLASS_LINES + 2;
-        lines.extend(self.left_out().filter(|_| has_room));
-        let room = most as isize - lines.len() as isize - 2; // without the first line, and the heading of the commands
-        let how = self.install_lines(chosen, room - classes.len().min(LEAST_CLASS_LINES) as isize);
-        let left = usize::try_from(room - how.len() as isize).unwrap_or(0).max(LEAST_CLASS_LINES);
+        let room = self.most_lines().saturating_sub(lines.len() + 1); // without the first line
+        lines.extend(self.left_out().filter(|_| room > LEAST_CLASS_LINES));
+        let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
+        let how = self.install_lines(chosen);
         let first = self.gain_text(chosen, is_best, found.shown[0]);
         let is_told = |one: &&Veto| pays.contains(one) || one.scheme == cell.name(chosen);
         Advice {
@@ -379,7 +379,7 @@ impl Answer<'_> {
             reference: cell.plan.harm_reference().to_owned(),
             vetoes: self.judged.vetoes().iter().filter(is_told).cloned().collect(),
             installation: ways[chosen].clone(),
-            lines: [first].into_iter().chain(pack(&classes, left)).chain(lines).chain(how).collect(),
+            lines: [first].into_iter().chain(pack(&classes, room)).chain(lines).chain(how).collect(),
         }
     }
 
@@ -480,19 +480,19 @@ impl Answer<'_> {
         format!("Schemes send into a modem's FIFO of {buffer} {each}.")
     }
 
-    /// Returns how a scheme is installed, on at most so many lines.
-    fn install_lines(&self, scheme: usize, most: isize) -> Vec<String> {
+    /// Returns how a scheme is installed, in commands where they are few.
+    fn install_lines(&self, scheme: usize) -> Vec<String> {
         let Some(way) = &self.setting.ways[scheme] else {
             let (name, why) = (self.cell.name(scheme), &self.setting.why_nothing[scheme]);
             return vec![format!(
                 "Nothing installs {name}: {why}. Compare what Linux has as well: --schemes '…,fq-codel,cake'."
             )];
         };
-        let most = most + if self.setting.is_both_ways { LINES_OF_OTHER as isize } else { 0 };
+        let most = MOST_COMMANDS + if self.setting.is_both_ways { LINES_OF_OTHER } else { 0 };
         let all: Vec<&String> = way.lines.iter().collect();
         let shorter: Vec<&String> = way.lines.iter().filter(|line| *line != AT_THE_LINE).collect();
         for lines in [all, shorter] {
-            if lines.len() as isize <= most {
+            if lines.len() <= most {
                 let first = format!("Install on {}: {}", way.place, lines[0]);
                 return [first].into_iter().chain(lines.into_iter().skip(1).cloned()).collect();
             }

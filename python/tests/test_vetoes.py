@@ -68,7 +68,8 @@ def of_calls(cake_s: list[float], other_s: list[float], count: int = 6, **plan: 
 
 def answer(found: Results) -> advice.Advice:
     (one,) = advice.advice(found)
-    assert len(one.lines) <= MOST_LINES
+    commands = one.installation.lines if one.installation else ()
+    assert len(one.lines) - len(commands) <= MOST_LINES
     return one
 
 

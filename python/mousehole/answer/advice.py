@@ -49,7 +49,8 @@ class Advice:
     installation: Installation | None
     """How the scheme is installed; None without one."""
     lines: tuple[str, ...]
-    """The answer in sentences and commands, at most `MOST_LINES` and those of the other direction."""
+    """The answer in at most `MOST_LINES` sentences, what each class gains or pays on a line of its own where there is
+    room, and the commands that install it."""
 
     @property
     def ruled_out(self) -> tuple[str, ...]:

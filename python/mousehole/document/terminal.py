@@ -33,7 +33,7 @@ MORE = "--details prints everything."
 WIDEST = 110
 LONG = 40
 """Longer texts in tables are sentences."""
-MOST_LINES = 10
+MOST_LINES = 12
 """The commands of an answer are printed in full up to so many lines."""
 FASTER, SLOWER = ("#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac", "#542788"), (
     "#f7f7f7", "#fee0b6", "#fdb863", "#e08214", "#b35806")  # fmt: skip
