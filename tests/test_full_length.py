@@ -56,4 +56,4 @@ def test_main__writes_the_document_only_for_all_papers(
     assert asked == [False, True]
     assert page.read_text() == document.marker(full_length.TARGET)
     assert full_length.main(["--document", str(page)]) == 0
-    assert "5 of 5 statements have another word" in page.read_text()
+    assert "6 of 6 statements have another word" in page.read_text()

@@ -96,7 +96,7 @@ def test_endpoints__name_the_table_of_their_values(comparison: Comparison) -> No
         (long, results.bucket_values(cell, "sfd", "long", "response_mean_s")),
         (rate, results.scheme_values(cell, "sfd", "long_goodput_bps")),
     ):
-        assert np.array_equal(endpoint.source.values(results, cell, "sfd"), expected, equal_nan=True)
+        assert np.array_equal(results.compared(cell).values(endpoint.source, "sfd"), expected, equal_nan=True)
 
 
 def test_transfers__repeat_the_run(comparison: Comparison) -> None:

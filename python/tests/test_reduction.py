@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mousehole.answer import _install as install
-from mousehole.answer import advice, findings
+from mousehole.answer import advice
 from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES, buckets, size_text
 from mousehole.runs import RunFacts, Shares, reduce_run, with_shares
 from mousehole.runs import _facts as facts_module
@@ -299,7 +299,7 @@ def test_reduce_run__rates_of_long_transfers_are_of_finished_ones() -> None:
     assert scheme["jain_long"] == pytest.approx((8 + 4) ** 2 / (2 * (64 + 16)))
 
 
-@pytest.mark.parametrize("module", [facts_module, findings, advice, install])
+@pytest.mark.parametrize("module", [facts_module, advice, install])
 def test_records__are_frozen(module: ModuleType) -> None:
     """Threads make them, and tables, findings and notes share them."""
     kinds = [

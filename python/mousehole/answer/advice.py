@@ -49,8 +49,10 @@ class Advice:
     installation: Installation | None
     """How the scheme is installed; None without one."""
     lines: tuple[str, ...]
-    """The answer in at most `MOST_LINES` sentences, what each class gains or pays on a line of its own where there is
-    room, and the commands that install it."""
+    """The answer in at most `MOST_LINES` sentences, and the commands that install it.
+
+    What each class gains or pays has a line of its own where there is room.
+    """
 
     @property
     def ruled_out(self) -> tuple[str, ...]:

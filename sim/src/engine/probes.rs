@@ -9,52 +9,12 @@
 
 use super::connection::Payload;
 use super::event::{What, class};
+use super::open_probes::{Load, SelfProbe};
 use super::world::World;
 use crate::packet::{Kind, Packet, flag};
 use crate::record::ProbeRecord;
 use crate::units::{Dur, Time};
 use std::collections::VecDeque;
-
-/// A self probe that has not ended.
-#[derive(Debug, Clone, Copy)]
-struct SelfProbe {
-    /// Names it within its connection, and in the packet of its own; 0 is the connection's own request.
-    number: u32,
-    record: usize,
-    /// The segment of the load that carries its request or answer, once that is known; with an upload until it arrived.
-    segment: Option<u32>,
-    /// How often its packet was sent, and whether it has arrived.
-    sent: u32,
-    has_arrived: bool,
-}
-
-/// A load-generating connection that has been probed.
-#[derive(Debug)]
-struct Load {
-    slot: u32,
-    key: u64,
-    last: u32,
-    open: VecDeque<SelfProbe>,
-}
-
-/// All probes of a run.
-#[derive(Debug, Default)]
-pub(super) struct Probes {
-    pub records: Vec<ProbeRecord>,
-    loads: Vec<Load>,
-}
-
-impl Probes {
-    /// Returns whether no load-generating connection was probed.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.loads.is_empty()
-    }
-
-    fn load_at(&mut self, slot: u32) -> Option<(usize, &mut Load)> {
-        self.loads.iter_mut().enumerate().find(|(_, load)| load.slot == slot)
-    }
-}
 
 impl World {
     /// Sends the self probes that a source has asked for.

@@ -4,7 +4,7 @@ use super::commands::Commands;
 use super::connection::Live;
 use super::event::{Event, What, class, insertion};
 use super::layout::{Ends, PathState};
-use super::probes::Probes;
+use super::open_probes::Probes;
 use super::receive_stats::ReceiveStats;
 use super::recorded::Recorded;
 use super::sampling::Sampling;
