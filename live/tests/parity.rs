@@ -451,7 +451,7 @@ fn changed_parameter__is_noticed() {
         ("sfd(th=15p)", "sfd(th=16p)"),
         ("sfd(timeout=1s)", "sfd(timeout=0.999s)"),
         ("excess(latch=false)|multi-red", "excess(latch=false,rate=160.16kbit)|multi-red"),
-        ("excess(datagrams=100kbit)|multi-red", "excess(datagrams=100.1kbit)|multi-red"),
+        ("excess(th=15kB,datagrams=100kbit)|multi-red", "excess(th=15kB,datagrams=100.1kbit)|multi-red"),
         ("excess(th=3kB)|multi-red", "excess(th=2999B)|multi-red"),
         ("sfd(wq=0.002)", "sfd(wq=0.002002)"),
         ("sfd(out_min=5)", "sfd(out_min=5.005)"),
