@@ -1,0 +1,85 @@
+"""Times two wheels beside each other, on what people run: `make bench WHAT=wheels ARGS='A.whl B.whl'`.
+
+Each command runs under both by turns. Printed is the CPU time of the second wheel by that of the first,
+start-up included: the median over the rounds, and the range. Both must give the same results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+CASES = (
+    "web:sfd --rate 5mbit --load 0.9 --duration 200s --warmup 20s",
+    "poisson --rate 10mbit --load 0.9 --duration 60s --warmup 10s",
+    "web:rio-ps --rate 10mbit --load 0.8 --duration 60s --warmup 10s",
+    "home --down 20mbit --up 1mbit --duration 200s --warmup 20s",
+)
+SHARED = "--seeds 3 --jobs 1 --schemes droptail,sfd,fq-codel,cake,excess-cake"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Times all cases; ends with 1 if a case gave different results under the two wheels."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("wheels", nargs=2, type=Path, metavar="WHEEL")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args(arguments)
+    differs = False
+    with tempfile.TemporaryDirectory() as folder:
+        sites = [
+            unpacked(wheel, Path(folder) / name) for wheel, name in zip(options.wheels, "ab", strict=True)
+        ]
+        for case in CASES:
+            rounds = [play(case, sites, is_even=number % 2 == 0) for number in range(options.rounds)]
+            ratios = sorted(second / first for (first, second), _ in rounds)
+            print(f"{statistics.median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})  {case}", flush=True)
+            differs |= any(one != other for _, (one, other) in rounds)
+    if differs:
+        print("wheels: a case has other results under the second wheel")
+    return int(differs)
+
+
+def unpacked(wheel: Path, folder: Path) -> Path:
+    """Returns the folder into which a wheel was unpacked."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def play(case: str, sites: Sequence[Path], is_even: bool) -> tuple[list[float], list[Any]]:
+    """Returns CPU seconds and results of a case under each wheel; the first one goes first in even rounds."""
+    found = {site: compare(case, site) for site in (sites if is_even else reversed(sites))}
+    return [found[site][0] for site in sites], [found[site][1] for site in sites]
+
+
+def compare(case: str, site: Path) -> tuple[float, Any]:
+    """Returns the CPU seconds of a comparison, and its document but for the build that it names."""
+    before = used_s()
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [sys.executable, "-m", "mousehole", "compare", *case.split(), *SHARED.split()]
+        command += ["--json", file.name]
+        environment = {**os.environ, "PYTHONPATH": str(site)}
+        subprocess.run(command, env=environment, capture_output=True, check=True)
+        document = json.loads(Path(file.name).read_text("utf-8"))
+    document["manifest"].pop("git_revision")
+    return used_s() - before, document
+
+
+def used_s() -> float:
+    """Returns the CPU seconds of all children that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main())
