@@ -17,9 +17,6 @@ PYTHON_FILES := python bench tests papers validation tools examples live/tests
 # DEV=1 builds the engine without link-time optimisation, for those who change it: seconds instead of minutes.
 ENGINE_PROFILE := $(if $(DEV),--profile quick,--release)
 
-# A profile fits only what is built for the same target, named as tools/pgo-profile does.
-PGO_TARGET = --target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir $${CARGO_TARGET_DIR:-target}/pgo
-
 # What `make demo` compares: a published model, or the user's own files (TRAFFIC="a.pcap b.pcap").
 TRAFFIC ?= web:sfd
 DEMO ?= --rate 5mbit --rtt 80ms --buffer 50p --load 0.9 --duration 300s --warmup 30s --seeds 10
@@ -52,11 +49,9 @@ demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make d
 	@$(BIN)/mousehole compare $(TRAFFIC) $(DEMO)
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/; PGO=1 optimises it by a profile (needs rustup's llvm-tools)
-	@$(if $(PGO),mkdir -p build && tools/pgo-profile $(BIN)/python build/engine.profdata)
 	@echo "wheel: building into dist/"
 	@rm -rf dist
-	@$(if $(PGO),RUSTFLAGS=-Cprofile-use=$(abspath build/engine.profdata)) \
-		$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist $(if $(PGO),$(PGO_TARGET))
+	@$(if $(PGO),tools/pgo-wheel $(BIN)/python dist,$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist)
 	@ls -1 dist/*.whl
 
 live: ## build mousehole-live, the kernel's side, into target/release (needs what `make deps` installs); PACKAGES=1 also a .deb into dist/

@@ -369,7 +369,7 @@ impl Answer<'_> {
         let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
         let how = self.install_lines(chosen);
         let first = self.gain_text(chosen, is_best, found.shown[0]);
-        let is_told = |one: &&Veto| pays.contains(one) || one.scheme == cell.name(chosen);
+        let is_listed = |one: &&Veto| pays.contains(one) || one.scheme == cell.name(chosen);
         Advice {
             outcome: Outcome::Recommended,
             scheme: Some(cell.name(chosen).to_owned()),
@@ -377,7 +377,7 @@ impl Answer<'_> {
             peers: peers.iter().map(|scheme| cell.name(*scheme).to_owned()).collect(),
             ahead,
             reference: cell.plan.harm_reference().to_owned(),
-            vetoes: self.judged.vetoes().iter().filter(is_told).cloned().collect(),
+            vetoes: self.judged.vetoes().iter().filter(is_listed).cloned().collect(),
             installation: ways[chosen].clone(),
             lines: [first].into_iter().chain(pack(&classes, room)).chain(lines).chain(how).collect(),
         }

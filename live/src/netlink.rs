@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn kept__of_what_is_cut_short() {
+    fn configuration__of_what_is_cut_short() {
         let mut whole = vec![0; TCMSG];
         whole.extend([8, 0, TCA_KIND as u8, 0, b't', b'b', b'f', 0]);
         whole.extend([12, 0, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8]); // counters

@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn words__keep_what_stands_in_quotes_and_brackets() {
+    fn split_words__keeps_what_stands_in_quotes_and_brackets() {
         let line = b"a  [1/Jan/2024:00:00:00 +0000] \"GET /x y\" - \"open";
         let found: Vec<String> =
             split_words(line).into_iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
