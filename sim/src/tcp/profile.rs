@@ -123,9 +123,11 @@ pub struct Params {
     pub idle_restart: IdleRestart,
     /// ACK every second segment, or after this delay; `None` acknowledges each (RFC 1122 4.2.3.2).
     pub delayed_ack: Option<Dur>,
-    /// Segments at the start of a connection that are acknowledged at once. Linux acknowledges each while its
-    /// receive window grows (`tcp_grow_window`): with the default buffers of 6.18, 362 at every round-trip time.
+    /// Segments at the start of a connection that are acknowledged at once (Linux's `TCP_MAX_QUICKACKS`).
     pub quick_acks: u32,
+    /// The receive window grows with what arrives in a round trip, and each segment is acknowledged while it does
+    /// (Linux's `tcp_grow_window`, see [`super::receiver`]).
+    pub tunes_window: bool,
     /// The answering side acknowledges requests by itself (Linux, see [`super::request_acks`]), not only by its answer.
     pub acks_requests: bool,
     /// Time from a request to its answer at a server whose traffic says nothing of it.
@@ -225,6 +227,7 @@ fn rfc() -> Params {
         idle_restart: IdleRestart::InitialWindow,
         delayed_ack: Some(Dur::from_millis(100)),
         quick_acks: 1,
+        tunes_window: false,
         acks_requests: false,
         server_think: Dur::ZERO,
         ecn: false,
@@ -256,7 +259,8 @@ fn linux() -> Params {
         linear_syn_timeouts: 4,
         idle_restart: IdleRestart::Halving,
         delayed_ack: Some(Dur::from_millis(40)),
-        quick_acks: 362,
+        quick_acks: 16,
+        tunes_window: true,
         acks_requests: true,
         server_think: SERVER_THINK,
         ..rfc()

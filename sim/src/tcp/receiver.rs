@@ -1,9 +1,21 @@
 //! The receiving end: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
+//!
+//! Linux acknowledges each segment that lets its receive window grow. The window begins with 64 kB, and grows by two
+//! segments with each that arrives, up to a few times what arrived within a round trip. So a fast transfer is
+//! acknowledged segment by segment for hundreds of them, and a slow one, whose rounds 64 kB hold anyway, hardly at all.
+//! What arrives in a round trip is here the sender's window, which packets carry. The window never limits the sender.
 
 use super::profile::{Params, Variant};
 use super::ranges::Ranges;
 use crate::packet::{Packet, SackBlock, flag};
 use crate::units::{Dur, Time};
+
+/// Segments of the receive window that Linux begins with.
+const FIRST_WINDOW: u16 = 44;
+/// Rounds that it comes to hold: a reading. With a sender's window of 255 segments, the most that packets say, it grows
+/// with 361 segments; in transfers of 2 MB without loss Linux 6.18 acknowledged 362 one by one (`python -m
+/// validation.transfers --acks`).
+const ROUNDS: u16 = 3;
 
 /// Receiver state of one connection.
 #[derive(Debug, Clone)]
@@ -19,6 +31,8 @@ pub struct Receiver {
     echo: bool,
     /// Data and requests alternate at once, so that no ACK is quick (Linux's `pingpong`).
     is_interactive: bool,
+    /// The receive window in segments, as far as it decides about ACKs.
+    window: u16,
     delayed_until: Time,
 }
 
@@ -62,6 +76,7 @@ impl Default for Receiver {
             pending: 0,
             echo: false,
             is_interactive: false,
+            window: FIRST_WINDOW,
             delayed_until: Time::NEVER,
         }
     }
@@ -92,13 +107,15 @@ impl Receiver {
     pub fn handle(&mut self, packet: &Packet, now: Time, params: &Params) -> Reply {
         let was_next = packet.seq == self.next && self.held.is_empty();
         self.is_interactive &= packet.seq >= self.next;
+        let grows = self.grow_window(packet, params);
+        let is_quick = grows || packet.seq < params.quick_acks;
         self.store(packet.seq);
         self.note_ecn(packet, params);
         // ns-2 also delays the ACK when the last segment arrives once more.
         let is_last = packet.seq + 1 == self.next && self.held.is_empty();
         let may_wait = if !params.is_ns2() { was_next } else { is_last };
         match params.delayed_ack {
-            Some(delay) if may_wait && (packet.seq >= params.quick_acks || self.is_interactive) => {
+            Some(delay) if may_wait && (!is_quick || self.is_interactive) => {
                 self.pending += 1;
                 if self.pending < 2 && !self.echo {
                     self.delayed_until = now + delay;
@@ -127,6 +144,13 @@ impl Receiver {
     /// Returns the ACK of everything that has arrived, for a packet that is sent anyway.
     pub fn flush(&mut self, params: &Params) -> AckFields {
         self.acknowledge(self.next, params)
+    }
+
+    /// Grows the receive window by two segments; returns false if it is large enough.
+    fn grow_window(&mut self, packet: &Packet, params: &Params) -> bool {
+        let grows = params.tunes_window && self.window < ROUNDS * u16::from(packet.window_hint);
+        self.window += 2 * u16::from(grows);
+        grows
     }
 
     fn store(&mut self, seq: u32) {

@@ -298,16 +298,27 @@ fn rto__round_trip_and_at_least_200_ms() {
     assert!((talk.timer_ms() - 600.0).abs() < 1.0, "{}", talk.timer_ms());
 }
 
-/// The first segments are acknowledged at once, then every second one or after 40 ms.
+/// The first 16 segments are acknowledged at once, then every second one or after 40 ms.
 #[test]
 fn quick_acks__at_the_start() {
     let mut harness = ReceiverHarness::new(linux());
-    for seq in 0..362 {
+    for seq in 0..16 {
         assert_eq!(harness.receive(seq).map(|ack| ack.next), Some(seq + 1));
     }
-    assert_eq!(harness.receive(362), None);
+    assert_eq!(harness.receive(16), None);
     assert_eq!(harness.receiver.poll_timeout().since(harness.now).as_secs(), 0.04);
-    assert_eq!(harness.receive(363).map(|ack| ack.next), Some(364));
+    assert_eq!(harness.receive(17).map(|ack| ack.next), Some(18));
+}
+
+/// While three of the sender's windows are more than the receive window, which begins with 44 segments, it grows by
+/// two with each segment, and each is acknowledged: none beyond the first 16 with windows that are small.
+#[test]
+fn quick_acks__while_the_receive_window_grows() {
+    for (window, quick) in [(1, 16), (14, 16), (44, 44), (255, 361)] {
+        let mut harness = ReceiverHarness { window, ..ReceiverHarness::new(linux()) };
+        let is_quick = |seq: &u32| harness.receive(*seq).is_some();
+        assert_eq!((0..1000).take_while(is_quick).count(), quick, "{window}");
+    }
 }
 
 /// Between a request and data that follow each other at once every second segment is acknowledged, until an ACK
