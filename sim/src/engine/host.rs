@@ -115,7 +115,7 @@ impl World {
         if is_new && packet.seq < live.receiver.highest() && !packet.has(flag::RETRANSMISSION) {
             self.reordered += 1;
         }
-        let reply = live.receiver.handle(packet, self.now, params);
+        let reply = live.receiver.handle(packet, live.sender.cwnd(), self.now, params);
         if packet.seq >= live.progress.segments.0 {
             live.opener.handle_answer_to(live.progress.number);
             if packet.seq == live.progress.segments.0 && is_new {

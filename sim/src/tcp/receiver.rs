@@ -3,7 +3,8 @@
 //! Linux acknowledges each segment that lets its receive window grow. The window begins with 64 kB, and grows by two
 //! segments with each that arrives, up to a few times what arrived within a round trip. So a fast transfer is
 //! acknowledged segment by segment for hundreds of them, and a slow one, whose rounds 64 kB hold anyway, hardly at all.
-//! What arrives in a round trip is here the sender's window, which packets carry. The window never limits the sender.
+//! What arrives in a round trip is here the sender's window; not the hint that packets carry, which markers write and
+//! misbehaving senders choose. The receive window never limits the sender.
 
 use super::profile::{Params, Variant};
 use super::ranges::Ranges;
@@ -12,10 +13,10 @@ use crate::units::{Dur, Time};
 
 /// Segments of the receive window that Linux begins with.
 const FIRST_WINDOW: u16 = 44;
-/// Rounds that it comes to hold: a reading. With a sender's window of 255 segments, the most that packets say, it grows
-/// with 361 segments; in transfers of 2 MB without loss Linux 6.18 acknowledged 362 one by one (`python -m
-/// validation.transfers --acks`).
+/// Rounds that it comes to hold, and the largest round that counts: readings. It grows with at most 361 segments; in
+/// transfers of 2 MB without loss Linux 6.18 acknowledged 362 one by one (`python -m validation.transfers --acks`).
 const ROUNDS: u16 = 3;
+const LARGEST_ROUND: f64 = 255.0;
 
 /// Receiver state of one connection.
 #[derive(Debug, Clone)]
@@ -103,11 +104,11 @@ impl Receiver {
         self.delayed_until
     }
 
-    /// Takes a data segment; returns the acknowledgement to send now, if any.
-    pub fn handle(&mut self, packet: &Packet, now: Time, params: &Params) -> Reply {
+    /// Takes a data segment, `round` of which arrive in a round trip; returns the acknowledgement to send now, if any.
+    pub fn handle(&mut self, packet: &Packet, round: f64, now: Time, params: &Params) -> Reply {
         let was_next = packet.seq == self.next && self.held.is_empty();
         self.is_interactive &= packet.seq >= self.next;
-        let grows = self.grow_window(packet, params);
+        let grows = self.grow_window(round, params);
         let is_quick = grows || packet.seq < params.quick_acks;
         self.store(packet.seq);
         self.note_ecn(packet, params);
@@ -147,8 +148,8 @@ impl Receiver {
     }
 
     /// Grows the receive window by two segments; returns false if it is large enough.
-    fn grow_window(&mut self, packet: &Packet, params: &Params) -> bool {
-        let grows = params.tunes_window && self.window < ROUNDS * u16::from(packet.window_hint);
+    fn grow_window(&mut self, round: f64, params: &Params) -> bool {
+        let grows = params.tunes_window && self.window < ROUNDS * round.min(LARGEST_ROUND) as u16;
         self.window += 2 * u16::from(grows);
         grows
     }

@@ -181,11 +181,12 @@ fn sawtooth__has_the_amplitude_of_its_law() {
     }
 }
 
-/// Payload bytes of each flow between the warm-up and the end, from the trace.
+/// Bytes of each flow between the warm-up and the end, from the trace.
 fn shares(base: &Scenario, warmup_s: f64) -> Vec<f64> {
     let mut base = base.clone();
     base.trace = true;
-    let mut bytes = vec![0.0; base.traffic.bulk.as_ref().map_or(0, |bulk| bulk.flows as usize)];
+    let bulk = base.traffic.bulk.as_ref().map_or(0, |bulk| bulk.flows as usize);
+    let mut bytes = vec![0.0; base.traffic.connections.len().max(bulk)];
     for row in &play(&base).outcome.trace {
         if row.event == TraceEvent::Receive && row.at.as_secs() >= warmup_s {
             bytes[row.flow as usize] += f64::from(row.bytes);
@@ -220,7 +221,8 @@ fn fairness__of_equal_flows() {
     }
 }
 
-/// Bytes of a flow over 40 ms for each byte of one over 160 ms, with the same losses (RED).
+/// Bytes of a flow over 40 ms for each byte of one over 160 ms, with the same losses (RED): the geometric mean of
+/// eight runs. The logarithms of single runs have a standard deviation of 0.2.
 fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
     let link = LinkSpec {
         rate: Some("40mbit".into()),
@@ -236,12 +238,11 @@ fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
     };
     let mut base = with_connections(base, vec![flow(0.0, 0.04), flow(0.1, 0.16)]);
     base.scheme = "red(min=10,max=40,maxp=0.01)".into();
-    base.trace = true;
-    let mut bytes = [0.0; 2];
-    for row in play(&base).outcome.trace.iter().filter(|row| row.event == TraceEvent::Receive) {
-        bytes[row.flow as usize] += f64::from(row.bytes);
-    }
-    bytes[0] / bytes[1]
+    let logarithms = (1..=8).map(|seed| {
+        let bytes = shares(&Scenario { seed, ..base.clone() }, 0.0);
+        (bytes[0] / bytes[1]).ln()
+    });
+    (logarithms.sum::<f64>() / 8.0).exp()
 }
 
 /// At the same loss rate Reno's rate goes with 1/RTT, CUBIC's with 1/RTT^0.25 where its own law rules: a
@@ -251,8 +252,8 @@ fn rtt_unfairness__is_renos_more_than_cubics() {
     let (reno, cubic) =
         (advantage_of_the_short_path(Congestion::Reno), advantage_of_the_short_path(Congestion::Cubic));
     println!("40 ms over 160 ms: Reno ratio {reno:.2}, CUBIC ratio {cubic:.2}");
-    assert!((2.5..5.5).contains(&reno), "Reno: {reno}");
-    assert!((1.1..0.8 * reno).contains(&cubic), "CUBIC: {cubic}, Reno: {reno}");
+    assert!((3.2..4.8).contains(&reno), "Reno: {reno}");
+    assert!((1.5..0.7 * reno).contains(&cubic), "CUBIC: {cubic}, Reno: {reno}");
 }
 
 /// ns-2 counts packets; with `whole_segments` off its last packet is as short as the write, and the other way round.

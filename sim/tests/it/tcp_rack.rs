@@ -1,5 +1,6 @@
 //! RACK-TLP (RFC 8985) as dialogues: time, packet in, packet out.
 use crate::common::dialogue::{ReceiverHarness, SenderHarness};
+use crate::common::{connection, digest, play, scenario, with_connections, with_profile};
 use mousehole_sim::packet::flag;
 use mousehole_sim::scenario::spec::TcpSpec;
 use mousehole_sim::scenario::{Plan, Scenario};
@@ -310,15 +311,24 @@ fn quick_acks__at_the_start() {
     assert_eq!(harness.receive(17).map(|ack| ack.next), Some(18));
 }
 
-/// While three of the sender's windows are more than the receive window, which begins with 44 segments, it grows by
-/// two with each segment, and each is acknowledged: none beyond the first 16 with windows that are small.
+/// While three rounds are more than the receive window, which begins with 44 segments, it grows by two with each
+/// segment, and each is acknowledged: none beyond the first 16 where rounds are small.
 #[test]
 fn quick_acks__while_the_receive_window_grows() {
-    for (window, quick) in [(1, 16), (14, 16), (44, 44), (255, 361)] {
-        let mut harness = ReceiverHarness { window, ..ReceiverHarness::new(linux()) };
+    for (round, quick) in [(1.0, 16), (14.0, 16), (44.0, 44), (255.0, 361), (5000.0, 361)] {
+        let mut harness = ReceiverHarness { round, ..ReceiverHarness::new(linux()) };
         let is_quick = |seq: &u32| harness.receive(*seq).is_some();
-        assert_eq!((0..1000).take_while(is_quick).count(), quick, "{window}");
+        assert_eq!((0..1000).take_while(is_quick).count(), quick, "{round}");
     }
+}
+
+/// A receiver sees what arrives, not what a marker writes: without hints it acknowledges the same segments.
+#[test]
+fn quick_acks__whatever_hints_say() {
+    let long = |scheme: &str| {
+        with_profile(with_connections(scenario(scheme), vec![connection(0.0, &[(0.0, 2_000_000)])]), "linux")
+    };
+    assert_eq!(digest(&play(&long("no-hint|droptail"))), digest(&play(&long("droptail"))));
 }
 
 /// Between a request and data that follow each other at once every second segment is acknowledged, until an ACK

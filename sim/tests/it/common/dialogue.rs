@@ -93,13 +93,13 @@ pub struct ReceiverHarness {
     pub params: Params,
     pub receiver: Receiver,
     pub now: Time,
-    /// The sender's window in segments, which its packets carry.
-    pub window: u8,
+    /// Segments that arrive in a round trip.
+    pub round: f64,
 }
 
 impl ReceiverHarness {
     pub fn new(params: Params) -> ReceiverHarness {
-        ReceiverHarness { params, receiver: Receiver::default(), now: Time::ZERO, window: 1 }
+        ReceiverHarness { params, receiver: Receiver::default(), now: Time::ZERO, round: 1.0 }
     }
 
     /// Delivers a segment. Returns the acknowledgement that is sent at once, if any.
@@ -111,8 +111,7 @@ impl ReceiverHarness {
     pub fn receive_with(&mut self, seq: u32, flags: u8) -> Option<AckFields> {
         let mut packet = Packet::new(0, Kind::Data, seq, 1500);
         packet.flags = flags | flag::ECT;
-        packet.window_hint = self.window;
-        match self.receiver.handle(&packet, self.now, &self.params) {
+        match self.receiver.handle(&packet, self.round, self.now, &self.params) {
             Reply::Now(ack) => Some(ack),
             Reply::Later => None,
         }
