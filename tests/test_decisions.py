@@ -8,7 +8,7 @@ from mousehole.answer import NOT_SHOWN, RECOMMENDED
 
 from tools import document
 from validation import decisions, decisions_traffic
-from validation.decisions import BASELINE, Decision, Size, Truth, score
+from validation.decisions import BASELINE, Decision, Size, Truth, errors, score
 
 TRUTH = Truth(
     "uneven", 4, {BASELINE: 1.0, "sfd": 0.9, "cake": 0.5}, {BASELINE: 0.0, "sfd": -0.1, "cake": -0.5}
@@ -32,6 +32,16 @@ def test_score__counts_regret_power_and_coverage() -> None:
     assert (found.best_said, found.false_best) == (2, 1)
     assert (found.shown, found.effects, found.wrong) == (2, 3, 1)
     assert (found.held, found.intervals) == (4, 6)
+
+
+def test_errors__of_levels_cancel_among_schemes() -> None:
+    halved = {scheme: ((1 + mean) / 2 - 1, -0.9, 0.0) for scheme, (mean, _, _) in RIGHT.changes.items()}
+    turned = {"sfd": (-0.6, -0.7, -0.5), "cake": (-0.2, -0.3, -0.1)}
+    found = errors([TRUTH], [replace(RIGHT, changes=halved)])
+    assert (found.baseline, found.among) == (pytest.approx(np.log(2)), pytest.approx(0))
+    assert (found.ordered, found.pairs, found.best) == (1, 1, 1)
+    found = errors([TRUTH], [RIGHT, replace(RIGHT, changes=turned)])
+    assert (found.ordered, found.pairs, found.best) == (1, 2, 1)
 
 
 @pytest.mark.parametrize("model", decisions_traffic.MODELS)

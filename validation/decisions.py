@@ -225,6 +225,48 @@ def decision(model: str, minutes: float, number: int, size: Size, first: int = 0
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Errors:
+    """How far estimates of some decisions are from the truth, as differences of logarithms."""
+
+    baseline: float
+    """Root mean square for the ratios to the baseline."""
+    among: float
+    """The same for the ratios of two schemes."""
+    ordered: int
+    """Pairs of schemes in their true order."""
+    pairs: int
+    """Pairs whose true ratio is beyond 5 %."""
+    best: int
+    """Decisions in which the scheme of the least estimate truly has the least."""
+
+
+def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
+    """Returns how far the estimates of some decisions are from the truth."""
+    true = {one.model: {scheme: np.log1p(change) for scheme, change in one.changes.items()} for one in truths}
+    estimated = [
+        (true[one.model], {scheme: np.log1p(ends[0]) for scheme, ends in one.changes.items()})
+        for one in found
+    ]
+    off = [estimates[scheme] - own[scheme] for own, estimates in estimated for scheme in estimates]
+    pairs = np.array([
+        (estimates[one] - estimates[two], own[one] - own[two])
+        for own, estimates in estimated
+        for one, two in itertools.combinations(estimates, 2)
+    ])  # fmt: skip
+    clear = pairs[np.abs(pairs[:, 1]) > np.log1p(NEAR)]
+    return Errors(
+        baseline=float(np.sqrt(np.mean(np.square(off)))),
+        among=float(np.sqrt(np.mean((pairs[:, 0] - pairs[:, 1]) ** 2))),
+        ordered=int(np.sum(clear[:, 0] * clear[:, 1] > 0)),
+        pairs=len(clear),
+        best=sum(
+            min(estimates, key=lambda scheme: estimates[scheme]) == min(own, key=lambda scheme: own[scheme])
+            for own, estimates in estimated
+        ),
+    )
+
+
 def read(record: Path) -> tuple[list[Truth], list[Decision]]:
     """Returns what was recorded."""
     kept = json.loads(record.read_text())
@@ -281,6 +323,11 @@ def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
         document.table(("model", *SCHEMES), [_truth_cells(one) for one in truths]),
         "\n## The sentence\n\n",
         document.table(COLUMNS, [_cells(name, score(truths, own)) for name, own in _groups(truths, found)]),
+        "\n## Order and level\n\n",
+        document.table(
+            ERROR_COLUMNS,
+            [_error_cells(name, len(own), errors(truths, own)) for name, own in _groups(truths, found)],
+        ),
     ]
     return "".join(parts)
 
@@ -289,6 +336,21 @@ COLUMNS = (
     "captures", "within 5 % of the best", "regret", "not shown", "false `Best`", "effects shown",
     "wrong sign", "intervals that hold the truth",
 )  # fmt: skip
+
+
+ERROR_COLUMNS = (
+    "captures", f"error against {BASELINE}", "error among schemes", "pairs in order", "least is best",
+)  # fmt: skip
+
+
+def _error_cells(name: str, decisions: int, one: Errors) -> list[str]:
+    return [
+        name,
+        f"{100 * np.expm1(one.baseline):.0f} %",
+        f"{100 * np.expm1(one.among):.0f} %",
+        _share(one.ordered, one.pairs),
+        _share(one.best, decisions),
+    ]
 
 
 def _groups(truths: Sequence[Truth], found: Sequence[Decision]) -> list[tuple[str, list[Decision]]]:
