@@ -117,10 +117,10 @@ make them slower.
 SFD (section 3.3) and SHRED (section 6) ask what a sender gains by splitting its transfers, and what that
 costs others, but do not measure it. Here one user fetches 10 MB every minute beside web traffic, first
 honestly, then in twenty simultaneous pieces. Splitting pays under every scheme, including drop-tail, except
-under TCP-DS, where the result is not clear. The misbehaving user needs seven tenths of its time under
-drop-tail, and a third of it under SFD, whose honest long flows pay most. The web transfers lose under all
-schemes: they take nearly three times as long under `ct-bytes`, twice as long under SHRED and FQ-CoDel, and
-a seventh longer under CAKE, which still treats the user as one host.
+under TCP-DS, where it gains little, and under CAKE, where the pieces take longer. The misbehaving user needs
+seven tenths of its time under drop-tail, and half of it under SFD. The web transfers lose under all schemes:
+they take more than three times as long under `ct-bytes`, twice as long under SHRED and FQ-CoDel, and an
+eighth longer under CAKE, which still treats the user as one host.
 """,
         "commands": tuple(
             f'examples/negatives/gaming-{name}.toml --schemes "droptail,sfd(mode=coupled),s-sfd,p-sfd,pq-sfd,'
@@ -151,8 +151,8 @@ The worst that a sender can do to a scheme that prefers the first bytes of a flo
 the user fetches 10 MB every minute honestly; then in 700 simultaneous pieces, each below SFD's threshold. The
 gain of SFD's web transfers is gone then. A budget brings it back: the `policer` behind the marker leaves each
 user 5 % of the link for green packets, with a burst of 15 kB, and what exceeds that becomes red. While all
-are honest it costs web transfers nothing. CAKE, which divides the link by hosts, keeps a part of its gain.
-`mousehole-live` takes the same scheme, and the kernel holds users to the budget by the same header
+are honest it costs web transfers nothing. Under CAKE, which divides the link by hosts, the gain is gone as
+well. `mousehole-live` takes the same scheme, and the kernel holds users to the budget by the same header
 (`live/tests/test_flood.py`).
 """,
         "commands": tuple(
