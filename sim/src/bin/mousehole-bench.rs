@@ -7,6 +7,8 @@
 //!   (`oracle/tcl/p_dumbbell.tcl s2`).
 //! - `mousehole-bench flows 1000 100 10`: 1000 bulk flows over 100 Mb/s, as `bulk` otherwise, buffer 1 BDP.
 //! - `mousehole-bench scheme bulk 10 fq-codel`: `bulk` or `web` under another scheme.
+//! - `mousehole-bench model linux fq-codel web:sfd 10`: a model's traffic at 90 % of 10 Mb/s, from senders of a profile
+//!   under a scheme; what people run.
 //! - `mousehole-bench threads 4 100`: four replications of `bulk`, each on a thread of its own.
 //!
 //! Full records and statistics are kept.
@@ -22,6 +24,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 const USAGE: &str = "usage: mousehole-bench bulk|web SECONDS | scheme bulk|web SECONDS SCHEME | \
+                     model PROFILE SCHEME MODEL SECONDS | \
                      flows FLOWS MBPS SECONDS | threads THREADS SECONDS; all above 0";
 
 fn main() -> ExitCode {
@@ -50,6 +53,12 @@ fn scenarios(arguments: &[String]) -> Option<Vec<Scenario>> {
     {
         let own = scenarios(&[of.clone(), seconds.clone()])?;
         return Some(own.into_iter().map(|own| Scenario { scheme: scheme.clone(), ..own }).collect());
+    }
+    if let [_, profile, scheme, model, seconds] = arguments
+        && case == "model"
+    {
+        let seconds = seconds.parse().ok().filter(|number| *number > 0)?;
+        return Some(vec![modelled(profile, scheme, model, seconds)]);
     }
     let numbers: Option<Vec<u32>> =
         arguments[1..].iter().map(|text| text.parse().ok().filter(|number| *number > 0)).collect();
@@ -180,6 +189,20 @@ fn web(seconds: u32) -> Scenario {
             bulk: Some(BulkSpec { flows: 10, start_spread_s: 1.0, rtt_spread: 0.1 }),
             ..TrafficSpec::default()
         },
+        ..Scenario::default()
+    }
+}
+
+/// Returns the traffic of a model from senders of a profile under a scheme.
+fn modelled(profile: &str, scheme: &str, model: &str, seconds: u32) -> Scenario {
+    Scenario {
+        warmup: "0s".into(),
+        duration: format!("{seconds}s"),
+        max_windows: 1,
+        scheme: scheme.into(),
+        link: LinkSpec { rate: Some("10mbit".into()), ..LinkSpec::default() },
+        tcp: TcpSpec { profile: profile.into(), ..TcpSpec::default() },
+        traffic: TrafficSpec { model: Some(model.into()), load: Some(0.9), ..TrafficSpec::default() },
         ..Scenario::default()
     }
 }
