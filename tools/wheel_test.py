@@ -24,6 +24,15 @@ TABLE = "start,client,server,bytes\n" + "".join(
     f"{0.4 * number:.1f},10.0.0.{number % 7},192.0.2.1,{(3 if number % 5 else 200) * 1000}\n"
     for number in range(200)
 )
+RUN = """scheme = "droptail"
+duration = "10s"
+warmup = "2s"
+[bottleneck]
+rate = "3mbit"
+[traffic]
+model = "web:sfd"
+load = 0.5
+"""
 QUICK = ["--quick", "--duration", "10s", "--warmup", "2s"]
 
 
@@ -59,14 +68,24 @@ STEPS = (
          "--schemes", "my-marker|multi-red", *QUICK],
         ["my-marker|multi-red"],
     ),
+    Step(["run", "run.toml"], ["droptail: ", "goodput"]),
+    Step(
+        ["run", "run.toml", "--records", "records.csv"],
+        ["--records needs the package polars", "pip install 'mousehole[frames]'"], status=2,
+    ),
+    Step(
+        ["sweep", "sweep.toml", "--into", "cells"],
+        ["a sweep needs the package polars", "pip install 'mousehole[sweep]'"], status=2,
+    ),
     Step(
         ["tune", "web:sfd", "--rate", "3mbit", "--load", "0.9", "--scheme", "sfd"],
         ["tune needs the package optuna", "pip install 'mousehole[tune]'"], status=2,
     ),
 )  # fmt: skip
 """What the base package does, and says where an extra is missing."""
-EXTRAS = "report,tune"
+EXTRAS = "frames,report,tune"
 STEPS_WITH_EXTRAS = (
+    Step(["run", "run.toml", "--records", "records.csv"], ["droptail: "]),
     Step(
         ["compare", "connections.csv", "--rate", "5mbit", "--load", "0.8", "--schemes", "rio-ps",
          "--heatmap", "heat.png", *QUICK],
@@ -119,6 +138,7 @@ def installed(wheels: Sequence[Path | str], place: Path) -> str:
 def tried(program: str, folder: Path, steps: Sequence[Step]) -> int:
     """Runs steps in a folder and prints one line for each; returns the exit status."""
     (folder / "connections.csv").write_text(TABLE, encoding="utf-8")
+    (folder / "run.toml").write_text(RUN, encoding="utf-8")
     # A home of its own: no headers or settings that an earlier run left are found.
     environment = {**clean(os.environ), "HOME": str(folder), "COLUMNS": "110"}
     found = []

@@ -364,6 +364,16 @@ class SeriesColumns(TypedDict):
     value: Floats
 
 
+class ApplicationColumns(TypedDict):
+    """One row per figure of an application; `what` is a quantity's name, `kind` None without a kind."""
+
+    group: list[str]
+    kind: list[str | None]
+    what: list[str]
+    value: list[float | None]
+    is_primary: list[bool]
+
+
 class TraceColumns(TypedDict):
     """One row per packet event of the data path."""
 

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from mousehole.inputs import Frame
+from mousehole.base._polars import Frame
 
 COUNT = 300
 SETTINGS: dict[str, Any] = {

@@ -5,6 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import mousehole
@@ -133,7 +134,7 @@ def test_records__print_in_ten_lines() -> None:
     assert text.startswith(f"droptail: {done.transfers.height} transfers measured, ")
     assert "link down: 1 Mb/s" in text
     for count in (1, 2, 30):
-        many = repr(mousehole.Records(**{**vars(done), "queues": done.queues * count}))
+        many = repr(replace(done, queues=done.queues * count))
         assert len(many.splitlines()) <= 10
     assert many.endswith("lines more")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
-import polars as pl
+import numpy as np
 import pytest
 from mousehole import _engine
 from mousehole import scenario as scenarios
@@ -26,6 +26,7 @@ from mousehole.engine_types import LinkAccount, LinkStatus, Scenario
 from mousehole.link import Played, Programs, congestion_line, status_line
 from mousehole.link import _link as link
 from mousehole.link import _rounds as link_rounds
+from mousehole.records import RecordColumns
 from mousehole.runs import Plan
 from support import MODULE
 from test_json import SCHEMA, faults
@@ -176,13 +177,15 @@ def test_predict__plays_the_recorded_flows() -> None:
 
 def test_unlike__counts_what_a_prediction_leaves_out_or_changes() -> None:
     nan = float("nan")
-    rows = [  # key, bytes, end_s, upload, is_quic
+    rows = [  # key, bytes, end_s, upload, is_quic; write and start_s do not matter here
         (1, 1000, 0.5, False, False), (1, 2000, 0.9, True, False), (2, 500, nan, False, False),
         (3, 700, 0.7, False, True), (4, 700, 0.8, False, True), (5, 0, 0.8, False, False),
     ]  # fmt: skip
-    transfers = pl.DataFrame(rows, schema=["key", "bytes", "end_s", "upload", "is_quic"], orient="row")
-    flows = pl.DataFrame({"upload": [True, False, False]})
-    assert link.unlike(transfers, flows, "bbr") == [
+    names = ("key", "bytes", "end_s", "upload", "is_quic")
+    transfers = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
+    flows = {"key": np.arange(3), "upload": np.array([True, False, False])}
+    columns = RecordColumns(transfers, flows, *[None] * 4)  # type: ignore[arg-type]
+    assert link.unlike(columns, "bbr") == [
         "left out: uploads without end, 1",
         "left out: transfers that did not end, 2",
         "played from the run's beginning: downloads without end, 2",
@@ -194,8 +197,8 @@ def test_unlike__counts_what_a_prediction_leaves_out_or_changes() -> None:
 
 def test_unlike__is_silent_about_what_is_played_as_it_was() -> None:
     played = fetched("droptail", 20_000, 50_000)
-    assert link.unlike(played.records.transfers, played.records.flows, "cubic") == []
-    assert link.unlike(played.records.transfers, played.records.flows, None) == []
+    assert link.unlike(played.records.columns, "cubic") == []
+    assert link.unlike(played.records.columns, None) == []
 
 
 def test_default_congestion__is_the_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

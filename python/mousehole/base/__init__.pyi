@@ -19,6 +19,8 @@ from ._exits import WRITE_STATUS as WRITE_STATUS
 from ._exits import stop_at_once as stop_at_once
 from ._extras import EXTRAS as EXTRAS
 from ._extras import require_extra as require_extra
+from ._frames import make_frame as make_frame
+from ._frames import rows_of_columns as rows_of_columns
 from ._interrupts import POLL_S as POLL_S
 from ._interrupts import interruptible as interruptible
 from ._memory import address_space_bytes as address_space_bytes

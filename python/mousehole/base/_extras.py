@@ -6,9 +6,10 @@ from collections.abc import Collection
 from mousehole.base._errors import MouseholeError
 
 EXTRAS = {
+    "frames": {"polars": "polars"},
     "report": {"vl_convert": "vl-convert-python"},
     "tune": {"optuna": "optuna"},
-    "sweep": {"scipy": "scipy"},
+    "sweep": {"polars": "polars", "scipy": "scipy"},
     "dask": {"distributed": "distributed"},
     "page": {"cryptography": "cryptography", "hypercorn": "hypercorn", "aioquic": "aioquic"},
 }

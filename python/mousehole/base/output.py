@@ -57,13 +57,15 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str | Path] =
 def check_suffix(option: str, given: str | None, allowed: tuple[str, ...]) -> None:
     """Raises `MouseholeError` for a file name without one of the allowed suffixes; None is accepted.
 
-    It also does where what draws pictures and pages is not installed.
+    It also does where what draws pictures and pages, or what writes tables, is not installed.
     """
     if given is not None and Path(given).suffix.lower() not in allowed:
         endings = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
         raise field_error(option, given, f"a file name that ends in {endings}")
     if given is not None and allowed in (PLOT_SUFFIXES, PAGE_SUFFIXES):
         require_extra("report", option)
+    if given is not None and allowed == TABLE_SUFFIXES:
+        require_extra("frames", option)
 
 
 def check_result(outputs: object, inputs: Iterable[str | Path] = ()) -> None:

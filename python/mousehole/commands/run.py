@@ -99,12 +99,14 @@ def run_command(
         up=up,
         **changes,
     )
-    frames = ((done.transfers, records_file), (done.trace, trace), (done.series, samples))
+    tables = {"transfers": records_file, "series": samples}
+    if done.columns.trace is not None:
+        tables["trace"] = trace
     try:
         output.write_all(
             [
-                *((given, lambda place, frame=frame: records.write_frame(frame, place))
-                  for frame, given in frames if frame is not None),
+                *((given, lambda place, name=name: records.write_frame(getattr(done, name), place))
+                  for name, given in tables.items()),
                 (plot, done.plot),
                 (html, lambda place: done.html(place, typed_command())),
                 (None if json == "-" else json, lambda place: output.write_text(place, done.to_json())),

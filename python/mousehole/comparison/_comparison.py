@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from mousehole import _engine, quantities
 from mousehole import scenario as scenarios
 from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables, vetoes
@@ -26,11 +24,12 @@ from mousehole.base import (
     field_error,
     interruptible,
     least,
+    make_frame,
     size_text,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
-from mousehole.inputs import Frame, shipment_of, with_names
+from mousehole.inputs import shipment_of
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import (
     LEAST_FITTED,
@@ -70,6 +69,7 @@ READY_MADE = "home"
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
     from mousehole.document import Document
 
@@ -211,37 +211,37 @@ class Comparison(Kept):
         return self.results.traffic
 
     @cached_property
-    def buckets(self) -> pl.DataFrame:
+    def buckets(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bucket: count, response time, slowdown, transfer time."""
         return _frame(tables.bucket_rows(self.results))
 
     @cached_property
-    def schemes(self) -> pl.DataFrame:
+    def schemes(self) -> "pl.DataFrame":
         """One row per cell and scheme: utilisation, goodput, loss, marks, queue delay, Jain's index."""
         return _frame(tables.scheme_rows(self.results))
 
     @cached_property
-    def colours(self) -> pl.DataFrame:
+    def colours(self) -> "pl.DataFrame":
         """One row per cell, scheme and colour: packets arrived, dropped, marked and sent."""
         return _frame(tables.colour_rows(self.results))
 
     @cached_property
-    def curves(self) -> pl.DataFrame:
+    def curves(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bin: the mean response time."""
         return _frame(tables.curve_rows(self.results))
 
     @cached_property
-    def cdf(self) -> pl.DataFrame:
+    def cdf(self) -> "pl.DataFrame":
         """The distribution of the response time of short transfers: one row per cell, scheme and time."""
         return _frame(tables.cdf_rows(self.results))
 
     @cached_property
-    def groups(self) -> pl.DataFrame:
+    def groups(self) -> "pl.DataFrame":
         """One row per cell, scheme and figure of an application, such as a source of a mix or pages."""
         return _frame(tables.group_rows(self.results))
 
     @cached_property
-    def by_size(self) -> pl.DataFrame:
+    def by_size(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
         return _frame(overview.by_size_rows(self.results))
 
@@ -251,7 +251,7 @@ class Comparison(Kept):
         return findings.findings(self.results)
 
     @property
-    def findings(self) -> pl.DataFrame:
+    def findings(self) -> "pl.DataFrame":
         """The findings, one row each, with the sentence for people."""
         return _frame(self.finding_list)
 
@@ -266,7 +266,7 @@ class Comparison(Kept):
         """Returns remarks on a cell of `plan.cells`, such as that the link is not loaded enough."""
         return notes.cell_notes(self.results, cell)
 
-    def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> pl.DataFrame:
+    def transfers(self, scheme: str, replication: int = 0, cell: Cell | None = None) -> "pl.DataFrame":
         """Returns every measured transfer of one run, one row each; docs/json.md explains the columns.
 
         A comparison does not keep the records of its runs, so this repeats the run; the same seed gives the
@@ -280,7 +280,7 @@ class Comparison(Kept):
             raise field_error("scheme", scheme, f"one of this comparison: {', '.join(self.plan.schemes)}")
         scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
         result = interruptible(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
-        return with_names(pl.DataFrame(result.transfers()), self._clients)
+        return make_frame(result.transfers(), clients=self._clients)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the picture of the comparison, and writes it into a file if `path` is given.
@@ -433,8 +433,10 @@ def _speaks_for_itself(
     """
     if traffics.is_scenario(source) or given.connections is not None:
         return True
-    flows = pl.DataFrame(traffic.frame())
-    classes = flows.filter(pl.col("is_datagrams"))["flow_class"].drop_nulls().unique()
+    flows = traffic.frame()
+    classes = {
+        name for name, is_flow in zip(flows["flow_class"], flows["is_datagrams"], strict=True) if is_flow
+    }
     return any(f"{one}s".replace("-", "_") in quantities.KINDS for one in classes)
 
 
@@ -513,8 +515,8 @@ def chosen_warmup(
     return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)
 
 
-def _frame(rows: Sequence[Row]) -> pl.DataFrame:
-    return Frame([as_record(row) for row in rows], infer_schema_length=None)
+def _frame(rows: Sequence[Row]) -> "pl.DataFrame":
+    return make_frame([as_record(row) for row in rows])
 
 
 def _warn_of_low_load(prepared: Prepared) -> None:

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from mousehole.answer import jsonout
-from mousehole.base import Options, Silent, accepts_options, conflict_error, field_error
+from mousehole.base import Options, Silent, accepts_options, conflict_error, field_error, make_frame
 from mousehole.comparison import Comparison, compared, prepare
 from mousehole.days import _days as over_days
 from mousehole.days._days import Day, DaysFinding, days_findings, effect_rows
@@ -17,10 +16,12 @@ from mousehole.days._document import days_document
 from mousehole.document import Document
 from mousehole.engine_types import InputEntry
 from mousehole.html import Kept
-from mousehole.inputs import Frame
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import Cell, Plan, opened
 from mousehole.scenario import sizefiles
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FIRST_SEED = 1
 """Seed of the first day if none is given."""
@@ -76,14 +77,14 @@ class DaysComparison(Kept):
         return [finding for cell in self.plan.cells for finding in days_findings(self.days, cell)]
 
     @property
-    def findings(self) -> pl.DataFrame:
+    def findings(self) -> "pl.DataFrame":
         """The findings over days, one row each, with the sentence for people."""
-        return Frame([finding.as_row() for finding in self.finding_list], infer_schema_length=None)
+        return make_frame([finding.as_row() for finding in self.finding_list])
 
     @property
-    def effects(self) -> pl.DataFrame:
+    def effects(self) -> "pl.DataFrame":
         """One row per finding and day: what the scheme changes on that day, with the day's own interval."""
-        return Frame(effect_rows(self.finding_list), infer_schema_length=None)
+        return make_frame(effect_rows(self.finding_list))
 
     def comparison(self, day: str) -> Comparison:
         """Returns the comparison of one day, without its single transfers.

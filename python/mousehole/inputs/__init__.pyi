@@ -3,8 +3,6 @@ from ._shipping import Received as Received
 from ._shipping import TrafficShipment as TrafficShipment
 from ._shipping import shipment_of as shipment_of
 from ._shipping import unpacked as unpacked
-from .frames import Frame as Frame
-from .frames import with_names as with_names
 from .traffic import Source as Source
 from .traffic import TrafficInput as TrafficInput
 from .traffic import described as described

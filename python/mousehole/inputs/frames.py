@@ -1,7 +1,7 @@
-"""Connections from data frames and dictionaries as users have them, and the frames that users get."""
+"""Connections from data frames and dictionaries as users have them."""
 
 import datetime as dt
-import importlib.util
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,11 +10,10 @@ from numbers import Integral, Real
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, field_error, missing_error
+from mousehole.base import MouseholeError, field_error, make_frame, missing_error
 from mousehole.engine_types import ConnectionSpec, Floats
 
 MOST_BYTES = 10**12
@@ -23,7 +22,6 @@ HOSTS = 1 << 32
 """Numbers of hosts are below this; anything else is a name."""
 LONGEST_S = 1e9
 """Spans of time are shorter than this."""
-_SEVERAL = (list, tuple, set, dict, np.ndarray, pl.Series)
 _SUMS = ("packets", "reverse_packets", "reverse_bytes")
 """Columns of flows of datagrams beside `bytes`, which are those in the direction of the data."""
 A_HOST = "a name, an address or a whole number"
@@ -44,30 +42,6 @@ class FrameLike(Protocol):
         """Returns a column."""
 
 
-class Frame(pl.DataFrame):
-    """A polars frame that also becomes a pandas frame where pyarrow is not installed."""
-
-    def to_pandas(self, **options: Any) -> Any:
-        """Returns the frame as one of pandas, by way of pyarrow if it is installed, else by way of numpy.
-
-        `options` are those of polars and need pyarrow. Raises `ModuleNotFoundError` if pandas is missing.
-        """
-        if importlib.util.find_spec("pandas") is None:
-            raise ModuleNotFoundError(
-                "to_pandas needs pandas; install it by: pip install pandas", name="pandas"
-            )
-        if importlib.util.find_spec("pyarrow") is not None:
-            return super().to_pandas(**options)
-        if options:
-            raise ModuleNotFoundError(
-                f"to_pandas with {', '.join(options)} needs pyarrow; install it by: pip install pyarrow",
-                name="pyarrow",
-            )
-        import pandas as pd
-
-        return pd.DataFrame({column.name: _plain(column) for column in self})
-
-
 @dataclass(frozen=True)
 class Given:
     """Connections as the engine takes them."""
@@ -82,18 +56,31 @@ def is_stream(source: object) -> bool:
     return hasattr(source, "__arrow_c_stream__")
 
 
+def is_lazy(source: object) -> bool:
+    """Returns whether the source is a lazy frame of polars."""
+    return _is_polars(source, "LazyFrame")
+
+
+def _is_polars(value: object, kind: str) -> bool:
+    """Returns whether a value is of this class of polars, which only its user need have imported."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(value, getattr(polars, kind))
+
+
 def collected(source: Any) -> FrameLike | Mapping[str, Any]:
     """Returns a frame whose columns are at hand: lazy frames are computed, streams read to their end.
 
     Raises `MouseholeError` where the source's library cannot.
     """
-    if isinstance(source, Mapping | pl.DataFrame) or hasattr(source, "column_names"):
+    if isinstance(source, Mapping) or _is_polars(source, "DataFrame") or hasattr(source, "column_names"):
         return cast("FrameLike | Mapping[str, Any]", source)
     try:
-        if isinstance(source, pl.LazyFrame):
-            return source.collect()
-        if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc"):
-            return pl.DataFrame(source)
+        if is_lazy(source):
+            return cast("FrameLike", source.collect())
+        if is_stream(source) and not hasattr(source, "iloc"):
+            return make_frame(source)
+    except MouseholeError:
+        raise
     except Exception as error:
         raise MouseholeError(f"data frame: cannot be read ({_first_line(error)})") from None
     return cast("FrameLike", source)
@@ -155,14 +142,6 @@ def of_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
     return Given([_connection(row) for row in numbered], names)
 
 
-def with_names(frame: pl.DataFrame, clients: tuple[str, ...] | None) -> Frame:
-    """Returns the frame with the user's names of clients in place of numbers, if there are such names."""
-    if clients is None or "client" not in frame.columns:
-        return Frame(frame)
-    names = pl.Series("client", clients, dtype=pl.String).gather(frame["client"])
-    return Frame(frame.with_columns(names.alias("client")))
-
-
 @dataclass(frozen=True)
 class _Column:
     """A column of a frame; `unit_ns` is what numbers of a column of times count."""
@@ -216,7 +195,7 @@ class _Column:
         """
         if self.values.dtype.kind in "iu" and np.all((self.values >= 0) & (self.values < HOSTS)):
             return self.values.astype(np.int64), None
-        bad = [_is_missing(value) or isinstance(value, _SEVERAL) for value in self.values]
+        bad = [_is_missing(value) or _has_several(value) for value in self.values]
         self.require(~np.array(bad, bool), A_HOST)
         numbers, names = _numbered([self.values[row] for row in order])
         found = np.empty(len(order), np.int64)
@@ -281,10 +260,15 @@ def _values(column: Any) -> NDArray[Any]:
     """Returns a column as an array; datetimes with a time zone become those of UTC."""
     if getattr(getattr(column, "dtype", None), "kind", None) == "M" and hasattr(column, "to_numpy"):
         return np.asarray(column.to_numpy(dtype="datetime64[ns]"))  # of pandas
-    if isinstance(column, pl.Series):
+    if _is_polars(column, "Series"):
         is_wide = str(column.dtype) in ("Int128", "UInt128")  # numpy has no such numbers
         return _array_of(column.to_list()) if is_wide or column.dtype.is_nested() else column.to_numpy()
     return np.asarray(column) if hasattr(column, "__array__") else _array_of(list(column))
+
+
+def _has_several(value: object) -> bool:
+    """Returns whether a value of a column has values itself."""
+    return isinstance(value, (list, tuple, set, dict, np.ndarray)) or _is_polars(value, "Series")
 
 
 def _array_of(values: list[Any]) -> NDArray[Any]:
@@ -417,8 +401,3 @@ def _whole_bytes(field: str, value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     raise field_error(field, value if isinstance(value, Real) else str(value), A_SIZE)
-
-
-def _plain(column: pl.Series) -> Any:
-    """Returns the values of a column for pandas: numbers as numpy has them, texts as objects."""
-    return column.to_list() if column.dtype == pl.String else column.to_numpy()

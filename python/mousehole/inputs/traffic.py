@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import polars as pl
 
 from mousehole import _engine
 from mousehole.base import (
@@ -27,6 +26,7 @@ from mousehole.base import (
     for_reading,
     interruptible,
     is_place,
+    make_frame,
     missing_error,
     parquet,
     place_traffic,
@@ -48,6 +48,7 @@ from mousehole.inputs.frames import FrameLike, Given
 from mousehole.scenario import IN_MEMORY, STANDARD_INPUT, sizefiles, with_params
 
 if TYPE_CHECKING:
+    import polars as pl
     from typing_extensions import TypeIs
 
 Source = (
@@ -259,7 +260,7 @@ def scenario_path(source: Source) -> Path:
 @suggesting
 def read(paths: Source, payload: Direction = "down", strict: bool = False, seed: int = 1,
          params: Mapping[str, object] | None = None, class_: str | Sequence[str] | None = None,
-         format_: str | Path | None = None) -> pl.DataFrame:  # fmt: skip
+         format_: str | Path | None = None) -> "pl.DataFrame":  # fmt: skip
     """Reads traffic into a polars frame with one row per connection; `compare` takes this frame as traffic.
 
     Columns: `start_s` (seconds from the first connection), `client` and `server` (numbers of hosts; names of
@@ -280,7 +281,7 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
     Raises `MouseholeError` for traffic that cannot be used.
     """
     given, traffic = _read(paths, payload, strict, seed, params, class_, log_format=format_)
-    return frames.with_names(pl.DataFrame(traffic.frame()), given.clients)
+    return make_frame(traffic.frame(), clients=given.clients)
 
 
 @suggesting
@@ -441,7 +442,7 @@ def _of_connections(given: Given, payload: str | None, params: Mapping[str, obje
 
 def _is_data(source: Source) -> "TypeIs[FrameLike | Mapping[str, Sequence[object]]]":
     """Returns whether the source is a frame or a dictionary of columns."""
-    return isinstance(source, (pl.LazyFrame, Mapping, FrameLike)) or frames.is_stream(source)
+    return frames.is_lazy(source) or isinstance(source, (Mapping, FrameLike)) or frames.is_stream(source)
 
 
 def _going(section: TrafficSection, payload: str | None) -> TrafficSection:

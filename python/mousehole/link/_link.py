@@ -3,14 +3,16 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isnan
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
-import polars as pl
+import numpy as np
 
 from mousehole import _engine
 from mousehole import scenario as scenarios
-from mousehole.base import Options, interruptible
+from mousehole.base import Options, interruptible, rows_of_columns
 from mousehole.engine_types import (
     ConnectionSpec,
     LinkAccount,
@@ -20,8 +22,7 @@ from mousehole.engine_types import (
     TrafficSection,
     WriteSpec,
 )
-from mousehole.inputs import Frame
-from mousehole.records import Records, applications
+from mousehole.records import RecordColumns, Records, take_columns
 from mousehole.records import run as simulate
 from mousehole.scenario import try_scenarios
 
@@ -85,7 +86,7 @@ class Played:
     @property
     def scenario(self) -> Scenario:
         """The scenario with the flows that were seen as its traffic, so that it can be simulated."""
-        return {**self.records.scenario, "traffic": recorded(self.records.transfers, self.records.flows)}
+        return {**self.records.scenario, "traffic": recorded(self.records.columns)}
 
 
 def check(scenario: Mapping[str, object], programs: Programs) -> None:
@@ -133,65 +134,68 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
 
 
 def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount) -> Records:
-    transfers, flows = Frame(result.transfers()), Frame(result.flows())
     whole = scenarios.filled({
         **scenario, "warmup": "0s", "duration": f"{account['seconds']:.6f}s", "max_windows": 5,
         "traffic": NOTHING,
     })  # fmt: skip
     return Records(
         scenario=whole,
-        transfers=transfers,
+        columns=take_columns(result),
         queues=result.queues(),
         summary=result.summary(),
-        trace=None,
         inputs=scenarios.rate_traces(whole),
         sources=[],
-        flows=flows,
-        datagrams=Frame(result.datagrams()),
-        series=Frame(result.series()),
-        applications=applications(result),
     )
 
 
-def recorded(transfers: pl.DataFrame, flows: pl.DataFrame) -> TrafficSection:
+def recorded(columns: RecordColumns) -> TrafficSection:
     """Returns the flows of a run as traffic: finished ones by their sizes, long-lived ones as bulk flows."""
-    ended = transfers.filter(pl.col("end_s").is_not_nan() & (pl.col("bytes") > 0)).sort("key", "write")
     connections: list[ConnectionSpec] = []
-    for _, rows in ended.group_by("key", maintain_order=True):
-        starts, ends = rows["start_s"].to_list(), rows["end_s"].to_list()
-        idle = [max(now - before, 0.0) for now, before in zip(starts[1:], ends, strict=False)]
-        pauses = zip([0.0, *idle], rows["bytes"], strict=True)
-        writes: list[WriteSpec] = [{"idle_s": round(pause, 9), "bytes": size} for pause, size in pauses]
-        payload = "up" if rows["upload"][0] else "down"
-        connections.append({"start_s": starts[0], "payload": payload, "writes": writes})
+    for writes in _ended(columns).values():
+        writes.sort(key=lambda one: one["write"])
+        pauses = [0.0, *(max(one["start_s"] - before["end_s"], 0.0) for before, one in pairwise(writes))]
+        specs: list[WriteSpec] = [
+            {"idle_s": round(pause, 9), "bytes": one["bytes"]}
+            for pause, one in zip(pauses, writes, strict=True)
+        ]
+        payload = "up" if writes[0]["upload"] else "down"
+        connections.append({"start_s": writes[0]["start_s"], "payload": payload, "writes": specs})
     connections.sort(key=lambda one: one["start_s"])
     section = cast("TrafficSection", {"connections": connections} if connections else {})
-    bulk = flows.filter(~pl.col("upload")).height if flows.height else 0
+    bulk = int(np.sum(~columns.flows["upload"]))
     if bulk:
         section["bulk"] = {"flows": bulk}
     return section or NOTHING
 
 
-def unlike(transfers: pl.DataFrame, flows: pl.DataFrame, congestion: str | None) -> list[str]:
+def unlike(columns: RecordColumns, congestion: str | None) -> list[str]:
     """Returns what `recorded` leaves out of a run or changes, with its number, in words.
 
     `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
     """
-    is_ended = pl.col("end_s").is_not_nan() & (pl.col("bytes") > 0)
-    ended = transfers.filter(is_ended)
-    uploads = flows.filter(pl.col("upload")).height if flows.height else 0
-    ways = ended.group_by("key").agg(pl.col("upload").n_unique(), pl.col("is_quic").any())
+    ended, uploads = list(_ended(columns).values()), int(np.sum(columns.flows["upload"]))
+    transfers, flows = len(columns.transfers["key"]), len(columns.flows["key"])
     counts = {
         "left out: uploads without end": uploads,
-        "left out: transfers that did not end": transfers.height - ended.height,
-        "played from the run's beginning: downloads without end": flows.height - uploads,
-        "played as TCP: flows of QUIC": int(ways["is_quic"].sum()),
-        "played in one direction: connections with data in both": ways.filter(pl.col("upload") > 1).height,
-    }
+        "left out: transfers that did not end": transfers - sum(map(len, ended)),
+        "played from the run's beginning: downloads without end": flows - uploads,
+        "played as TCP: flows of QUIC": sum(any(one["is_quic"] for one in writes) for writes in ended),
+        "played in one direction: connections with data in both":
+            sum(len({one["upload"] for one in writes}) > 1 for writes in ended),
+    }  # fmt: skip
     found = [f"{what}, {count}" for what, count in counts.items() if count]
     if congestion not in (None, SIMULATED_CONGESTION):
         found.append(f"played with CUBIC: programs had {congestion} unless they chose another")
     return found
+
+
+def _ended(columns: RecordColumns) -> dict[int, list[dict[str, Any]]]:
+    """Returns the transfers with payload that ended, by the key of their connection, in rising order."""
+    ended: dict[int, list[dict[str, Any]]] = {}
+    for row in rows_of_columns(columns.transfers):
+        if not isnan(row["end_s"]) and row["bytes"] > 0:
+            ended.setdefault(row["key"], []).append(row)
+    return dict(sorted(ended.items()))
 
 
 def default_congestion() -> str | None:

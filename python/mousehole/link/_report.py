@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from mousehole.base import counted, rate_text, share_text, time_text
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
-from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus
+from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus, TransferColumns
 from mousehole.link._link import Played, default_congestion, unlike
 from mousehole.records import Records
 from mousehole.records import run_document as document_of_run
@@ -83,7 +82,7 @@ def run_document(
 
 def _prediction_table(played: Played, simulated: Records) -> Table:
     """Returns the transfers of a run beside those of the simulator with the same flows."""
-    figures = [_figures(played.records.transfers), _figures(simulated.transfers)]
+    figures = [_figures(one.columns.transfers) for one in (played.records, simulated)]
     rows: list[Row] = []
     for name, real in figures[0].items():
         other = figures[1].get(name)
@@ -99,14 +98,13 @@ def _prediction_table(played: Played, simulated: Records) -> Table:
 
 def prediction_line(played: Played) -> str:
     """Returns what the prediction leaves out of a run or changes, as one line."""
-    records = played.records
-    found = unlike(records.transfers, records.flows, default_congestion())
+    found = unlike(played.records.columns, default_congestion())
     return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
 
 
-def _figures(transfers: pl.DataFrame) -> dict[str, float | None]:
-    ended = transfers.filter(pl.col("end_s").is_not_nan())
-    response = (ended["end_s"] - ended["start_s"]).to_numpy()
+def _figures(transfers: TransferColumns) -> dict[str, float | None]:
+    response = transfers["end_s"] - transfers["start_s"]
+    response = response[~np.isnan(response)]
     if not response.size:
         return {}
     quantiles = {f"p{percent}": float(np.percentile(response, percent)) for percent in (50, 90, 99)}

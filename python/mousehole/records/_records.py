@@ -3,12 +3,11 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import polars as pl
-
-from mousehole import _engine, quantities
+from mousehole import _engine
 from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
 from mousehole.base import (
     REVISION,
@@ -21,9 +20,11 @@ from mousehole.base import (
     conflict_error,
     field_error,
     interruptible,
+    make_frame,
     missing_error,
     output,
     refuse_unknown,
+    rows_of_columns,
     with_units,
 )
 from mousehole.document import Document
@@ -36,18 +37,23 @@ from mousehole.engine_types import (
     TrafficSection,
 )
 from mousehole.html import Shown
-from mousehole.inputs import Frame, described, is_of_users, of_section, refuse_users
+from mousehole.inputs import described, is_of_users, of_section, refuse_users
 from mousehole.records import _report
+from mousehole.records._columns import RecordColumns, take_columns
 from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
 from mousehole.scenario import default, filled, load, rate_traces, shared, try_scenarios, with_params
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
 PATIENCE_S = 2.0
 """Seconds after which a run says how long it will take."""
-SERIES_TYPES = {"link": pl.String, "name": pl.String, "colour": pl.String, "flow": pl.UInt64}
-"""Types of the columns of `Records.series` that may be empty or hold no value."""
+SERIES_TYPES = {"link": "String", "name": "String", "colour": "String", "flow": "UInt64"}
+APPLICATION_TYPES = {
+    "group": "String", "kind": "String", "what": "String", "value": "Float64", "is_primary": "Boolean",
+}  # fmt: skip
+"""Types of the columns of `Records.series` and `Records.applications` that may be empty or hold no value."""
 LONG_S = 3600.0
 """A run of more simulated seconds says so before it begins."""
 
@@ -58,33 +64,56 @@ class Records(Shown):
 
     scenario: Scenario
     """The scenario with every parameter filled in."""
-    transfers: pl.DataFrame
-    """One row per measured transfer: sizes in bytes, times in seconds, NaN where it was not finished.
-
-    `key` pairs a transfer across schemes; docs/json.md explains the columns.
-    """
+    columns: RecordColumns
+    """The tables of the run as columns, which need no polars."""
     queues: list[QueueCounters]
     """Counters of every link, the bottleneck first: the packets of each colour, and delays in seconds."""
     summary: RunSummary
     """Load, goodput, and how much was simulated."""
-    trace: pl.DataFrame | None
-    """Every packet event (time_s, event, flow, seq, bytes, colour, cwnd) if the scenario asks, else None."""
     inputs: tuple[Path, ...]
     """The input files."""
     sources: list[InputEntry]
     """Name and SHA-256 of the traffic's files as they were when they were read."""
-    flows: pl.DataFrame
-    """One row per long-lived flow: bytes delivered within the window."""
-    datagrams: pl.DataFrame
-    """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
-    series: pl.DataFrame
-    """Values over time: link, name, colour, flow, time_s, value.
 
-    Adaptive values of schemes, such as threshold_packets, hold from their time on. With the scenario's
-    `series` samples of links and senders follow (docs/scenario.md).
-    """
-    applications: pl.DataFrame
-    """One row per figure of an application: group, kind, what (a quantity's name), value, is_primary."""
+    @cached_property
+    def transfers(self) -> "pl.DataFrame":
+        """One row per measured transfer: sizes in bytes, times in seconds, NaN where it was not finished.
+
+        `key` pairs a transfer across schemes; docs/json.md explains the columns.
+        """
+        return make_frame(self.columns.transfers)
+
+    @cached_property
+    def flows(self) -> "pl.DataFrame":
+        """One row per long-lived flow: bytes delivered within the window."""
+        return make_frame(self.columns.flows)
+
+    @cached_property
+    def datagrams(self) -> "pl.DataFrame":
+        """One row per datagram flow: packets sent, received and lost, one-way delays, jitter."""
+        return make_frame(self.columns.datagrams)
+
+    @cached_property
+    def series(self) -> "pl.DataFrame":
+        """Values over time: link, name, colour, flow, time_s, value.
+
+        Adaptive values of schemes, such as threshold_packets, hold from their time on. With the scenario's
+        `series` samples of links and senders follow (docs/scenario.md).
+        """
+        return make_frame(self.columns.series, SERIES_TYPES)
+
+    @cached_property
+    def applications(self) -> "pl.DataFrame":
+        """One row per figure of an application: group, kind, what (a quantity's name), value, is_primary."""
+        return make_frame(self.columns.applications, APPLICATION_TYPES)
+
+    @cached_property
+    def trace(self) -> "pl.DataFrame | None":
+        """Every packet event, None unless the scenario asks for it.
+
+        Columns: time_s, event, flow, seq, bytes, colour, cwnd.
+        """
+        return None if self.columns.trace is None else make_frame(self.columns.trace)
 
     @property
     def manifest(self) -> dict[str, object]:
@@ -107,10 +136,10 @@ class Records(Shown):
             "manifest": self.manifest,
             "summary": self.summary,
             "queues": self.queues,
-            "flows": self.flows.to_dicts(),
-            "datagrams": self.datagrams.fill_nan(None).to_dicts(),
-            "series": self.series.to_dicts(),
-            "applications": self.applications.fill_nan(None).to_dicts(),
+            "flows": rows_of_columns(self.columns.flows),
+            "datagrams": rows_of_columns(self.columns.datagrams),
+            "series": rows_of_columns(self.columns.series),
+            "applications": rows_of_columns(self.columns.applications),
             **({} if link is None else {"link": link}),
         }
         return jsonout.dumps(document)
@@ -179,19 +208,13 @@ def run(
     finally:
         cancel.cancel()
         clock.finish()
-    trace = result.trace()
     return Records(
         scenario=whole,
-        transfers=Frame(result.transfers()),
+        columns=take_columns(result),
         queues=result.queues(),
         summary=result.summary(),
-        trace=None if trace is None else Frame(trace),
         inputs=(*source.files, *rate_traces(whole)),
         sources=sources(engine_traffic),
-        flows=Frame(result.flows()),
-        datagrams=Frame(result.datagrams()),
-        series=Frame(result.series(), schema_overrides=SERIES_TYPES),
-        applications=applications(result),
     )
 
 
@@ -205,21 +228,6 @@ def _loaded(scenario: str | Path | Mapping[str, object], options: Options) -> Ma
         if rate is not None:
             raise conflict_error(name, str(rate), "a scenario", "its link has a rate")
     return load(scenario) if isinstance(scenario, str | Path) else scenario
-
-
-def applications(result: _engine.RunResult) -> pl.DataFrame:
-    """Returns the figures of applications in one run: what `compare` compares, by the same reduction."""
-    numbers = result.reduce((), quantities.table())["numbers"]
-    figures, kinds = numbers["groups"], numbers["kinds"]
-    rows = [
-        (group, kinds.get(group), what, figures[group, what], quantities.is_primary(kinds.get(group), what))
-        for group, what in quantities.figures_in_order(figures, kinds)
-    ]
-    schema = {
-        "group": pl.String, "kind": pl.String, "what": pl.String, "value": pl.Float64,
-        "is_primary": pl.Boolean,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 class _Clock:
@@ -261,7 +269,7 @@ class _Clock:
         self._reporter.start(100, "percent")
 
 
-def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
+def write_frame(frame: "pl.DataFrame", path: str | Path) -> None:
     """Writes the whole file or none: CSV if the name ends in .csv, else Parquet."""
     is_csv = Path(path).suffix.lower() == ".csv"
     output.write_with(path, frame.write_csv if is_csv else frame.write_parquet)

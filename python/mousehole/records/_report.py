@@ -1,17 +1,18 @@
 """One run as a document: what was measured, every link, and the flows beside the transfers."""
 
-from collections.abc import Iterator, Sequence
-from math import isfinite
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite, isnan
+from typing import Any, Protocol
 
-import polars as pl
+import numpy as np
 
 from mousehole import quantities
 from mousehole._engine import DROP_REASONS
-from mousehole.base import counted, engine_text, rate_text, share_text, time_text, unit_text
+from mousehole.base import counted, engine_text, rate_text, rows_of_columns, share_text, time_text, unit_text
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import Counter, QueueCounters, RunSummary, Scenario
 from mousehole.html.common import made_section
+from mousehole.records._columns import RecordColumns
 
 SIMULATED = "simulated"
 MOST_LINES = 10
@@ -30,8 +31,8 @@ class OneRun(Protocol):
         """Everything that determines the run."""
 
     @property
-    def transfers(self) -> pl.DataFrame:
-        """One row per measured transfer."""
+    def columns(self) -> RecordColumns:
+        """The tables of the run."""
 
     @property
     def queues(self) -> list[QueueCounters]:
@@ -40,18 +41,6 @@ class OneRun(Protocol):
     @property
     def summary(self) -> RunSummary:
         """Load, goodput, and how much was simulated."""
-
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per long-lived flow."""
-
-    @property
-    def datagrams(self) -> pl.DataFrame:
-        """One row per datagram flow."""
-
-    @property
-    def applications(self) -> pl.DataFrame:
-        """One row per figure of an application."""
 
 
 def run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
@@ -72,7 +61,8 @@ def run_text(done: OneRun) -> str:
 
 
 def _measured(done: OneRun) -> str:
-    count, unfinished = len(done.transfers), int(done.transfers["end_s"].is_nan().sum())
+    ends = done.columns.transfers["end_s"]
+    count, unfinished = len(ends), int(np.isnan(ends).sum())
     return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
 
 
@@ -93,20 +83,31 @@ def _link_text(queue: QueueCounters) -> str:
 
 def _beside_transfers(done: OneRun) -> Iterator[str]:
     """Returns a line per source and direction of long-lived flows and datagrams, and per application."""
-    for (source, upload), group in done.flows.group_by(["source", "upload"], maintain_order=True):
-        rate = rate_text(float(group["goodput_bps"].sum()))
-        flows = "flow" if len(group) == 1 else "flows"
-        yield f"{source} {_direction(upload)}: {len(group)} long-lived {flows}, {rate}"
-    for (source, upload), group in done.datagrams.group_by(["source", "upload"], maintain_order=True):
-        sent, lost = int(group["sent"].sum()), int(group["lost"].sum())
+    tables = done.columns
+    for (source, upload), flows in _grouped(tables.flows, "source", "upload"):
+        rate = rate_text(sum(flow["goodput_bps"] for flow in flows))
+        noun = "flow" if len(flows) == 1 else "flows"
+        yield f"{source} {_direction(upload)}: {len(flows)} long-lived {noun}, {rate}"
+    for (source, upload), flows in _grouped(tables.datagrams, "source", "upload"):
+        sent, lost = (sum(flow[name] for flow in flows) for name in ("sent", "lost"))
         share = share_text(lost / sent if sent else 0.0)
-        late = group["delay_p95_s"].fill_nan(None).max()
-        delay = f", one-way delay p95 up to {time_text(late)}" if isinstance(late, float) else ""
+        late = [flow["delay_p95_s"] for flow in flows if not isnan(flow["delay_p95_s"])]
+        delay = f", one-way delay p95 up to {time_text(max(late))}" if late else ""
         yield f"{source} {_direction(upload)}: {sent} datagrams, {share} lost{delay}"
-    felt = done.applications.filter(pl.col("kind").is_not_null() & pl.col("is_primary"))
-    for (group,), rows in felt.group_by(["group"], maintain_order=True):
-        figures = (_figure(row["what"], row["value"]) for row in rows.to_dicts())
-        yield f"{group}: {', '.join(figures)}"
+    for (group,), rows in _grouped(tables.applications, "group"):
+        figures = [_figure(row["what"], row["value"]) for row in rows if row["kind"] and row["is_primary"]]
+        if figures:
+            yield f"{group}: {', '.join(figures)}"
+
+
+def _grouped(
+    columns: Mapping[str, Any], *keys: str
+) -> Iterable[tuple[tuple[Any, ...], list[dict[str, Any]]]]:
+    """Returns the rows of a table by the values of `keys`, in the order in which these first appear."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows_of_columns(columns):
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return groups.items()
 
 
 def _figure(what: str, value: float) -> str:

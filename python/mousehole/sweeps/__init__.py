@@ -5,6 +5,16 @@ keeps the rows, `running` runs what is missing, `found` computes frames, `drawin
 makes a document of them, `commands` is the command line.
 """
 
+from typing import Any
+
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from mousehole.base import require_extra
+
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        require_extra("sweep", "a sweep", without=("scipy",))
+    return _load(name)

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from mousehole import quantities
-from mousehole.base import MouseholeError, field_error, unknown_error
-from mousehole.inputs import Frame
+from mousehole.base import MouseholeError, field_error, make_frame, unknown_error
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
 from mousehole.sweeps._quantities import text_of, unit_of
@@ -104,7 +103,7 @@ class Found:
         schema = {name: rows.schema[name] for name in own}
         numbers = dict.fromkeys(("mean", "low", "high", "change", "change_low", "change_high"), pl.Float64())
         frame = pl.DataFrame(found, schema={**schema, "replications": pl.Int64(), **numbers})
-        return Frame(frame.fill_nan(None))
+        return make_frame(frame.fill_nan(None))
 
     def effects(self, value: str = VALUE, against: str | None = None) -> pl.DataFrame:
         """Returns one row per axis, value of it and scheme: the mean over cells, and the changes there.
@@ -125,7 +124,7 @@ class Found:
                             "axis": axis, "value": label, "scheme": scheme, "cells": len(own),
                             "mean": own["mean"].mean(), **_spread_of(changes),
                         })  # fmt: skip
-        return Frame(found, infer_schema_length=None)
+        return make_frame(found)
 
     def surface(
         self, x: str, y: str, scheme: str, value: str = VALUE, against: str | None = None
@@ -138,7 +137,7 @@ class Found:
         if scheme not in self.schemes:
             raise unknown_error("scheme", "scheme", scheme, self.schemes)
         own = self.cells(value, against).filter(pl.col("scheme") == scheme)
-        return Frame(
+        return make_frame(
             own.select(
                 pl.col(columns[0]).cast(pl.Float64).alias("x"),
                 pl.col(columns[1]).cast(pl.Float64).alias("y"),

@@ -13,8 +13,6 @@ from math import expm1, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from mousehole import _engine
 from mousehole.answer import Link, jsonout, link_of, link_of_cell, settings, vetoes, why_nothing
 from mousehole.base import (
@@ -27,6 +25,7 @@ from mousehole.base import (
     counted,
     field_error,
     least,
+    make_frame,
     missing_error,
     output,
     require_extra,
@@ -37,7 +36,7 @@ from mousehole.base import (
 )
 from mousehole.comparison import Comparison, Prepared, compared_with, forecast, prepare
 from mousehole.html import Kept
-from mousehole.inputs import Frame, Source
+from mousehole.inputs import Source
 from mousehole.runs import (
     REPLICATIONS,
     Backend,
@@ -82,6 +81,7 @@ from mousehole.tuning.objectives import Goal, Limit, Quantity
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
     from mousehole.document import Document
 
@@ -210,17 +210,17 @@ class Tuned(Kept):
         """The time that it took; None for a search that was loaded."""
 
     @cached_property
-    def trials(self) -> pl.DataFrame:
+    def trials(self) -> "pl.DataFrame":
         """One row per setting that was tried and quantity."""
         return _frame(self.results.trials)
 
     @cached_property
-    def table(self) -> pl.DataFrame:
+    def table(self) -> "pl.DataFrame":
         """One row per judged scheme, quantity and reference: the change where it was chosen, and unseen."""
         return _frame(self.results.judged)
 
     @cached_property
-    def sensitivity(self) -> pl.DataFrame:
+    def sensitivity(self) -> "pl.DataFrame":
         """One row per changed parameter of the recommended setting, its value, and quantity."""
         return _frame(self.results.sensitivity)
 
@@ -709,5 +709,5 @@ def _limit_rows(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Tr
     return tuple(rows)
 
 
-def _frame(rows: Sequence[Row]) -> pl.DataFrame:
-    return Frame([as_record(row) for row in rows], infer_schema_length=None)
+def _frame(rows: Sequence[Row]) -> "pl.DataFrame":
+    return make_frame([as_record(row) for row in rows])
