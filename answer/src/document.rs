@@ -1,4 +1,4 @@
-//! The JSON document of a comparison (docs/json.md): its types, of which the JSON Schema is made, and how they are filled.
+//! The JSON document of a comparison (docs/json.md): its types and how they are filled.
 //!
 //! A number that is not known is null.
 
@@ -27,7 +27,6 @@ pub type Columns = BTreeMap<String, Option<f64>>;
 
 /// One point of the grid of --buffer and --load.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellEntry {
     /// As given.
     pub buffer: String,
@@ -54,7 +53,6 @@ pub struct CellEntry {
 
 /// One scheme in one cell.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchemeEntry {
     /// The scheme.
     pub scheme: String,
@@ -62,7 +60,6 @@ pub struct SchemeEntry {
     pub is_baseline: bool,
     /// The quantities of schemes.
     #[serde(flatten)]
-    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::columns_of_schemes"))]
     pub estimates: Columns,
     /// Mean response time of short transfers in each replication.
     pub short_response_mean_per_replication_s: Vec<Option<f64>>,
@@ -82,7 +79,6 @@ pub struct SchemeEntry {
 
 /// One scheme and size bucket.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BucketEntry {
     /// Whether the scheme is the baseline.
     pub is_baseline: bool,
@@ -104,7 +100,6 @@ pub struct BucketEntry {
     pub is_bound: bool,
     /// The quantities of buckets.
     #[serde(flatten)]
-    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::columns_of_buckets"))]
     pub estimates: Columns,
     /// Change of the mean response time against the baseline, by log-ratios paired by replication; −0.3 is 30 % less.
     pub response_mean_change: Option<f64>,
@@ -116,7 +111,6 @@ pub struct BucketEntry {
 
 /// Change of the mean response time of one size bucket against `reference`.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeEntry {
     /// FQ-CoDel if it is among the schemes, else the baseline.
     pub reference: String,
@@ -136,7 +130,6 @@ pub struct SizeEntry {
 
 /// Packets of one colour at the bottleneck, summed over replications; shares are null if none arrived.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColourEntry {
     /// The colour.
     pub colour: String,
@@ -160,7 +153,6 @@ pub struct ColourEntry {
 
 /// One bin of the response time curve, of which there are five per decade of size.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurveEntry {
     /// Lower edge of the bin.
     pub low_bytes: f64,
@@ -178,7 +170,6 @@ pub struct CurveEntry {
 
 /// One figure of an application (`what`, a quantity's name), and its change against the baseline.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupEntry {
     /// Whether the scheme is the baseline.
     pub is_baseline: bool,
@@ -187,7 +178,6 @@ pub struct GroupEntry {
     /// The kind of the application; null for others.
     pub kind: Option<Kind>,
     /// Name of the quantity.
-    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::names_of_figures"))]
     pub what: String,
     /// Users of this kind of application feel it first.
     pub is_primary: bool,
@@ -207,7 +197,6 @@ pub struct GroupEntry {
 
 /// One scheme against one reference on one endpoint, in one cell of the grid.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingEntry {
     /// The scheme.
     pub scheme: String,
@@ -249,7 +238,6 @@ pub struct FindingEntry {
 
 /// The answer for a cell.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdviceEntry {
     /// nothing better: no scheme beats the baseline; not shown: some may, the runs do not tell; vetoed: those that do make
     /// a class of traffic pay more than its margin.
@@ -277,7 +265,6 @@ pub struct AdviceEntry {
 
 /// A class of traffic that pays, or may, under a scheme.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VetoEntry {
     /// The scheme.
     pub scheme: String,
@@ -301,7 +288,6 @@ pub struct VetoEntry {
 
 /// One run.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunEntry {
     /// Buffer of its cell.
     pub buffer: String,
@@ -345,7 +331,6 @@ pub struct RunEntry {
 
 /// Packets of one colour in one run.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColourCounts {
     /// The colour.
     pub colour: String,
@@ -356,7 +341,6 @@ pub struct ColourCounts {
 
 /// A figure of an application in one run.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FigureEntry {
     /// The application.
     pub group: String,
@@ -387,7 +371,9 @@ pub fn cell_entry(judged: &Judged, setting: &Setting) -> CellEntry {
 pub fn run_entries(cell: &Cell) -> Vec<RunEntry> {
     let replications = 0..cell.plan.replications as usize;
     let entry = |replication, scheme: usize| run_entry(cell, scheme, replication);
-    replications.flat_map(|replication| cell.schemes().map(move |scheme| entry(replication, scheme))).collect()
+    replications
+        .flat_map(|replication| cell.schemes().map(move |scheme| entry(replication, scheme)))
+        .collect()
 }
 
 /// Returns the whole of a document beside its manifest and plan: the remarks on all cells, which those on the first are.
@@ -594,7 +580,8 @@ fn run_entry(cell: &Cell, scheme: usize, replication: usize) -> RunEntry {
 
 impl From<&Colour> for ColourCounts {
     fn from(colour: &Colour) -> ColourCounts {
-        let others = ["arrived", "dropped", "marked", "sent"].map(|name| (name.to_owned(), colour.count(name)));
+        let others =
+            ["arrived", "dropped", "marked", "sent"].map(|name| (name.to_owned(), colour.count(name)));
         ColourCounts {
             colour: colour.name.clone(),
             counts: colour.drops.iter().cloned().chain(others).collect(),

@@ -157,7 +157,8 @@ pub fn unsteady(cell: &Cell, setting: &Setting) -> Option<String> {
 pub fn transient_share(cell: &Cell, scheme: usize) -> f64 {
     let runs = &cell.runs[scheme];
     let parts = runs.first().map_or(0, |run| run.short_by_time.len());
-    let known = |part: usize| runs.iter().map(move |run| run.short_by_time[part]).filter(|time| time.is_finite());
+    let known =
+        |part: usize| runs.iter().map(move |run| run.short_by_time[part]).filter(|time| time.is_finite());
     let places: Vec<usize> = (0..parts).filter(|part| known(*part).next().is_some()).collect();
     if runs.len() < LEAST_REPLICATIONS || places.len() < LEAST_PARTS {
         return 0.0;
@@ -279,8 +280,7 @@ fn scaled_form(scheme: &Scheme) -> Option<String> {
     let (name, given) = scheme.text.split_once('(').unwrap_or((&scheme.text, ""));
     let whole = if scheme.name == "shred" { SHRED_BUFFER } else { NS2_BUFFER };
     let given = given.strip_suffix(')').unwrap_or(given).split(',').filter(|item| !item.is_empty());
-    let others =
-        given.filter(|item| !is_threshold(item.split('=').next().unwrap_or(""))).map(str::to_owned);
+    let others = given.filter(|item| !is_threshold(item.split('=').next().unwrap_or(""))).map(str::to_owned);
     let share = |(name, value): (String, String)| match value.parse::<f64>() {
         _ if value.ends_with('%') => format!("{name}={value}"),
         Ok(packets) => format!("{name}={}%", significant(100.0 * packets / whole, 3)),
@@ -338,7 +338,8 @@ fn ill_fitting(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
     let rate_bps = rate_bps?;
     let misfit = |scheme: usize| {
         let parameters = cell.plan.schemes[scheme].parameters();
-        let value = |name: &str| parameters.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
+        let value =
+            |name: &str| parameters.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
         let (high, med) = (value("high_rate")?, value("med_rate")?);
         let share = share_of(high, rate_bps) + share_of(med, rate_bps);
         let shares = colour_shares(&cell.runs[scheme]);
@@ -355,12 +356,14 @@ fn ill_fitting(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
 /// Returns why a profile of `share` of the link does not fit; `red` is the share of red packets.
 fn why_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
     if share >= LARGE_PROFILE {
-        let users = if share < 1.0 { format!("{} users", (1.0 / share).ceil()) } else { "a single user".to_owned() };
+        let users =
+            if share < 1.0 { format!("{} users", (1.0 / share).ceil()) } else { "a single user".to_owned() };
         return Some(format!("{users} can fill the link with protected packets"));
     }
     // Under er-tbm, a packet is red only if it exceeds the profile.
     let other = if scheme.starts_with("er-tbm") { "" } else { " or were red by the scheme's own rule" };
-    (red > EXCEEDED_PROFILE).then(|| format!("{:.0} % of the packets exceeded the profile{other}", 100.0 * red))
+    (red > EXCEEDED_PROFILE)
+        .then(|| format!("{:.0} % of the packets exceeded the profile{other}", 100.0 * red))
 }
 
 fn share_of(rate: &str, whole_bps: f64) -> f64 {
@@ -439,8 +442,88 @@ impl Cell {
         let total = |counts: fn(&Facts) -> &Vec<u64>, place: usize| {
             self.runs[scheme].iter().map(|run| counts(run)[place]).sum::<u64>() as f64
         };
-        (0..self.plan.buckets().len()).any(|place| {
-            total(|run| &run.censored, place) > CENSORED_SHARE * total(|run| &run.count, place)
-        })
+        (0..self.plan.buckets().len())
+            .any(|place| total(|run| &run.censored, place) > CENSORED_SHARE * total(|run| &run.count, place))
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::reduction::Colour;
+    use crate::tests_support::{cell_of, facts};
+
+    fn scheme(text: &str) -> Scheme {
+        Scheme::from(text.to_owned())
+    }
+
+    fn coloured(counts: &[(&str, u64)]) -> Facts {
+        let colour = |(name, arrived): &(&str, u64)| Colour {
+            name: (*name).to_owned(),
+            arrived: *arrived,
+            drops: Vec::new(),
+            dropped: 0,
+            marked: 0,
+            sent: *arrived,
+        };
+        Facts { colours: counts.iter().map(colour).collect(), ..facts(1.0, 10.0) }
+    }
+
+    #[test]
+    fn why_misfit__of_traffic_profiles() {
+        let said = |scheme, share, red| why_misfit(scheme, share, red).unwrap_or_default();
+        assert_eq!(said("tcp-ds", 0.25, 0.0), "4 users can fill the link with protected packets");
+        assert_eq!(said("appl", 1.5, 0.0), "a single user can fill the link with protected packets");
+        assert_eq!(said("er-tbm", 0.015, 0.77), "77 % of the packets exceeded the profile");
+        assert!(said("appl", 0.015, 0.77).ends_with("by the scheme's own rule"));
+        assert_eq!(said("er-tbm", 0.015, 0.3), "");
+    }
+
+    #[test]
+    fn colour_shares__are_of_what_arrived() {
+        let runs = [coloured(&[("green", 1), ("red", 2)]), coloured(&[("green", 0), ("red", 1)])];
+        assert_eq!(colour_shares(&runs), [("green", 0.25), ("red", 0.75)]);
+        assert_eq!(colour_shares(&[]), []);
+    }
+
+    #[test]
+    fn one_colour__is_said_of_schemes_with_a_marker_by_the_catalogue() {
+        let schemes =
+            ["droptail", "red", "sfd", "sfd|cake(tins=colour)", "shred-edge|shred", "ct-bytes|priority"];
+        let given: Vec<_> = schemes.iter().map(|text| (*text, 1.0, 10.0)).collect();
+        let cell = cell_of(&given, |_, _| coloured(&[("green", 996), ("yellow", 4), ("red", 0)]));
+        let said: Vec<String> = one_colour(&cell);
+        let named =
+            |note: &String| note.split(" the marker gave 99.6 % ").next().unwrap_or_default().to_owned();
+        let names: Vec<String> = said.iter().map(named).collect();
+        assert_eq!(names, ["Under sfd", "Under sfd|cake(tins=colour)", "Under ct-bytes|priority"]);
+        let mixed = cell_of(&given, |_, _| coloured(&[("green", 900), ("yellow", 100), ("red", 0)]));
+        assert!(one_colour(&mixed).is_empty());
+    }
+
+    #[test]
+    fn thresholds_in_packets__of_schemes() {
+        let cases =
+            [("red(min=8,max=24)", true), ("lfp", true), ("red", false), ("rio-ps", false), ("ared", false)];
+        for (text, is_so) in cases {
+            assert_eq!(thresholds_in_packets(&scheme(text)), is_so, "{text}");
+        }
+        assert!(!thresholds_in_packets(&scheme("droptail")));
+    }
+
+    #[test]
+    fn scaled_form__keeps_the_papers_shares_of_its_buffer() {
+        let cases = [
+            ("red(min=8,max=24)", "red(min=16%,max=48%)"),
+            ("red(min=5,max=15,maxp=0.02)", "red(maxp=0.02,min=10%,max=30%)"),
+            ("sfd(th=3kB,in_max=30,out_max=24)", "sfd(th=3kB,in_min=20%,in_max=60%,out_min=16%,out_max=48%)"),
+            ("shred", "shred(min=13.3%,max=40%)"),
+        ];
+        for (text, scaled) in cases {
+            assert_eq!(scaled_form(&scheme(text)).as_deref(), Some(scaled));
+            assert!(!thresholds_in_packets(&scheme(scaled)), "{scaled}");
+        }
+        assert_eq!(scaled_form(&scheme("sfd|multi-red")), None);
     }
 }

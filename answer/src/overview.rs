@@ -102,8 +102,7 @@ pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
 pub fn size_rows(cell: &Cell) -> Vec<SizeRow> {
     let (reference, design) = (cell.plan.size_reference(), cell.design());
     let buckets = cell.plan.buckets();
-    let sizes: Vec<_> =
-        buckets.iter().enumerate().filter(|(_, bucket)| bucket.role == Role::Size).collect();
+    let sizes: Vec<_> = buckets.iter().enumerate().filter(|(_, bucket)| bucket.role == Role::Size).collect();
     let row = |scheme: usize, place: usize, name: &str| SizeRow {
         scheme: cell.name(scheme).to_owned(),
         reference: reference.to_owned(),
@@ -130,9 +129,8 @@ pub fn as_change(ratio: Estimate, own: &[f64], other: &[f64]) -> Change {
     let (ends, is_interval) = if ratio.has_interval() {
         (ratio, true)
     } else {
-        let single = own.iter().zip(other).map(|(own, other)| {
-            log_ratio(&[*own], &[*other], &Design::default()).mean
-        });
+        let single =
+            own.iter().zip(other).map(|(own, other)| log_ratio(&[*own], &[*other], &Design::default()).mean);
         let known: Vec<f64> = single.filter(|log| log.is_finite()).collect();
         let low = known.iter().copied().fold(f64::NAN, f64::min);
         let high = known.iter().copied().fold(f64::NAN, f64::max);

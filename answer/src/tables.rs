@@ -110,7 +110,6 @@ pub struct GroupRow {
 
 /// How the load of a cell came about; means over the replications of the baseline.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadRow {
     /// Load of the traffic itself.
     pub load_native: Option<f64>,
@@ -130,7 +129,6 @@ pub struct LoadRow {
 
 /// What of a capture stands behind the verdicts of a cell.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvidenceRow {
     /// Distinct short transfers in the capture.
     pub short_transfers: u64,
@@ -154,7 +152,6 @@ pub struct EvidenceRow {
     pub capture_share: f64,
     /// Degrees of freedom for the variance between captures; null for infinitely many.
     #[serde(serialize_with = "crate::document::finite_or_null")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub capture_freedom: f64,
 }
 
