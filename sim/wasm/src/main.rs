@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 /// Returns a buffer of so many bytes, for a request in JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(length: usize) -> *mut u8 {
-    Box::into_raw(vec![0; length].into_boxed_slice()).cast()
+    Box::into_raw(vec![0u8; length].into_boxed_slice()).cast()
 }
 
 /// Compares what the request in a buffer of [`reserve`] asks for, and frees the buffer. Returns a buffer of the answer,
