@@ -13,6 +13,7 @@ use mousehole_answer::sizes::buckets;
 use mousehole_scheme::install::{self, Line};
 use mousehole_sim::engine::layout::UP;
 use mousehole_sim::error::{Error, Result};
+use mousehole_sim::scenario::spec::Ends;
 use mousehole_sim::scenario::{self, Scenario, run};
 use mousehole_sim::units::Buffer;
 use serde::{Deserialize, Serialize};
@@ -196,7 +197,7 @@ fn setting_of(request: &Request, plan: &Plan, first: &scenario::Plan) -> Setting
     // What installs a scheme is said of one direction of a link without a modem behind it.
     let is_plain = spec.topology.is_none()
         && spec.link.shape.is_none()
-        && spec.at.is_none()
+        && spec.at.is_none_or(|at| at == if is_up { Ends::Up } else { Ends::Down })
         && bottleneck.trace.is_none();
     let buffer_packets = match bottleneck.buffer {
         Buffer::Packets(packets) => u64::from(packets),
