@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CARGO ?= cargo
 ENGINE := python/mousehole/_engine.abi3.so
-ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates policy/check/src policy/check/c scheme/src sim/src answer/src link/src python/src -type f 2>/dev/null) \
+ENGINE_SOURCES := $(shell find policy/src policy/include policy/templates policy/check/src policy/check/c scheme/src sim/src answer/src compare/src link/src python/src -type f 2>/dev/null) \
 	$(wildcard */build.rs Cargo.toml Cargo.lock */Cargo.toml python/pyproject.toml .git/logs/HEAD)
 PYTHON_FILES := python bench tests papers validation tools examples live/tests
 
@@ -133,7 +133,7 @@ page-test: $(ENGINE) ## a page in headless Chromium through the emulated link (n
 wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
 	@$(BIN)/python -m tools.wheel_test dist/*.whl
 
-wasm-check: ## one run of the simulator in WebAssembly: Node must give the native build's mean, to the last digit
+wasm-check: ## one comparison in WebAssembly: Node must give the native build's document, numbers within 1e-12
 	@CARGO=$(CARGO) tools/wasm-check
 
 fuzz: ## fuzz every parser and every scheme's settings for MINUTES in all (default 10)

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "src",
     "../scheme/src",
     "../sim/src",
     "../answer/src",
+    "../compare/src",
     "../policy/include",
     "../policy/src",
     "../policy/check/src",

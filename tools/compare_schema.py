@@ -27,7 +27,7 @@ from typing import (
 )
 
 from mousehole import quantities
-from mousehole.answer import _entries, findings, tables
+from mousehole.answer import _entries, findings
 from mousehole.base import Bucket
 from mousehole.quantities import Subject
 from mousehole.runs import _results as rows
@@ -166,7 +166,8 @@ def _columns(name: str, row: type) -> Iterator[tuple[str, Schema]]:
         elif field.name == "estimates":
             yield from _quantities(SUBJECTS[name])
         elif field.name == "counts":
-            yield from ((count, _number(count, int, DROPPED.get(count))) for count in tables.COLOUR_COUNTS)
+            counts = ("arrived", *DROPPED, "marked", "sent")
+            yield from ((count, _number(count, int, DROPPED.get(count))) for count in counts)
         elif field.name == "what":
             yield "what", {"enum": [one.name for one in quantities.about("application")], **_described(text)}
         else:

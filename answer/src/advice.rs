@@ -3,7 +3,9 @@
 use crate::comparison::{Cell, known_mean};
 use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::judged::Judged;
+use crate::notes::unsteady;
 use crate::ranking::{candidates, choose, is_ahead, is_best, rank, ratio};
+use crate::setting::{Installation, Modem, Setting};
 use crate::sizes::Role;
 use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::intervals::smaller_in;
@@ -45,51 +47,6 @@ pub enum Outcome {
     /// Too little is known for a verdict.
     #[serde(rename = "no verdict")]
     NoVerdict,
-}
-
-/// Where a scheme can be installed, and the lines to type or to configure there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Installation {
-    /// Where.
-    pub place: String,
-    /// Commands and remarks.
-    pub lines: Vec<String>,
-}
-
-/// A modem behind the schemes, as it was given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Modem {
-    /// Rate of the shaper before it, as a share of the line's or a rate.
-    pub shape: String,
-    /// The same of the upload direction.
-    pub up_shape: String,
-    /// The modem's buffer.
-    pub buffer: String,
-    /// Whether some scheme has a rate of its own.
-    pub has_own_rates: bool,
-}
-
-/// What the answer needs to know beside plan and runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Setting {
-    /// Name of the traffic.
-    pub label: String,
-    /// Length of a replication, as it was given.
-    pub duration: String,
-    /// The traffic that was given, and why ready-made traffic stands in its place.
-    pub instead_of: Option<String>,
-    /// What was left out of the traffic as it was read.
-    pub left_out: Vec<String>,
-    /// What installs each scheme, in the order of the plan.
-    pub ways: Vec<Option<Installation>>,
-    /// Why nothing installs each, as a clause; empty if something does.
-    pub why_nothing: Vec<String>,
-    /// Whether the commands are for both directions of the link.
-    pub is_both_ways: bool,
-    /// The modem behind, if there is one.
-    pub modem: Option<Modem>,
-    /// Why there is no steady state, or not yet.
-    pub unsteady: Option<String>,
 }
 
 /// What to do on the link of one cell.
@@ -461,8 +418,8 @@ impl Answer<'_> {
 
     /// Returns how schemes stand before a modem, and whether there is no steady state.
     fn remarks(&self) -> impl Iterator<Item = String> {
-        let unsteady = self.setting.unsteady.as_ref();
-        let unsteady = unsteady.map(|note| format!("Take care: {}", lowered(note)));
+        let unsteady = unsteady(self.cell, self.setting);
+        let unsteady = unsteady.map(|note| format!("Take care: {}", lowered(&note)));
         self.setting.modem.as_ref().map(|modem| self.before_modem(modem)).into_iter().chain(unsteady)
     }
 
@@ -560,7 +517,13 @@ mod tests {
             ways,
             is_both_ways: false,
             modem: None,
-            unsteady: None,
+            warmup_s: 20.0,
+            warmup_needed_s: None,
+            rate_bps: Some(1e7),
+            buffer_packets: Some(50),
+            rtt: None,
+            is_up: false,
+            has_transfers: true,
         };
         advise(&Judged::new(cell), &setting)
     }

@@ -2,7 +2,7 @@
 //!
 //! Findings, vetoes and all else that is said follow from it; what has been computed once is kept.
 
-use crate::quantities::{Kind, Quantity, Subject};
+use crate::quantities::{Kind, Link, Quantity, Subject};
 use crate::reduction::Facts;
 use crate::sizes::{self, Bucket, Role, size_text};
 use crate::statistics::capture::capture_share;
@@ -11,6 +11,7 @@ use crate::statistics::simultaneous::effective_comparisons;
 use crate::statistics::sums::mean;
 use crate::statistics::{Design, Estimate};
 use crate::verdicts::Unit;
+use mousehole_scheme::SCHEMES;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
@@ -23,8 +24,9 @@ pub const LEAST_FITTED: u64 = 20;
 /// The figure of applications that is an endpoint: the mean time of a page.
 pub const PAGES: (&str, &str) = ("pages", "page_mean_s");
 
-/// A scheme as it was compared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A scheme as it was compared; data have its text alone.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct Scheme {
     /// As it was given, such as `sfd(th=15kB)`.
     pub text: String,
@@ -32,10 +34,36 @@ pub struct Scheme {
     pub name: String,
     /// Whether nobody can deploy it.
     pub is_ideal: bool,
+    /// What the catalogue has of it; None of one that it does not have, such as an own policy that is not loaded.
+    pub parsed: Option<mousehole_scheme::Scheme>,
+}
+
+impl From<String> for Scheme {
+    fn from(text: String) -> Scheme {
+        let bare = text.split_once('@').map_or(text.as_str(), |(bare, _)| bare);
+        let name = bare.split_once('(').map_or(bare, |(name, _)| name).trim().to_owned();
+        let is_ideal = SCHEMES.iter().any(|one| one.name == name && one.summary.starts_with("ideal"));
+        let parsed = mousehole_scheme::Scheme::parse(&text).ok();
+        Scheme { text, name, is_ideal, parsed }
+    }
+}
+
+impl From<Scheme> for String {
+    fn from(scheme: Scheme) -> String {
+        scheme.text
+    }
+}
+
+impl Scheme {
+    /// Returns its parameters with their values as text.
+    pub fn parameters(&self) -> Vec<(String, String)> {
+        let all = self.parsed.iter().flat_map(mousehole_scheme::Scheme::parameters);
+        all.map(|(name, _, value)| (name, value)).collect()
+    }
 }
 
 /// What was compared in a cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
     /// Buffer as it was given.
     pub buffer: String,
@@ -71,6 +99,11 @@ impl Plan {
     /// Returns the size buckets of the tables.
     pub fn buckets(&self) -> Vec<Bucket> {
         sizes::buckets(self.short_bytes, self.long_bytes)
+    }
+
+    /// Returns what a replication is called where people read.
+    pub fn run_word(&self) -> &'static str {
+        if self.in_rounds { "round" } else { "replication" }
     }
 
     /// Returns what intervals are over.
@@ -115,6 +148,12 @@ pub struct Capture {
     pub all: Counted,
     /// Degrees of freedom for the variance between captures.
     pub freedom: f64,
+    /// Connections with more bytes than the bandwidth-delay product.
+    #[serde(default)]
+    pub large: u64,
+    /// The bandwidth-delay product, 0 if the bottleneck has no rate of its own.
+    #[serde(default)]
+    pub pipe_bytes: f64,
     /// Whether a model fitted to the capture is played in its place.
     pub is_fitted: bool,
 }
@@ -279,14 +318,39 @@ impl Cell {
         let name = source.quantity.name();
         let runs = self.runs[scheme].iter();
         match &source.whose {
-            Whose::Bucket(role) => {
-                let place = self.bucket(*role);
-                runs.map(|run| run.statistics.get(&name).map_or(f64::NAN, |values| values[place])).collect()
-            }
-            Whose::Scheme(_) => runs.map(|run| run.scheme.get(&name).copied().unwrap_or(f64::NAN)).collect(),
+            Whose::Bucket(role) => self.in_bucket(scheme, self.bucket(*role), &name),
+            Whose::Scheme(_) => self.of_scheme(scheme, &name),
             Whose::Group(group) => runs.map(|run| of_group(run, group, &name)).collect(),
             Whose::Kind(kind) => runs.map(|run| of_kind(run, *kind, &name)).collect(),
         }
+    }
+
+    /// Returns a quantity of the bucket at a place, one value per replication.
+    pub fn in_bucket(&self, scheme: usize, place: usize, name: &str) -> Vec<f64> {
+        let value = |run: &Facts| run.statistics.get(name).map_or(f64::NAN, |values| values[place]);
+        self.runs[scheme].iter().map(value).collect()
+    }
+
+    /// Returns a quantity of a scheme, one value per replication.
+    pub fn of_scheme(&self, scheme: usize, name: &str) -> Vec<f64> {
+        self.runs[scheme].iter().map(|run| run.scheme.get(name).copied().unwrap_or(f64::NAN)).collect()
+    }
+
+    /// Returns the quantities of a subject, in order.
+    pub fn about(&self, subject: Subject) -> impl Iterator<Item = &Quantity> {
+        self.table.iter().filter(move |one| one.subject == subject)
+    }
+
+    /// Returns the greatest share of the bottleneck, and of the way back, that a run under the baseline used.
+    pub fn used(&self) -> [f64; 2] {
+        ["utilisation", "uplink_utilisation"]
+            .map(|name| self.of_scheme(self.baseline(), name).into_iter().fold(f64::NAN, f64::max))
+    }
+
+    /// Returns the way back if the baseline used it more than the direction of the data, else the bottleneck.
+    pub fn busier_link(&self) -> Link {
+        let [data, back] = self.used();
+        if back > data { Link::WayBack } else { Link::Bottleneck }
     }
 
     /// Returns whether some run of some scheme has the quantity.
@@ -398,7 +462,7 @@ impl Cell {
     }
 
     /// Returns how often one copy of a capture is played within the measured window.
-    fn laps(&self, period_s: f64, dilation: f64) -> f64 {
+    pub fn laps(&self, period_s: f64, dilation: f64) -> f64 {
         self.plan.window_s / (period_s * dilation)
     }
 
@@ -432,7 +496,8 @@ impl Cell {
         Some((mean_of(|one| one.slower), mean_of(|one| one.faster)))
     }
 
-    fn bucket(&self, role: Role) -> usize {
+    /// Returns the place of the summary bucket of a role.
+    pub fn bucket(&self, role: Role) -> usize {
         let found = self.plan.buckets().iter().position(|bucket| bucket.role == role);
         found.unwrap_or_else(|| panic!("{role:?} is one bucket"))
     }

@@ -271,6 +271,8 @@ mod tests {
         let mut few = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)]);
         let counted = Counted { transfers: 99, clients: 9 };
         few.capture = Some(Capture {
+            large: 50,
+            pipe_bytes: 1e5,
             period_s: 10.0,
             short: counted,
             long: counted,

@@ -4,14 +4,19 @@
 
 pub mod advice;
 pub mod comparison;
+pub mod document;
 pub mod findings;
 pub mod judged;
 pub mod margins;
+pub mod notes;
+pub mod overview;
 pub mod quantities;
 pub mod ranking;
 pub mod reduction;
+pub mod setting;
 pub mod sizes;
 pub mod statistics;
+pub mod tables;
 #[cfg(test)]
 mod tests_support;
 pub mod texts;

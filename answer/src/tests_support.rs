@@ -49,16 +49,11 @@ pub fn cell(schemes: &[(&str, f64, f64)]) -> Cell {
 
 /// Returns such a cell, of whose runs `change` makes others by the place of their scheme.
 pub fn cell_of(schemes: &[(&str, f64, f64)], change: impl Fn(usize, Facts) -> Facts) -> Cell {
-    let scheme = |text: &str| Scheme {
-        text: text.to_owned(),
-        name: text.split('(').next().unwrap_or(text).to_owned(),
-        is_ideal: text == "srpt",
-    };
     let baseline = schemes[0].0.to_owned();
     let plan = Plan {
         buffer: "50p".to_owned(),
         load: Some(0.9),
-        schemes: schemes.iter().map(|(text, ..)| scheme(text)).collect(),
+        schemes: schemes.iter().map(|(text, ..)| Scheme::from(text.to_string())).collect(),
         references: vec![baseline.clone()],
         baseline,
         replications: SPREAD.len() as u32,

@@ -405,6 +405,8 @@ def in_own_unit(
 def difference_scale(unit: str) -> tuple[float, str]:
     """Returns how differences of a unit are written: the factor, and the unit's name."""
 
+TableRows = Literal["bucket", "scheme", "colour", "curve", "cdf", "group", "size", "overview"]
+
 class ComparedCell:
     """One cell of a comparison, with the facts of its runs by scheme and replication."""
 
@@ -415,6 +417,25 @@ class ComparedCell:
         table: list[Quantity],
         runs: Sequence[Sequence[Any]],
     ) -> ComparedCell: ...
+    def rows(self, table: TableRows) -> list[dict[str, Any]]:
+        """Returns the rows of a table as dictionaries."""
+    def load(self) -> dict[str, Any]:
+        """Returns how the load came about; means over the replications of the baseline."""
+    def evidence(self) -> dict[str, Any] | None:
+        """Returns what of a capture stands behind the verdicts, None for a model."""
+    def overview_references(self) -> list[str]:
+        """Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared."""
+    def size_reference(self) -> str:
+        """Returns the reference of the change by size: FQ-CoDel if it is compared, else the baseline."""
+    def has_bounds(self, scheme: str) -> bool:
+        """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
+    def transient_share(self, scheme: str) -> float:
+        """Returns the share of the windows that belongs to the transient, 0 if its removal changes little."""
+    def notes(self, setting: Mapping[str, object]) -> list[str]: ...
+    def document(self, setting: Mapping[str, object]) -> dict[str, Any]:
+        """Returns the cell as the JSON document has it."""
+    def runs(self) -> list[dict[str, Any]]:
+        """Returns the runs of the cell as the JSON document has them."""
     def findings(self) -> list[dict[str, Any]]: ...
     def vetoes(self) -> list[dict[str, Any]]: ...
     def advise(self, setting: Mapping[str, object]) -> dict[str, Any]: ...
@@ -444,6 +465,15 @@ class ComparedCell:
         """Returns the sentence that says what the intervals cover."""
     def exploratory_note(self) -> str:
         """Returns which endpoint is the primary one, and which intervals hold together."""
+
+UNLOADED: float
+"""Below this load, schemes differ little or not at all."""
+
+def change_of(ratio: Estimate, own: Floats, other: Floats) -> tuple[float, float, float, bool]:
+    """Returns mean, low, high of the change of a log-ratio, and whether they are an interval.
+
+    Without one, the ends are those of single replications.
+    """
 
 MOST_PERCENT: int
 """A larger change is printed as `>+999`: its digits would say nothing."""

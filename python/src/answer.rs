@@ -6,12 +6,17 @@ use crate::quantities::Quantity;
 use crate::statistics::{Design, Estimate};
 use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
+use mousehole_answer::document;
 use mousehole_answer::findings::{self, Finding};
 use mousehole_answer::judged::Judged;
 use mousehole_answer::margins::{self, Refused};
+use mousehole_answer::notes;
+use mousehole_answer::overview::as_change;
 use mousehole_answer::quantities::Subject;
 use mousehole_answer::reduction::{Colour, Facts};
+use mousehole_answer::setting::Setting;
 use mousehole_answer::sizes::Role;
+use mousehole_answer::tables;
 use mousehole_answer::verdicts::{self, Unit};
 use mousehole_answer::vetoes::{self, Veto};
 use mousehole_sim::error::{Error, Given, Problem};
@@ -325,9 +330,61 @@ impl ComparedCell {
         PyList::new(py, found.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// Returns the rows of a table as dictionaries.
+    fn rows<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
+        crate::tables::rows(py, &self.judged().cell, table)
+            .unwrap_or_else(|| Err(PyKeyError::new_err(table.to_owned())))
+    }
+
+    /// Returns how the load came about, as a dictionary.
+    fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &tables::load_row(&self.judged().cell))
+    }
+
+    /// Returns what of a capture stands behind the verdicts, as a dictionary; None for a model.
+    fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &tables::evidence_row(&self.judged().cell))
+    }
+
+    fn overview_references(&self) -> Vec<String> {
+        self.judged().cell.plan.overview_references().into_iter().map(str::to_owned).collect()
+    }
+
+    fn size_reference(&self) -> String {
+        self.judged().cell.plan.size_reference().to_owned()
+    }
+
+    fn has_bounds(&self, scheme: &str) -> PyResult<bool> {
+        let place = self.place(scheme)?;
+        Ok(self.judged().cell.has_bounds(place))
+    }
+
+    fn transient_share(&self, scheme: &str) -> PyResult<f64> {
+        let place = self.place(scheme)?;
+        Ok(notes::transient_share(&self.judged().cell, place))
+    }
+
+    /// Returns the remarks on the cell.
+    fn notes(&self, py: Python<'_>, setting: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let setting: Setting = pythonize::depythonize(setting)?;
+        Ok(py.detach(|| notes::notes(&self.judged().cell, &setting)))
+    }
+
+    /// Returns the cell as the JSON document has it.
+    fn document<'py>(&self, py: Python<'py>, setting: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let setting: Setting = pythonize::depythonize(setting)?;
+        let entry = py.detach(|| document::cell_entry(&self.judged(), &setting));
+        to_python(py, &entry)
+    }
+
+    /// Returns the runs of the cell as the JSON document has them.
+    fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &document::run_entries(&self.judged().cell))
+    }
+
     /// Returns the answer as a dictionary; `setting` is what it needs to know beside plan and runs.
     fn advise<'py>(&self, py: Python<'py>, setting: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let setting: advice::Setting = pythonize::depythonize(setting)?;
+        let setting: Setting = pythonize::depythonize(setting)?;
         let found = py.detach(|| advice::advise(&self.judged(), &setting));
         let vetoes = found.vetoes.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?;
         let entry = PyDict::new(py);
@@ -508,8 +565,19 @@ fn shares_of(
     Ok((reference.extract()?, mousehole_answer::reduction::Shares { slower, faster }))
 }
 
+/// Returns the change of a log-ratio of two columns; without an interval its ends are those of single replications.
+#[pyfunction]
+fn change_of(
+    ratio: &Estimate,
+    own: PyReadonlyArray1<'_, f64>,
+    other: PyReadonlyArray1<'_, f64>,
+) -> (f64, f64, f64, bool) {
+    crate::tables::change(as_change(ratio.0, &column(&own), &column(&other)))
+}
+
 /// Registers the classes and functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("UNLOADED", notes::UNLOADED)?;
     module.add("MARGIN", verdicts::MARGIN)?;
     module.add("NOT_JUDGED", verdicts::NOT_JUDGED)?;
     module.add("CENSORED_SHARE", answer::CENSORED_SHARE)?;
@@ -527,6 +595,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ComparedCell>()?;
     for function in [
         wrap_pyfunction!(judge, module)?,
+        wrap_pyfunction!(change_of, module)?,
         wrap_pyfunction!(describe, module)?,
         wrap_pyfunction!(endpoints, module)?,
         wrap_pyfunction!(harm_margins, module)?,

@@ -13,6 +13,7 @@ mod quantities;
 mod reduction;
 mod result;
 mod statistics;
+mod tables;
 mod texts;
 mod traffic;
 

@@ -141,54 +141,6 @@ def test_cell_notes__nothing_against_nothing_is_not_the_same() -> None:
     assert [note for note in notes.cell_notes(some, some.plan.cells[0]) if "exactly the same" in note]
 
 
-def test_misfit__traffic_profiles() -> None:
-    assert notes._misfit("tcp-ds", 0.25, 0.0) == "4 users can fill the link with protected packets"
-    assert notes._misfit("appl", 1.5, 0.0) == "a single user can fill the link with protected packets"
-    assert notes._misfit("er-tbm", 0.015, 0.77) == "77 % of the packets exceeded the profile"
-    assert notes._misfit("appl", 0.015, 0.77).endswith("by the scheme's own rule")
-    assert notes._misfit("er-tbm", 0.015, 0.3) == ""
-
-
-def test_colour_shares__are_of_what_arrived() -> None:
-    runs_of_two = [
-        {"green": {"arrived": 1}, "red": {"arrived": 2}},
-        {"green": {"arrived": 0}, "red": {"arrived": 1}},
-    ]
-    assert notes._colour_shares(runs_of_two) == {"green": 0.25, "red": 0.75}
-    assert notes._colour_shares([]) == {}
-
-
-def test_thresholds_in_packets() -> None:
-    given = {
-        "red(min=8,max=24)": True,
-        "lfp": True,
-        "red": False,
-        "rio-ps": False,
-        "ared": False,
-        "droptail": False,
-    }
-    assert {scheme: notes._thresholds_in_packets(scheme) for scheme in given} == given
-
-
-@pytest.mark.parametrize(
-    ("scheme", "scaled"),
-    [
-        ("red(min=8,max=24)", "red(min=16%,max=48%)"),
-        ("red(min=5,max=15,maxp=0.02)", "red(maxp=0.02,min=10%,max=30%)"),
-        (
-            "sfd(th=3kB,in_max=30,out_max=24)",
-            "sfd(th=3kB,in_min=20%,in_max=60%,out_min=16%,out_max=48%)",
-        ),
-        ("shred", "shred(min=13.3%,max=40%)"),
-        ("sfd|multi-red", None),
-    ],
-)
-def test_scaled_form__keeps_the_papers_shares_of_its_buffer(scheme: str, scaled: str | None) -> None:
-    assert notes.scaled_form(scheme) == scaled
-    if scaled is not None:
-        assert not notes._thresholds_in_packets(scaled)
-
-
 def test_cell_notes__thresholds_far_below_the_buffer() -> None:
     packets = "sfd(in_min=10,in_max=30,out_min=8,out_max=24)"
     found = results_of_schemes({"droptail": runs(1.0), "sfd": runs(1.0), packets: runs(1.0)})
@@ -196,7 +148,7 @@ def test_cell_notes__thresholds_far_below_the_buffer() -> None:
         base = {**found.plan.base, "link": {"rate": "100mbit", "rtt": "80ms"}}
         plan = replace(found.plan, buffers=(buffer,), base=base)  # type: ignore[arg-type]
         at_buffer = replace(found, plan=plan, manifest={"scenario": base})  # type: ignore[typeddict-item]
-        said = notes._far_below(at_buffer, plan.cells[0])
+        said = [note for note in notes.cell_notes(at_buffer, plan.cells[0]) if "thresholds" in note]
         assert bool(said) == is_noted
         if said:
             assert said[0].startswith(f"The thresholds of {packets} are numbers of packets")
@@ -323,7 +275,7 @@ def test_cell_notes__no_steady_state_at_full_load() -> None:
     found = results_of(runs(1.1), runs(1.0))
     for load in (1.0, 1.2):
         plan = replace(found.plan, loads=(load,))
-        (note,) = notes.unsteady(replace(found, plan=plan), plan.cells[0])
+        (note,) = notes.cell_notes(replace(found, plan=plan), plan.cells[0])
         assert note.startswith(f"At a load of {load:.3g} there is no steady state")
 
 
@@ -332,7 +284,7 @@ def test_cell_notes__windows_that_begin_too_early() -> None:
     # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
     plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None, is_chosen=True))
     assert plan.warmup_of(plan.cells[0]) == "100s"
-    (note,) = notes.unsteady(replace(found, plan=plan), plan.cells[0])
+    (note,) = notes.cell_notes(replace(found, plan=plan), plan.cells[0])
     assert "only after about 1440 s. The windows begin after 100 s" in note
 
 
@@ -343,10 +295,10 @@ def transient() -> Floats:
 
 def test_cell_notes__a_transient_that_is_left() -> None:
     found = results_of(runs(1.1), runs(1.0))
-    assert notes.transient_share(found, found.plan.cells[0], "sfd") == 0
+    assert found.compared(found.plan.cells[0]).transient_share("sfd") == 0
     rising = transient()
     facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}
-    (note,) = notes.unsteady(replace(found, facts=facts), found.plan.cells[0])
+    (note,) = notes.cell_notes(replace(found, facts=facts), found.plan.cells[0])
     assert note.startswith("Under droptail, sfd the first 20 s of the windows ")
 
 
@@ -363,19 +315,21 @@ def test_cell_notes__an_empty_part_does_not_hide_a_transient() -> None:
             facts[task] = replace(run, short_by_time=parts)
         return replace(found, facts=facts)
 
-    whole = notes.transient_share(with_parts({}), cell, "sfd")
+    whole = with_parts({}).compared(cell).transient_share("sfd")
     assert whole == 8 / 40
-    assert notes.transient_share(with_parts({0: [3], 2: [20, 39]}), cell, "sfd") == whole
+    assert with_parts({0: [3], 2: [20, 39]}).compared(cell).transient_share("sfd") == whole
     # A part that no replication has is left out, and the others keep their places in the window.
-    assert notes.transient_share(with_parts({-1: [0, 1, 30]}), cell, "sfd") == pytest.approx(whole, abs=0.03)
-    assert notes.transient_share(with_parts({-1: list(range(40))}), cell, "sfd") == 0
-    assert notes.transient_share(with_parts({-1: list(range(31))}), cell, "sfd") == 0, "nine are too few"
+    assert with_parts({-1: [0, 1, 30]}).compared(cell).transient_share("sfd") == pytest.approx(
+        whole, abs=0.03
+    )
+    assert with_parts({-1: list(range(40))}).compared(cell).transient_share("sfd") == 0
+    assert with_parts({-1: list(range(31))}).compared(cell).transient_share("sfd") == 0, "nine are too few"
 
 
 def test_cell_notes__windows_too_short_for_a_steady_state() -> None:
     found = results_of(runs(1.1), runs(1.0))
     facts = {task: replace(run, short_by_time=np.linspace(1, 3, 40)) for task, run in found.facts.items()}
-    (note,) = notes.unsteady(replace(found, facts=facts), found.plan.cells[0])
+    (note,) = notes.cell_notes(replace(found, facts=facts), found.plan.cells[0])
     assert note == (
         "Under droptail, sfd the search for a transient (MSER) ends in the second half of the windows: at "
         "100s they are too short to tell whether there is a steady state. Give a longer --duration."

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mousehole.answer import jsonout, tables
+from mousehole.answer._setting import setting_of
 from mousehole.runs import as_record
 from support import SMALL, HandMadeRun, results_of
 
@@ -89,8 +90,8 @@ def test_document_and_frames__hold_no_time_below_zero(
         *tables.cdf_rows(found), *tables.group_rows(found), *tables.colour_rows(found),
     ]  # fmt: skip
     assert below_zero([as_record(row) for row in rows]) == []
-    schemes = [jsonout._scheme(found, found.plan.cells[0], name) for name in found.plan.schemes]
-    written = json.loads(jsonout.dumps({"schemes": schemes}))["schemes"]
+    cell = found.plan.cells[0]
+    written = json.loads(jsonout.dumps(found.compared(cell).document(setting_of(found, cell))))["schemes"]
     assert below_zero(written) == []
     described = {"$ref": "#/$defs/scheme", "$defs": schema["$defs"]}
     assert [fault for each in written for fault in faults(described, each)] == []

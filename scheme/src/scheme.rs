@@ -161,13 +161,18 @@ impl Scheme {
         self.stages().filter_map(|(_, stage)| policy(stage)).collect()
     }
 
+    /// Returns whether a marker in it gives packets colours.
+    pub fn gives_colours(&self) -> bool {
+        self.stages().any(|(_, stage)| match stage.part {
+            Part::Policy(policy) => stage.part.role() == Role::Marker && !policy.returns_hint(),
+            Part::Native(part) => part.name == "ns2-sfd",
+        })
+    }
+
     /// Returns a sentence for each part that has no effect in this scheme.
     pub fn remarks(&self) -> Vec<String> {
         let queue = self.placed().find(|one| one.part().role() == Role::Queue);
-        let colours = self.stages().any(|(_, stage)| match stage.part {
-            Part::Policy(policy) => stage.part.role() == Role::Marker && !policy.returns_hint(),
-            Part::Native(part) => part.name == "ns2-sfd",
-        });
+        let colours = self.gives_colours();
         let hints = self.policies().iter().any(|policy| policy.returns_hint());
         let Some(queue) = queue else { return Vec::new() };
         let name = queue.part().name();

@@ -1,5 +1,7 @@
-// Prints what the WebAssembly file named by the argument returns as mean response time, with all its digits.
+// Prints the document of the request in the second file, by the WebAssembly in the first.
 import { readFile } from "node:fs/promises";
+import { load } from "./compare.mjs";
 
-const { instance } = await WebAssembly.instantiate(await readFile(process.argv[2]));
-console.log(String(instance.exports.mean_response_s()));
+const [program, request] = await Promise.all(process.argv.slice(2).map((name) => readFile(name)));
+const compare = await load(program);
+process.stdout.write(JSON.stringify(compare(JSON.parse(request))));

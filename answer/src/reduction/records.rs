@@ -158,6 +158,19 @@ pub struct Colour {
     pub sent: u64,
 }
 
+impl Colour {
+    /// Returns a count by its name, that of a reason among them; 0 for one that there is not.
+    pub fn count(&self, name: &str) -> u64 {
+        match name {
+            "arrived" => self.arrived,
+            "dropped" => self.dropped,
+            "marked" => self.marked,
+            "sent" => self.sent,
+            reason => self.drops.iter().find(|(own, _)| own == reason).map_or(0, |(_, count)| *count),
+        }
+    }
+}
+
 /// Counters of one link within the measured window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {

@@ -43,7 +43,7 @@ def facts_entry(results: Results) -> dict[str, object]:
             "pipe_bytes": capture.pipe_bytes,
             "is_fitted": capture.is_fitted,
         },
-        "runs": [_run_entry(plan, task, results.facts[task]) for task in plan.tasks],
+        "runs": [run for cell in plan.cells for run in results.compared(cell).runs()],
     }
 
 
@@ -106,26 +106,6 @@ def _capture(entry: Entry | None) -> Capture | None:
     freedom = inf if entry["freedom"] is None else entry["freedom"]
     is_fitted = entry.get("is_fitted", False)
     return Capture(entry["period_s"], counted, freedom, entry["large"], entry["pipe_bytes"], is_fitted)
-
-
-def _run_entry(plan: Plan, task: Task, run: RunFacts) -> dict[str, object]:
-    cell = plan.cells[task.cell]
-    return {
-        "buffer": cell.buffer,
-        "load": cell.load,
-        "scheme": plan.schemes[task.scheme],
-        "replication": task.replication,
-        **{name: getattr(run, name).tolist() for name in (*COUNTS, *TIMES)},
-        **{name: getattr(run, name) for name in NUMBERS},
-        "statistics": {name: values.tolist() for name, values in run.statistics.items()},
-        "scheme_statistics": run.scheme,
-        "colours": [{"colour": colour, **counts} for colour, counts in run.colours.items()],
-        "offered": run.load,
-        "groups": [{"group": group, "what": what, "value": value}
-                   for (group, what), value in run.groups.items()],
-        "kinds": run.kinds,
-        "shares": {reference: vars(shares) for reference, shares in run.shares.items()},
-    }  # fmt: skip
 
 
 def _task(plan: Plan, entry: Entry) -> Task:

@@ -1,20 +1,18 @@
 """The answer of a comparison: what to install, what every class gains or pays, how sure that is.
 
-`answer/src/advice.rs` makes it of findings and vetoes; here it learns what installs each scheme.
+`answer/src/advice.rs` makes it of findings and vetoes; `_setting.py` says what installs each scheme.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 from mousehole._engine import MOST_LINES as MOST_LINES
-from mousehole.answer import notes
 from mousehole.answer._entries import Outcome
-from mousehole.answer._install import Installation, installation, link_of_cell, why_nothing
+from mousehole.answer._install import Installation
+from mousehole.answer._setting import setting_of
 from mousehole.answer.tables import per_cell
 from mousehole.answer.vetoes import Veto
-from mousehole.base import rate_of
-from mousehole.inputs import account
-from mousehole.runs import Cell, Results, is_ideal
+from mousehole.runs import Cell, Results
 
 RECOMMENDED: Final = "recommended"
 NOTHING_BETTER: Final = "nothing better"
@@ -63,7 +61,7 @@ class Advice:
 @per_cell
 def advice(results: Results, cell: Cell) -> list[Advice]:
     """Returns the answer for a cell, as a list of one."""
-    found = results.compared(cell).advise(_setting(results, cell))
+    found = results.compared(cell).advise(setting_of(results, cell))
     way = found.pop("installation")
     vetoes = tuple(Veto(**one) for one in found.pop("vetoes"))
     found |= {name: tuple(found[name]) for name in ("peers", "ahead", "lines")}
@@ -75,37 +73,3 @@ def stand_in(results: Results) -> list[str]:
     """Says what is played in the place of a capture that is too small to be played as it is."""
     line = results.compared(results.plan.cells[0]).stand_in(results.label, results.plan.instead_of)
     return [] if line is None else [line]
-
-
-def _setting(results: Results, cell: Cell) -> dict[str, object]:
-    """Returns what the answer needs to know beside plan and runs."""
-    plan, link = results.plan, link_of_cell(results, cell)
-    ways = [None if is_ideal(scheme) else installation(scheme, link) for scheme in plan.schemes]
-    left_out = account.remarks(results.traffic) if results.traffic is not None else []
-    return {
-        "label": results.label,
-        "duration": plan.base["duration"],
-        "instead_of": plan.instead_of,
-        "left_out": [one.text for one in left_out if one.kind == "skipped"],
-        "ways": [way and {"place": way.place, "lines": list(way.lines)} for way in ways],
-        "why_nothing": [
-            "" if way or is_ideal(scheme) else why_nothing(scheme, link)
-            for scheme, way in zip(plan.schemes, ways, strict=True)
-        ],
-        "is_both_ways": link is not None and link.other is not None,
-        "modem": _modem(results, cell),
-        "unsteady": next(iter(notes.unsteady(results, cell)), None),
-    }
-
-
-def _modem(results: Results, cell: Cell) -> dict[str, object] | None:
-    """Returns the modem behind the schemes, if there is one."""
-    link = results.manifest["scenario"]["link"]
-    if (shape := link.get("shape")) is None:
-        return None
-    return {
-        "shape": shape,
-        "up_shape": link.get("up_shape", shape),
-        "buffer": link.get("modem_buffer", cell.buffer),
-        "has_own_rates": any(map(rate_of, results.plan.schemes)),
-    }

@@ -2,81 +2,64 @@
 
 from dataclasses import dataclass
 from math import inf, isfinite, nan
+from typing import Any
 
 import numpy as np
 
+from mousehole import _engine
 from mousehole.answer._install import Link, installation, link_of_cell
-from mousehole.answer._ways import busier_way
 from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.answer.tables import per_cell
-from mousehole.base import Summary, scheme_name
+from mousehole.base import Summary
 from mousehole.engine_types import Floats
-from mousehole.runs import Cell, Change, Finding, OverviewRow, Plan, Results, SizeRow, is_ideal
-from mousehole.statistics import Design, Estimate, log_ratio
+from mousehole.runs import Cell, Change, Finding, OverviewRow, Results, SizeRow, is_ideal
+from mousehole.statistics import log_ratio
 
-REFERENCES = ("droptail", "red", "fq-codel")
-"""Schemes with which every other one is compared, with default or other parameters, if they are present."""
 NOT_IN_LINUX, INSTALLABLE, IDEALS = "not in Linux", "installable", "ideals"
 """Who can use schemes: only those who add to Linux, anybody today, or nobody."""
 MANY_SCHEMES = 8
 """With more schemes than this, the report is one table, and sentences are printed only on request."""
 
 
-def references(plan: Plan) -> tuple[str, ...]:
-    """Returns the baseline and those of `REFERENCES` that are compared, in the order of the schemes."""
-    firsts = [_first(plan, name) for name in REFERENCES]
-    return tuple(scheme for scheme in plan.schemes if scheme == plan.baseline or scheme in firsts)
+def references(results: Results) -> list[str]:
+    """Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared, in the order of schemes."""
+    return results.compared(results.plan.cells[0]).overview_references()
 
 
-def heat_reference(plan: Plan) -> str:
+def heat_reference(results: Results) -> str:
     """Returns the reference of the change by size: FQ-CoDel if it is among the schemes, else the baseline."""
-    return _first(plan, "fq-codel") or plan.baseline
+    return results.compared(results.plan.cells[0]).size_reference()
 
 
+@per_cell
 def overview_rows(results: Results, cell: Cell) -> list[OverviewRow]:
     """Returns one row per scheme: short transfers against every reference, long ones against the baseline."""
+    return [_overview_row(cell, row) for row in results.compared(cell).rows("overview")]
 
-    plan, way = results.plan, busier_way(results, cell)
-    return [
-        OverviewRow(
-            cell.buffer, cell.load, scheme,
-            short_response_mean_s=_short_mean(results, cell, scheme),
-            against={
-                reference: _change(results, cell, scheme, reference, "short")
-                for reference in references(plan)
-                if reference != scheme
-            },
-            long=None if scheme == plan.baseline else _change(results, cell, scheme, plan.baseline, "long"),
-            queue_delay_p95_s=_mean(results.scheme_values(cell, scheme, f"{way}queue_delay_p95_s")),
-            reordered_share=_mean(results.scheme_values(cell, scheme, "reordered_share")),
-        )
-        for scheme in plan.schemes
-    ]  # fmt: skip
+
+def _overview_row(cell: Cell, row: dict[str, Any]) -> OverviewRow:
+    against = {reference: Change(*change) for reference, change in row.pop("against").items()}
+    long = row.pop("long")
+    return OverviewRow(
+        cell.buffer, cell.load, **row, against=against, long=None if long is None else Change(*long)
+    )
+
+
+@per_cell
+def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
+    """Returns one row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
+    return [_size_row(cell, row) for row in results.compared(cell).rows("size")]
+
+
+def _size_row(cell: Cell, row: dict[str, Any]) -> SizeRow:
+    change = Change(*row.pop("response_mean_change"))
+    return SizeRow(cell.buffer, cell.load, **row, response_mean_change=change)
 
 
 def _mean(values: Floats) -> float:
     """Returns the mean over the replications that have such transfers, as changes and verdicts do."""
     known = values[np.isfinite(values)]
     return float(np.mean(known)) if known.size else nan
-
-
-@per_cell
-def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
-    """Returns one row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
-    plan = results.plan
-    reference = heat_reference(plan)
-    sizes = [place for place, bucket in enumerate(plan.buckets) if bucket.role == "size"]
-    return [
-        SizeRow(
-            cell.buffer, cell.load, scheme,
-            reference=reference,
-            bucket=plan.buckets[place].name,
-            count=sum(int(run.count[place]) for run in results.runs(cell, scheme)),
-            response_mean_change=_of_places(results, cell, scheme, reference, place, results.design(cell)),
-        )
-        for scheme in plan.schemes
-        for place in sizes
-    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -114,7 +97,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
             return None
         # The cells are of one family: all are read against the same one.
         ratio = log_ratio(own, first, results.design(cell, family if role == "short" else None, base))
-        return _as_change(ratio, [log_ratio([a], [b]).mean for a, b in zip(own, first, strict=True)])
+        return Change(*_engine.change_of(ratio, np.array(own), np.array(first)))
 
     return [
         GridTime(scheme, cell.buffer, _mean(np.array(times(cell, scheme))), change(cell, scheme))
@@ -172,34 +155,3 @@ def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:
 
 def _short_mean(results: Results, cell: Cell, scheme: str) -> float:
     return _mean(results.bucket_values(cell, scheme, "short", "response_mean_s"))
-
-
-def _first(plan: Plan, name: str) -> str | None:
-    return next((scheme for scheme in plan.schemes if scheme_name(scheme) == name), None)
-
-
-def _change(results: Results, cell: Cell, scheme: str, reference: str, role: Summary) -> Change:
-    place = [bucket.role for bucket in results.plan.buckets].index(role)
-    design = results.primary_design(cell, reference) if role == "short" else results.design(cell)
-    return _of_places(results, cell, scheme, reference, place, design)
-
-
-def _of_places(
-    results: Results, cell: Cell, scheme: str, reference: str, place: int, design: Design
-) -> Change:
-    own, other = (
-        [run.statistics["response_mean_s"][place] for run in results.runs(cell, name)]
-        for name in (scheme, reference)
-    )
-    ratio = log_ratio(own, other, design)
-    return _as_change(ratio, [log_ratio([a], [b]).mean for a, b in zip(own, other, strict=True)])
-
-
-def _as_change(ratio: Estimate, single: list[float]) -> Change:
-    if ratio.has_interval:
-        change = ratio.as_change()
-        return Change(change.mean, change.low, change.high, True)
-    known = [value for value in single if isfinite(value)]
-    least, greatest = (min(known), max(known)) if known else (float("nan"), float("nan"))
-    ends = Estimate(ratio.mean, least, greatest, ratio.count).as_change()
-    return Change(ends.mean, ends.low, ends.high, False)

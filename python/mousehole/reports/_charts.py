@@ -89,7 +89,7 @@ def heat_chart(results: Results, cell: Cell) -> Chart:
     Schemes stand in groups: not in Linux, installable, ideals; in each, the one that serves short transfers
     best is first.
     """
-    reference = overview.heat_reference(results.plan)
+    reference = overview.heat_reference(results)
     rows = overview.by_size_rows(results, cell)
     groups = overview.by_group(results, cell)
     schemes = [scheme for group in groups.values() for scheme in group]

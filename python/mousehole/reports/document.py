@@ -268,7 +268,7 @@ def overview_blocks(results: Results, cell: Cell) -> list[Block]:
 def _overview_table(results: Results, cell: Cell) -> Table:
     plan, rows = results.plan, overview.overview_rows(results, cell)
     short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
-    references = overview.references(plan)
+    references = overview.references(results)
     pages = {row.scheme: row.value.mean for row in _group_rows(results, cell, lambda key: key == PAGES)}
     columns = [
         Column("scheme", is_number=False),

@@ -9,7 +9,7 @@ from mousehole.answer import overview, tables
 from mousehole.charts import Panel, Series, of_schemes, picture
 from mousehole.document import Chart
 from mousehole.reports import _charts, _times
-from mousehole.runs import Cell, Plan, Results
+from mousehole.runs import Cell, Results
 from mousehole.scenario import bottleneck
 from mousehole.statistics import LEAST_REPLICATIONS
 
@@ -38,7 +38,7 @@ def heat_picture(results: Results) -> alt.VConcatChart:
 
 def _cell_picture(results: Results) -> alt.VConcatChart:
     plan, cell = results.plan, results.plan.cells[0]
-    series = _series(plan)
+    series = _series(results)
     quiet = [OTHERS] if series.named is not None else []
     bands = ["Bands: 95 % intervals."] if plan.replications >= LEAST_REPLICATIONS else []
     short, long = _charts.size_words(plan)
@@ -82,10 +82,11 @@ def _panel(made: Chart, title: str, width: int, subtitle: list[str] | None = Non
     return Panel(title, made.picture, width, made.height, subtitle or [])
 
 
-def _series(plan: Plan) -> Series:
+def _series(results: Results) -> Series:
     """Returns the series of the schemes; of many, only the references have a colour of their own."""
-    series = of_schemes(plan.schemes)
-    return series.quieted(overview.references(plan)) if len(plan.schemes) > overview.MANY_SCHEMES else series
+    schemes = results.plan.schemes
+    series = of_schemes(schemes)
+    return series.quieted(overview.references(results)) if len(schemes) > overview.MANY_SCHEMES else series
 
 
 def _title(results: Results, cell: Cell | None) -> str:

@@ -14,19 +14,19 @@ import numpy as np
 from mousehole import _engine, quantities
 from mousehole._engine import CENSORED_SHARE as CENSORED_SHARE
 from mousehole._engine import ComparedCell, Source
-from mousehole.base import Bucket, Summary, scheme_name
-from mousehole.engine_types import Floats, InputEntry, JsonValue, LoadSummary, Scenario, TrafficSummary
+from mousehole.base import Bucket, Summary
+from mousehole.engine_types import Floats, InputEntry, JsonValue, Scenario, TrafficSummary
 from mousehole.quantities import Measure
 from mousehole.runs._evidence import Capture
 from mousehole.runs._facts import RunFacts
-from mousehole.runs._plan import Cell, Plan, Task, is_ideal, overlaid
+from mousehole.runs._plan import Cell, Plan, Task, overlaid
 from mousehole.statistics import Design, Estimate
 
 _OF_PLAN = (
     "baseline", "references", "replications", "short_bytes", "long_bytes", "in_rounds", "is_sequential",
     "vetoes", "reference",
 )  # fmt: skip
-_OF_CAPTURE = ("period_s", "freedom", "is_fitted")
+_OF_CAPTURE = ("period_s", "freedom", "large", "pipe_bytes", "is_fitted")
 """Fields that the engine takes as they are."""
 
 Value = str | int | float | bool | None
@@ -102,9 +102,7 @@ class Results:
             **{name: getattr(plan, name) for name in _OF_PLAN},
             "buffer": cell.buffer,
             "load": cell.load,
-            "schemes": [
-                {"text": one, "name": scheme_name(one), "is_ideal": is_ideal(one)} for one in plan.schemes
-            ],
+            "schemes": list(plan.schemes),
             "window_s": _engine.parse_duration("duration", plan.base["duration"]),
             "is_overlaid": overlaid(plan.scenario(cell, plan.baseline)["traffic"]),
         }
@@ -157,13 +155,6 @@ class Results:
         """Returns the share of the variance between replications that more of them do not reduce."""
         return self.compared(cell).capture_share
 
-    def laps(self, load: LoadSummary) -> float:
-        """Returns how often one copy of the capture is played within the measured window."""
-        if self.capture is None:
-            return 1.0
-        window_s = _engine.parse_duration("duration", self.plan.base["duration"])
-        return window_s / (self.capture.period_s * load["dilation"])
-
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order."""
         place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
@@ -184,9 +175,7 @@ class Results:
 
     def has_bounds(self, cell: Cell, scheme: str) -> bool:
         """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
-        runs = self.runs(cell, scheme)
-        count, censored = (sum(getattr(run, name) for run in runs) for name in ("count", "censored"))
-        return bool(np.any(censored > CENSORED_SHARE * count))
+        return self.compared(cell).has_bounds(scheme)
 
     def _place_of(self, role: Summary) -> int:
         return [bucket.role for bucket in self.plan.buckets].index(role)

@@ -1,0 +1,141 @@
+//! Every scheme in one table, beside drop-tail, RED and FQ-CoDel, and its change by transfer size.
+
+use crate::comparison::{Cell, Plan, known_mean, log_ratio};
+use crate::quantities::Link;
+use crate::sizes::Role;
+use crate::statistics::{Design, Estimate};
+use crate::tables::change_in_bucket;
+
+/// Schemes with which every other one is compared, with default or other parameters, if they are present.
+const REFERENCES: [&str; 3] = ["droptail", "red", "fq-codel"];
+
+/// A relative change over replications: its mean with an interval, or with the range of values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// The mean, −0.3 is 30 % less.
+    pub mean: f64,
+    /// Lower end of the interval, or the smallest replication.
+    pub low: f64,
+    /// Upper end, or the largest replication.
+    pub high: f64,
+    /// False if there are too few replications for an interval.
+    pub is_interval: bool,
+}
+
+/// One scheme against every reference.
+#[derive(Debug, Clone)]
+pub struct OverviewRow {
+    /// The scheme.
+    pub scheme: String,
+    /// Mean response time of short transfers.
+    pub short_response_mean_s: f64,
+    /// Its change, by reference.
+    pub against: Vec<(String, Change)>,
+    /// Change of the mean response time of long transfers against the baseline; None for the baseline.
+    pub long: Option<Change>,
+    /// 95th percentile of the wait in the busier direction.
+    pub queue_delay_p95_s: f64,
+    /// Share of data packets that overtook another of their flow.
+    pub reordered_share: f64,
+}
+
+/// Change of the mean response time of one size bucket against `reference`.
+#[derive(Debug, Clone)]
+pub struct SizeRow {
+    /// The scheme.
+    pub scheme: String,
+    /// FQ-CoDel if it is among the schemes, else the baseline.
+    pub reference: String,
+    /// Name of the bucket.
+    pub bucket: String,
+    /// Transfers, over all replications.
+    pub count: u64,
+    /// Relative change of the mean response time.
+    pub response_mean_change: Change,
+}
+
+impl Plan {
+    /// Returns the baseline and those of [`REFERENCES`] that are compared, in the order of the schemes.
+    pub fn overview_references(&self) -> Vec<&str> {
+        let firsts = REFERENCES.map(|name| self.named(name));
+        let all = self.schemes.iter().map(|one| one.text.as_str());
+        all.filter(|text| *text == self.baseline || firsts.contains(&Some(text))).collect()
+    }
+
+    /// Returns the reference of changes by size: FQ-CoDel if it is among the schemes, else the baseline.
+    pub fn size_reference(&self) -> &str {
+        self.named("fq-codel").unwrap_or(&self.baseline)
+    }
+
+    fn named(&self, name: &str) -> Option<&str> {
+        self.schemes.iter().find(|one| one.name == name).map(|one| one.text.as_str())
+    }
+}
+
+/// Returns one row per scheme: short transfers against every reference, long ones against the baseline.
+pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
+    let references = cell.plan.overview_references();
+    let delay = match cell.busier_link() {
+        Link::Bottleneck => "queue_delay_p95_s",
+        Link::WayBack => "uplink_queue_delay_p95_s",
+    };
+    let against = |scheme: usize| {
+        let others = references.iter().filter(move |name| **name != cell.name(scheme));
+        others.map(move |name| ((*name).to_owned(), change(cell, scheme, cell.place(name), Role::Short)))
+    };
+    let row = |scheme: usize| OverviewRow {
+        scheme: cell.name(scheme).to_owned(),
+        short_response_mean_s: known_mean(&cell.in_bucket(
+            scheme,
+            cell.bucket(Role::Short),
+            "response_mean_s",
+        )),
+        against: against(scheme).collect(),
+        long: (scheme != cell.baseline()).then(|| change(cell, scheme, cell.baseline(), Role::Long)),
+        queue_delay_p95_s: known_mean(&cell.of_scheme(scheme, delay)),
+        reordered_share: known_mean(&cell.of_scheme(scheme, "reordered_share")),
+    };
+    cell.schemes().map(row).collect()
+}
+
+/// Returns one row per scheme and size bucket: the change of the mean response time.
+pub fn size_rows(cell: &Cell) -> Vec<SizeRow> {
+    let (reference, design) = (cell.plan.size_reference(), cell.design());
+    let buckets = cell.plan.buckets();
+    let sizes: Vec<_> = buckets.iter().enumerate().filter(|(_, bucket)| bucket.role == Role::Size).collect();
+    let row = |scheme: usize, place: usize, name: &str| SizeRow {
+        scheme: cell.name(scheme).to_owned(),
+        reference: reference.to_owned(),
+        bucket: name.to_owned(),
+        count: cell.runs[scheme].iter().map(|run| run.count[place]).sum(),
+        response_mean_change: change_at(cell, scheme, cell.place(reference), place, &design),
+    };
+    let rows = |scheme| sizes.iter().map(move |(place, bucket)| row(scheme, *place, &bucket.name));
+    cell.schemes().flat_map(rows).collect()
+}
+
+fn change(cell: &Cell, scheme: usize, reference: usize, role: Role) -> Change {
+    let design = if role == Role::Short { cell.primary_design(reference) } else { cell.design() };
+    change_at(cell, scheme, reference, cell.bucket(role), &design)
+}
+
+fn change_at(cell: &Cell, scheme: usize, reference: usize, place: usize, design: &Design) -> Change {
+    let [own, other] = [scheme, reference].map(|scheme| cell.in_bucket(scheme, place, "response_mean_s"));
+    as_change(change_in_bucket(cell, scheme, reference, place, design), &own, &other)
+}
+
+/// Returns the change of a log-ratio of two columns; without an interval its ends are those of single replications.
+pub fn as_change(ratio: Estimate, own: &[f64], other: &[f64]) -> Change {
+    let (ends, is_interval) = if ratio.has_interval() {
+        (ratio, true)
+    } else {
+        let single =
+            own.iter().zip(other).map(|(own, other)| log_ratio(&[*own], &[*other], &Design::default()).mean);
+        let known: Vec<f64> = single.filter(|log| log.is_finite()).collect();
+        let low = known.iter().copied().fold(f64::NAN, f64::min);
+        let high = known.iter().copied().fold(f64::NAN, f64::max);
+        (Estimate { low, high, ..ratio }, false)
+    };
+    let Estimate { mean, low, high, .. } = ends.as_change();
+    Change { mean, low, high, is_interval }
+}

@@ -1,0 +1,60 @@
+//! What the answer needs to know of a cell beside its plan and runs.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a scheme can be installed, and the lines to type or to configure there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installation {
+    /// Where.
+    pub place: String,
+    /// Commands and remarks.
+    pub lines: Vec<String>,
+}
+
+/// A modem behind the schemes, as it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Modem {
+    /// Rate of the shaper before it, as a share of the line's or a rate.
+    pub shape: String,
+    /// The same of the upload direction.
+    pub up_shape: String,
+    /// The modem's buffer.
+    pub buffer: String,
+    /// Whether some scheme has a rate of its own.
+    pub has_own_rates: bool,
+}
+
+/// What the answer needs to know beside plan and runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Name of the traffic.
+    pub label: String,
+    /// Length of a replication, as it was given.
+    pub duration: String,
+    /// The traffic that was given, and why ready-made traffic stands in its place.
+    pub instead_of: Option<String>,
+    /// What was left out of the traffic as it was read.
+    pub left_out: Vec<String>,
+    /// What installs each scheme, in the order of the plan.
+    pub ways: Vec<Option<Installation>>,
+    /// Why nothing installs each, as a clause; empty if something does.
+    pub why_nothing: Vec<String>,
+    /// Whether the commands are for both directions of the link.
+    pub is_both_ways: bool,
+    /// The modem behind, if there is one.
+    pub modem: Option<Modem>,
+    /// Time before the measured window.
+    pub warmup_s: f64,
+    /// Time until the link is near its steady state, as far as sizes and load tell.
+    pub warmup_needed_s: Option<f64>,
+    /// Rate of the link in the direction of the data, of one that varies its mean; None of a topology.
+    pub rate_bps: Option<f64>,
+    /// The buffer in full packets; None where it is not known.
+    pub buffer_packets: Option<u64>,
+    /// The round-trip time of all connections as it was given; None if the traffic gives them theirs.
+    pub rtt: Option<String>,
+    /// Whether the data go from clients to servers.
+    pub is_up: bool,
+    /// Whether the traffic has transfers, and not datagrams alone.
+    pub has_transfers: bool,
+}

@@ -1,0 +1,20 @@
+//! One whole comparison: scenarios in, runs of the simulator, and the document of what `mousehole-answer` says of them.
+//!
+//! It stands above `sim` and `answer`, which do not know each other: a live router has an answer and no simulator. Like
+//! both it compiles for `wasm32-unknown-unknown`, and starts no threads.
+
+mod comparison;
+mod records;
+
+pub use comparison::{Document, Request, compare};
+pub use records::{BULK, COLOURS, records};
+
+/// Compares what a request in JSON asks for ([`Request`]); returns the document in JSON.
+///
+/// # Errors
+/// One sentence that names the field, its value and what is allowed.
+pub fn compare_json(request: &str) -> Result<String, String> {
+    let request: Request = serde_json::from_str(request).map_err(|error| format!("request: {error}"))?;
+    let document = compare(&request).map_err(|error| error.to_string())?;
+    serde_json::to_string(&document).map_err(|error| error.to_string())
+}

@@ -1,0 +1,138 @@
+//! The rows of a cell's tables as dictionaries, from which `answer/tables.py` makes rows.
+
+use crate::convert::to_python;
+use crate::quantities::Bucket;
+use crate::statistics::Estimate;
+use mousehole_answer::comparison::Cell;
+use mousehole_answer::overview::{self, Change};
+use mousehole_answer::tables::{self, COLOUR_COUNTS, Estimates};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+type Dict<'py> = PyResult<Bound<'py, PyDict>>;
+
+/// Returns a dictionary of these items.
+macro_rules! dict {
+    ($py:expr, $($name:literal: $value:expr),+ $(,)?) => {{
+        let entry = PyDict::new($py);
+        $(entry.set_item($name, $value)?;)+
+        Ok(entry)
+    }};
+}
+
+/// Returns the rows of a table by its name; None if there is no such table.
+pub fn rows<'py>(py: Python<'py>, cell: &Cell, table: &str) -> Option<PyResult<Bound<'py, PyList>>> {
+    let each: PyResult<Vec<_>> = match table {
+        "bucket" => tables::bucket_rows(cell).into_iter().map(|row| bucket(py, row)).collect(),
+        "scheme" => tables::scheme_rows(cell).into_iter().map(|row| scheme(py, row)).collect(),
+        "colour" => tables::colour_rows(cell).into_iter().map(|row| colour(py, row)).collect(),
+        "curve" => tables::curve_rows(cell).into_iter().map(|row| curve(py, row)).collect(),
+        "cdf" => tables::cdf_rows(cell).into_iter().map(|row| cdf(py, row)).collect(),
+        "group" => tables::group_rows(cell).into_iter().map(|row| group(py, row)).collect(),
+        "size" => overview::size_rows(cell).into_iter().map(|row| size(py, row)).collect(),
+        "overview" => overview::overview_rows(cell).into_iter().map(|row| against(py, row)).collect(),
+        _ => return None,
+    };
+    Some(each.and_then(|each| PyList::new(py, each)))
+}
+
+fn bucket(py: Python<'_>, row: tables::BucketRow) -> Dict<'_> {
+    dict!(py,
+        "scheme": row.scheme,
+        "is_baseline": row.is_baseline,
+        "bucket": Bound::new(py, Bucket(row.bucket))?,
+        "count": row.count,
+        "censored": row.censored,
+        "censored_share": row.censored_share,
+        "is_bound": row.is_bound,
+        "estimates": estimates(py, row.estimates)?,
+        "response_mean_change": estimate(py, row.response_mean_change)?,
+    )
+}
+
+fn scheme(py: Python<'_>, row: tables::SchemeRow) -> Dict<'_> {
+    let estimates = estimates(py, row.estimates)?;
+    dict!(py, "scheme": row.scheme, "is_baseline": row.is_baseline, "estimates": estimates)
+}
+
+fn colour(py: Python<'_>, row: tables::ColourRow) -> Dict<'_> {
+    let counts = PyDict::new(py);
+    COLOUR_COUNTS.iter().zip(row.counts).try_for_each(|(name, count)| counts.set_item(name, count))?;
+    dict!(py,
+        "scheme": row.scheme,
+        "colour": row.colour,
+        "counts": counts,
+        "loss_share": row.loss_share,
+        "mark_share": row.mark_share,
+    )
+}
+
+fn curve(py: Python<'_>, row: tables::CurveRow) -> Dict<'_> {
+    dict!(py,
+        "scheme": row.scheme,
+        "low_bytes": row.low_bytes,
+        "high_bytes": row.high_bytes,
+        "count": row.count,
+        "response_mean_s": estimate(py, row.response_mean_s)?,
+    )
+}
+
+fn cdf(py: Python<'_>, row: tables::CdfRow) -> Dict<'_> {
+    let share = estimate(py, row.share)?;
+    dict!(py, "scheme": row.scheme, "response_s": row.response_s, "share": share)
+}
+
+fn group(py: Python<'_>, row: tables::GroupRow) -> Dict<'_> {
+    dict!(py,
+        "scheme": row.scheme,
+        "is_baseline": row.is_baseline,
+        "group": row.group,
+        "kind": to_python(py, &row.kind)?,
+        "what": row.what.name(),
+        "is_primary": row.is_primary,
+        "value": estimate(py, row.value)?,
+        "change": estimate(py, row.change)?,
+    )
+}
+
+fn size(py: Python<'_>, row: overview::SizeRow) -> Dict<'_> {
+    dict!(py,
+        "scheme": row.scheme,
+        "reference": row.reference,
+        "bucket": row.bucket,
+        "count": row.count,
+        "response_mean_change": change(row.response_mean_change),
+    )
+}
+
+fn against(py: Python<'_>, row: overview::OverviewRow) -> Dict<'_> {
+    let by_reference = PyDict::new(py);
+    for (reference, own) in row.against {
+        by_reference.set_item(reference, change(own))?;
+    }
+    dict!(py,
+        "scheme": row.scheme,
+        "short_response_mean_s": row.short_response_mean_s,
+        "against": by_reference,
+        "long": row.long.map(change),
+        "queue_delay_p95_s": row.queue_delay_p95_s,
+        "reordered_share": row.reordered_share,
+    )
+}
+
+fn estimates(py: Python<'_>, own: Estimates) -> Dict<'_> {
+    let all = PyDict::new(py);
+    for (quantity, one) in own {
+        all.set_item(quantity.name(), estimate(py, one)?)?;
+    }
+    Ok(all)
+}
+
+fn estimate(py: Python<'_>, one: mousehole_answer::statistics::Estimate) -> PyResult<Bound<'_, Estimate>> {
+    Bound::new(py, Estimate(one))
+}
+
+/// Returns mean, low, high and whether the last two are an interval.
+pub fn change(own: Change) -> (f64, f64, f64, bool) {
+    (own.mean, own.low, own.high, own.is_interval)
+}
