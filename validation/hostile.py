@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import pathlib
+import pkgutil
 import re
 import resource
 import signal
@@ -24,6 +26,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +151,7 @@ def _become(tried: Try, folder: Path, out: Path, err: Path) -> None:
             os.environ[name] = value
     time.tzset()
     for which, most in tried.limits:
-        resource.setrlimit(which, (most, resource.getrlimit(which)[1]))
+        resource.setrlimit(which, (most, most))
     status = 70
     try:
         if tried.code:
@@ -222,14 +225,14 @@ def _digests(folder: Path) -> dict[str, str]:
 
 def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str, Counter[str]]]:
     """Runs all tries; returns how many there were of each kind and their faults, of which it prints some."""
-    # Each process is forked from one that has these.
-    import duckdb  # noqa: F401
-    import pandas  # noqa: F401
-    from mousehole.commands import cli, launcher  # noqa: F401
-
     counts: Counter[str] = Counter()
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for tried in tries:
+    # Limits also hold while modules are loaded, so that these tries load all but the first on their own.
+    from mousehole.commands import launcher  # noqa: F401
+
+    for tried in sorted(tries, key=lambda tried: not tried.limits):
+        if not tried.limits:
+            _load_all()
         counts[tried.kind] += 1
         with tempfile.TemporaryDirectory(prefix="hostile-") as name:
             folder = Path(name) / "work"
@@ -243,6 +246,19 @@ def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str
             words = words or tried.code[-300:]
             print(f"{', '.join(faults)}: {words!r} -> {ended.status}: {ended.err[-400:]!r}", flush=True)
     return dict(counts), found
+
+
+@cache
+def _load_all() -> None:
+    """Loads what commands load when they need it, since each try is forked from this process."""
+    import altair  # noqa: F401
+    import duckdb  # noqa: F401
+    import mousehole
+    import pandas  # noqa: F401
+
+    for module in pkgutil.walk_packages(mousehole.__path__, "mousehole."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 
 
 def table(counts: dict[str, int], found: dict[str, Counter[str]]) -> list[str]:

@@ -166,7 +166,7 @@ def python_scenarios(kind: str, draws: random.Random) -> Iterator[Try]:
         "topology",
         "no such",
     ]
-    arguments = ["rate", "rtt", "schemes", "duration", "seeds", "load", "jobs", "buffer", "uplink", "traffic"]
+    arguments = ["rate", "rtt", "schemes", "duration", "seeds", "load", "jobs", "buffer", "up", "traffic"]
     while True:
         value = draws.choice(PYTHON_VALUES)
         if draws.random() < 0.6:

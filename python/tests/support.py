@@ -10,7 +10,6 @@ from mousehole import _engine
 from mousehole._engine import Bucket, Quantity
 from mousehole.engine_types import Reduced
 from mousehole.runs import Plan, Results, RunFacts, Task, reduce_run, with_shares
-from numpy.typing import NDArray
 
 MODULE = [sys.executable, "-m", "mousehole"]
 
@@ -36,7 +35,7 @@ class HandMadeRun:
         default_factory=lambda: [colour("green", 100, early=1, forced=2), colour("yellow", 50)]
     )
 
-    def transfers(self) -> dict[str, NDArray[Any]]:
+    def transfers(self) -> dict[str, Any]:
         count = len(self.size)
         return {
             "key": np.arange(count, dtype=np.uint64),

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import gzip
+import json
 import multiprocessing
 import os
 import random
@@ -205,6 +206,38 @@ def test_terminal__names_do_not_steer_it(tmp_path: Path) -> None:
     done = subprocess.run([*COMMAND, "inspect", b"\xff.csv"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 2
     assert b'the argument "\\xff.csv" is not UTF-8 text' in done.stderr
+
+
+def test_json__names_do_not_steer_the_terminal_that_shows_it(tmp_path: Path) -> None:
+    name = "a\u202eb\x9b.csv"
+    (tmp_path / name).write_text("start,client,bytes\n1.5,a,900\n")
+    shown = run_command("inspect", name, "--json", "-", cwd=tmp_path).stdout
+    assert not {"\u202e", "\x9b"} & set(shown)
+    assert json.loads(shown)["sources"][0]["name"] == name
+
+
+@pytest.mark.parametrize("files", [3, 16, 64, 300])
+def test_limits__few_open_files_are_a_sentence(tmp_path: Path, files: int) -> None:
+    (tmp_path / "a.csv").write_text("start,client,bytes\n1.5,a,900\n")
+    code = (
+        "import resource, sys\nfrom mousehole.commands import launcher\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}))\n"
+        "sys.argv = ['mousehole', 'inspect', 'a.csv']\nlauncher.main()"
+    )
+    ended = subprocess.run(
+        [*COMMAND[:1], "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert (ended.returncode == 0) == (files == 300), ended.stderr
+    if files < 300:
+        assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+        assert "ulimit -n" in ended.stderr
+
+
+@pytest.mark.parametrize("source", [True, 5, 1.5, None])
+def test_traffic__what_is_no_source_is_named(source: Any) -> None:
+    for call in (lambda: mousehole.inspect(source), lambda: mousehole.compare(source, **SHORT)):
+        with pytest.raises(MouseholeError, match="traffic"):
+            call()
 
 
 def test_errors__long_values_are_cut() -> None:

@@ -131,9 +131,10 @@ def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[
     """
     if given is None:
         return (None,)
-    if isinstance(given, int | float):
-        return (_load(field, given),)
-    items = text_list(field, given) if isinstance(given, str) else list(given)
+    if isinstance(given, str):
+        items: Sequence[str | float] = text_list(field, given)
+    else:
+        items = list(given) if isinstance(given, Iterable) else [given]
     loads = tuple(_load(field, item) for item in items)
     if not loads or len(set(loads)) < len(loads):
         raise field_error(field, ",".join(map(str, items)), "one or more loads, every one once")
@@ -144,7 +145,7 @@ def _load(field: str, item: str | float) -> float:
     allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9"
     try:
         value = float(item)
-    except ValueError:
+    except (TypeError, ValueError):
         raise field_error(field, item, allowed) from None
     if not 0 < value <= 2:
         raise field_error(field, item, allowed)

@@ -7,11 +7,13 @@ from math import isfinite
 import numpy as np
 
 from mousehole._engine import Estimate
+from mousehole.base._plain_text import STEERING
 
 
 def dumps(document: Mapping[str, object]) -> str:
-    """Returns the document as text that ends in a newline."""
-    return json.dumps(clean(document), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    """Returns the document as text that ends in a newline, with escapes for what would steer a terminal."""
+    text = json.dumps(clean(document), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def clean(value: object) -> object:

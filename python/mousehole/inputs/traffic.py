@@ -242,9 +242,14 @@ def is_scenario(source: Source) -> bool:
 
 
 def listed(source: Source) -> Source:
-    """Returns a source that can be looked at more than once: files of any iterable are a list."""
+    """Returns a source that can be looked at more than once: files of any iterable are a list.
+
+    Raises `MouseholeError` for what is no source at all.
+    """
     if isinstance(source, Iterator | Set) and not frames.is_stream(source):
         return list(source)
+    if not isinstance(source, str | Path | Sequence) and not _is_data(source):
+        raise field_error("traffic", source, "the name of a file or model, a list of files, or a frame")
     return source
 
 

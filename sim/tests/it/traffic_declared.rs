@@ -115,6 +115,31 @@ const SAMPLES: &[Sample] = &[
         &[(0, 0, 900)],
     ),
     (
+        "elb",
+        "2024-05-01T10:00:00.500000Z my-lb 10.0.0.1:4000 10.9.0.1:80 0.00007 0.020 0.00005 200 200 300 900 \"GET http://a.example:80/ HTTP/1.1\" \"agent\" - -\n",
+        &[(0, 0, 900)],
+    ),
+    (
+        "suricata-netflow",
+        "{\"timestamp\":\"2024-05-01T10:00:09.0+0000\",\"event_type\":\"netflow\",\"src_ip\":\"10.0.0.1\",\"src_port\":4000,\"dest_ip\":\"192.0.2.9\",\"dest_port\":443,\"proto\":\"TCP\",\"netflow\":{\"pkts\":5,\"bytes\":600,\"start\":\"2024-05-01T10:00:01.5+0000\",\"end\":\"2024-05-01T10:00:02.5+0000\"}}\n\
+         {\"timestamp\":\"2024-05-01T10:00:09.0+0000\",\"event_type\":\"netflow\",\"src_ip\":\"192.0.2.9\",\"src_port\":443,\"dest_ip\":\"10.0.0.1\",\"dest_port\":4000,\"proto\":\"TCP\",\"netflow\":{\"pkts\":2,\"bytes\":1108,\"start\":\"2024-05-01T10:00:01.5+0000\",\"end\":\"2024-05-01T10:00:02.5+0000\"}}\n",
+        &[(0, 0, 1000)],
+    ),
+    (
+        "cic-python",
+        "src_ip,dst_ip,src_port,dst_port,protocol,timestamp,flow_duration,tot_fwd_pkts,tot_bwd_pkts,totlen_fwd_pkts,totlen_bwd_pkts\n\
+         10.0.0.1,192.0.2.9,4000,443,6,2024-05-01 10:00:00.5,1,3,3,50,5000\n\
+         10.0.0.2,192.0.2.9,4000,443,6,2024-05-01 10:00:01.5,1,3,3,50,6000\n",
+        &[(0, 0, 5000), (1000, 1, 6000)],
+    ),
+    (
+        // Older versions write the port behind the address.
+        "caddy",
+        "{\"ts\":1700000002.5,\"request\":{\"remote_addr\":\"10.0.0.1:4000\",\"host\":\"a.example\"},\"duration\":0.5,\"size\":700,\"status\":200}\n\
+         {\"ts\":1700000003.5,\"request\":{\"remote_addr\":\"10.0.0.1:4001\",\"host\":\"a.example\"},\"duration\":0.5,\"size\":800,\"status\":200}\n",
+        &[(0, 0, 700), (1000, 0, 800)],
+    ),
+    (
         "iis",
         "#Software: Microsoft Internet Information Services 10.0\n#Version: 1.0\n#Fields: date time s-ip cs-method c-ip sc-status sc-bytes cs-bytes time-taken\n\
          2024-05-01 10:00:01 192.0.2.9 GET 10.0.0.1 200 900 300 1000\n\
@@ -280,6 +305,55 @@ fn table__names_of_web_servers() {
 }
 
 #[test]
+fn table__as_spreadsheets_and_scripts_write_it() {
+    let rows = "10.0.0.1;192.0.2.9;1700000000,25;900\n10.0.0.2;192.0.2.9;1700000001,5;901\n";
+    let traffic = one(&format!("# made by our script\n\nSource IP;Destination IP;Start Time;Bytes\n{rows}"));
+    assert_eq!((sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901], 2, 1));
+    assert_eq!(traffic.connections[1].start.0, 1_250_000_000);
+    let dated = one("start,client,bytes\n15/Jun/2025:15:06:40 +0200,a,900\n2025-06-15T13:06:41.5Z,b,901\n");
+    assert_eq!((dated.connections.len(), dated.faults.count), (2, 0));
+    let error = refuse("start,client,bytes\n06/07/2025 15:06:40,a,900\n");
+    assert!(error.contains("which is the day and which the month"), "{error}");
+    // Commas within cells of a table that commas divide are no decimal points.
+    assert!(refuse("start,client,bytes\n\"1,250\",a,900\n").contains("neither a number nor ISO 8601"));
+}
+
+#[test]
+fn table__ports_behind_addresses_are_no_part_of_a_host() {
+    let text = "start,client,server,bytes\n1.5,10.0.0.1:4000,192.0.2.9:443,900\n2.5,10.0.0.1:4001,192.0.2.9:443,901\n\
+        3.5,[2001:db8::1]:4001,192.0.2.9:443,902\n";
+    let traffic = one(text);
+    assert_eq!((sizes(&traffic), traffic.clients, traffic.servers), (vec![900, 901, 902], 2, 1));
+    let ways = "ts,src,dst,bytes\n1.5,10.0.0.1:4000,192.0.2.9:443,90\n1.6,192.0.2.9:443,10.0.0.1:4000,9000\n";
+    let paired = one(ways);
+    assert_eq!((sizes(&paired), paired.clients), (vec![9000], 1));
+}
+
+#[test]
+fn lines__carried_by_syslog_and_shippers() {
+    let sample = |kind: &str| SAMPLES.iter().find(|(name, ..)| *name == kind).unwrap().1;
+    let access = "10.0.0.1 - - [01/May/2024:10:00:01 +0000] \"GET / HTTP/1.1\" 200 900\n\
+        10.0.0.2 - - [01/May/2024:10:00:02 +0000] \"GET / HTTP/1.1\" 200 901\n";
+    for plain in [sample("suricata"), sample("squid"), sample("caddy"), sample("elb"), access] {
+        let expected = one(plain);
+        for before in [
+            "May  1 10:00:03 gw app[7]: ",
+            "<134>1 2024-05-01T10:00:03Z gw app 7 - - ",
+            "2024-05-01T10:00:03.5Z stdout F ",
+        ] {
+            let carried: String = plain.lines().map(|line| format!("{before}{line}\n")).collect();
+            let found = one(&carried);
+            assert_eq!((sizes(&found), found.clients), (sizes(&expected), expected.clients), "{carried}");
+        }
+    }
+    let wrap = |name: &str, line: &str| format!("{{\"{name}\":\"{}\"}}\n", line.replace('"', "\\\""));
+    for name in ["message", "log"] {
+        let wrapped: String = sample("suricata").lines().map(|line| wrap(name, line)).collect();
+        assert_eq!(sizes(&one(&wrapped)), [1000, 2000], "{wrapped}");
+    }
+}
+
+#[test]
 fn format__of_the_user() {
     let spec = "name = \"mine\"\ntitle = \"Mine\"\nlines = \"delimited\"\ntime_unit = \"ms\"\n\
         [fields]\nstart = \"when\"\nsource = \"who\"\nreceived = \"how much\"\nprotocol = \"http?\"\n";
@@ -299,6 +373,9 @@ fn zeek__millis_and_wrapped_rows() {
     let later = row.replace("1700000000250", "1700000001.5").replace("C1", "C2");
     let traffic = one(&(row.to_string() + &later));
     assert_eq!((sizes(&traffic), traffic.connections[1].start.0), (vec![900, 900], 1_250_000_000));
+    let underscored = row.replace("id.orig_h", "id_orig_h").replace("id.resp_", "id_resp_");
+    assert_eq!(sizes(&one(&underscored)), [900]);
+    assert!(refuse(&format!("[{}]", row.trim())).contains("jq -c"));
     let wrap =
         |row: &str| format!("{{\"@timestamp\":\"x\",\"message\":\"{}\"}}\n", row.trim().replace('"', "\\\""));
     assert_eq!(sizes(&one(&(wrap(row) + &wrap(&later)))), [900, 900]);

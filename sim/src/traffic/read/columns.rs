@@ -29,6 +29,9 @@ const CLIENT: &[&str] = &[
     "src_ip",
     "srcip",
     "source",
+    "source_ip",
+    "source_address",
+    "src_addr",
     "orig_h",
     "id.orig_h",
     "id_orig_h",
@@ -48,7 +51,11 @@ const SERVER: &[&str] = &[
     "dst",
     "dst_ip",
     "dstip",
+    "dest_ip",
     "destination",
+    "destination_ip",
+    "destination_address",
+    "dst_addr",
     "resp_h",
     "id.resp_h",
     "id_resp_h",
@@ -89,8 +96,10 @@ const ID: &[&str] = &["uid", "conn_id", "connection_id", "connection", "conn"];
 const DURATION: &[&str] = &["duration", "dur"];
 const END: &[&str] = &["end", "end_time", "end_ts", "last_seen", "flow_end", "etime"];
 const PROTOCOL: &[&str] = &["proto", "protocol"];
-const SERVER_PORT: &[&str] = &["server_port", "dport", "dst_port", "resp_p", "id.resp_p"];
-const CLIENT_PORT: &[&str] = &["client_port", "sport", "src_port", "orig_p", "id.orig_p"];
+const SERVER_PORT: &[&str] =
+    &["server_port", "dport", "dst_port", "dstport", "dest_port", "destination_port", "resp_p", "id.resp_p"];
+const CLIENT_PORT: &[&str] =
+    &["client_port", "sport", "src_port", "srcport", "source_port", "orig_p", "id.orig_p"];
 const SERVICE: &[&str] = &["service", "app", "application"];
 const SIZE_SOURCE: &[&str] = &["size_src"];
 
@@ -114,19 +123,21 @@ pub struct Columns {
     pub date: Option<usize>,
     pub service: Option<usize>,
     pub size_source: Option<usize>,
+    /// Whether a comma in a time may be its decimal point.
+    pub has_decimal_commas: bool,
 }
 
 /// Returns the delimiter of a header line, when one of its columns has a known name for start or bytes.
 pub fn delimiter(line: &[u8]) -> Option<u8> {
     let delimiter = likely_delimiter(line)?;
-    let header = names(line.split(|&c| c == delimiter));
+    let header = joined_names(line.split(|&c| c == delimiter));
     let known = [START, DOWN, UP].iter().any(|aliases| find_timed(&header, aliases).is_some());
     known.then_some(delimiter)
 }
 
 /// Returns whether a column's name has a meaning.
 pub fn is_known(name: &str) -> bool {
-    let name = names(std::iter::once(name.as_bytes()));
+    let name = joined_names(std::iter::once(name.as_bytes()));
     let timed = [START, RTT, DURATION, END];
     let plain = [CLIENT, SERVER, DOWN, UP, ID, PROTOCOL, CLIENT_PORT, SERVER_PORT, SERVICE, SIZE_SOURCE];
     timed.iter().any(|aliases| find_timed(&name, aliases).is_some())
@@ -152,6 +163,11 @@ pub fn likely_delimiter(line: &[u8]) -> Option<u8> {
 pub fn names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     let strip = |c: char| c == '"' || c == '#' || c.is_whitespace();
     cells.map(|cell| shown(cell).trim_matches(strip).to_ascii_lowercase()).collect()
+}
+
+/// Returns the same with `_` in the place of the spaces within names, so that `Start Time` is `start_time`.
+pub fn joined_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+    names(cells).into_iter().map(|name| name.replace(' ', "_")).collect()
 }
 
 impl Columns {
@@ -191,6 +207,7 @@ impl Columns {
             date,
             service: find(header, SERVICE),
             size_source: find(header, SIZE_SOURCE),
+            has_decimal_commas: false,
         })
     }
 }

@@ -4,6 +4,7 @@ use super::access_log::ONE_SERVER;
 use super::assemble::Collector;
 use super::class;
 use super::draft::Draft;
+use super::hosts;
 use super::input::{Input, base};
 use super::layout::{Form, Layout, Values, header_names, value};
 use super::ledger::{Ledger, reason};
@@ -257,7 +258,7 @@ impl Reading<'_> {
         if bytes == 0 {
             return Ok(Some((reason::NO_PAYLOAD, 0)));
         }
-        let client = value(values, Field::Source);
+        let (client, _) = hosts::parted(value(values, Field::Source));
         if stamp::unset(client) {
             return Err("the row has no client".to_string());
         }
@@ -301,10 +302,10 @@ impl Reading<'_> {
             b"" => TCP,
             text => protocol(text),
         };
-        let ports = [
-            port(value(values, Field::SourcePort), protocol)?,
-            port(value(values, Field::DestinationPort), protocol)?,
-        ];
+        let ends = [Field::Source, Field::Destination].map(|field| hosts::parted(value(values, field)));
+        let [source, destination] =
+            [Field::SourcePort, Field::DestinationPort].map(|field| value(values, field));
+        let ports = [end_port(source, ends[0], protocol)?, end_port(destination, ends[1], protocol)?];
         let kind = match protocol {
             TCP => Kind::Tcp,
             UDP if ports.contains(&QUIC_PORT) || class::names_quic(value(values, Field::Service)) => {
@@ -312,7 +313,7 @@ impl Reading<'_> {
             }
             _ => Kind::Datagrams,
         };
-        let hosts = [value(values, Field::Source), value(values, Field::Destination)];
+        let hosts = ends.map(|(host, _)| host);
         if hosts.iter().any(|host| stamp::unset(host)) {
             return Err("the row has no address".to_string());
         }
@@ -397,12 +398,24 @@ fn protocol(text: &[u8]) -> u8 {
     named.or_else(|| text.parse().ok()).unwrap_or(0)
 }
 
+/// Returns the port of an end: what its own column says, else what is written behind the address.
+fn end_port(text: &[u8], (_, written): (&[u8], Option<u16>), protocol: u8) -> RowResult<u16> {
+    match written {
+        Some(port) if text.is_empty() => Ok(port),
+        _ => port(text, protocol),
+    }
+}
+
 /// Returns a port. Exporters write type and code of ICMP in its place, such as `8.0`; they name no flow.
 fn port(text: &[u8], protocol: u8) -> RowResult<u16> {
     if !matches!(protocol, TCP | UDP | SCTP) || text.is_empty() {
         return Ok(0);
     }
-    number_of(text).ok_or_else(|| format!("port \"{}\" is not allowed; 0 to 65535 is", shown(text)))
+    number_of(text).ok_or_else(|| {
+        let is_name = text.iter().any(u8::is_ascii_alphabetic);
+        let hint = if is_name { ", as -n or -nn of most exporters write it" } else { "" };
+        format!("port \"{}\" is not allowed; 0 to 65535 is{hint}", shown(text))
+    })
 }
 
 fn number_of(text: &[u8]) -> Option<u16> {

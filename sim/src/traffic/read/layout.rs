@@ -130,9 +130,16 @@ fn objects_of(head: &[u8]) -> Vec<Value> {
         let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
         let Some(Ok(object)) = stream.next() else { break };
         rest = &rest[stream.byte_offset()..];
-        found.push(object);
+        found.push(unwrapped(object));
     }
     found
+}
+
+/// Returns the row that a shipper of logs, or Docker, has wrapped as text; other rows as they are.
+fn unwrapped(object: Value) -> Value {
+    let texts = ["message", "log"].into_iter().filter_map(|name| object.get(name)?.as_str());
+    let inner = texts.filter(|text| text.starts_with('{')).find_map(|text| serde_json::from_str(text).ok());
+    inner.unwrap_or(object)
 }
 
 /// Returns the names of the first object of a text of JSON; `None` if it is none.
@@ -287,8 +294,8 @@ impl Layout {
     pub fn values<'a>(&self, row: &'a [u8]) -> RowResult<Values<'a>> {
         let mut values = vec![Cow::Borrowed(&b""[..]); FIELDS.len() + self.extra.len()];
         if self.form == Form::Json {
-            let object: Value =
-                serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
+            let object = serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
+            let object = unwrapped(object);
             for step in &self.steps {
                 let (Place::Paths(paths), Some(slot)) = (&step.place, step.pieces[0].slot) else { continue };
                 if let Some(value) = paths.iter().find_map(|path| lookup(&object, path)) {

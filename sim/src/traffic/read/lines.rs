@@ -1,6 +1,7 @@
 //! Lines of text as bytes, with their numbers; nothing assumes UTF-8.
 
 use super::input::{Input, MAX_LINE};
+use super::prefix;
 use std::io::Read;
 
 const CHUNK: usize = 256 * 1024;
@@ -13,9 +14,10 @@ pub struct Line<'a> {
     pub text: &'a [u8],
 }
 
-/// Reads an [`Input`] line by line into one buffer.
+/// Reads an [`Input`] line by line into one buffer, without what syslog put before each line.
 pub struct Lines<'a> {
     input: &'a mut Input,
+    is_prefixed: bool,
     number: u64,
     buffer: Vec<u8>,
     /// What is read and not yet returned.
@@ -26,7 +28,8 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Lines of `input`, from its start.
     pub fn new(input: &'a mut Input) -> Lines<'a> {
-        Lines { input, number: 0, buffer: vec![0; CHUNK], start: 0, end: 0 }
+        let is_prefixed = prefix::is_first(input.head());
+        Lines { input, is_prefixed, number: 0, buffer: vec![0; CHUNK], start: 0, end: 0 }
     }
 
     /// Returns the next line; `None` at the end of the data, and at a line longer than [`MAX_LINE`], which the
@@ -66,7 +69,9 @@ impl<'a> Lines<'a> {
         let from = self.start;
         self.start += length;
         self.number += 1;
-        Line { number: self.number, text: trim_end(&self.buffer[from..from + length]) }
+        let text = trim_end(&self.buffer[from..from + length]);
+        let text = if self.is_prefixed { &text[prefix::length(text)..] } else { text };
+        Line { number: self.number, text }
     }
 }
 

@@ -16,7 +16,19 @@ use std::collections::HashSet;
 const FULL: u64 = 1460;
 
 /// Names of columns whose meaning is the sender.
-const SENDERS: [&str; 8] = ["src", "src_ip", "srcip", "source", "saddr", "srcaddr", "orig_h", "id.orig_h"];
+const SENDERS: [&str; 11] = [
+    "src",
+    "src_ip",
+    "srcip",
+    "source",
+    "source_ip",
+    "source_address",
+    "src_addr",
+    "saddr",
+    "srcaddr",
+    "orig_h",
+    "id.orig_h",
+];
 
 /// The ports of rows that were read as connections, as far as they have come.
 pub struct Ways {
@@ -75,8 +87,9 @@ impl Ways {
     }
 
     /// Adds a row that was read as a connection; `ports` are those of its ends.
-    pub fn add(&mut self, draft: &Draft, ports: [&[u8]; 2]) {
-        self.rows.push((draft.order, ports.map(port)));
+    pub fn add(&mut self, draft: &Draft, ports: [u16; 2]) {
+        self.has_ports |= ports != [0; 2];
+        self.rows.push((draft.order, ports));
     }
 
     /// Returns what the rows are, which were read as `drafts`.

@@ -4,7 +4,7 @@ use super::input::Input;
 use super::layout::{self, Layout};
 use super::lines::{shown, trim_end};
 use super::spec::Spec;
-use super::{access_log, columns, har, records, zeek_json};
+use super::{access_log, columns, har, prefix, records, zeek_json};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
@@ -54,17 +54,17 @@ const TRIED_LINES: usize = 20;
 /// # Errors
 /// [`Error::File`] that shows the first bytes and lists what is known.
 pub fn recognise(input: &Input, own: Option<&Arc<Spec>>) -> Result<Format> {
-    let head = input.head();
-    if let Some(format) = capture(head) {
+    if let Some(format) = capture(input.head()) {
         return Ok(format);
     }
+    let head = &*prefix::without(input.head());
     if let Some(spec) = own {
         let found = layout::recognise(head, own).map(|layout| Format::Declared(Box::new(layout)));
         let problem = || format!("its first lines do not fit the format {}", spec.name);
         return found.ok_or_else(|| Error::file(input.path(), problem()));
     }
     let found = if is_binary(head) { None } else { text(head) };
-    found.ok_or_else(|| unknown(input.path(), head))
+    found.ok_or_else(|| unknown(input.path(), input.head()))
 }
 
 fn capture(head: &[u8]) -> Option<Format> {
@@ -97,7 +97,14 @@ fn text(head: &[u8]) -> Option<Format> {
     if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse(line).is_some()) {
         return Some(Format::AccessLog);
     }
-    columns::delimiter(first).map(Format::Table)
+    let mut headers = std::iter::once(first).chain(line_behind_comments(head));
+    headers.find_map(columns::delimiter).map(Format::Table)
+}
+
+/// Returns the first line that is no remark, if remarks stand before it.
+fn line_behind_comments(head: &[u8]) -> Option<&[u8]> {
+    let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
+    lines.find(|line| !line.starts_with(b"#")).filter(|_| head.trim_ascii_start().starts_with(b"#"))
 }
 
 fn is_zeek_header(line: &[u8]) -> bool {
@@ -167,6 +174,11 @@ fn hint(head: &[u8]) -> Option<String> {
         return Some("it looks like a tar archive; unpack it first".to_string());
     }
     if let Some(names) = layout::names_of_object(head) {
+        if head.starts_with(b"[") && names.iter().any(|name| name == "id.orig_h" || name == "uid") {
+            return Some(
+                "it looks like Zeek's rows in one array; jq -c '.[]' FILE writes a row a line".to_string(),
+            );
+        }
         let names: Vec<String> = names.iter().take(8).map(|name| shown(name.as_bytes())).collect();
         return Some(format!(
             "it holds JSON with the names {}; say what they mean in a file and give it with --format, or make a table of them, \

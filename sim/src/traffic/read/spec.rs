@@ -160,8 +160,9 @@ macro_rules! embedded {
 }
 
 /// The files of formats that are known; where several fit, the one that asks for most names wins, then the first.
-const EMBEDDED: [&str; 45] = embedded![
+const EMBEDDED: [&str; 48] = embedded![
     "suricata",
+    "suricata-netflow",
     "caddy",
     "traefik",
     "cloudflare",
@@ -183,12 +184,14 @@ const EMBEDDED: [&str; 45] = embedded![
     "ctu-13",
     "unsw-nb15",
     "cic-ids",
+    "cic-python",
     "silk",
     "wireshark-conversations",
     "squid",
     "haproxy-http",
     "haproxy-tcp",
     "alb",
+    "elb",
     "s3",
     "iis",
     "cloudfront",

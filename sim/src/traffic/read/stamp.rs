@@ -35,14 +35,19 @@ pub enum Unit {
     Ns = 0,
 }
 
-/// Parses a number in `unit`, or an ISO 8601 date and time (UTC when it names no zone).
+/// Parses a number in `unit`, an ISO 8601 date and time (UTC when it names no zone), or the date of an access log.
 pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     let text = text.trim_ascii();
-    let parsed = decimal(text, unit).or_else(|| iso(text));
+    let parsed = decimal(text, unit).or_else(|| iso(text)).or_else(|| access_log(text));
     match parsed {
         Some(stamp) if (stamp.ns / NS_PER_SEC).abs() < MAX_SECS => Ok(stamp),
         Some(_) => Err(format!(
             "time \"{}\" is beyond the year 2096 in seconds; name the column start_ms, start_us or start_ns for another unit",
+            shown(text)
+        )),
+        None if text.contains(&b'/') => Err(format!(
+            "time \"{}\" does not say which is the day and which the month; write ISO 8601, or describe the table in a file for \
+             --format with dates = \"dmy\" or \"mdy\"",
             shown(text)
         )),
         None => Err(format!("time \"{}\" is neither a number nor ISO 8601", shown(text))),

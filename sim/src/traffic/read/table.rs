@@ -4,8 +4,9 @@
 use super::access_log::ONE_SERVER;
 use super::assemble::Collector;
 use super::class;
-use super::columns::{Columns, names};
+use super::columns::{self, Columns, joined_names};
 use super::draft::Draft;
+use super::hosts;
 use super::input::{Input, Rows};
 use super::ledger::{Ledger, reason};
 use super::lines::shown;
@@ -21,6 +22,7 @@ use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Writes};
 use crate::units::Dur;
 use csv::ByteRecord;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A quoted field over more lines than this was never closed.
@@ -39,10 +41,10 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
     builder.has_headers(false).flexible(true).delimiter(delimiter).quoting(delimiter != b'\t');
     let mut reader = builder.buffer_capacity(64 * 1024).from_reader(Rows::new(input));
     let mut record = ByteRecord::new();
-    next(&mut reader, &mut record, &path)?;
-    let header = names(record.iter());
+    while next(&mut reader, &mut record, &path)? && is_comment(&record) {}
+    let header = joined_names(record.iter());
     let wanted = Columns::from_header(&header, collector.options.direction);
-    let columns = match &wanted {
+    let mut columns = match &wanted {
         Ok(columns) => *columns,
         // Rows of one direction each have bytes either way.
         Err(problem) => Columns::from_header(&header, Direction::Down)
@@ -50,6 +52,7 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
             .filter(|columns| one_way::may_be(columns, &header))
             .ok_or_else(|| Error::file(&path, problem))?,
     };
+    columns.has_decimal_commas = delimiter != b',';
     note_columns(&columns, &header, &path, collector);
     let (first, used) = (collector.connections.len(), ledger.used);
     let mut ways = one_way::Ways::new(&columns, &header);
@@ -61,10 +64,7 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
             Ok(Outcome::Used) => {
                 ledger.used += 1;
                 if let Some(draft) = collector.connections.last().filter(|_| ways.is_watching()) {
-                    ways.add(
-                        draft,
-                        [columns.client_port, columns.server_port].map(|column| named(&record, column, b"")),
-                    );
+                    ways.add(draft, ports(&record, &columns));
                 }
             }
             Ok(Outcome::Skipped(why, bytes)) => ledger.skip(why, 1, bytes),
@@ -113,6 +113,12 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
     Ok(())
 }
 
+/// Returns whether a row before the header is a remark.
+fn is_comment(record: &ByteRecord) -> bool {
+    let has_names = joined_names(record.iter()).iter().any(|name| columns::is_known(name));
+    record.get(0).is_some_and(|cell| cell.starts_with(b"#")) && !has_names
+}
+
 enum Outcome {
     Used,
     Skipped(&'static str, u64),
@@ -159,18 +165,18 @@ fn row(
     }
     let at = match columns.date {
         Some(date) => {
-            let whole =
-                [cell(record, date).trim_ascii(), b" ", cell(record, columns.start.0).trim_ascii()].concat();
+            let whole = [cell(record, date).trim_ascii(), b" ", &time_cell(record, columns, columns.start.0)]
+                .concat();
             stamp::time(&whole, None, Dates::default())?
         }
-        None => stamp::stamp(cell(record, columns.start.0), columns.start.1)?,
+        None => stamp::stamp(&time_cell(record, columns, columns.start.0), columns.start.1)?,
     };
     let bytes = stamp::bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
-    let duration = match timed(record, "duration", columns.duration)? {
+    let duration = match timed(record, columns, "duration", columns.duration)? {
         None => until_end(record, columns, at)?,
         known => known,
     };
-    let rtt = timed(record, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
+    let rtt = timed(record, columns, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
     let reverse =
         columns.reverse.and_then(|column| stamp::bytes("bytes", cell(record, column)).ok().flatten());
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse.unwrap_or(0));
@@ -184,14 +190,12 @@ fn row(
     if bytes == 0 {
         return Ok(Outcome::Skipped(reason::NO_PAYLOAD, 0));
     }
-    let (client, id) = (named(record, columns.client, b"(client)"), named(record, columns.id, b""));
-    let server = named(record, columns.server, ONE_SERVER);
+    let (client, _) = hosts::parted(named(record, columns.client, b"(client)"));
+    let (id, (server, _)) =
+        (named(record, columns.id, b""), hosts::parted(named(record, columns.server, ONE_SERVER)));
     let (unit_client, connection) = if may_be_one_way {
-        let port = |column| one_way::port(named(record, column, b""));
-        pairing::unit([
-            (sampling::hash(client), port(columns.client_port)),
-            (sampling::hash(server), port(columns.server_port)),
-        ])
+        let [source, destination] = ports(record, columns);
+        pairing::unit([(sampling::hash(client), source), (sampling::hash(server), destination)])
     } else {
         (sampling::hash(client), if stamp::unset(id) { ledger.rows } else { sampling::hash(id) })
     };
@@ -209,7 +213,10 @@ fn row(
         rtt: rtt.into(),
         duration: duration.into(),
         kind,
-        class: class::classify(named(record, columns.service, b""), named(record, columns.server_port, b"")),
+        class: class::classify(
+            named(record, columns.service, b""),
+            ports(record, columns)[1].to_string().as_bytes(),
+        ),
         flow_class,
         server_think: Default::default(),
         writes: Writes::single(bytes),
@@ -235,14 +242,14 @@ fn flow_class(
     collector: &Collector,
 ) -> FlowClass {
     let protocol = if kind == Kind::Quic { Protocol::Quic } else { Protocol::Tcp };
-    let port =
-        std::str::from_utf8(named(record, columns.server_port, b"")).ok().and_then(|port| port.parse().ok());
+    let [_, port] = ports(record, columns);
     let mut totals = [(None, reverse), (None, bytes)];
     if collector.options.direction == Direction::Up {
         totals.reverse();
     }
-    let shape = FlowShape::of_totals(protocol, [0, port.unwrap_or(0)], duration, totals);
-    collector.flow_class([columns.client, columns.server].map(|host| named(record, host, b"")), &shape)
+    let shape = FlowShape::of_totals(protocol, [0, port], duration, totals);
+    let hosts = [columns.client, columns.server].map(|host| hosts::parted(named(record, host, b"")).0);
+    collector.flow_class(hosts, &shape)
 }
 
 fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {
@@ -272,13 +279,13 @@ fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
 /// Returns the time from the start to what the column of ends says; `None` if there is none.
 fn until_end(record: &ByteRecord, columns: &Columns, start: Stamp) -> RowResult<Option<Dur>> {
     let Some((column, unit)) = columns.end else { return Ok(None) };
-    let text = cell(record, column);
-    if stamp::unset(text.trim_ascii()) {
+    let text = time_cell(record, columns, column);
+    if stamp::unset(&text) {
         return Ok(None);
     }
-    match stamp::stamp(text, unit)?.ns.checked_sub(start.ns) {
+    match stamp::stamp(&text, unit)?.ns.checked_sub(start.ns) {
         Some(ns @ 0..) => Ok(Some(Dur(ns as u64))),
-        _ => Err(format!("end \"{}\" lies before the start", shown(text))),
+        _ => Err(format!("end \"{}\" lies before the start", shown(&text))),
     }
 }
 
@@ -293,8 +300,31 @@ fn named<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8])
         .unwrap_or(otherwise)
 }
 
-fn timed(record: &ByteRecord, name: &str, column: Option<(usize, Unit)>) -> RowResult<Option<Dur>> {
-    column.map_or(Ok(None), |(column, unit)| stamp::span(name, cell(record, column), unit))
+/// Returns the ports of client and server, from their columns, else as they are written behind the addresses; 0 for none.
+fn ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
+    let of = |port: Option<usize>, host| match port {
+        Some(_) => one_way::port(named(record, port, b"")),
+        None => hosts::parted(named(record, host, b"")).1.unwrap_or(0),
+    };
+    [of(columns.client_port, columns.client), of(columns.server_port, columns.server)]
+}
+
+/// Returns a time or a span; where commas do not divide columns, one may stand for the decimal point.
+fn time_cell<'a>(record: &'a ByteRecord, columns: &Columns, column: usize) -> Cow<'a, [u8]> {
+    let text = cell(record, column).trim_ascii();
+    match memchr::memchr(b',', text) {
+        Some(at) if columns.has_decimal_commas => Cow::Owned([&text[..at], b".", &text[at + 1..]].concat()),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn timed(
+    record: &ByteRecord,
+    columns: &Columns,
+    name: &str,
+    column: Option<(usize, Unit)>,
+) -> RowResult<Option<Dur>> {
+    column.map_or(Ok(None), |(column, unit)| stamp::span(name, &time_cell(record, columns, column), unit))
 }
 
 /// Returns the kind of a row: TCP unless a protocol column says otherwise; HTTP version names count as TCP,

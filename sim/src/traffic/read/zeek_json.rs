@@ -19,11 +19,11 @@ struct Object<'a> {
     ts: Text<'a>,
     #[serde(borrow, default)]
     uid: Text<'a>,
-    #[serde(borrow, default, rename = "id.orig_h")]
+    #[serde(borrow, default, rename = "id.orig_h", alias = "id_orig_h")]
     client: Text<'a>,
-    #[serde(borrow, default, rename = "id.resp_h")]
+    #[serde(borrow, default, rename = "id.resp_h", alias = "id_resp_h")]
     server: Text<'a>,
-    #[serde(borrow, default, rename = "id.resp_p")]
+    #[serde(borrow, default, rename = "id.resp_p", alias = "id_resp_p")]
     server_port: Text<'a>,
     #[serde(borrow, default)]
     service: Text<'a>,
