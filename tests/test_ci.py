@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = """\
-deps lint site bpf-compile bpf-parity live-test page-test wheel-test wasm-check instructions fuzz-brief:
+deps lint site web bpf-compile bpf-parity live-test page-test wheel-test wasm-check instructions fuzz-brief:
 \t@{other}
 test:
 \t@test "$$CI" = true && test "$$MOUSEHOLE_REQUIRE_DATA" = 1

@@ -2,6 +2,7 @@
 
 use crate::comparison::{Cell, known_mean};
 use crate::findings::{Finding, few_replications_text, floor_text};
+use crate::installation::{AT_THE_LINE, Installation};
 use crate::judged::Judged;
 use crate::ranking::{candidates, choose, is_ahead, is_best, rank, ratio};
 use crate::sizes::Role;
@@ -24,10 +25,6 @@ const LINES_OF_OTHER: usize = 6;
 const MOST_PEERS: usize = 3;
 /// So many schemes that a veto rules out are named with who pays.
 const MOST_VETOED: usize = 2;
-/// Which rate the commands have where the scheme is on the line itself, and why.
-pub const AT_THE_LINE: &str =
-    "# the rate is the line's, as simulated; before a modem take less: --shape 95% simulates that";
-
 /// What an answer comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -45,15 +42,6 @@ pub enum Outcome {
     /// Too little is known for a verdict.
     #[serde(rename = "no verdict")]
     NoVerdict,
-}
-
-/// Where a scheme can be installed, and the lines to type or to configure there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Installation {
-    /// Where.
-    pub place: String,
-    /// Commands and remarks.
-    pub lines: Vec<String>,
 }
 
 /// A modem behind the schemes, as it was given.

@@ -5,6 +5,7 @@
 pub mod advice;
 pub mod comparison;
 pub mod findings;
+pub mod installation;
 pub mod judged;
 pub mod margins;
 pub mod quantities;

@@ -1,0 +1,223 @@
+//! The records of a run in the form that `mousehole-answer` reduces, and the reduction itself.
+
+use mousehole_answer::quantities::{Kind, Quantity};
+use mousehole_answer::reduction::{
+    Codec, Colour, Datagrams, Facts, Flow, Link, Load, Played, Probe, Records, Transfer, View, reduce,
+};
+use mousehole_answer::sizes::Bucket;
+use mousehole_sim::drop_reason::DropReason;
+use mousehole_sim::engine::layout::{DOWN, UP};
+use mousehole_sim::playback;
+use mousehole_sim::record::{self, ColourCounts, QueueRecord};
+use mousehole_sim::scenario::{Plan, RunResult};
+use mousehole_sim::traffic::class::FlowClass;
+use mousehole_sim::traffic::waiting::Loop;
+use mousehole_sim::units::Time;
+
+/// Names of the colours, best first.
+pub const COLOURS: [&str; 3] = ["green", "yellow", "red"];
+/// Name of the source of the scenario's bulk flows.
+pub const BULK: &str = "bulk";
+
+/// Returns the facts of one run of a plan: those of `table`, which are about buckets and schemes, and all others.
+pub fn facts(run: &RunResult, plan: &Plan, buckets: &[Bucket], table: &[Quantity]) -> Facts {
+    reduce(&records(run, plan), buckets, table)
+}
+
+/// Returns the engine's records in the form that is reduced.
+fn records(run: &RunResult, plan: &Plan) -> Records {
+    let sources = Sources::new(&run.sources, &run.groups);
+    let mut kinds = vec![None; sources.names.len()];
+    for (number, model) in plan.models() {
+        kinds[sources.place(number, None)] = kind_of(model.name());
+    }
+    for (number, class, _) in &run.groups {
+        kinds[sources.place(*number, Some(*class))] = kind_of_recorded(*class);
+    }
+    let outcome = &run.outcome;
+    let transfers = outcome.transfers.iter().zip(&run.ideal_s).map(|(transfer, ideal_s)| Transfer {
+        key: transfer.key,
+        write: transfer.write,
+        bytes: transfer.bytes,
+        object_bytes: transfer.object_bytes,
+        object_key: transfer.object_key,
+        source: sources.place(transfer.source, transfer.flow_class),
+        upload: transfer.upload,
+        misbehaves: transfer.misbehaves,
+        start_s: transfer.start.as_secs(),
+        first_data_s: seconds(transfer.first_data),
+        end_s: seconds(transfer.end),
+        ideal_s: *ideal_s,
+        retransmits: transfer.retransmits,
+        timeouts: transfer.timeouts,
+        page: transfer.page,
+        page_transfers: transfer.page_transfers,
+    });
+    let datagrams = outcome.datagrams.iter().map(|flow| Datagrams {
+        source: sources.place(flow.source, flow.flow_class),
+        sent: flow.sent,
+        received: flow.received,
+        lost: flow.lost,
+        late: flow.late,
+        delay_p50_s: known(flow.delay_s[1]),
+        delay_p95_s: known(flow.delay_s[2]),
+        delay_p99_s: known(flow.delay_s[3]),
+        jitter_s: known(flow.jitter_s),
+        played: played(flow.played),
+    });
+    let views = outcome.views.iter().map(|view| View {
+        source: sources.place(view.source, None),
+        starts: view.starts,
+        startup_s: view.startup_s,
+        played_s: view.played_s,
+        stalled_s: view.stalled_s,
+        segments: view.segments,
+        rate_bps: view.rate_bps,
+    });
+    let probes = outcome.probes.iter().map(|probe| {
+        let [tcp_s, tls_s, http_s] = probe.spans_s(outcome.ended);
+        let source = sources.place(probe.source, None);
+        Probe { source, is_foreign: probe.is_foreign, tcp_s, tls_s, http_s }
+    });
+    let window_s = plan.duration.as_secs();
+    let flows = outcome.flows.iter().map(|flow| Flow {
+        source: sources.place(flow.source, None),
+        goodput_bps: flow.bytes as f64 * 8.0 / window_s,
+    });
+    let load = run.load;
+    let is_up = plan.data_link == UP;
+    let [down, up] = [DOWN, UP].map(|number| link(&outcome.queues[usize::from(number)]));
+    Records {
+        transfers: transfers.collect(),
+        datagrams: datagrams.collect(),
+        flows: flows.collect(),
+        views: views.collect(),
+        probes: probes.collect(),
+        links: if is_up { [up, down] } else { [down, up] },
+        sources: sources.names.clone(),
+        kinds,
+        load: Load {
+            target: load.target,
+            native: load.native,
+            copies: u64::from(load.copies),
+            dilation: load.dilation,
+            achieved: load.achieved,
+            session_rate_per_s: load.session_rate,
+            replay: load.replay.map(|replay: Loop| replay.name().to_owned()),
+        },
+        is_up,
+        goodput_bps: if is_up { run.goodput_up_bps } else { run.goodput_bps },
+        packets: outcome.forward_packets,
+        reordered: outcome.reordered,
+        window_begin_s: plan.window().0.as_secs(),
+        window_end_s: plan.window().1.as_secs(),
+        end_s: outcome.ended.as_secs(),
+    }
+}
+
+/// Returns the kind of application that a model plays, if its users feel more than the times of transfers.
+fn kind_of(model: &str) -> Option<Kind> {
+    match model {
+        "voip" => Some(Kind::Calls),
+        "game" => Some(Kind::Games),
+        "videocall" => Some(Kind::VideoCalls),
+        "stream" => Some(Kind::Streams),
+        "telnet" => Some(Kind::Logins),
+        "responsiveness" => Some(Kind::Responsiveness),
+        _ => None,
+    }
+}
+
+/// Returns the kind of recorded flows; `None` where what its users feel cannot be measured of a record: frames, viewers
+/// and keystrokes are those of models.
+fn kind_of_recorded(class: FlowClass) -> Option<Kind> {
+    match class {
+        FlowClass::Call => Some(Kind::Calls),
+        FlowClass::Game => Some(Kind::Games),
+        _ => None,
+    }
+}
+
+fn played(played: record::Played) -> Played {
+    match played {
+        record::Played::Not => Played::Not,
+        record::Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } => Played::Sound {
+            codec: match codec {
+                playback::Codec::G711 => Codec::G711,
+                playback::Codec::G711Plc => Codec::G711Plc,
+            },
+            mouth_to_ear_s: known(mouth_to_ear_s),
+            packets,
+            missing,
+            gaps,
+        },
+        record::Played::Frames { frames, missing, freezes, length_s } => {
+            Played::Frames { frames, missing, freezes, length_s }
+        }
+    }
+}
+
+fn known(number: f64) -> Option<f64> {
+    Some(number).filter(|number| !number.is_nan())
+}
+
+fn link(queue: &QueueRecord) -> Link {
+    let [delay_mean_s, delay_p50_s, delay_p95_s, delay_p99_s] = queue.delay_s;
+    let colours = queue.colours.iter().zip(COLOURS);
+    Link {
+        capacity_bps: queue.capacity.0 as f64,
+        window_s: queue.window_s,
+        utilisation: queue.utilisation(),
+        colours: colours.map(|(counts, name)| colour(name, counts)).collect(),
+        delay_mean_s,
+        delay_p50_s,
+        delay_p95_s,
+        delay_p99_s,
+        mean_packets: queue.mean_packets(),
+    }
+}
+
+fn colour(name: &str, counts: &ColourCounts) -> Colour {
+    let drops = DropReason::ALL.map(|reason| (reason.name().to_owned(), counts.dropped_for(reason).packets));
+    Colour {
+        name: name.to_owned(),
+        arrived: counts.arrived.packets,
+        drops: drops.to_vec(),
+        dropped: counts.dropped().packets,
+        marked: counts.marked.packets,
+        sent: counts.sent.packets,
+    }
+}
+
+/// The names of sources and of their classes, each once, and their places by what the records have of both.
+struct Sources {
+    places: Vec<(u16, Option<FlowClass>, usize)>,
+    names: Vec<String>,
+}
+
+impl Sources {
+    fn new(known: &[(u16, String)], groups: &[(u16, FlowClass, String)]) -> Sources {
+        let mut names = vec![BULK.to_owned()]; // that of numbers without a name
+        let mut places = Vec::new();
+        let sources = known.iter().map(|(number, name)| (*number, None, name));
+        let groups = groups.iter().map(|(number, class, name)| (*number, Some(*class), name));
+        for (number, class, name) in sources.chain(groups) {
+            let place = names.iter().position(|other| other == name).unwrap_or(names.len());
+            if place == names.len() {
+                names.push(name.clone());
+            }
+            places.push((number, class, place));
+        }
+        Sources { places, names }
+    }
+
+    /// Returns the place of a source, or of one of its classes where it has several.
+    fn place(&self, number: u16, class: Option<FlowClass>) -> usize {
+        let of = |class| self.places.iter().find(|(other, own, _)| *other == number && *own == class);
+        class.and_then(|class| of(Some(class))).or_else(|| of(None)).map_or(0, |(.., place)| *place)
+    }
+}
+
+fn seconds(at: Time) -> Option<f64> {
+    (at != Time::NEVER).then(|| at.as_secs())
+}
