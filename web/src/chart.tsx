@@ -4,15 +4,14 @@ import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import type { Figure } from "./compare";
 
+/** How numbers of a unit stand at an axis. */
 const LABELS: Record<string, string> = {
-  s: "datum.value === 0 ? '0' : datum.value < 0.9995 ? format(datum.value * 1000, '~r') + ' ms' : format(datum.value, '~r') + ' s'",
+  seconds:
+    "datum.value === 0 ? '0' : datum.value < 0.9995 ? format(datum.value * 1000, '~r') + ' ms' : format(datum.value, '~r') + ' s'",
   share: "format(datum.value, '~%')",
-  bps: "format(datum.value, '~s') + 'b/s'",
+  bits_per_second: "format(datum.value, '~s') + 'b/s'",
 };
-
-function labelsOf(unit: string): string {
-  return LABELS[unit] ?? (unit.startsWith("second") ? LABELS["s"]! : unit === "share" ? LABELS["share"]! : unit.startsWith("bit") ? LABELS["bps"]! : "format(datum.value, '~r')");
-}
+const PLAIN = "format(datum.value, '~r')";
 
 function colours() {
   const style = getComputedStyle(document.documentElement);
@@ -36,12 +35,12 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
     scale: { domain: ["better", "neither", "worse"], range: [good, dim, bad] },
     legend: null,
   } as const;
-  const x = { type: "quantitative", title: null, scale: { zero: true, nice: true }, axis: { labelExpr: labelsOf(figure.unit), tickCount: 4 } } as const;
+  const x = { type: "quantitative", title: null, scale: { zero: true, nice: true }, axis: { labelExpr: LABELS[figure.unit] ?? PLAIN, tickCount: 4, labelOverlap: "greedy", labelSeparation: 8 } } as const;
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width: Math.max(120, width),
-    height: { step: 19 },
-    autosize: { type: "fit-x", contains: "padding" },
+    height: rows.length * 19 + 26,
+    autosize: { type: "fit", contains: "padding" },
     background: "transparent",
     data: { values: rows },
     layer: [

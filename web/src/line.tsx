@@ -107,7 +107,7 @@ export function Line({ choices }: { choices: Choices }) {
           <summary>What they run, the modem, how long</summary>
           <fieldset disabled={isRunning}>
             <legend>What they run (share of the users)</legend>
-            <div class="row">
+            <div class="row sliders">
               {choices.apps.map(([name]) => (
                 <label class="field" key={name}>
                   <span>

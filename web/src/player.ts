@@ -40,12 +40,18 @@ export function palette(): Palette {
   };
 }
 
+/** Returns the next larger number of 1, 2, 3 or 5 tens, hundreds and so on. */
+function rounded(number: number): number {
+  const scale = 10 ** Math.floor(Math.log10(number));
+  return scale * [1, 2, 3, 5, 10].find((one) => one * scale >= number * 0.999)!;
+}
+
 const ROWS = 8;
 const TOP = 22;
 const QUEUE_HEIGHT = 118;
-const DELAY_TOP = QUEUE_HEIGHT + 44;
+const DELAY_TOP = QUEUE_HEIGHT + 54;
 /** Height of a picture in CSS pixels. */
-export const HEIGHT = 268;
+export const HEIGHT = 280;
 
 /** A record with what the drawing of any moment needs. */
 export class Player {
@@ -62,7 +68,7 @@ export class Player {
       if (!watched.dropped[n] && watched.sent_s[n]! <= watched.seconds) delay = Math.max(delay, watched.left_s[n]! - arrived);
     });
     this.longest_s = longest;
-    this.most_delay_s = delay;
+    this.most_delay_s = rounded(delay);
   }
 
   /** Returns the number of the first packet that arrived after `at`. */
@@ -158,7 +164,7 @@ export class Player {
   private drawDelays(pen: CanvasRenderingContext2D, width: number, at: number, most_s: number, colours: Palette): void {
     const { arrived_s, left_s, app, dropped, seconds, sent_s } = this.watched;
     const bottom = HEIGHT - 18;
-    const left = 46;
+    const left = 54;
     const x = (time: number) => left + (time / seconds) * (width - left - 4);
     const y = (delay: number) => bottom - (delay / most_s) * (bottom - DELAY_TOP);
     pen.fillStyle = colours.dim;
@@ -177,16 +183,22 @@ export class Player {
     pen.fillText(`${seconds} s`, width, HEIGHT - 4);
     pen.textAlign = "left";
     pen.fillText("0 s", left, HEIGHT - 4);
-    const end = this.after(at);
+    // What is yet to come is pale.
     for (const layer of [2, 1, 0]) {
       pen.fillStyle = colours.apps[layer as 0 | 1 | 2];
-      for (let n = 0; n < end; n++) {
-        if (app[n] !== layer || dropped[n] || left_s[n]! > at || sent_s[n]! > seconds) continue;
+      for (let n = 0; n < arrived_s.length; n++) {
+        if (app[n] !== layer || dropped[n] || sent_s[n]! > seconds) continue;
+        pen.globalAlpha = left_s[n]! > at ? 0.22 : 1;
         pen.fillRect(x(arrived_s[n]!) - 0.75, y(left_s[n]! - arrived_s[n]!) - 0.75, 1.8, 1.8);
       }
     }
     pen.fillStyle = colours.bad;
-    for (let n = 0; n < end; n++) if (dropped[n] && sent_s[n]! <= at) pen.fillRect(x(sent_s[n]!) - 0.5, bottom, 1, 4);
+    for (let n = 0; n < arrived_s.length; n++) {
+      if (!dropped[n]) continue;
+      pen.globalAlpha = sent_s[n]! > at ? 0.22 : 1;
+      pen.fillRect(x(sent_s[n]!) - 0.5, bottom, 1, 4);
+    }
+    pen.globalAlpha = 1;
     pen.strokeStyle = colours.fore;
     pen.beginPath();
     pen.moveTo(x(at), DELAY_TOP - 4);

@@ -221,7 +221,7 @@ export function Watching() {
       </div>
       <fieldset>
         <legend>Change it</legend>
-        <div class="row">
+        <div class="row sliders">
           {SLIDERS.map(({ name, title, unit, min, max, step }) => (
             <label class="field" key={name}>
               <span>
