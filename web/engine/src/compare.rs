@@ -1,6 +1,7 @@
 //! A comparison: its runs, each by itself, and the answer of all of them.
 
 use crate::request::{BASELINE, Comparison, Request};
+use crate::steady::unsteady;
 use mousehole_answer::advice::{Modem, Outcome, Setting, advise};
 use mousehole_answer::comparison::{Cell, Source, Whose, log_ratio};
 use mousehole_answer::findings::Finding;
@@ -16,7 +17,7 @@ use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::install::{self, Line};
 use mousehole_sim::scenario::topology::PlannedLink;
 use mousehole_sim::scenario::{Plan, Scheme, run};
-use mousehole_sim::units::Buffer;
+use mousehole_sim::units::{Buffer, parse_dur};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 
@@ -98,8 +99,11 @@ pub fn answer(request: &Request, runs: &[&[u8]]) -> Result<Answer> {
     let plan = comparison.compared()?;
     let mut by_scheme: Vec<Vec<Facts>> = all.chunks(seeds).map(<[Facts]>::to_vec).collect();
     share_times(&mut by_scheme, &plan.references, &comparison.schemes);
-    let setting = setting(request, &comparison)?;
-    let judged = Judged::new(Cell::new(plan, None, table(), by_scheme));
+    let cell = Cell::new(plan, None, table(), by_scheme);
+    let warmup_s = parse_dur("warmup", &request.warmup)?.as_secs();
+    let setting =
+        Setting { unsteady: unsteady(&cell, warmup_s, &request.duration), ..setting(request, &comparison)? };
+    let judged = Judged::new(cell);
     let found = advise(&judged, &setting);
     Ok(Answer {
         label: comparison.label,

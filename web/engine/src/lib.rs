@@ -6,6 +6,7 @@
 
 pub mod compare;
 pub mod request;
+mod steady;
 pub mod watch;
 
 use mousehole_sim::error::{Error, Result};
