@@ -201,7 +201,9 @@ def installation(scheme: str, link: Link | None) -> Installation | None:
     if found is None or link is None:
         return None
     own = link.under(scheme)
-    ends = [(own, found)] if own.other is None or found.back is None else [(own, found), (own.other, found.back)]
+    ends = [(own, found)]
+    if own.other is not None and found.back is not None:
+        ends.append((own.other, found.back))
     directions = [_direction_entry(end, way.lines) for end, way in ends]
     place, lines = _engine.join_installation(found.place, directions)
     return Installation(place, tuple(lines))

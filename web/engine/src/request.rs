@@ -5,7 +5,7 @@ use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::places::{self, MOST_USERS};
 use mousehole_sim::scenario::spec::{LinkSpec, SCHEMA, Scenario, TcpSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, SCHEMES, Scheme};
-use mousehole_sim::units::parse_dur;
+use mousehole_sim::units::{parse_dur, parse_rate};
 use serde::{Deserialize, Serialize};
 
 /// The scheme that the others are compared with.
@@ -96,6 +96,9 @@ impl Request {
             let allowed = format!("a whole number from 1 to {MOST_REPLICATIONS}");
             return Err(Error::field("seeds", self.seeds.to_string(), allowed));
         }
+        // Elsewhere a text that is no rate is the file of one that varies; a page has no files.
+        parse_rate("down", &self.down)?;
+        parse_rate("up", &self.up)?;
         let (traffic, label) = self.traffic()?;
         let base = Scenario {
             schema: SCHEMA.into(),
