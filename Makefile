@@ -32,7 +32,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs site deps lock clean distclean live live-test bpf-compile bpf-parity page-test \
+.PHONY: help setup demo test lint fmt docs site web deps lock clean live live-test bpf-compile bpf-parity page-test \
 	wheel wheel-test wasm-check msrv golden oracle papers validation bench instructions fuzz fuzz-brief mutants
 
 ## Use it
@@ -96,15 +96,16 @@ site: $(VENV)/.requirements ## build the documentation's site into build/site; a
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site: build/site/index.html"
 
+web: ## build the page that simulates in a browser into build/site/try (needs what `make deps` installs)
+	@CARGO=$(CARGO) tools/web
+
 lock: ## renew python/requirements.lock from requirements.in; UPGRADE=1 takes the newest versions
 	@tools/lock-requirements $(if $(UPGRADE),--upgrade)
 
-clean: ## remove what builds and tests leave, but not .venv
+clean: ## remove what builds and tests leave, but not .venv; ALL=1 that as well
 	@rm -rf target build dist bench.json bench-schemes.json $(ENGINE) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
-
-distclean: clean ## remove .venv as well
-	@rm -rf $(VENV)
+	@$(if $(ALL),rm -rf $(VENV) web/node_modules)
 
 ## Check more of it
 
@@ -127,8 +128,8 @@ live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of 
 	@$(CARGO) build --quiet --locked -p mousehole-live
 	@$(BIN)/python -m tools.run_tests live
 
-page-test: $(ENGINE) ## a page in headless Chromium through the emulated link (needs what `make deps` installs)
-	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py
+page-test: $(ENGINE) ## headless Chromium: a page through the emulated link, and that of `make web` (needs what `make deps` installs)
+	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py tests/web_in_browser.py
 
 wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
 	@$(BIN)/python -m tools.wheel_test dist/*.whl

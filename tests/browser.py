@@ -57,13 +57,16 @@ class Browser:
     def __init__(self, window: "webdriver.Chrome") -> None:  # type: ignore[name-defined]  # noqa: F821
         self._window = window
 
-    def show(self, page: Path, width: int, dark: bool = False, picture: Path | None = None) -> Shown:
-        """Shows a page in a window of this width; `picture` is where a screenshot goes."""
+    def show(self, page: Path | str, width: int, dark: bool = False, picture: Path | None = None) -> Shown:
+        """Shows a file, or the page of an address, in a window of this width.
+
+        `picture` is where a screenshot goes.
+        """
         window = self._window
         self._resize(width, 900)
         self.set_dark(dark)
         window.get_log("performance")  # what earlier pages asked for
-        address = page.resolve().as_uri()
+        address = page if isinstance(page, str) else page.resolve().as_uri()
         window.get(address)
         if self.run("return document.documentElement.dataset.ready === 'yes'"):
             self._wait_for_charts(width)
@@ -81,6 +84,31 @@ class Browser:
         console = [entry["message"] for entry in window.get_log("browser")]
         wanted = [url for url in sent if url != address and not url.startswith("data:")]
         return Shown(scroll_width, height, console, wanted)
+
+    def taken(self, picture: Path) -> list[str]:
+        """Takes a screenshot of the whole page as it is now, and returns what the console says."""
+        width, height = (
+            self.run(f"return document.documentElement.{side}") for side in ("clientWidth", "scrollHeight")
+        )
+        assert isinstance(width, int)
+        assert isinstance(height, int)
+        self._resize(width, min(height, TALLEST))
+        self._window.save_screenshot(str(picture))
+        return self.messages()
+
+    def messages(self) -> list[str]:
+        """Returns what the console has said since it was asked last."""
+        return [entry["message"] for entry in self._window.get_log("browser")]
+
+    @contextmanager
+    def before_pages(self, script: str) -> Iterator[None]:
+        """Runs a script before those of every page that is opened in the block."""
+        command = "Page.addScriptToEvaluateOnNewDocument"
+        added = self._window.execute_cdp_cmd(command, {"source": script})
+        try:
+            yield
+        finally:
+            self._window.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
     def set_dark(self, dark: bool) -> None:
         """Lets the system prefer dark or light pages."""

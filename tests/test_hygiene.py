@@ -31,7 +31,7 @@ def test_makefile__help_lists_every_target() -> None:
 
 def test_ci__calls_only_make_targets() -> None:
     called = hygiene.called_targets((ROOT / ".ci" / "run").read_text())
-    checks = {"lint", "site", "bpf-compile", "bpf-parity", "test", "live-test", "wheel-test"}
+    checks = {"lint", "site", "web", "bpf-compile", "bpf-parity", "test", "live-test", "wheel-test"}
     checks |= {"instructions", "fuzz-brief", "page-test", "wasm-check"}
     assert called == {"deps", *checks}
     assert called <= hygiene.make_targets((ROOT / "Makefile").read_text())

@@ -27,6 +27,7 @@ CRATES: dict[str, set[str]] = {
     "mousehole-answer": {"mousehole-scheme"},
     "mousehole-compare": {"mousehole-sim", "mousehole-answer", "mousehole-scheme"},
     "mousehole-wasm": {"mousehole-compare"},
+    "mousehole-web": {"mousehole-sim", "mousehole-answer", "mousehole-compare"},
     "mousehole-link": {"mousehole-sim"},
     "mousehole-python": {
         "mousehole-sim",

@@ -2,6 +2,7 @@
 
 use crate::comparison::{Cell, known_mean};
 use crate::findings::{Finding, few_replications_text, floor_text};
+use crate::installation::AT_THE_LINE;
 use crate::judged::Judged;
 use crate::notes::unsteady;
 use crate::ranking::{candidates, choose, is_ahead, is_best, rank, ratio};
@@ -26,10 +27,6 @@ const LINES_OF_OTHER: usize = 6;
 const MOST_PEERS: usize = 3;
 /// So many schemes that a veto rules out are named with who pays.
 const MOST_VETOED: usize = 2;
-/// Which rate the commands have where the scheme is on the line itself, and why.
-pub const AT_THE_LINE: &str =
-    "# the rate is the line's, as simulated; before a modem take less: --shape 95% simulates that";
-
 /// What an answer comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -6,6 +6,7 @@ pub mod advice;
 pub mod comparison;
 pub mod document;
 pub mod findings;
+pub mod installation;
 pub mod judged;
 pub mod margins;
 pub mod notes;

@@ -1,26 +1,21 @@
 //! Runs the cells of a request, scheme by scheme, and makes the document.
 
-use crate::records::records;
-use mousehole_answer::advice::AT_THE_LINE;
+use crate::installing::{full_packets, install_at};
+use crate::records::facts;
 use mousehole_answer::comparison::{Cell, Plan, Scheme};
 use mousehole_answer::document::{CellEntry, RunEntry, cell_entry, common_notes, run_entries};
 use mousehole_answer::judged::Judged;
 use mousehole_answer::margins;
 use mousehole_answer::quantities::table;
-use mousehole_answer::reduction::{Facts, reduce, shares};
+use mousehole_answer::reduction::{Facts, ShortTimes, shares};
 use mousehole_answer::setting::{Installation, Setting};
 use mousehole_answer::sizes::buckets;
-use mousehole_scheme::install::{self, Line};
 use mousehole_sim::engine::layout::UP;
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::spec::Ends;
 use mousehole_sim::scenario::{self, Scenario, run};
-use mousehole_sim::units::Buffer;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
-
-/// Bytes of a full packet, to turn a buffer in bytes into packets.
-const FULL_PACKET: u64 = 1500;
 
 /// What is to be compared.
 #[derive(Debug, Clone, Deserialize)]
@@ -130,10 +125,11 @@ fn judge_cell(request: &Request, scenario: &Scenario) -> Result<(Judged, Setting
     let plan = plan_of(request, scenario, &first);
     let mut runs = vec![Vec::new(); plan.schemes.len()];
     for replication in 0..request.replications {
-        let each = request.schemes.iter().map(|scheme| reduced(request, scenario, scheme, replication));
-        let each = with_shares(each.collect::<Result<_>>()?, &plan);
-        runs.iter_mut().zip(each).for_each(|(own, facts)| own.push(facts));
+        for (own, scheme) in runs.iter_mut().zip(&request.schemes) {
+            own.push(reduced(request, scenario, scheme, replication)?);
+        }
     }
+    share_times(&mut runs, &plan);
     let setting = setting_of(request, &plan, &first);
     Ok((Judged::new(Cell::new(plan, None, table(), runs)), setting))
 }
@@ -170,24 +166,25 @@ fn reduced(request: &Request, scenario: &Scenario, scheme: &str, replication: u3
     let plan = scenario::Plan::new(&at(scenario, scheme, replication))?;
     let result = run(&plan, None, &AtomicBool::new(false))?;
     let buckets = buckets(request.short_bytes, request.long_bytes);
-    Ok(reduce(&records(&result, &plan), &buckets, &table()))
+    Ok(facts(&result, &plan, &buckets, &table()))
 }
 
-/// Returns one replication's facts by scheme, with the shares against the references in the place of times.
-fn with_shares(runs: Vec<Facts>, plan: &Plan) -> Vec<Facts> {
-    let times: Vec<_> = runs.iter().map(|run| run.short_times.clone()).collect();
-    let against = |own: usize| {
-        let others = plan.references.iter().filter(move |name| **name != plan.schemes[own].text);
-        let times = &times;
-        others.filter_map(move |name| {
-            let other = plan.schemes.iter().position(|scheme| scheme.text == *name)?;
-            Some((name.clone(), shares(times[own].as_ref()?, times[other].as_ref()?)?))
-        })
-    };
-    let places = 0..runs.len();
-    let shares: Vec<_> = places.map(|own| against(own).collect()).collect();
-    let both = runs.into_iter().zip(shares);
-    both.map(|(run, shares)| Facts { short_times: None, shares, ..run }).collect()
+/// Puts how the same transfers fared against the references of a plan in the place of their times; `runs` are by scheme and
+/// replication.
+pub fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
+    for replication in 0..runs.first().map_or(0, Vec::len) {
+        let times: Vec<Option<ShortTimes>> =
+            runs.iter_mut().map(|own| own[replication].short_times.take()).collect();
+        for (place, own) in runs.iter_mut().enumerate() {
+            for name in plan.references.iter().filter(|name| **name != plan.schemes[place].text) {
+                let other = plan.schemes.iter().position(|scheme| scheme.text == *name);
+                let both = other.and_then(|other| shares(times[place].as_ref()?, times[other].as_ref()?));
+                if let Some(found) = both {
+                    own[replication].shares.insert(name.clone(), found);
+                }
+            }
+        }
+    }
 }
 
 fn setting_of(request: &Request, plan: &Plan, first: &scenario::Plan) -> Setting {
@@ -199,18 +196,12 @@ fn setting_of(request: &Request, plan: &Plan, first: &scenario::Plan) -> Setting
         && spec.link.shape.is_none()
         && spec.at.is_none_or(|at| at == if is_up { Ends::Up } else { Ends::Down })
         && bottleneck.trace.is_none();
-    let buffer_packets = match bottleneck.buffer {
-        Buffer::Packets(packets) => u64::from(packets),
-        Buffer::Bytes(bytes) => bytes / FULL_PACKET,
+    let ends = if is_up { Ends::Up } else { Ends::Down };
+    let way = |scheme: &Scheme| match is_plain {
+        true => install_at(scheme, ends, first),
+        false if scheme.is_ideal => Err(String::new()),
+        false => Err("its commands are not written for this kind of link".to_owned()),
     };
-    let line = is_plain.then(|| Line {
-        rate: bottleneck.rate,
-        buffer_packets: buffer_packets.max(1),
-        wire: bottleneck.wire,
-        is_upload: is_up,
-        burst: spec.link.burst.as_ref().map(|_| bottleneck.burst),
-    });
-    let way = |scheme: &Scheme| installation(scheme, line.as_ref());
     let ways: Vec<std::result::Result<Installation, String>> = plan.schemes.iter().map(way).collect();
     Setting {
         label: request.label.clone(),
@@ -224,22 +215,9 @@ fn setting_of(request: &Request, plan: &Plan, first: &scenario::Plan) -> Setting
         warmup_s: first.warmup.as_secs(),
         warmup_needed_s: None,
         rate_bps: spec.topology.is_none().then_some(bottleneck.rate.0 as f64),
-        buffer_packets: line.as_ref().map(|line| line.buffer_packets),
+        buffer_packets: is_plain.then(|| full_packets(bottleneck.buffer)),
         rtt: Some(spec.link.rtt.clone()),
         is_up,
         has_transfers: true,
     }
-}
-
-/// Returns how Linux or a common router installs a scheme on a link, or why nothing does; of an ideal nothing is said.
-fn installation(scheme: &Scheme, line: Option<&Line>) -> std::result::Result<Installation, String> {
-    let (Some(parsed), false) = (&scheme.parsed, scheme.is_ideal) else { return Err(String::new()) };
-    let line = line.ok_or("its commands are not written for this kind of link")?;
-    let way = install::plan(parsed, line)?;
-    let has_rate = |text: &String| {
-        !text.starts_with('#') && text.split(' ').any(|word| ["rate", "bandwidth"].contains(&word))
-    };
-    let remark = way.lines.iter().any(has_rate).then(|| AT_THE_LINE.to_owned());
-    let lines = way.lines.iter().cloned().chain(remark).collect();
-    Ok(Installation { place: way.place.name().to_owned(), lines })
 }

@@ -4,10 +4,12 @@
 //! both it compiles for `wasm32-unknown-unknown`, and starts no threads.
 
 mod comparison;
+mod installing;
 mod records;
 
-pub use comparison::{Document, Request, compare};
-pub use records::{BULK, COLOURS, records};
+pub use comparison::{Document, Request, compare, share_times};
+pub use installing::install_at;
+pub use records::{BULK, COLOURS, facts};
 
 /// Compares what a request in JSON asks for ([`Request`]); returns the document in JSON.
 ///

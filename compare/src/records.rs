@@ -1,9 +1,10 @@
 //! The engine's records of a run in the form that `mousehole-answer` reduces.
 
-use mousehole_answer::quantities::Kind;
+use mousehole_answer::quantities::{Kind, Quantity};
 use mousehole_answer::reduction::{
-    Codec, Colour, Datagrams, Flow, Link, Load, Played, Probe, Records, Transfer, View,
+    Codec, Colour, Datagrams, Facts, Flow, Link, Load, Played, Probe, Records, Transfer, View, reduce,
 };
+use mousehole_answer::sizes::Bucket;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::engine::layout::{DOWN, UP};
 use mousehole_sim::playback;
@@ -18,8 +19,13 @@ pub const COLOURS: [&str; 3] = ["green", "yellow", "red"];
 /// Name of the source of the scenario's bulk flows.
 pub const BULK: &str = "bulk";
 
+/// Returns the facts of one run of a plan: those of `table`, which are about buckets and schemes, and all others.
+pub fn facts(run: &RunResult, plan: &Plan, buckets: &[Bucket], table: &[Quantity]) -> Facts {
+    reduce(&records(run, plan), buckets, table)
+}
+
 /// Returns the engine's records in the form that is reduced.
-pub fn records(run: &RunResult, plan: &Plan) -> Records {
+fn records(run: &RunResult, plan: &Plan) -> Records {
     let sources = Sources::new(&run.sources, &run.groups);
     let mut kinds = vec![None; sources.names.len()];
     for (number, model) in plan.models() {

@@ -111,6 +111,11 @@ def validate(scenario: Mapping[str, object]) -> Scenario: ...
 def tcp_parameters(scenario: Mapping[str, object]) -> dict[str, JsonValue]: ...
 def scheme_parameters(scheme: str) -> dict[str, str]: ...
 def models() -> dict[str, str]: ...
+def places() -> dict[str, list[dict[str, Any]]]:
+    """Returns the tables `apps` and `places`, a row per application and place."""
+
+def place_entries(users: int, shares: Sequence[tuple[str, float]]) -> list[dict[str, Any]]: ...
+def place_label(place: str | None, users: int) -> str: ...
 def schemes() -> list[SchemeEntry]: ...
 def parts() -> list[PartEntry]: ...
 def formats() -> list[FormatEntry]: ...
@@ -290,8 +295,13 @@ LEAST_TRANSFERS: int
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
 LEAST_FITTED: int
 """The same where a model fitted to the capture is played; with fewer short transfers, none is fitted."""
+MOST_USERS: int
+"""The most users of a place."""
 MOST_LINES: int
 """The answer for one cell has at most so many lines."""
+TO_CLIENTS: str
+TO_PROVIDER: str
+"""What stands before the lines of each direction where a scheme is at both."""
 AT_THE_LINE: str
 """Which rate the commands have where the scheme is on the line itself, and why."""
 NO_VETO: str
@@ -402,6 +412,9 @@ def in_own_unit(
 ) -> tuple[float, bool]:
     """Returns a number as a share of a quantity, or in its own unit; and whether it is the former."""
 
+def join_installation(
+    place: str, directions: Sequence[Mapping[str, object]]
+) -> tuple[str, list[str]]: ...
 def difference_scale(unit: str) -> tuple[float, str]:
     """Returns how differences of a unit are written: the factor, and the unit's name."""
 

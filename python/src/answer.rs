@@ -8,6 +8,7 @@ use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
 use mousehole_answer::document;
 use mousehole_answer::findings::{self, Finding};
+use mousehole_answer::installation;
 use mousehole_answer::judged::Judged;
 use mousehole_answer::margins::{self, Refused};
 use mousehole_answer::notes;
@@ -298,6 +299,13 @@ fn to_error(py: Python<'_>, field: &str, text: &str, refused: Refused) -> PyErr 
     errors::to_python(py, error)
 }
 
+/// Returns place and lines of what installs a scheme on one or two directions of a link.
+#[pyfunction]
+fn join_installation(place: &str, directions: &Bound<'_, PyAny>) -> PyResult<(String, Vec<String>)> {
+    let found = installation::joined(place, pythonize::depythonize(directions)?);
+    Ok((found.place, found.lines))
+}
+
 /// One cell of a comparison, with the facts of its runs by scheme and replication.
 #[pyclass(module = "mousehole._engine", frozen)]
 pub struct ComparedCell(Mutex<Judged>);
@@ -585,7 +593,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LEAST_FITTED", answer::LEAST_FITTED)?;
     module.add("NO_VETO", margins::NONE)?;
     module.add("MOST_LINES", advice::MOST_LINES)?;
-    module.add("AT_THE_LINE", advice::AT_THE_LINE)?;
+    module.add("TO_CLIENTS", installation::TO_CLIENTS)?;
+    module.add("TO_PROVIDER", installation::TO_PROVIDER)?;
+    module.add("AT_THE_LINE", installation::AT_THE_LINE)?;
     module.add("DEFAULT_VETOES", margins::DEFAULTS.to_vec())?;
     module.add("TRAFFIC_CLASSES", margins::Class::all().map(margins::Class::name).collect::<Vec<_>>())?;
     module.add_class::<Source>()?;
@@ -606,6 +616,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(read_change, module)?,
         wrap_pyfunction!(in_own_unit, module)?,
         wrap_pyfunction!(difference_scale, module)?,
+        wrap_pyfunction!(join_installation, module)?,
     ] {
         module.add_function(function)?;
     }

@@ -10,8 +10,28 @@ use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme, Shape};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::traffic::read::formats::understood;
 use mousehole_sim::units::{Buffer, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+/// Returns the tables of applications and of places.
+#[pyfunction]
+fn places(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    convert::to_python(py, scenario::places::places())
+}
+
+/// Returns the entries of a mix of so many users, by shares of applications that are in the table.
+#[pyfunction]
+fn place_entries(py: Python<'_>, users: u32, shares: Vec<(String, f64)>) -> PyResult<Bound<'_, PyAny>> {
+    let found = scenario::places::entries(users, &shares);
+    convert::to_python(py, &found.map_err(PyKeyError::new_err)?)
+}
+
+/// Returns the name of a place's traffic for titles.
+#[pyfunction]
+fn place_label(place: Option<&str>, users: u32) -> String {
+    scenario::places::label(place, users)
+}
 
 /// Returns every named scheme: name, summary, source, detail, stages and params.
 #[pyfunction]
@@ -197,9 +217,13 @@ fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MOST_USERS", scenario::places::MOST_USERS)?;
     module.add_function(wrap_pyfunction!(schemes, module)?)?;
     for function in [
         wrap_pyfunction!(parts, module)?,
+        wrap_pyfunction!(places, module)?,
+        wrap_pyfunction!(place_entries, module)?,
+        wrap_pyfunction!(place_label, module)?,
         wrap_pyfunction!(formats, module)?,
         wrap_pyfunction!(scheme_policies, module)?,
         wrap_pyfunction!(scheme_remarks, module)?,

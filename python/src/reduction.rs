@@ -3,7 +3,7 @@
 use crate::convert::to_python;
 use crate::quantities::{Bucket, Quantity};
 use mousehole_answer::reduction::{Colour, Facts, PROFILES, Profile, Records, ShortTimes, reduce, shares};
-use mousehole_compare::records;
+use mousehole_compare::facts;
 use mousehole_sim::scenario::{Plan, RunResult};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -19,8 +19,8 @@ pub fn reduced<'py>(
     table: Vec<PyRef<'py, Quantity>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (buckets, table) = owned(&buckets, &table);
-    let facts = py.detach(|| reduce(&records(run, plan), &buckets, &table));
-    facts_dict(py, facts)
+    let found = py.detach(|| facts(run, plan, &buckets, &table));
+    facts_dict(py, found)
 }
 
 /// Reduces records that were made by hand, as tests do.

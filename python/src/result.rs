@@ -1,8 +1,9 @@
 //! The records of a run as numpy columns and dictionaries; `engine_types.py` has their types.
 
 use crate::quantities::{Bucket, Quantity};
+use crate::reduction::reduced;
 use crate::traffic::column;
-use mousehole_compare::{BULK, COLOURS, reduced};
+use mousehole_compare::{BULK, COLOURS};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::Colour;
 use mousehole_sim::record::{QueueRecord, TRACE_EVENTS};

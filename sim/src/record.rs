@@ -498,6 +498,8 @@ pub struct TraceRow {
     pub event: TraceEvent,
     /// Slot of the connection.
     pub flow: u32,
+    /// Its client host.
+    pub client: u32,
     /// Segment number; for `ack` the last segment acknowledged.
     pub seq: i64,
     /// IP length in bytes.

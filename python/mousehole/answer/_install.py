@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from mousehole import _engine
 from mousehole._engine import AT_THE_LINE as AT_THE_LINE
-from mousehole.base import rate_of, rate_text
+from mousehole._engine import TO_CLIENTS as TO_CLIENTS
+from mousehole._engine import TO_PROVIDER as TO_PROVIDER
+from mousehole.base import rate_of
 from mousehole.engine_types import InstallPlan, Scenario
 from mousehole.runs import Cell, Results
 from mousehole.scenario import bottleneck
@@ -24,10 +26,6 @@ NO_LAYER = "none"
 
 DOWNLOAD, UPLOAD = "download", "upload"
 """The directions of a link, in the order in which they are listed."""
-
-TO_CLIENTS = "# download direction: DEV is the device towards the clients"
-TO_PROVIDER = "# upload direction: DEV is the device towards the provider"
-"""What stands before the lines of each direction where a scheme is at both."""
 
 FIREWALL = (
     "sysctl -q -w net.netfilter.nf_conntrack_acct=1",
@@ -203,30 +201,24 @@ def installation(scheme: str, link: Link | None) -> Installation | None:
     if found is None or link is None:
         return None
     own = link.under(scheme)
-    if own.other is None or found.back is None:
-        shaped = [] if own.shaping is None else [_head(own)]
-        return Installation(found.place, (*shaped, *found.lines, *_before_modem(found, own)))
-    links = sorted((own, own.other), key=lambda one: one.is_upload)
-    lines = (
-        line for one, way in zip(links, found.directions, strict=True) for line in (_head(one), *way.lines)
-    )
-    return Installation(found.place, (*lines, *_before_modem(found, own)))
+    ends = [(own, found)]
+    if own.other is not None and found.back is not None:
+        ends.append((own.other, found.back))
+    directions = [_direction_entry(end, way.lines) for end, way in ends]
+    place, lines = _engine.join_installation(found.place, directions)
+    return Installation(place, tuple(lines))
 
 
-def _head(link: Link) -> str:
-    """Returns the remark before the lines of a direction."""
-    head = TO_PROVIDER if link.is_upload else TO_CLIENTS
-    if link.shaping is None:
-        return head
-    line, mean = rate_text(link.shaping.line_bps), "mean of " if link.shaping.varies else ""
-    share = f"{100 * link.rate_bps / link.shaping.line_bps:.4g} %"
-    return f"{head}; {share} of the line's {mean}{line}, as it was simulated"
-
-
-def _before_modem(found: Settings, link: Link) -> tuple[str, ...]:
-    """Returns the remark on a rate that is the link's own, where a command has one."""
-    has_rate = any(re.search(r"\b(rate|bandwidth) ", line) for line in found.lines if line[0] != "#")
-    return (AT_THE_LINE,) if link.shaping is None and has_rate else ()
+def _direction_entry(link: Link, lines: tuple[str, ...]) -> dict[str, object]:
+    """Returns a direction with its lines as the engine takes it."""
+    shaping = link.shaping
+    modem = None if shaping is None else {"rate_bps": shaping.line_bps, "varies": shaping.varies}
+    return {
+        "is_upload": link.is_upload,
+        "rate_bps": link.rate_bps,
+        "modem": modem,
+        "lines": list(lines),
+    }
 
 
 def settings(scheme: str, link: Link | None) -> Settings | None:

@@ -1,20 +1,20 @@
 """Traffic by users and applications: `--users`, `--apps`, and ready-made numbers of both."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import floor, isfinite
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from mousehole import _engine
 from mousehole.base._errors import field_error, missing_error, unknown_error
 from mousehole.base._options import least, text_list
 
 if TYPE_CHECKING:
     from mousehole.engine_types import MixEntry, TrafficSection
 
-MOST_USERS = 10_000
+MOST_USERS = _engine.MOST_USERS
 WEB = "web"
 """The application whose users a load replaces."""
 Apps = str | Sequence[str] | Mapping[str, float]
@@ -47,28 +47,21 @@ class Place:
 
 
 @cache
-def _table() -> dict[str, dict[str, dict[str, Any]]]:
-    return tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
-
-
 def applications() -> dict[str, Application]:
     """Returns the applications by name, in the order of the table."""
-    return {
-        name: Application(
-            name, row["model"], row["share"], row.get("payload"), row.get("hosts"), row.get("params", {})
-        )
-        for name, row in _table()["apps"].items()
-    }
+    return {row["name"]: Application(**row) for row in _engine.places()["apps"]}
 
 
+@cache
 def places() -> dict[str, Place]:
     """Returns the ready-made places by name, in the order of the table."""
-    return {name: Place(name, **row) for name, row in _table()["places"].items()}
+    rows = _engine.places()["places"]
+    return {row["name"]: Place(**{**row, "apps": dict(row["apps"])}) for row in rows}
 
 
 def is_place(name: str) -> bool:
     """Returns whether `name` is a ready-made place, and no file has that name."""
-    return name in _table()["places"] and not Path(name).is_file()
+    return name in places() and not Path(name).is_file()
 
 
 def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tuple[TrafficSection, str]":
@@ -86,9 +79,8 @@ def place_traffic(name: str | None, users: int | None, apps: Apps | None) -> "tu
         raise missing_error("apps", "what the users run, such as --apps web:1,calls:0.3")
     if number is None:
         raise missing_error("users", "the number of users who run them, such as --users 30")
-    people = f"{number} user{'' if number == 1 else 's'}"
-    label = people if name is None else f"{name}, {people}"
-    return {"mix": _entries(number, shares)}, label
+    mix = _engine.place_entries(number, list(shares.items()))
+    return {"mix": cast("list[MixEntry]", mix)}, _engine.place_label(name, number)
 
 
 def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
@@ -139,21 +131,3 @@ def _share(text: str) -> float | None:
     except ValueError:
         return None
     return share if isfinite(share) and 0 < share <= 1 else None
-
-
-def _entries(users: int, shares: Mapping[str, float]) -> "list[MixEntry]":
-    """Returns an entry per application.
-
-    So many users run it as is nearest to their share, at least one. They are neighbours among the hosts, and
-    those of the next application begin behind them, so that few users run everything.
-    """
-    entries, first = [], 0
-    for name, share in shares.items():
-        app = applications()[name]
-        count = max(1, floor(users * share + 0.5))
-        first = first if first + count <= users else 0
-        params = {**app.params, **({app.hosts: count} if app.hosts else {}), "first_host": first}
-        way = {} if app.payload is None else {"payload": app.payload}
-        entries.append({"name": name, "model": app.model, **way, "count": count, "params": params})
-        first = (first + count) % users
-    return cast("list[MixEntry]", entries)

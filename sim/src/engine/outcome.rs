@@ -143,6 +143,7 @@ impl World {
             at: self.now,
             event,
             flow: packet.flow,
+            client: self.live[packet.flow as usize].open.client,
             seq,
             bytes: packet.bytes,
             colour: packet.colour,

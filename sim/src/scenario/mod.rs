@@ -10,6 +10,7 @@ mod idle_path;
 pub mod load;
 pub mod mix;
 mod mix_spec;
+pub mod places;
 pub mod plan;
 pub mod run;
 mod server;

@@ -1,0 +1,263 @@
+"""The page of web/ in Chromium, as `make web` builds it: `make page-test`.
+
+Not among the ordinary tests, since it needs Chromium and the built page; pytest does not collect it by its
+name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import mousehole
+import pytest
+
+from tests.browser import WIDTHS, Browser, browser
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "build" / "site" / "try"
+PICTURES = ROOT / "build" / "screenshots"
+LONGEST_S = 240
+SHORT = {"seeds": 5, "duration": "10s", "warmup": "5s"}
+"""Options of comparisons that end soon; their intervals are wide."""
+ASKED = [
+    {"place": "home", "down": "20mbit", "up": "1mbit"},
+    {"place": "home", "down": "20mbit", "up": "1mbit", "buffer": "100p", "schemes": "droptail,fq-codel,cake"},
+    {"place": "home", "down": "8mbit", "up": "800kbit", "schemes": "droptail,sfd,sfd(mode=coupled)"},
+    {"place": "home", "down": "50mbit", "up": "10mbit", "shape": "95%", "modem_buffer": "200ms"},
+    {"place": "home", "down": "20mbit", "up": "1mbit", "users": "1", "schemes": "droptail,fq-codel"},
+    {"place": "home", "down": "6mbit", "up": "1mbit", "apps": "web:1,calls:0.5,downloads:0.25"},
+    {"place": "home", "down": "16mbit", "up": "2mbit", "rtt": "20ms", "schemes": "cake,ct-cake,fq-codel"},
+    {"place": "home", "down": "16mbit", "up": "2mbit", "rtt": "200ms", "schemes": "droptail,sfd,srpt"},
+    {"place": "home", "down": "10mbit", "up": "1mbit", "seed": "7", "schemes": "droptail,pias,shred"},
+    {"place": "home", "down": "10mbit", "up": "1mbit", "seeds": "2", "schemes": "droptail,fq-codel"},
+    {"place": "office", "down": "50mbit", "up": "10mbit", "schemes": "droptail,fq-codel,cake,excess-cake"},
+    {"place": "office", "down": "20mbit", "up": "5mbit", "shape": "90%", "schemes": "droptail,cake"},
+    {"place": "office", "down": "30mbit", "up": "3mbit", "users": "10", "schemes": "droptail,fq-codel"},
+    {"place": "school", "down": "50mbit", "up": "10mbit", "schemes": "droptail,fq-codel"},
+    {"place": "cafe", "down": "20mbit", "up": "2mbit", "schemes": "droptail,fq-codel,cake"},
+    {"place": "cafe", "down": "20mbit", "up": "2mbit", "apps": "web:1,streams:0.4", "schemes": "fq-codel"},
+    {"place": "village", "down": "50mbit", "up": "10mbit", "schemes": "droptail,fq-codel"},
+    {"place": "village", "down": "30mbit", "up": "5mbit", "users": "20", "schemes": "droptail,rio-ps,lfp"},
+    {"place": "campus", "down": "200mbit", "up": "100mbit", "users": "60", "schemes": "droptail,fq-codel"},
+    {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,sfd|cake(tins=bulk),red"},
+]  # fmt: skip
+"""Twenty scenarios as addresses have them."""
+
+WATCHED = "return [...document.querySelectorAll('.felt b')].map(one => one.textContent)"
+WORKERS = """
+const Kept = window.Worker;
+window.keptWorkers = [];
+window.Worker = class extends Kept {
+    constructor(...given) { super(...given); window.keptWorkers.push(this); }
+};
+"""
+"""Keeps a list of the workers of a page, so that one can be ended as a browser short of memory does."""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serves a folder over loopback, and gives its address."""
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    if not (SITE / "index.html").is_file():
+        pytest.fail("build/site/try is not there; make web builds it")
+    with served(SITE) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Browser]:
+    with browser() as opened:
+        yield opened
+
+
+def waited(found: Callable[[], Any], what: str, longest_s: float = LONGEST_S) -> Any:
+    """Returns the first true value."""
+    end = time.monotonic() + longest_s
+    while time.monotonic() < end:
+        if value := found():
+            return value
+        time.sleep(0.1)
+    raise AssertionError(f"{what} within {longest_s} s")
+
+
+def opened(window: Browser, address: str, hash_: str) -> None:
+    """Opens a screen anew, and waits until the simulator has started."""
+    window.show("about:blank", 1400)
+    window.show(f"{address}#{hash_}", 1400)
+    waited(lambda: window.run("return document.querySelector('main form, main canvas') !== null"), "a screen")
+
+
+def line_of(asked: dict[str, str]) -> str:
+    return "line?" + "&".join(f"{name}={quote(value, safe=':,()')}" for name, value in asked.items())
+
+
+def answered(window: Browser) -> dict[str, list[str]]:
+    """Asks for the comparison and returns what the page says of it."""
+    window.run("document.querySelector('button.main').click()")
+    over = "return document.querySelector('#took, .fault') !== null"
+    waited(lambda: window.run(over), "an answer")
+    found = window.run("""
+        const texts = (which) => [...document.querySelectorAll(which)].map(one => one.textContent);
+        const details = [...document.querySelectorAll('details')].at(-1);
+        return {
+            fault: texts('.fault'), lead: texts('.verdict .lead'), classes: texts('.verdict li'),
+            commands: texts('.take pre'),
+            findings: [...details.querySelectorAll('li')].map(one => one.textContent),
+        }""")
+    assert isinstance(found, dict)
+    return found
+
+
+def compared(asked: dict[str, str]) -> mousehole.Comparison:
+    """Returns what the command says to the same."""
+    options: dict[str, Any] = {**SHORT, **asked}
+    numbers = {name: int(options[name]) for name in ("users", "seed", "seeds") if name in options}
+    place = options.pop("place")
+    return mousehole.compare(place, **{**options, **numbers})
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda one: line_of(one))
+def test_answer__is_that_of_the_command(window: Browser, address: str, asked: dict[str, str]) -> None:
+    opened(window, address, line_of({**{name: str(value) for name, value in SHORT.items()}, **asked}))
+    shown = answered(window)
+    found = compared(asked)
+    advice = found.advice()
+    said = advice.lines
+    commands = list(advice.installation.lines) if advice.installation else []
+    end = next((n for n, line in enumerate(said) if line.startswith("Install on ")), len(said))
+    assert shown["fault"] == []
+    assert [*shown["lead"], *shown["classes"]] == list(said[:end])
+    assert shown["commands"][:-1] == (["\n".join(commands)] if commands else [])
+    sentences = [one.sentence for one in found.finding_list if not one.exploratory]
+    assert shown["findings"] == sentences
+
+
+@pytest.mark.parametrize("screen", ["line", "watch"])
+def test_screens__fit_every_width_and_ask_no_other_host(window: Browser, address: str, screen: str) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    short = line_of({"place": "home", "down": "20mbit", "up": "1mbit", "seeds": "5", "duration": "20s"})
+    for width in WIDTHS:
+        for dark in (False, True):
+            picture = PICTURES / f"web-{screen}-{width}-{'dark' if dark else 'light'}.png"
+            window.show("about:blank", width)
+            shown = window.show(f"{address}#{short if screen == 'line' else screen}", width, dark)
+            waited(lambda: window.run("return document.querySelector('form, canvas') !== null"), "a screen")
+            if screen == "line":
+                answered(window)
+                drawn = "return document.querySelectorAll('.chart svg').length"
+                count = window.run("return document.querySelectorAll('.charts figure').length")
+                waited(lambda: window.run(drawn) == count, "charts")  # noqa: B023
+            else:
+                waited(lambda: window.run(WATCHED), "what users feel")
+            assert window.run("return document.documentElement.scrollWidth") == width
+            assert window.taken(picture) == []
+            foreign = [one for one in shown.requests if not one.startswith((address, "blob:"))]
+            assert foreign == []
+            assert picture.stat().st_size > 20_000
+
+
+def test_watch__shows_what_a_better_queue_does(window: Browser, address: str) -> None:
+    opened(window, address, "watch")
+    felt = waited(lambda: window.run(WATCHED), "what users feel")
+    assert len(felt) == 6
+    left, right = (seconds(felt[place]) for place in (0, 3))
+    assert right < left / 3, "a call waits less under fq-codel"
+    played = "return Number(document.querySelector('.time input').value)"
+    before = window.run(played)
+    waited(lambda: window.run(played) != before, "another moment", 10)
+
+
+def seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) / (1000 if unit == "ms" else 1)
+
+
+def test_request__at_fault_is_one_sentence(window: Browser, address: str) -> None:
+    opened(window, address, line_of({"place": "home", "down": "fast", "up": "1mbit"}))
+    (fault,) = answered(window)["fault"]
+    assert fault.startswith('down: "fast"')
+    assert "10mbit" in fault
+    hostile = "<img src=x onerror=document.title=1>"
+    opened(window, address, line_of({"place": hostile, "down": "1mbit", "up": "1mbit"}))
+    (fault,) = answered(window)["fault"]
+    assert fault.startswith("place: ")
+    assert hostile in fault
+    assert window.run("return document.title") == "Mousehole: your line"
+    assert window.run("return document.querySelectorAll('img').length") == 0
+
+
+def test_stop__ends_all_runs_at_once(window: Browser, address: str) -> None:
+    opened(window, address, line_of({"place": "campus", "down": "200mbit", "up": "100mbit"}))
+    window.run("document.querySelector('button.main').click()")
+    waited(lambda: window.run("return document.querySelector('progress') !== null"), "progress")
+    time.sleep(1)
+    window.run("[...document.querySelectorAll('button')].find(one => one.textContent === 'Stop').click()")
+    waited(lambda: window.run("return document.querySelector('progress') === null"), "the end", 5)
+    assert window.run("return document.querySelectorAll('.fault, #verdict').length") == 0
+
+
+def test_worker__that_ends_is_replaced(window: Browser, address: str) -> None:
+    asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
+    with window.before_pages(WORKERS):
+        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
+        window.run("document.querySelector('button.main').click()")
+        waited(lambda: window.run("return window.keptWorkers.length > 0"), "a worker")
+        window.run(
+            "const one = keptWorkers.at(-1); one.terminate(); one.dispatchEvent(new ErrorEvent('error'))"
+        )
+        waited(lambda: window.run("return document.querySelector('#took') !== null"), "an answer")
+    lead = window.run("return document.querySelector('.verdict .lead').textContent")
+    assert lead == compared(asked).advice().lines[0]
+
+
+def test_page__may_connect_to_nothing_and_its_workers_neither(window: Browser, address: str) -> None:
+    opened(window, address, "line")
+    tried = f"fetch('{address}index.html').then(() => 'connected', () => 'refused')"
+    window.run(f"window.tried = []; {tried}.then(one => tried.push(one))")
+    worker = f"{tried}.then(one => postMessage(one))"
+    window.run(
+        f"const place = URL.createObjectURL(new Blob([{worker!r}], {{type: 'text/javascript'}}));"
+        "new Worker(place, {type: 'module'}).onmessage = (event) => tried.push(event.data)"
+    )
+    waited(lambda: window.run("return tried.length === 2"), "both tries", 20)
+    assert window.run("return tried") == ["refused", "refused"]
+    window.messages()  # the two refusals are there
+
+
+def test_page__works_without_its_host(window: Browser) -> None:
+    with served(SITE) as address:
+        opened(window, address, "line")
+        controlled = "return navigator.serviceWorker.controller !== null"
+        waited(lambda: window.run(controlled), "a service worker", 20)
+        opened(window, address, "watch")  # asks for every file once more, now by way of it
+        waited(lambda: window.run(WATCHED), "what users feel")
+        opened(window, address, line_of({"place": "home", "down": "20mbit", "up": "1mbit"}))
+    opened(window, address, "watch")
+    waited(lambda: window.run(WATCHED), "what users feel")

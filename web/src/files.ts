@@ -1,0 +1,10 @@
+/** What users take along: texts for the clipboard, and files that the browser saves. */
+
+/** Lets the browser save a text as a file. */
+export function save(name: string, type: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

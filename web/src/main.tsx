@@ -1,0 +1,66 @@
+import { Component, render, type ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useAddress } from "./address";
+import type { Choices } from "./compare";
+import { ask } from "./engine";
+import { Line } from "./line";
+import { Watching } from "./watch";
+import "./style.css";
+
+const SCREENS: [string, string][] = [
+  ["line", "Your line"],
+  ["watch", "Watch it"],
+];
+
+/** Says what broke instead of an empty page. */
+class Guard extends Component<{ children: ComponentChildren }, { text: string }> {
+  override state = { text: "" };
+  override componentDidCatch(error: unknown) {
+    this.setState({ text: String(error) });
+  }
+  render() {
+    return this.state.text ? <p class="fault">This page broke: {this.state.text}</p> : this.props.children;
+  }
+}
+
+function Page() {
+  const { screen } = useAddress();
+  const [choices, setChoices] = useState<Choices | string>();
+  useEffect(() => {
+    ask<Choices>("choices", null).then(setChoices, (error: unknown) => setChoices(String(error)));
+  }, []);
+  const shown = SCREENS.some(([name]) => name === screen) ? screen : "line";
+  return (
+    <>
+      <header>
+        <strong>Mousehole</strong>
+        <nav aria-label="Screens">
+          {SCREENS.map(([name, title]) => (
+            <a href={`#${name}`} key={name} aria-current={name === shown ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <main>
+        {typeof choices === "string" && <p class="fault">The simulator does not start here: {choices}</p>}
+        {choices === undefined && <p class="dim">Starting the simulator…</p>}
+        {typeof choices === "object" && (shown === "line" ? <Line choices={choices} /> : <Watching />)}
+      </main>
+      <footer>
+        Everything is computed in your browser. This page may connect to nothing: its Content-Security-Policy has
+        connect-src 'none', and it works without a network. <a href="../index.html">What Mousehole is</a>,{" "}
+        <a href="../limits.html">what it cannot tell you</a>.
+      </footer>
+    </>
+  );
+}
+
+render(
+  <Guard>
+    <Page />
+  </Guard>,
+  document.getElementById("page")!,
+);
+if ("serviceWorker" in navigator && location.protocol.startsWith("http"))
+  navigator.serviceWorker.register("sw.js").catch(() => undefined); // without it the page needs the network

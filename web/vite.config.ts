@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+const ENGINE = "virtual:engine";
+
+/**
+ * Makes the module `virtual:engine` of the engine's WebAssembly, compressed and as text: a script, because the page
+ * may connect to nothing, not even to its own host.
+ */
+function engine(): Plugin {
+  return {
+    name: "engine",
+    resolveId: (id) => (id === ENGINE ? `\0${ENGINE}` : null),
+    load(id) {
+      if (id !== `\0${ENGINE}`) return null;
+      const path = process.env["MOUSEHOLE_WASM"];
+      if (!path) throw new Error("MOUSEHOLE_WASM names the engine's file; make web sets it");
+      const text = gzipSync(readFileSync(path), { level: 9 }).toString("base64");
+      return `export default ${JSON.stringify(text)};`;
+    },
+  };
+}
+
+export default defineConfig({
+  base: "./",
+  plugins: [engine()],
+  worker: { format: "es" },
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir: process.env["MOUSEHOLE_SITE"] ?? "../build/site/try",
+    emptyOutDir: true,
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 4000,
+    target: "es2022",
+  },
+});
