@@ -38,7 +38,8 @@ def test_errors__of_levels_cancel_among_schemes() -> None:
     halved = {scheme: ((1 + mean) / 2 - 1, -0.9, 0.0) for scheme, (mean, _, _) in RIGHT.changes.items()}
     turned = {"sfd": (-0.6, -0.7, -0.5), "cake": (-0.2, -0.3, -0.1)}
     found = errors([TRUTH], [replace(RIGHT, changes=halved)])
-    assert (found.baseline, found.among) == (pytest.approx(np.log(2)), pytest.approx(0))
+    assert found.baseline == pytest.approx(np.log(2))
+    assert found.among == pytest.approx(0)
     assert (found.ordered, found.pairs, found.best) == (1, 1, 1)
     found = errors([TRUTH], [RIGHT, replace(RIGHT, changes=turned)])
     assert (found.ordered, found.pairs, found.best) == (1, 2, 1)

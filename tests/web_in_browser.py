@@ -138,9 +138,9 @@ def answered(window: Browser) -> dict[str, list[str]]:
 def compared(asked: dict[str, str]) -> mousehole.Comparison:
     """Returns what the command says to the same."""
     options: dict[str, Any] = {**SHORT, **asked}
-    numbers = {name: int(options[name]) for name in ("users", "seed", "seeds") if name in options}
+    options.update({name: int(options[name]) for name in ("users", "seed", "seeds") if name in options})
     place = options.pop("place")
-    return mousehole.compare(place, **{**options, **numbers})
+    return mousehole.compare(place, **options)
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda one: line_of(one))

@@ -412,9 +412,7 @@ def in_own_unit(
 ) -> tuple[float, bool]:
     """Returns a number as a share of a quantity, or in its own unit; and whether it is the former."""
 
-def join_installation(
-    place: str, directions: Sequence[Mapping[str, object]]
-) -> tuple[str, list[str]]: ...
+def join_installation(place: str, directions: Sequence[Mapping[str, object]]) -> tuple[str, list[str]]: ...
 def difference_scale(unit: str) -> tuple[float, str]:
     """Returns how differences of a unit are written: the factor, and the unit's name."""
 
