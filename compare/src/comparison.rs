@@ -70,7 +70,7 @@ pub struct Document {
 /// Runs everything that a request asks for and says what follows.
 ///
 /// # Errors
-/// [`Error::Field`] for a request that makes no sense, and those of [`scenario::Plan::new`] and [`run`].
+/// [`Error::Field`] for a request that makes no sense, and those of [`scenario::Plan::new`] and [`run()`].
 pub fn compare(request: &Request) -> Result<Document> {
     check(request)?;
     let cells = request.cells.iter().map(|scenario| judge_cell(request, scenario));
