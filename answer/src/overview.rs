@@ -55,7 +55,7 @@ pub struct SizeRow {
 }
 
 impl Plan {
-    /// Returns the baseline and those of [`REFERENCES`] that are compared, in the order of the schemes.
+    /// Returns drop-tail, RED and FQ-CoDel as far as they are compared, and the baseline, in the order of the schemes.
     pub fn overview_references(&self) -> Vec<&str> {
         let firsts = REFERENCES.map(|name| self.named(name));
         let all = self.schemes.iter().map(|one| one.text.as_str());
