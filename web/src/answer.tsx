@@ -54,7 +54,7 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
       <h2>What each class of users feels</h2>
       <p class="dim">
         A point is the mean over {request.seeds} replications, its bar the 95 % interval. The dashed line is the first
-        scheme, {answer.schemes[0]}: what is there today. Circle: better than it; triangle: worse; square: not told apart.
+        scheme, {answer.schemes[0]}: what is there today. Circle: better than it; triangle: worse; square: no difference shown.
       </p>
       <div class="charts">
         {answer.figures.map((figure) => lazyChart(figure, answer.scheme))}
