@@ -43,7 +43,7 @@ const MOST_WAIT_NS: u64 = 60_000_000_000;
 const METRICS_EVERY_NS: u64 = 10_000_000_000;
 
 /// One device in the guard's care.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Ward {
     /// Digest of its file, and what that asks for.
     wanted: Option<(String, Request)>,

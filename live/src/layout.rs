@@ -312,18 +312,36 @@ impl Counters {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use libbpf_rs::btf::types::{MemberAttr, Struct};
-    use libbpf_rs::btf::{Btf, HasSize as _};
     use std::mem::offset_of;
 
-    /// Returns the size of a struct in C and its members: name and offset.
-    fn in_c(btf: &Btf, name: &str) -> (usize, Vec<(String, usize)>) {
-        let found: Struct = btf.type_by_name(name).unwrap_or_else(|| panic!("no object has {name}"));
-        let members = found.iter().map(|member| {
-            let MemberAttr::Normal { offset } = member.attr else { panic!("{name} has bit fields") };
-            (member.name.expect("members have names").to_string_lossy().into_owned(), offset as usize / 8)
-        });
-        (found.size(), members.collect())
+    /// Returns the size of a struct in C and its members, name and offset, from an object's types
+    /// (Documentation/bpf/btf.rst of Linux).
+    fn in_c(btf: &[u8], name: &str) -> (usize, Vec<(String, usize)>) {
+        let word = |at: usize| u32::from_le_bytes(btf[at..at + 4].try_into().unwrap()) as usize;
+        let (head, types, bytes, strings) = (word(4), word(8), word(12), word(16));
+        let text = |offset: usize| {
+            let from = &btf[head + strings + offset..];
+            String::from_utf8_lossy(&from[..from.iter().position(|byte| *byte == 0).unwrap()]).into_owned()
+        };
+        let (mut at, end) = (head + types, head + types + bytes);
+        while at < end {
+            let (called, info, size) = (text(word(at)), word(at + 4), word(at + 8));
+            let (kind, count) = (info >> 24 & 0x1f, info & 0xffff);
+            at += 12;
+            // Of a struct.
+            if kind == 4 && called == name {
+                let member = |number: usize| (text(word(at + 12 * number)), word(at + 12 * number + 8) / 8);
+                return (size, (0..count).map(member).collect());
+            }
+            at += match kind {
+                1 | 14 | 17 => 4,              // integers, variables, tags
+                3 => 12,                       // arrays
+                4 | 5 | 15 | 19 => 12 * count, // structs, unions, sections, enums of 64 bits
+                6 | 13 => 8 * count,           // enums, parameters
+                _ => 0,
+            };
+        }
+        panic!("no object has {name}");
     }
 
     macro_rules! same {
@@ -339,20 +357,10 @@ mod tests {
     fn structs__are_those_of_the_programs() {
         for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
             let object = crate::object::built_in_object(name).expect("it is built in");
-            let btf = Btf::from_raw("mousehole", &object).unwrap().expect("programs have type information");
+            let btf = crate::kernel::section(&object, ".BTF").expect("programs have type information");
+            same!(btf, "ml_key", Key, source, destination, source_port, destination_port, protocol, reserved);
             same!(
-                &btf,
-                "ml_key",
-                Key,
-                source,
-                destination,
-                source_port,
-                destination_port,
-                protocol,
-                reserved
-            );
-            same!(
-                &btf,
+                btf,
                 "ml_flow",
                 Flow,
                 colour,
@@ -365,9 +373,9 @@ mod tests {
                 ce_marked,
                 lock
             );
-            same!(&btf, "ml_count", Count, packets, bytes);
+            same!(btf, "ml_count", Count, packets, bytes);
             same!(
-                &btf,
+                btf,
                 "ml_counters",
                 Counters,
                 ipv4,
@@ -387,9 +395,9 @@ mod tests {
                 without_state,
                 lock_busy
             );
-            same!(&btf, "ml_action", Action, priority, dscp, overrides);
+            same!(btf, "ml_action", Action, priority, dscp, overrides);
             same!(
-                &btf,
+                btf,
                 "ml_settings",
                 Settings,
                 shadow,
@@ -400,11 +408,11 @@ mod tests {
                 action,
                 trial
             );
-            same!(&btf, "ml_trial", Trial, key, spared_q32);
-            same!(&btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
-            same!(&btf, "mh_limit", Limit, count, unit, reserved);
-            same!(&btf, "ml_control", Control, active, buckets, hash);
-            same!(&btf, "ml_agent", Agent, active, reserved, seen_ns);
+            same!(btf, "ml_trial", Trial, key, spared_q32);
+            same!(btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
+            same!(btf, "mh_limit", Limit, count, unit, reserved);
+            same!(btf, "ml_control", Control, active, buckets, hash);
+            same!(btf, "ml_agent", Agent, active, reserved, seen_ns);
         }
     }
 }

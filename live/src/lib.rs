@@ -4,6 +4,7 @@
 //! place and take them back, [`home`] keeps what outlives a command, [`kernel`] loads and attaches.
 
 pub mod agent;
+pub mod bpf;
 pub mod check;
 pub mod confirm;
 pub mod deployment;

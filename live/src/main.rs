@@ -570,7 +570,6 @@ impl HostOptions {
 fn main() -> ExitCode {
     mousehole_policy::begin_faults_with("mousehole-live: ");
     let cli = Cli::parse();
-    kernel::quiet();
     if let Verb::Status(StatusOptions { check: true, device, .. }) = &cli.command {
         let (health, lines) = status::health(device.as_deref());
         return print(&lines).unwrap_or(ExitCode::from(health as u8));

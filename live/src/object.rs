@@ -111,9 +111,8 @@ pub(crate) fn object(combination: &Combination, is_shipped: bool) -> Result<Vec<
 /// Returns the bytes of an entry of the table of flows, by the object's own account of its types; `None` of an
 /// object that has none.
 pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
-    let mut open = libbpf_rs::ObjectBuilder::default().open_memory(bytes).ok()?;
-    let map = open.maps_mut().find(|map| map.name() == "ml_flows")?;
-    Some(map.value_size() as usize)
+    let object = aya_obj::Object::parse(bytes).ok()?;
+    Some(object.maps.get("ml_flows")?.value_size() as usize)
 }
 
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {

@@ -12,7 +12,6 @@ use crate::layout::{Action, Control, Plain as _, Settings};
 use crate::record::Record;
 use crate::request::{Mode, Request, Via};
 use crate::{kernel, start, stop, tc};
-use libbpf_rs::{MapCore as _, MapFlags};
 
 /// What is to be changed; `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -212,7 +211,7 @@ pub(crate) fn amend(name: &str, action: Action, paused: Option<String>) -> Resul
     let mut record = place.record()?;
     let map = place.open_map("ml_settings")?;
     let active = control(&place)?.active & 1;
-    let value = map.lookup(&active.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    let value = map.lookup(&active.to_ne_bytes()).ok().flatten();
     let mut bytes = value.ok_or_else(|| Failure::new("the map ml_settings cannot be read"))?;
     let shadow = u32::from(record.request.shadow || paused.is_some());
     let settings = Settings { shadow, action, ..Settings::read(&bytes) };
@@ -259,22 +258,22 @@ fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
     let other = (control(place)?.active & 1) ^ 1;
     let mut whole = settings.to_vec();
-    if whole.len() > map.value_size() as usize || whole.len() < size_of::<Settings>() {
+    if whole.len() > map.value_size() || whole.len() < size_of::<Settings>() {
         return Err(Failure::new(format!(
             "the running program has settings of {} bytes and these have {}; `mousehole-live upgrade` brings them together",
             map.value_size(),
             whole.len()
         )));
     }
-    whole.resize(map.value_size() as usize, 0);
-    map.update(&other.to_ne_bytes(), &whole, MapFlags::ANY)
-        .map_err(|error| Failure::new(format!("the map ml_settings cannot be written; {error}")))?;
+    whole.resize(map.value_size(), 0);
+    map.update(&other.to_ne_bytes(), &whole)
+        .map_err(|error| Failure::system("the map ml_settings cannot be written", &error))?;
     Ok(other)
 }
 
 fn control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
-    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
@@ -283,8 +282,8 @@ fn flip(place: &Place, slot: u32) -> Result<()> {
     let next = Control { active: slot, ..control(place)? };
     place
         .open_map("ml_control")?
-        .update(&0u32.to_ne_bytes(), next.bytes(), MapFlags::ANY)
-        .map_err(|error| Failure::new(format!("the map ml_control cannot be written; {error}")))
+        .update(&0u32.to_ne_bytes(), next.bytes())
+        .map_err(|error| Failure::system("the map ml_control cannot be written", &error))
 }
 
 /// Returns what has changed, for the user.
