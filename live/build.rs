@@ -86,13 +86,20 @@ fn pack(combinations: &[Combination], out: &Path) -> String {
 
 /// Empties the sections that only a debugger reads, which then take no room. The loader needs the types (BTF).
 fn strip(mut object: Vec<u8>) -> Vec<u8> {
+    /// Of an ELF file of 64 bits: bytes of a section's header, and where its size stands there.
+    const HEADER: usize = 64;
+    const SIZE: usize = 32;
     let file = ElfFile64::<Endianness>::parse(&*object).expect("clang writes ELF");
+    let headers = file.elf_header().e_shoff.get(file.endian()) as usize;
     let sections = file.sections().filter(|section| {
         section.name().is_ok_and(|name| name.starts_with(".debug") || name.starts_with(".rel.debug"))
     });
-    let ranges: Vec<(u64, u64)> = sections.filter_map(|section| section.file_range()).collect();
-    for (start, bytes) in ranges {
+    let ranges: Vec<(usize, (u64, u64))> =
+        sections.filter_map(|section| Some((section.index().0, section.file_range()?))).collect();
+    for (index, (start, bytes)) in ranges {
         object[start as usize..(start + bytes) as usize].fill(0);
+        let size = headers + index * HEADER + SIZE;
+        object[size..size + 8].fill(0);
     }
     object
 }
