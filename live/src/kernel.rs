@@ -6,12 +6,13 @@ use crate::home::Place;
 use crate::layout::{BUCKET, Control, Plain};
 use crate::record::Attachment;
 use crate::request::Attach;
+use crate::types::Types;
 use crate::{bpf, netlink};
 use aya::EbpfLoader;
 use aya::programs::{ProgramError, SchedClassifier};
+use mousehole_policy::files;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -122,7 +123,7 @@ fn refused(error: &(dyn Error + 'static), log: &str) -> Failure {
     let is_root = unsafe { libc::geteuid() } == 0;
     if !is_root && system.is_some_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
         return Failure::new(
-            "programs for the kernel need root, or the capabilities CAP_BPF and CAP_NET_ADMIN; run this with sudo",
+            "programs for the kernel need root, or the capabilities CAP_NET_ADMIN, CAP_BPF and CAP_PERFMON; run this with sudo",
         );
     }
     let is_reason = |line: &&str| {
@@ -146,11 +147,11 @@ pub(crate) fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     }
 }
 
-/// Returns which maps fit a program: a hash of the types of its object.
+/// Returns which maps fit a program: a hash of what its object says of those that outlive it, their types' members
+/// among it; of an object that says nothing of types, of all of it.
 pub fn layout_of(bytes: &[u8]) -> String {
-    let mut hasher = DefaultHasher::new();
-    section(bytes, ".BTF").unwrap_or(bytes).hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    let maps = section(bytes, ".BTF").and_then(|types| Types::read(types)?.describe_maps(&PINNED));
+    files::digest(maps.as_ref().map_or(bytes, String::as_bytes))
 }
 
 impl Loaded {
@@ -363,4 +364,28 @@ fn attach_filter(program: BorrowedFd, index: u32, replaces: bool) -> io::Result<
 fn pin(what: BorrowedFd, path: &Path) -> Result<()> {
     bpf::pin(what, path)
         .map_err(|error| Failure::system(format!("{} cannot be pinned", path.display()), &error))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::object::{built_in_object, compile_with};
+
+    #[test]
+    fn layout__is_of_the_maps_and_not_of_the_program() {
+        let built_in = |name: &str| built_in_object(name).expect("it is built in");
+        let (sfd, other_code) =
+            (built_in("sfd-none-red"), compile_with("sfd-none-red", &["-DML_REPLAY"]).unwrap());
+        assert_ne!(section(&sfd, ".BTF"), section(&other_code, ".BTF"), "the programs differ");
+        assert_eq!(layout_of(&sfd), layout_of(&other_code));
+        assert_ne!(layout_of(&sfd), layout_of(&built_in("rio_ps-none-red")), "flows have another state");
+        assert_ne!(
+            layout_of(&sfd),
+            layout_of(&built_in("sfd-none-multi_red")),
+            "the queue has another state"
+        );
+        let described = Types::read(section(&sfd, ".BTF").unwrap()).unwrap().describe_maps(&PINNED).unwrap();
+        assert!(described.contains("ml_flows ") && !described.contains("ml_scratch"), "{described}");
+    }
 }

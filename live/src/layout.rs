@@ -314,39 +314,10 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    /// Returns the size of a struct in C and its members, name and offset, from an object's types
-    /// (Documentation/bpf/btf.rst of Linux).
-    fn in_c(btf: &[u8], name: &str) -> (usize, Vec<(String, usize)>) {
-        let word = |at: usize| u32::from_le_bytes(btf[at..at + 4].try_into().unwrap()) as usize;
-        let (head, types, bytes, strings) = (word(4), word(8), word(12), word(16));
-        let text = |offset: usize| {
-            let from = &btf[head + strings + offset..];
-            String::from_utf8_lossy(&from[..from.iter().position(|byte| *byte == 0).unwrap()]).into_owned()
-        };
-        let (mut at, end) = (head + types, head + types + bytes);
-        while at < end {
-            let (called, info, size) = (text(word(at)), word(at + 4), word(at + 8));
-            let (kind, count) = (info >> 24 & 0x1f, info & 0xffff);
-            at += 12;
-            // Of a struct.
-            if kind == 4 && called == name {
-                let member = |number: usize| (text(word(at + 12 * number)), word(at + 12 * number + 8) / 8);
-                return (size, (0..count).map(member).collect());
-            }
-            at += match kind {
-                1 | 14 | 17 => 4,              // integers, variables, tags
-                3 => 12,                       // arrays
-                4 | 5 | 15 | 19 => 12 * count, // structs, unions, sections, enums of 64 bits
-                6 | 13 => 8 * count,           // enums, parameters
-                _ => 0,
-            };
-        }
-        panic!("no object has {name}");
-    }
-
     macro_rules! same {
         ($btf:expr, $c:literal, $rust:ident, $($member:ident),+) => {
-            let (bytes, members) = in_c($btf, $c);
+            let (bytes, members) = $btf.find_struct($c).expect("the object has the struct");
+            let members: Vec<_> = members.into_iter().map(|(name, bits)| (name, bits / 8)).collect();
             let here = vec![$((stringify!($member).to_string(), offset_of!($rust, $member))),+];
             assert_eq!(members, here, "{}", $c);
             assert_eq!(bytes, size_of::<$rust>(), "{}", $c);
@@ -357,7 +328,8 @@ mod tests {
     fn structs__are_those_of_the_programs() {
         for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
             let object = crate::object::built_in_object(name).expect("it is built in");
-            let btf = crate::kernel::section(&object, ".BTF").expect("programs have type information");
+            let section = crate::kernel::section(&object, ".BTF").expect("programs have type information");
+            let btf = crate::types::Types::read(section).expect("it is whole");
             same!(btf, "ml_key", Key, source, destination, source_port, destination_port, protocol, reserved);
             same!(
                 btf,

@@ -35,4 +35,5 @@ pub mod stop;
 pub mod tc;
 pub mod trial;
 pub mod tune;
+mod types;
 pub mod words;

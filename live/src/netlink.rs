@@ -185,23 +185,23 @@ fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// What the kernel told of since it was last asked.
+/// The devices of which the kernel told that they changed since it was last asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct ChangedDevices {
     /// Numbers of the devices that changed, or their queues did.
     devices: BTreeSet<u32>,
     /// Whether more was told than could be kept.
     is_lossy: bool,
 }
 
-impl Told {
+impl ChangedDevices {
     /// Returns what is to be assumed before anything was told: that everything changed.
-    pub fn everything() -> Told {
-        Told { is_lossy: true, ..Told::default() }
+    pub fn everything() -> ChangedDevices {
+        ChangedDevices { is_lossy: true, ..ChangedDevices::default() }
     }
 
     /// Returns whether a device may have changed.
-    pub fn of(&self, index: u32) -> bool {
+    pub fn contains(&self, index: u32) -> bool {
         self.is_lossy || self.devices.contains(&index)
     }
 
@@ -263,8 +263,8 @@ impl Changes {
     }
 
     /// Waits for changes, at most so long, and takes all that are there.
-    pub fn wait(&self, most: Duration) -> Told {
-        let mut told = Told::default();
+    pub fn wait(&self, most: Duration) -> ChangedDevices {
+        let mut changed = ChangedDevices::default();
         let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let mut polls = [poll(&self.network), poll(&self.files)];
         let mut buffer = [0_u8; 16_384];
@@ -288,12 +288,12 @@ impl Changes {
                 )
             };
             match usize::try_from(got) {
-                Ok(bytes) if bytes <= buffer.len() => told.take(&buffer[..bytes]),
-                Ok(_) => told.is_lossy = true,
+                Ok(bytes) if bytes <= buffer.len() => changed.take(&buffer[..bytes]),
+                Ok(_) => changed.is_lossy = true,
                 Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) => {
-                    told.is_lossy = true;
+                    changed.is_lossy = true;
                 }
-                Err(_) => return told,
+                Err(_) => return changed,
             }
         }
     }
@@ -384,21 +384,21 @@ mod tests {
     }
 
     #[test]
-    fn told__of_the_devices_of_all_messages_in_a_datagram() {
-        let mut told = Told::default();
-        told.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
-        assert_eq!([3, 70_000, 9, 4].map(|index| told.of(index)), [true, true, true, false]);
-        assert!(Told::everything().of(4));
+    fn changed_devices__of_the_devices_of_all_messages_in_a_datagram() {
+        let mut changed = ChangedDevices::default();
+        changed.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
+        assert_eq!([3, 70_000, 9, 4].map(|index| changed.contains(index)), [true, true, true, false]);
+        assert!(ChangedDevices::everything().contains(4));
     }
 
     #[test]
-    fn told__of_what_is_no_message_ends() {
-        let mut told = Told::default();
+    fn changed_devices__of_what_is_no_message_ends() {
+        let mut changed = ChangedDevices::default();
         for length in 0..64 {
-            told.take(&vec![0; length]);
-            told.take(&vec![0xff; length]);
+            changed.take(&vec![0; length]);
+            changed.take(&vec![0xff; length]);
         }
-        assert!(!told.of(3));
+        assert!(!changed.contains(3));
     }
 
     #[test]
