@@ -477,7 +477,7 @@ fn listen(_level: PrintLevel, text: String) {
 }
 
 /// Returns the last that libbpf and the kernel's verifier said, as the end of a sentence.
-fn last_message() -> String {
+pub(crate) fn last_message() -> String {
     let said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).concat();
     let is_reason = |line: &&str| {
         !line.is_empty()

@@ -1,7 +1,7 @@
 //! What the kernel can do, found by trying and not by its version.
 
 use super::finding::Finding;
-use crate::{home, tc};
+use crate::{home, native, tc};
 use libbpf_rs::{PrintLevel, set_print};
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -62,6 +62,7 @@ pub fn findings() -> (Vec<Finding>, Abilities) {
             missing_qdiscs = missing;
         }
     }
+    all.push(native_queues(native::is_known_to_kernel().ok()));
     all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
     all.extend(switches(
         &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
@@ -253,6 +254,19 @@ fn tcx(known: Option<bool>) -> Finding {
             "mousehole-live mark DEV --attach clsact",
         ),
     }
+}
+
+fn native_queues(known: Option<bool>) -> Finding {
+    let text = match known {
+        Some(true) => "the kernel takes queue disciplines by struct_ops, as `up --native` puts there",
+        Some(false) => {
+            "the kernel takes no queue disciplines by struct_ops, which `up --native` needs (6.16 and CONFIG_NET_SCH_BPF)"
+        }
+        None => {
+            "the kernel does not say whether it takes queue disciplines by struct_ops, which `up --native` needs"
+        }
+    };
+    Finding::harmless("native", text)
 }
 
 fn bpf_folder(fault: Option<&str>) -> Finding {
