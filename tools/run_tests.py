@@ -1,6 +1,6 @@
 """Runs the Rust and the Python tests, says what was not run, and ends with "N passed, N failed".
 
-`python -m tools.run_tests live` runs those of `mousehole-live` instead, which need root and clang.
+`python -m tools.run_tests live` runs those of `mousehole-live` instead, which need root, clang and libelf.
 
 A test that was skipped or ignored, or that printed "NOT RUN:", counts neither as passed nor as failed; it is
 listed. Where CI is set, or MOUSEHOLE_REQUIRE_DATA=1, a test that was not run fails the whole.

@@ -318,7 +318,7 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
             one.flows,
             one.user,
             one.attach,
-            one.no_gso,
+            (one.no_gso, one.native),
             one.initial_window,
             one.cake,
             // Other hosts, or others' transfers in the table.

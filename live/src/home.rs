@@ -129,6 +129,11 @@ impl Place {
         self.path.join("link")
     }
 
+    /// Returns where the link is pinned that makes a native queue's kind known.
+    pub fn queue(&self) -> PathBuf {
+        self.path.join("queue")
+    }
+
     /// Returns where the program is pinned.
     pub fn program(&self) -> PathBuf {
         self.path.join("program")
@@ -205,7 +210,7 @@ impl Place {
     /// # Errors
     /// A sentence when a pin cannot be removed.
     pub fn remove_pins(&self) -> Result<()> {
-        let mut pins = vec![self.link(), self.program(), self.next_program()];
+        let mut pins = vec![self.link(), self.program(), self.next_program(), self.queue()];
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
             pins.extend(maps.flatten().map(|entry| entry.path()));
         }

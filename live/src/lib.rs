@@ -21,6 +21,8 @@ pub mod kernel;
 pub mod layout;
 pub mod metrics;
 pub mod namespace;
+pub mod native;
+pub mod native_queue;
 pub mod netlink;
 pub mod object;
 pub mod observe;

@@ -222,6 +222,9 @@ struct UpOptions {
     /// Replace a qdisc of somebody else's; `down` puts it back
     #[arg(long)]
     replace: bool,
+    /// Run the scheme's queue itself as the device's queue discipline, in place of HTB; kernel 6.16 and later
+    #[arg(long)]
+    native: bool,
 }
 
 #[derive(Debug, Args)]
@@ -524,6 +527,7 @@ impl UpOptions {
         request.burst = self.burst.clone().or(request.burst);
         request.overhead = self.overhead.or(request.overhead);
         request.replace |= self.replace;
+        request.native |= self.native;
         Ok(request)
     }
 }

@@ -11,7 +11,7 @@ use crate::home::{Home, Place};
 use crate::layout::{Action, Control, Plain as _, Settings};
 use crate::record::Record;
 use crate::request::{Mode, Request, Via};
-use crate::{kernel, start, stop, tc};
+use crate::{kernel, native, start, stop, tc};
 
 /// What is to be changed; `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -182,7 +182,11 @@ fn change(
         )));
     }
     let slot = write_other_slot(&place, &new.settings(&request, &device))?;
-    if has_queue && new.shaper != former.shaper {
+    if let Shaper::Native { fifo, queue } = &new.shaper {
+        if has_queue && new.shaper != former.shaper {
+            native::change(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
+        }
+    } else if has_queue && new.shaper != former.shaper {
         start::change_qdiscs(name, &new.shaper, &device).inspect_err(|_| {
             // The first classes of several may have changed.
             let _ = start::change_qdiscs(name, &former.shaper, &device);
@@ -238,8 +242,15 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
         Shaper::None | Shaper::Departures | Shaper::Cake(_) => 0,
         Shaper::Fifo(_) => 1,
         Shaper::Classes { colours, .. } => 1 + colours,
+        Shaper::Native { .. } => u32::MAX,
     };
-    let is_same = former.combination == new.combination && colours(&former.shaper) == colours(&new.shaper);
+    let program = |shaper: &Shaper| match shaper {
+        Shaper::Native { queue, .. } => Some(queue.program.clone()),
+        _ => None,
+    };
+    let is_same = former.combination == new.combination
+        && colours(&former.shaper) == colours(&new.shaper)
+        && program(&former.shaper) == program(&new.shaper);
     if is_same {
         return Ok(());
     }

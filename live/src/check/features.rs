@@ -1,7 +1,7 @@
 //! What the kernel can do, found by trying and not by its version.
 
 use super::finding::Finding;
-use crate::{bpf, home, tc};
+use crate::{bpf, home, native, tc};
 use aya::maps::MapType;
 use aya::programs::ProgramType;
 use aya::sys::{BpfHelper, is_helper_supported, is_map_supported};
@@ -62,6 +62,7 @@ pub fn findings() -> (Vec<Finding>, Abilities) {
             missing_qdiscs = missing;
         }
     }
+    all.push(native_queues(native::is_known_to_kernel().ok()));
     all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
     all.extend(switches(
         &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
@@ -226,6 +227,22 @@ fn tcx(known: Option<bool>) -> Finding {
             "mousehole-live mark DEV --attach clsact",
         ),
     }
+}
+
+fn native_queues(known: Option<bool>) -> Finding {
+    let text = match known {
+        _ if !native::IS_BUILT_IN => {
+            "this build of mousehole-live has no native queues, which `up --native` loads"
+        }
+        Some(true) => "the kernel takes queue disciplines by struct_ops, as `up --native` puts there",
+        Some(false) => {
+            "the kernel takes no queue disciplines by struct_ops, which `up --native` needs (6.16 and CONFIG_NET_SCH_BPF)"
+        }
+        None => {
+            "the kernel does not say whether it takes queue disciplines by struct_ops, which `up --native` needs"
+        }
+    };
+    Finding::harmless("native", text)
 }
 
 fn bpf_folder(fault: Option<&str>) -> Finding {
