@@ -230,13 +230,19 @@ def test_guard_at_rest__starts_no_program(lab: Lab, guard: Guard, tmp_path: Path
     trace.touch()
     guard.start("strace", "-D", "-f", "-o", str(trace), "-e", "trace=execve,recvfrom")
     wait_until(lambda: ifb in lab.live(NEAR, "status").stdout, 20)
-    time.sleep(3)
 
     def count(call: str) -> int:
         return sum(
             f"{call}(" in line and "<unfinished" not in line for line in trace.read_text().splitlines()
         )
 
+    def is_at_rest() -> bool:
+        started = count("execve")
+        time.sleep(3)
+        return count("execve") == started
+
+    # On a busy machine its programs, and the kernel's word of what they changed, come later.
+    wait_until(is_at_rest, 60)
     before, asked = count("execve"), count("recvfrom")
     assert before > 5, "it starts tc to put the queues there"
     time.sleep(6)
