@@ -181,9 +181,19 @@ impl Ward {
             return Ok(WAITS.into());
         };
         let now = Some((device.index, digest.clone()));
-        let kept = home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record)));
+        let find = || -> Result<Option<(Place, Record)>> {
+            Ok(home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
+        };
+        let mut kept = find()?;
+        if kept.as_ref().is_some_and(|(_, record)| record.starting) {
+            // Whoever starts it has done so with the lock's end, or was killed.
+            drop(Home::lock()?);
+            kept = find()?;
+        }
         match &kept {
-            Some((place, record)) if stop::is_running(place, record) => self.look(name, record, changed)?,
+            Some((place, record)) if !record.starting && stop::is_running(place, record) => {
+                self.look(name, record, changed)?
+            }
             _ => self.seen = None,
         }
         match kept {

@@ -127,6 +127,7 @@ fn start_plan(
         redirect,
         replaced,
         added_handle: None,
+        starting: true,
         gso_max_segs: None,
         confirm_by: manner.confirm_s.map(|seconds| boot_s() + seconds),
         tuned: None,
@@ -303,7 +304,7 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
 }
 
 fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
-    match stop::is_running(place, record) {
+    match !record.starting && stop::is_running(place, record) {
         false => Ok(()),
         true => Err(Failure::new(format!(
             "{name} is in use since {} s, by `{}`; `mousehole-live down {name}` ends that",
@@ -359,6 +360,8 @@ fn attach_and_record(
         place.write_record(record)?;
         add_qdiscs(place, plan, device)?;
     }
+    record.starting = false;
+    place.write_record(record)?;
     Ok(describe(device, request, plan, bytes, needs_root))
 }
 
