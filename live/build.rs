@@ -44,8 +44,41 @@ fn main() {
     if let Some(first) = failures.first() {
         panic!("{} of {} programs do not compile; the first: {first}", failures.len(), combinations.len());
     }
-    fs::write(out.join("programs.rs"), pack(&combinations, &out))
+    let native = build_native(&headers, &sources, &out);
+    fs::write(out.join("programs.rs"), pack(&combinations, &out) + &native)
         .expect("the folder for outputs is writable");
+}
+
+/// Compiles and compresses the native queues; none where the build leaves them out, or clang is too old for them, and they
+/// are compiled when they are asked for. Returns the table of them, in Rust.
+fn build_native(headers: &Path, sources: &Path, out: &Path) -> String {
+    let mut table = String::new();
+    let is_wanted = std::env::var_os("CARGO_FEATURE_NATIVE_QUEUES").is_some();
+    let clang =
+        is_wanted.then(native_clang).transpose().inspect_err(|reason| println!("cargo:warning={reason}"));
+    let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
+    for policy in queues.filter(|policy| !policy.reads_applications()) {
+        let Ok(Some(clang)) = &clang else { break };
+        let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
+        let object = out.join(format!("native-{}.o", named.name));
+        let definitions = native_definitions(&named);
+        let done =
+            Command::new(clang).args(arguments(headers, sources, "native.c", definitions, &object)).output();
+        let done = done.expect("it ran a moment ago");
+        assert!(done.status.success(), "{}: {}", named.name, String::from_utf8_lossy(&done.stderr));
+        let packed = out.join(format!("native-{}.xz", named.name));
+        let mut writer =
+            XzWriter::new(Vec::new(), XzOptions::with_preset(6)).expect("the options are allowed");
+        writer.write_all(&strip(fs::read(&object).expect("it was just compiled"))).expect("memory takes it");
+        fs::write(&packed, writer.finish().expect("memory takes it"))
+            .expect("the folder for outputs is writable");
+        let path = packed.display().to_string();
+        writeln!(table, "    ({:?}, include_bytes!({path:?})),", named.name).expect("a string takes it");
+    }
+    format!(
+        "/// Every native queue that is built in: name, and its object, compressed by xz.\n\
+         pub(crate) static NATIVE: &[(&str, &[u8])] = &[\n{table}];\n"
+    )
 }
 
 /// How many objects are compressed together: they are much alike, and to read one all before it are read.
@@ -86,13 +119,20 @@ fn pack(combinations: &[Combination], out: &Path) -> String {
 
 /// Empties the sections that only a debugger reads, which then take no room. The loader needs the types (BTF).
 fn strip(mut object: Vec<u8>) -> Vec<u8> {
+    /// Of an ELF file of 64 bits: bytes of a section's header, and where its size stands there.
+    const HEADER: usize = 64;
+    const SIZE: usize = 32;
     let file = ElfFile64::<Endianness>::parse(&*object).expect("clang writes ELF");
+    let headers = file.elf_header().e_shoff.get(file.endian()) as usize;
     let sections = file.sections().filter(|section| {
         section.name().is_ok_and(|name| name.starts_with(".debug") || name.starts_with(".rel.debug"))
     });
-    let ranges: Vec<(u64, u64)> = sections.filter_map(|section| section.file_range()).collect();
-    for (start, bytes) in ranges {
+    let ranges: Vec<(usize, (u64, u64))> =
+        sections.filter_map(|section| Some((section.index().0, section.file_range()?))).collect();
+    for (index, (start, bytes)) in ranges {
         object[start as usize..(start + bytes) as usize].fill(0);
+        let size = headers + index * HEADER + SIZE;
+        object[size..size + 8].fill(0);
     }
     object
 }
@@ -100,7 +140,7 @@ fn strip(mut object: Vec<u8>) -> Vec<u8> {
 fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combination) -> Result<(), String> {
     let object = out.join(format!("{}.o", one.name()));
     let done = Command::new(clang)
-        .args(arguments(headers, sources, one, &object))
+        .args(arguments(headers, sources, "program.c", definitions(one), &object))
         .output()
         .map_err(|error| error.to_string())?;
     if !done.status.success() {

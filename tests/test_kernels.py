@@ -21,6 +21,8 @@ NAMES = [
         "linux-image-6.12.9+deb12-amd64",
         "linux-image-6.12.101+deb12-rt-amd64",
     ),
+    *("linux-binary-7.2.9+deb13-amd64", "linux-binary-7.2.12+deb13-amd64"),
+    *("linux-binary-7.2.12+deb13-cloud-amd64", "linux-binary-7.3.4+deb13-amd64"),
 ]
 
 
@@ -29,6 +31,7 @@ NAMES = [
     [
         ("6.1", "linux-image-6.1.0-50-amd64"),
         ("6.12", "linux-image-6.12.101+deb12-amd64"),
+        ("7.2", "linux-binary-7.2.12+deb13-amd64"),
         ("6.6", None),
     ],
 )
@@ -164,8 +167,20 @@ def test_tasks__have_the_queues_that_are_asked_for() -> None:
     options = kernels.parse(["--queues", "FQ-CoDel", "--seconds", "5"])
     kernel = Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
     first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
-    assert first[1] == {"attachment": "tcx", "checks": True, "runs": []}
+    assert first[1] == {"attachment": "tcx", "native": False, "checks": True, "runs": []}
     assert [one["name"] for one in second[1]["runs"]] == ["FQ-CoDel"]
+
+
+def test_tasks__kernels_with_native_queues_check_and_play_these_only() -> None:
+    options = kernels.parse(["--kernels", "7.2", "--seconds", "5"])
+    kernel = Kernel("7.2", "7.2.12", Path("vmlinuz"), Path("modules"))
+    first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
+    assert first[1]["native"]
+    assert [one["name"] for one in second[1]["runs"]] == ["pias --native", "lfp --native"]
+    assert all("--native" in command for one in second[1]["runs"] for command in one["commands"])
+    names = [name for name, _ in kernels_guest.checks("tcx", is_native=True)]
+    assert names[-1] == "native queues decide as simulated"
+    assert all("native" in name for name in names)
 
 
 @pytest.mark.parametrize("words", [["--queues", "RED"], ["--kernels", "5.4"], ["--seconds", "1"]])

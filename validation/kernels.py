@@ -32,7 +32,10 @@ from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
 
-ATTACHMENT = {"6.1": "clsact", "6.12": "tcx"}
+ATTACHMENT = {"6.1": "clsact", "6.12": "tcx", "7.2": "tcx"}
+# Kernels on which native queues are checked, and nothing else.
+NATIVE = {"7.2"}
+DEFAULT = "6.1,6.12"
 SIZES = ("mean", "p50", "p99")
 LIMIT_S = 6 * 3600.0
 
@@ -48,6 +51,13 @@ class Queue:
     scheme: str
     burst_bytes: int = 0
     plain: str = ""
+    is_native: bool = False
+
+
+def native(scheme: str) -> Queue:
+    """Returns a scheme whose queue is a queue discipline of the kernel; no bucket is allowed for."""
+    words = f"--native --scheme {scheme} --rate {RATE_BPS}bit --buffer {live.BUFFER_PACKETS}p --flows 4096"
+    return Queue((f"mousehole-live up {DEVICE} {words}",), scheme, is_native=True)
 
 
 def cake(tins: str) -> str:
@@ -70,6 +80,8 @@ QUEUES = {
     "CAKE diffserv3": Queue((cake("diffserv3"),), PLAIN),
     "marker and CAKE diffserv3": Queue((cake("diffserv3"), MARK), MARKED, plain="CAKE diffserv3"),
     "FQ-CoDel": Queue(HTB, "fq-codel", live.BURST_BYTES),
+    "pias --native": native("pias"),
+    "lfp --native": native("lfp"),
 }
 
 
@@ -243,7 +255,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kernels", default=",".join(ATTACHMENT), help="series (default 6.1,6.12)")
+    parser.add_argument("--kernels", default=DEFAULT, help=f"series (default {DEFAULT}; 7.2: native queues)")
     parser.add_argument(
         "--lists", type=int, default=5, help="lists of flows on each (default 5; 0: checks only)"
     )
@@ -279,7 +291,7 @@ def tasks(
     """Returns what the guests do: one makes a kernel's checks, one each plays a list through all queues."""
     todo: list[tuple[Kernel, Any]] = []
     for kernel in kernels:
-        common = {"attachment": ATTACHMENT[kernel.series]}
+        common = {"attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE}
         if not options.no_checks:
             todo.append((kernel, common | {"checks": True, "runs": []}))
     for seed, flows in lists.items():
@@ -292,7 +304,7 @@ def tasks(
                     "task": asdict(task_of(flows, options.seconds)),
                 }
                 for name, queue in QUEUES.items()
-                if name in options.queues
+                if name in options.queues and queue.is_native == (kernel.series in NATIVE)
             ]
             todo.append((kernel, {"attachment": ATTACHMENT[kernel.series], "checks": False, "runs": runs}))
     return todo
@@ -320,6 +332,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reason = obstacle()
         if reason or program is None:
             raise ObstacleError(reason or "mousehole-live is not built; 'make live' builds it")
+        parity = program.parent / "examples" / "native_parity"
+        if NATIVE.intersection(options.kernels) and not parity.exists():
+            raise ObstacleError(
+                f"{parity} is not built; `cargo build -p mousehole-live --example native_parity` builds it"
+            )
         kernels = [fetch(series) for series in options.kernels]
     except ObstacleError as error:
         print(f"NOT RUN  live-kernels: {error}")
@@ -330,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
         bases = {kernel: Path(place, kernel.series) for kernel in kernels}
         for kernel, base in bases.items():
-            base.write_bytes(image(kernel, program))
+            base.write_bytes(image(kernel, program, parity if kernel.series in NATIVE else None))
         waiting = [
             (kernel, task, pool.submit(played, kernel, bases[kernel], task))
             for kernel, task in tasks(kernels, options, lists)
@@ -339,7 +356,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             said = result.result()
             if task["checks"]:
                 failed += failed_checks(
-                    kernel.release, said, [name for name, _ in checks(task["attachment"])]
+                    kernel.release, said, [name for name, _ in checks(task["attachment"], task["native"])]
                 )
             new = runs_of(kernel.release, said, lists, options.seconds)
             runs += new

@@ -41,6 +41,8 @@ SHAPED_S = 4.0
 RATE = "10mbit"
 # What is beyond the threshold: headers add to it, and so do packets that are sent again.
 BEYOND = range(SIZE - THRESHOLD - 10_000, SIZE - THRESHOLD + 40_000)
+# How many packets each native queue is compared with.
+PARITY_PACKETS = 250_000
 SCHEMES = [
     *("droptail", "red", "sfd(th=30kB)|red", "p-sfd", "s-sfd", "rio-ps", "shred", "lfp", "pias"),
 ]
@@ -318,6 +320,44 @@ def check_up(lab: GuestLab, scheme: str) -> str:
     return expect(is_right, f"{seen}; {problems}")
 
 
+def check_native(lab: GuestLab, scheme: str) -> str:
+    """Checks that a scheme's queue is the device's queue discipline, that `tune` changes it while it works.
+
+    It also checks that what it counts is what the kernel counts, and that `down` restores a CAKE.
+    """
+    output(lab.router, f"tc qdisc add dev {DEVICE} root handle 5: cake bandwidth 20mbit diffserv3 rtt 50ms")
+    before = state(lab.router, DEVICE)
+    words = f"--native --rate 5mbit --buffer 100p --scheme {scheme} --replace --no-agent --flows 4096"
+    output(lab.router, f"{LIVE} up {DEVICE} {words}")
+    output(lab.router, f"{LIVE} tune {DEVICE} --rate {RATE}")
+    seconds = transfer(lab, 1, 1_000_000)
+    root = json.loads(output(lab.router, f"tc -s -j qdisc show dev {DEVICE} root"))[0]
+    (status,) = json.loads(output(lab.router, f"{LIVE} status --json"))["devices"]
+    native = status["native"]
+    again = call(lab.sender, f"tc qdisc add dev s0 root {root['kind']}")
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    left = settled(lab.router, before, DEVICE)
+    expect(left is None, f"down left {left}")
+    gone = call(lab.sender, f"tc qdisc add dev s0 root {root['kind']}")
+    sent = sum(native["sent"])
+    seen = f"{root['kind']}, {native['sent']} packets sent by colour, {root['packets']} as tc counts, "
+    seen += f"1 MB in {seconds:.2f} s; a second queue of this kind: {again.stderr.strip()}; "
+    seen += f"after down: {gone.stderr.strip()}"
+    problems = [one for one in status["problems"] if not one.startswith("the agent was never at work")]
+    # The last packets may leave between the two readings.
+    is_counted = 0 <= sent - root["packets"] < 5 and sent > 690 and native["faults"] == 0
+    is_right = is_counted and 0.83 <= seconds < 8
+    is_alone = again.returncode != 0 and gone.returncode != 0
+    return expect(is_right and is_alone and not problems, f"{seen}; {problems}")
+
+
+def check_parity(_lab: GuestLab) -> str:
+    """Checks that queue headers decide in the kernel as in the simulator, packet by packet."""
+    words = ["native_parity", "/queues", str(PARITY_PACKETS)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return expect(done.returncode == 0 and "pass" in done.stdout, done.stdout + done.stderr)
+
+
 def check_offload(lab: GuestLab) -> str:
     """Checks that `check` names a flow table of nft, and does not while there is none."""
 
@@ -393,8 +433,13 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     return expect(all(abs(rate / wanted_bps - 1) < 0.05 for rate in shaped) and held > 100, seen)
 
 
-def checks(wanted: str) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
-    """Yields the checks with their names."""
+def checks(wanted: str, is_native: bool = False) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
+    """Yields the checks with their names; those of native queues only where the kernel has them."""
+    if is_native:
+        for scheme in ("pias", "lfp", "rio-ps|priority(shared=false)"):
+            yield f"up {scheme} --native, tune, down", lambda lab, scheme=scheme: check_native(lab, scheme)  # type: ignore[misc]
+        yield "native queues decide as simulated", check_parity
+        return
     yield f"attaches as {wanted}", lambda lab: check_attached(lab, wanted)
     for tins in ("diffserv4", "diffserv3"):
         yield f"CAKE {tins}, Bulk by priority", lambda lab, tins=tins: check_priority(lab, tins)  # type: ignore[misc]
@@ -469,7 +514,7 @@ def main() -> int:
     only = re.compile(task.get("only", ""))
     if task["checks"]:
         lab = GuestLab()
-        for name, check in checks(task["attachment"]):
+        for name, check in checks(task["attachment"], task["native"]):
             if only.search(name):
                 in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
     for one in task["runs"]:

@@ -27,6 +27,11 @@ from typing import Any
 from validation.lab.namespaces import die_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
+# Series that apt is not expected to know, and the suite of Debian that has them.
+SUITES = {"7.2": "trixie-backports"}
+KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# From 7 on a kernel is in three packages.
+PARTS = ("binary", "modules", "base")
 CACHE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "kernels"
 QEMU = "qemu-system-x86_64"
 HOST_TOOLS = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "dpkg-deb": "dpkg", "ethtool": "ethtool"}
@@ -36,7 +41,10 @@ MODULES = [
     *("veth", "tun", "ifb", "sch_ingress", "cls_bpf", "cls_matchall", "cls_u32", "cls_fw", "act_mirred"),
     *("sch_cake", "sch_htb", "sch_tbf", "sch_red", "sch_netem", "sch_fq", "sch_prio", "sch_fq_codel"),
     *("crc32c_generic", "nf_tables", "nft_flow_offload", "nf_flow_table_inet", "af_packet", "tcp_cubic"),
+    "dummy",
 ]
+# These are no modules of newer kernels any more, but parts of them.
+GONE_INTO_THE_KERNEL = {"crc32c_generic"}
 GUEST = "validation.kernels_guest"
 REPORT = "MOUSEHOLE "
 # An instruction lasts 4 ns: the guest is a machine of 250 million instructions a second.
@@ -86,7 +94,7 @@ def obstacle() -> str | None:
 
 def newest(names: Sequence[str], series: str) -> str | None:
     """Returns the newest of Debian's packages with an ordinary kernel of a series."""
-    shape = re.compile(rf"linux-image-({re.escape(series)}\.\d+(?:-\d+)?)(?:\+\w+)?-amd64")
+    shape = re.compile(rf"linux-(?:image|binary)-({re.escape(series)}\.\d+(?:-\d+)?)(?:\+\w+)?-amd64")
     matches = [match for name in names if (match := shape.fullmatch(name))]
     if not matches:
         return None
@@ -96,25 +104,66 @@ def newest(names: Sequence[str], series: str) -> str | None:
 def fetch(series: str) -> Kernel:
     """Returns the newest kernel of a series that apt knows of, downloaded and unpacked once."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    found = run("apt-cache", "search", "--names-only", f"^linux-image-{re.escape(series)}\\..*-amd64$")
+    suite = SUITES.get(series)
+    options = suite_options(suite) if suite else []
+    first = PARTS[0] if suite else "image"
+    found = run(
+        *("apt-cache", *options, "search", "--names-only", f"^linux-{first}-{re.escape(series)}\\..*-amd64$")
+    )
     package = newest([line.split()[0] for line in found.splitlines() if line], series)
     if package is None:
         raise ObstacleError(
-            f"apt knows no linux-image-{series}.*-amd64; Debian 12 has 6.1, and 6.12 in its backports"
+            f"apt knows no linux-{first}-{series}.*-amd64; Debian 12 has 6.1, and 6.12 in its backports"
         )
+    release = package.removeprefix(f"linux-{first}-")
     folder = CACHE / package
     if not folder.exists():
-        files = list(CACHE.glob(f"{package}_*.deb"))
-        if not files:
-            print(f"live-kernels: fetching {package} by apt", file=sys.stderr, flush=True)
-            run("apt-get", "download", package, cwd=CACHE)
-            files = list(CACHE.glob(f"{package}_*.deb"))
         with tempfile.TemporaryDirectory(dir=CACHE) as place:
-            run("dpkg-deb", "-x", str(files[0]), str(Path(place, "whole")))
+            for part in PARTS if suite else [first]:
+                unpack(f"linux-{part}-{release}", options, Path(place, "whole"))
             Path(place, "whole").rename(folder)
-    release = package.removeprefix("linux-image-")
     tops = [path for path in (folder / "lib/modules", folder / "usr/lib/modules") if path.is_dir()]
-    return Kernel(series, release, folder / "boot" / f"vmlinuz-{release}", tops[0] / release)
+    modules = tops[0] / release
+    images = [path for path in (folder / "boot" / f"vmlinuz-{release}", modules / "vmlinuz") if path.exists()]
+    return Kernel(series, release, images[0], modules)
+
+
+def unpack(package: str, options: Sequence[str], folder: Path) -> None:
+    """Downloads a package of Debian's, unless that was done before, and unpacks it into a folder."""
+    files = list(CACHE.glob(f"{package}_*.deb"))
+    if not files:
+        print(f"live-kernels: fetching {package} by apt", file=sys.stderr, flush=True)
+        run("apt-get", *options, "download", package, cwd=CACHE)
+        files = list(CACHE.glob(f"{package}_*.deb"))
+    run("dpkg-deb", "-x", str(files[0]), str(folder))
+
+
+def suite_options(suite: str) -> list[str]:
+    """Returns options with which apt knows one more suite of Debian, from where it has its packages.
+
+    Its lists lie in the cache, and the system's stay as they are.
+    """
+    folder = CACHE / suite
+    for part in ("lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    words = ("indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Created-By: Packages")
+    sites = run("apt-get", *words).split()
+    if not sites:
+        raise ObstacleError(f"apt has no packages of Debian here, and so none of {suite}")
+    source = f"deb [signed-by={KEYS}] {sites[0]} {suite} main\n"
+    (folder / "sources.list").write_text(source, encoding="utf-8")
+    (folder / "status").touch()
+    places = {
+        "Etc::sourcelist": folder / "sources.list",
+        "Etc::sourceparts": "/dev/null",
+        "State": folder,
+        "State::lists": folder / "lists",
+        "State::status": folder / "status",
+        "Cache": folder / "cache",
+    }
+    options = [word for name, place in places.items() for word in ("-o", f"Dir::{name}={place}")]
+    run("apt-get", *options, "update")
+    return options
 
 
 def run(*words: str, cwd: Path | None = None) -> str:
@@ -220,6 +269,8 @@ def add_modules(archive: Archive, kernel: Kernel) -> None:
     def add(name: str) -> None:
         if name in order or name in built_in:
             return
+        if name not in files and name in GONE_INTO_THE_KERNEL:
+            return
         if name not in files:
             raise ObstacleError(f"the kernel {kernel.release} has no module {name}")
         data = files[name].read_bytes()
@@ -240,8 +291,8 @@ def file_name(path: Path) -> str:
     return path.name.partition(".ko")[0].replace("-", "_")
 
 
-def image(kernel: Kernel, program: Path) -> bytes:
-    """Returns the archive of a kernel's guests, all but their task."""
+def image(kernel: Kernel, program: Path, parity: Path | None = None) -> bytes:
+    """Returns the archive of a kernel's guests, all but their task; `parity` compares native queues."""
     archive = Archive()
     busybox = Path(str(shutil.which("busybox")))
     add_program(archive, busybox, "bin/busybox")
@@ -249,6 +300,12 @@ def image(kernel: Kernel, program: Path) -> bytes:
     for tool in GUEST_TOOLS:
         add_program(archive, Path(str(shutil.which(tool))), f"bin/{tool}")
     add_program(archive, program, "bin/mousehole-live")
+    if parity:
+        add_program(archive, parity, "bin/native_parity")
+        with tempfile.TemporaryDirectory() as folder:
+            run(str(parity), "compile", folder)
+            for path in sorted(Path(folder).iterdir()):
+                archive.copy(path, f"queues/{path.name}")
     python, home = add_python(archive)
     for path in sorted((ROOT / "validation").rglob("*.py")):
         archive.copy(path, f"repository/{path.relative_to(ROOT)}")

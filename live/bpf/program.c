@@ -190,7 +190,7 @@ ML_INLINE int ml_write(const struct ml_work *work)
 	return ML_NEXT;
 }
 
-ML_SECTION("tc") int mousehole(struct __sk_buff *skb)
+ML_SECTION("classifier") int mousehole(struct __sk_buff *skb)
 {
 	struct ml_work work = { .skb = skb };
 

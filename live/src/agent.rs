@@ -4,6 +4,7 @@
 //! they publish (policy.h, "Packets and slow steps"): the agent writes it to the part that is not in force and then
 //! makes it the one that is. Without the agent, packets keep the last published values; `status` says since when.
 
+use crate::bpf::Map;
 use crate::deployment::is_slow;
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -14,9 +15,9 @@ use crate::observe::{account, visit_all};
 use crate::record::{Attachment, Record};
 use crate::request::{Request, Via};
 use crate::{namespace, stop};
-use libbpf_rs::{MapCore as _, MapFlags, MapHandle, RingBufferBuilder};
+use aya::maps::{MapData, RingBuf};
 use mousehole_policy::{Counts, Params, Policy, State};
-use std::cell::RefCell;
+use std::io;
 use std::thread;
 use std::time::Duration;
 
@@ -62,16 +63,15 @@ pub fn run(name: &str) -> Result<()> {
 }
 
 /// Sweeps one table.
-#[derive(Debug)]
 pub struct Sweeper {
     request: Request,
     params: Params,
     policy: &'static Policy,
     state: State,
-    flows: MapHandle,
-    published: MapHandle,
-    agent: MapHandle,
-    ended: Option<MapHandle>,
+    flows: Map,
+    published: Map,
+    agent: Map,
+    ended: Option<RingBuf<MapData>>,
     next_ns: u64,
 }
 
@@ -97,7 +97,15 @@ impl Sweeper {
             flows: place.open_map("ml_flows")?,
             published: place.open_map("ml_published")?,
             agent: place.open_map("ml_agent")?,
-            ended: if ended.exists() { Some(place.open_map("ml_ended")?) } else { None },
+            ended: match ended.exists() {
+                true => Some(
+                    place
+                        .open_map("ml_ended")?
+                        .into_ring()
+                        .map_err(|error| map_failure("ml_ended", &error))?,
+                ),
+                false => None,
+            },
             next_ns: 0,
         };
         sweeper.adopt()?;
@@ -115,7 +123,7 @@ impl Sweeper {
         if agent.seen_ns == 0 {
             return Ok(());
         }
-        let value = self.published.lookup(&(agent.active & 1).to_ne_bytes(), MapFlags::ANY);
+        let value = self.published.lookup(&(agent.active & 1).to_ne_bytes());
         let value = value.map_err(|error| map_failure("ml_published", &error))?.unwrap_or_default();
         let mut bytes = self.state.bytes();
         let range = self.policy.published();
@@ -129,7 +137,7 @@ impl Sweeper {
     /// # Errors
     /// A sentence when a map cannot be read or written.
     pub fn step(&mut self, now_ns: u64) -> Result<Duration> {
-        self.take_ended()?;
+        self.take_ended();
         if now_ns < self.next_ns {
             return Ok(Duration::from_nanos(self.next_ns - now_ns));
         }
@@ -142,22 +150,11 @@ impl Sweeper {
     }
 
     /// Notes the flows that ended by starting anew.
-    fn take_ended(&mut self) -> Result<()> {
-        let Some(ring) = &self.ended else { return Ok(()) };
-        let ended: RefCell<Vec<State>> = RefCell::default();
-        let mut builder = RingBufferBuilder::new();
-        let failure = |error: libbpf_rs::Error| map_failure("ml_ended", &error);
-        builder
-            .add(ring, |bytes| {
-                ended.borrow_mut().push(State::from_bytes(bytes));
-                0
-            })
-            .map_err(failure)?;
-        builder.build().map_err(failure)?.consume().map_err(failure)?;
-        for flow in ended.into_inner() {
-            self.policy.flow_end(&self.params, &flow, &mut self.state);
+    fn take_ended(&mut self) {
+        let Some(ring) = &mut self.ended else { return };
+        while let Some(item) = ring.next() {
+            self.policy.flow_end(&self.params, &State::from_bytes(&item), &mut self.state);
         }
-        Ok(())
     }
 
     /// Forgets expired flows and counts the others by class.
@@ -171,17 +168,15 @@ impl Sweeper {
             }
         })
         .map_err(|error| Failure::system("the table of flows cannot be read", &error))?;
-        let free = vec![0; self.flows.value_size() as usize];
+        let free = vec![0; self.flows.value_size()];
         for index in expired {
             let index = index.to_ne_bytes();
-            let Ok(Some(entry)) = self.flows.lookup(&index, MapFlags::ANY) else { continue };
+            let Ok(Some(entry)) = self.flows.lookup(&index) else { continue };
             let flow = self.flow_of(&entry);
             // It may have sent something since, or be another one now.
             if account(&entry).packets() > 0 && self.policy.expired(&self.params, &flow, now_ns) {
                 // A packet in this very moment would lose what it counted; its flow is new by it anyway.
-                self.flows
-                    .update(&index, &free, MapFlags::ANY)
-                    .map_err(|error| map_failure("ml_flows", &error))?;
+                self.flows.update(&index, &free).map_err(|error| map_failure("ml_flows", &error))?;
                 self.policy.flow_end(&self.params, &flow, &mut self.state);
             }
         }
@@ -199,20 +194,18 @@ impl Sweeper {
         let other = agent.active & 1 ^ 1;
         let value = &self.state.bytes()[self.policy.published()];
         self.published
-            .update(&other.to_ne_bytes(), value, MapFlags::ANY)
+            .update(&other.to_ne_bytes(), value)
             .map_err(|error| map_failure("ml_published", &error))?;
         (agent.active, agent.seen_ns) = (other, now_ns);
-        self.agent
-            .update(&0u32.to_ne_bytes(), agent.bytes(), MapFlags::ANY)
-            .map_err(|error| map_failure("ml_agent", &error))
+        self.agent.update(&0u32.to_ne_bytes(), agent.bytes()).map_err(|error| map_failure("ml_agent", &error))
     }
 
     fn read_agent(&self) -> Result<Agent> {
-        let value = self.agent.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+        let value = self.agent.lookup(&0u32.to_ne_bytes());
         Ok(Agent::read(&value.map_err(|error| map_failure("ml_agent", &error))?.unwrap_or_default()))
     }
 }
 
-fn map_failure(name: &str, error: &libbpf_rs::Error) -> Failure {
-    Failure::new(format!("the map {name} cannot be used; {error}"))
+fn map_failure(name: &str, error: &io::Error) -> Failure {
+    Failure::system(format!("the map {name} cannot be used"), error)
 }

@@ -28,6 +28,8 @@ impl Named {
             ("TRACKS", policy.tracks_departures()),
             ("READS_HINTS", policy.reads_hints()),
             ("SEES_FULL", policy.sees_full_buffers()),
+            ("OVERFLOWS", policy.offers(Function::Overflow)),
+            ("READS_FLOWS", policy.reads_flows()),
         ];
         let traits = all.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
         Named { name: policy.c_name().to_string(), header, traits }
@@ -71,6 +73,45 @@ pub(crate) fn clang() -> String {
     std::env::var("CLANG").ok().filter(|command| !command.is_empty()).unwrap_or_else(|| "clang".into())
 }
 
+/// The oldest clang that keeps the tags by which the kernel knows pointers to packets.
+pub(crate) const NATIVE_CLANG: u32 = 16;
+
+/// Returns a command of clang that compiles native queues: the one above where it is new enough, else one by its number.
+///
+/// # Errors
+/// A sentence when there is none.
+pub(crate) fn native_clang() -> std::result::Result<String, String> {
+    let first = clang();
+    let number = |command: &str| {
+        let said = std::process::Command::new(command).arg("--version").output().ok()?.stdout;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        said.split("version ").nth(1)?.split('.').next()?.parse::<u32>().ok()
+    };
+    let there = number(&first);
+    if there.is_some_and(|number| number >= NATIVE_CLANG) {
+        return Ok(first);
+    }
+    let others = (NATIVE_CLANG..=NATIVE_CLANG + 8).rev().map(|number| format!("clang-{number}"));
+    others.into_iter().find(|command| number(command).is_some()).ok_or_else(|| {
+        let found = there.map_or("does not run".to_string(), |number| format!("is version {number}"));
+        format!(
+            "{first} {found}, and a native queue needs clang {NATIVE_CLANG} or later, as of the package clang-{NATIVE_CLANG}; CLANG names \
+             another"
+        )
+    })
+}
+
+/// Returns what the compiler is to define for a native queue.
+pub(crate) fn native_definitions(queue: &Named) -> Vec<String> {
+    let mut all = vec![
+        format!("-DML_NATIVE={}", queue.name),
+        format!("-DML_NATIVE_HEADER=\"{}\"", queue.header),
+    ];
+    let traits = ["DRAWS", "OVERFLOWS", "READS_FLOWS"];
+    all.extend(traits.iter().filter(|one| queue.traits.contains(one)).map(|one| format!("-DML_NATIVE_{one}=1")));
+    all
+}
+
 /// Returns what the compiler is to define for a program.
 pub(crate) fn definitions(one: &Combination) -> Vec<String> {
     let mut all = Vec::new();
@@ -94,11 +135,12 @@ pub(crate) fn definitions(one: &Combination) -> Vec<String> {
     all
 }
 
-/// Returns clang's arguments for a program; `sources` holds program.c.
+/// Returns clang's arguments for a program; `sources` holds it, as `source`.
 pub(crate) fn arguments(
     headers: &std::path::Path,
     sources: &std::path::Path,
-    one: &Combination,
+    source: &str,
+    definitions: Vec<String>,
     object: &std::path::Path,
 ) -> Vec<String> {
     let mut all: Vec<String> =
@@ -107,7 +149,7 @@ pub(crate) fn arguments(
             .to_vec();
     all.push(format!("-I{}", headers.display()));
     all.push(format!("-I{}", sources.display()));
-    all.extend(definitions(one));
-    all.extend(["-c".into(), "-o".into(), object.display().to_string(), sources.join("program.c").display().to_string()]);
+    all.extend(definitions);
+    all.extend(["-c".into(), "-o".into(), object.display().to_string(), sources.join(source).display().to_string()]);
     all
 }

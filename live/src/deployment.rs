@@ -2,7 +2,8 @@
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::layout::{self, Action, KEEP_DSCP, Plain as _, Trial};
+use crate::layout::{self, Action, COLOURS, KEEP_DSCP, Plain as _, Trial};
+use crate::native_queue::Native;
 use crate::object::{Combination, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::spared;
@@ -70,6 +71,13 @@ pub enum Shaper {
         /// How many colours have a class.
         colours: u32,
     },
+    /// A queue header as a queue discipline of its own.
+    Native {
+        /// Rate, buffer, bytes on the wire beyond the IP length. It has no bucket.
+        fifo: Fifo,
+        /// The queue.
+        queue: Native,
+    },
 }
 
 impl Shaper {
@@ -77,7 +85,7 @@ impl Shaper {
     pub fn fifo(&self) -> Option<&Fifo> {
         match self {
             Shaper::None | Shaper::Departures | Shaper::Cake(_) => None,
-            Shaper::Fifo(fifo) | Shaper::Classes { fifo, .. } => Some(fifo),
+            Shaper::Fifo(fifo) | Shaper::Classes { fifo, .. } | Shaper::Native { fifo, .. } => Some(fifo),
         }
     }
 
@@ -246,6 +254,21 @@ impl Deployment {
                 deployment.action = action(request, root, &device.name)?;
                 deployment.shaper = cake(request)?;
             }
+            Mode::Up if request.native => {
+                let params = dropper.filter(|params| params.policy().kind() == PolicyKind::Queue);
+                let Some(params) = params else {
+                    return Err(Failure::new(format!(
+                        "--native runs queues that are headers, such as lfp, pias and those of your own, and {} decides what a FIFO \
+                         takes; leave --native out",
+                        queue.name()
+                    )));
+                };
+                let queue = Native::new(&params, &values)?;
+                deployment.is_shipped = queue.is_shipped;
+                deployment.shaper = Shaper::Native { fifo, queue };
+                deployment.dropper = Some(params);
+                set_classes(&mut deployment.action, COLOURS as u32);
+            }
             Mode::Up => {
                 let queue = install::place_queue(queue, &values, !parts.is_empty(), &fifo.line());
                 deployment.set_queue(queue.map_err(Failure::new)?, dropper, fifo)?;
@@ -294,11 +317,15 @@ impl Deployment {
     pub fn decided(&self) -> Decided {
         Decided {
             scheme: self.scheme.clone(),
-            params: self.params().map(Params::bytes).collect(),
+            params: self.program_params().map(Params::bytes).collect(),
             has_queue: self.combination.queue != Queue::None,
             colours: match self.shaper {
                 Shaper::Classes { colours, .. } => Some(colours),
-                Shaper::None | Shaper::Departures | Shaper::Cake(_) | Shaper::Fifo(_) => None,
+                Shaper::None
+                | Shaper::Departures
+                | Shaper::Cake(_)
+                | Shaper::Fifo(_)
+                | Shaper::Native { .. } => None,
             },
         }
     }
@@ -332,11 +359,13 @@ impl Deployment {
     pub fn parameters(&self) -> Result<Vec<String>> {
         let text = match &self.shaper {
             Shaper::None | Shaper::Departures | Shaper::Cake(_) => format!("{}|droptail", self.scheme),
-            Shaper::Fifo(_) | Shaper::Classes { .. } => self.scheme.clone(),
+            Shaper::Fifo(_) | Shaper::Classes { .. } | Shaper::Native { .. } => self.scheme.clone(),
         };
         let (parts, mut running) = (Scheme::parse(&text)?.parts(), self.params());
-        let policies =
-            parts.into_iter().filter(|(part, _)| matches!(part, Part::Policy(_)) && !part.is_scheduler());
+        let is_native = matches!(self.shaper, Shaper::Native { .. });
+        let policies = parts
+            .into_iter()
+            .filter(|(part, _)| matches!(part, Part::Policy(_)) && (is_native || !part.is_scheduler()));
         let line = |(part, values): (Part, std::collections::BTreeMap<&str, String>)| {
             let params = running.next();
             let is_count = |name: &str| {
@@ -357,6 +386,12 @@ impl Deployment {
     /// Returns the policies in it.
     pub fn policies(&self) -> Vec<&'static Policy> {
         self.params().map(Params::policy).collect()
+    }
+
+    /// Returns the parameters of the policies that the program at the egress runs.
+    fn program_params(&self) -> impl Iterator<Item = &Params> {
+        let dropper = self.dropper.as_ref().filter(|_| !matches!(self.shaper, Shaper::Native { .. }));
+        [self.marker.as_ref(), self.user.as_ref(), dropper].into_iter().flatten()
     }
 
     /// Returns the parameters of its policies.
@@ -421,9 +456,11 @@ impl Plan {
                 (layout::PACKETS, u64::from(packets))
             }
             Shaper::Fifo(Fifo { buffer: Buffer::Bytes(bytes), .. }) => (layout::BYTES, bytes),
-            Shaper::None | Shaper::Departures | Shaper::Cake(_) | Shaper::Classes { .. } => {
-                (layout::PACKETS, 0)
-            }
+            Shaper::None
+            | Shaper::Departures
+            | Shaper::Cake(_)
+            | Shaper::Classes { .. }
+            | Shaper::Native { .. } => (layout::PACKETS, 0),
         };
         let first = layout::Settings {
             shadow: u32::from(request.shadow),

@@ -357,7 +357,16 @@ fn queue(deployment: Option<&Deployment>, one: &Observed, settings: &Settings, f
     };
     let verb = if settings.shadow != 0 { "would have dropped" } else { "dropped" };
     let drops = match (flow.drops(), ours) {
-        (0, Some(Shaper::None | Shaper::Departures | Shaper::Cake(_) | Shaper::Classes { .. })) => {
+        (
+            0,
+            Some(
+                Shaper::None
+                | Shaper::Departures
+                | Shaper::Cake(_)
+                | Shaper::Classes { .. }
+                | Shaper::Native { .. },
+            ),
+        ) => {
             let title = one.title();
             return format!(
                 "it decides by itself behind the mark; `tc -s qdisc show dev {title}` has its counters"

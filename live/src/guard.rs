@@ -19,7 +19,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
 use crate::kernel::{boot_s, monotonic_ns};
-use crate::netlink::{self, Changes, Told};
+use crate::netlink::{self, ChangedDevices, Changes};
 use crate::observe::Observed;
 use crate::record::{Record, Redirect};
 use crate::request::{Mode, Request};
@@ -43,7 +43,7 @@ const MOST_WAIT_NS: u64 = 60_000_000_000;
 const METRICS_EVERY_NS: u64 = 10_000_000_000;
 
 /// One device in the guard's care.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Ward {
     /// Digest of its file, and what that asks for.
     wanted: Option<(String, Request)>,
@@ -90,7 +90,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
     })?;
     let mut wards: BTreeMap<String, Ward> = BTreeMap::new();
     let mut written_ns = 0;
-    let mut told = Told::everything();
+    let mut changed = ChangedDevices::everything();
     loop {
         match names(folder) {
             Ok(names) => {
@@ -103,7 +103,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
         }
         let mut wait = LOOK_EVERY;
         for (name, ward) in &mut wards {
-            let what = ward.tend(name, folder, &told).unwrap_or_else(|failure| failure.to_string());
+            let what = ward.tend(name, folder, &changed).unwrap_or_else(|failure| failure.to_string());
             if ward.said != what {
                 say(&format!("{name}: {what}"));
                 ward.said = what;
@@ -119,7 +119,7 @@ pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> 
             let done = status::status(None).and_then(|all| metrics::write(path, &all));
             done.unwrap_or_else(|failure| say(&failure.to_string()));
         }
-        told = changes.wait(wait);
+        changed = changes.wait(wait);
     }
 }
 
@@ -168,7 +168,7 @@ fn end_unconfirmed() -> Result<Vec<String>> {
 
 impl Ward {
     /// Looks at the device and does what is missing. Returns how it stands.
-    fn tend(&mut self, name: &str, folder: &Path, told: &Told) -> Result<String> {
+    fn tend(&mut self, name: &str, folder: &Path, changed: &ChangedDevices) -> Result<String> {
         self.read(name, folder)?;
         let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
         // Of downloads, the device that they come in at; the IFB is ours to make.
@@ -181,9 +181,19 @@ impl Ward {
             return Ok(WAITS.into());
         };
         let now = Some((device.index, digest.clone()));
-        let kept = home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record)));
+        let find = || -> Result<Option<(Place, Record)>> {
+            Ok(home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
+        };
+        let mut kept = find()?;
+        if kept.as_ref().is_some_and(|(_, record)| record.starting) {
+            // Whoever starts it has done so with the lock's end, or was killed.
+            drop(Home::lock()?);
+            kept = find()?;
+        }
         match &kept {
-            Some((place, record)) if stop::is_running(place, record) => self.look(name, record, told)?,
+            Some((place, record)) if !record.starting && stop::is_running(place, record) => {
+                self.look(name, record, changed)?
+            }
             _ => self.seen = None,
         }
         match kept {
@@ -225,12 +235,12 @@ impl Ward {
     }
 
     /// Keeps what is to be known of the device's queue.
-    fn look(&mut self, name: &str, record: &Record, told: &Told) -> Result<()> {
+    fn look(&mut self, name: &str, record: &Record, changed: &ChangedDevices) -> Result<()> {
         let line = record.redirect.as_ref().map(|redirect| redirect.index);
         let devices = [Some(record.index), line].into_iter().flatten();
-        let is_told = devices.clone().any(|index| told.of(index));
+        let has_changed = devices.clone().any(|index| changed.contains(index));
         let print: Vec<u8> = devices.flat_map(netlink::print_of).collect();
-        if is_told || self.seen.as_ref().is_none_or(|seen| seen.print != print) {
+        if has_changed || self.seen.as_ref().is_none_or(|seen| seen.print != print) {
             let is_redirected = record.redirect.as_ref().is_none_or(Redirect::stands);
             self.seen = Some(Seen { print, qdiscs: tc::qdiscs(name)?, is_redirected });
         }
@@ -318,7 +328,7 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
             one.flows,
             one.user,
             one.attach,
-            one.no_gso,
+            (one.no_gso, one.native),
             one.initial_window,
             one.cake,
             // Other hosts, or others' transfers in the table.

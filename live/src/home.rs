@@ -5,11 +5,11 @@
 //! before and what was added; it is pinned before anything is attached and unpinned last. It is a map of the kernel
 //! with one value, since a BPF file system holds no files.
 
+use crate::bpf::Map;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::namespace;
 use crate::record::Record;
-use libbpf_rs::{MapCore as _, MapFlags, MapHandle, MapType};
 use mousehole_policy::files;
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
@@ -129,6 +129,11 @@ impl Place {
         self.path.join("link")
     }
 
+    /// Returns where the link is pinned that makes a native queue's kind known.
+    pub fn queue(&self) -> PathBuf {
+        self.path.join("queue")
+    }
+
     /// Returns where the program is pinned.
     pub fn program(&self) -> PathBuf {
         self.path.join("program")
@@ -153,9 +158,10 @@ impl Place {
     ///
     /// # Errors
     /// A sentence when it is not there or cannot be opened.
-    pub fn open_map(&self, name: &str) -> Result<MapHandle> {
-        MapHandle::from_pinned_path(self.map(name))
-            .map_err(|error| Failure::new(format!("{}: cannot be opened; {error}", self.map(name).display())))
+    pub fn open_map(&self, name: &str) -> Result<Map> {
+        Map::open(&self.map(name)).map_err(|error| {
+            Failure::system(format!("{}: cannot be opened", self.map(name).display()), &error)
+        })
     }
 
     /// Reads the record.
@@ -165,10 +171,9 @@ impl Place {
     pub fn record(&self) -> Result<Record> {
         let path = self.path.join("record");
         let fault = |why: String| Failure::new(format!("{}: {why}", path.display()));
-        let map = MapHandle::from_pinned_path(&path)
-            .map_err(|error| fault(format!("cannot be opened; {error}")))?;
+        let map = Map::open(&path).map_err(|error| fault(format!("cannot be opened; {error}")))?;
         let value = map
-            .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+            .lookup(&0u32.to_ne_bytes())
             .map_err(|error| fault(format!("cannot be read; {error}")))?
             .unwrap_or_default();
         let end = value.iter().position(|byte| *byte == 0).unwrap_or(value.len());
@@ -188,17 +193,12 @@ impl Place {
         }
         value.resize(RECORD_BYTES, 0);
         let is_new = !path.exists();
-        let mut map = if is_new {
-            let options = libbpf_sys::bpf_map_create_opts {
-                sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
-                ..Default::default()
-            };
-            MapHandle::create(MapType::Array, Some("ml_record"), 4, RECORD_BYTES as u32, 1, &options)
-        } else {
-            MapHandle::from_pinned_path(&path)
+        let map = match is_new {
+            true => Map::create(c"ml_record", RECORD_BYTES as u32),
+            false => Map::open(&path),
         }
         .map_err(|error| fault(error.to_string()))?;
-        map.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| fault(error.to_string()))?;
+        map.update(&0u32.to_ne_bytes(), &value).map_err(|error| fault(error.to_string()))?;
         if is_new {
             map.pin(&path).map_err(|error| fault(error.to_string()))?;
         }
@@ -210,7 +210,7 @@ impl Place {
     /// # Errors
     /// A sentence when a pin cannot be removed.
     pub fn remove_pins(&self) -> Result<()> {
-        let mut pins = vec![self.link(), self.program(), self.next_program()];
+        let mut pins = vec![self.link(), self.program(), self.next_program(), self.queue()];
         if let Ok(maps) = fs::read_dir(self.path.join("maps")) {
             pins.extend(maps.flatten().map(|entry| entry.path()));
         }

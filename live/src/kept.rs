@@ -82,6 +82,13 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
         names.push(name);
     }
     let deployment = Deployment::new(&copied, device, root)?;
+    if request.native {
+        return Err(Failure::new(format!(
+            "{} runs as a queue discipline of its own, whose program is compiled when it starts, and nothing is compiled as root \
+             at boot. Give the command by hand, or leave --native out",
+            deployment.scheme
+        )));
+    }
     if deployment.needs_agent() {
         return Err(Failure::new(format!(
             "{} has slow steps, which an agent runs; of an own policy that is native code, and none is run as root at boot. \

@@ -6,14 +6,16 @@ use crate::home::Place;
 use crate::layout::{BUCKET, Control, Plain};
 use crate::record::Attachment;
 use crate::request::Attach;
-use libbpf_rs::{MapCore as _, MapFlags, Object, ObjectBuilder, PrintLevel, ProgramMut, set_print};
-use std::ffi::CString;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use crate::types::Types;
+use crate::{bpf, netlink};
+use aya::EbpfLoader;
+use aya::programs::{ProgramError, SchedClassifier};
+use mousehole_policy::files;
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::Mutex;
 
 /// Handle of our filter under clsact.
 const FILTER_HANDLE: u32 = 0x6d48;
@@ -35,13 +37,11 @@ pub const PINNED: [&str; 11] = [
     "ml_ended",
 ];
 
-/// What libbpf said last, for messages.
-static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
 /// A program that is loaded.
 #[derive(Debug)]
 pub struct Loaded {
-    object: Object,
+    program: OwnedFd,
+    maps: BTreeMap<String, bpf::Map>,
     /// Which maps fit it: a hash of their types.
     pub layout: String,
 }
@@ -64,53 +64,76 @@ pub struct Maps<'a> {
 /// # Errors
 /// A sentence when the kernel refuses it, with the last that its verifier said.
 pub fn load(bytes: &[u8], maps: Maps) -> Result<Loaded> {
-    quiet();
-    SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
-    let refused = |error: &dyn std::fmt::Display| {
-        Failure::new(format!("the program cannot be loaded; {error}{}", last_message()))
-    };
-    let mut open = ObjectBuilder::default()
-        .name("mousehole")
-        .and_then(|builder| builder.open_memory(bytes))
-        .map_err(|error| refused(&error))?;
     let layout = layout_of(bytes);
-    for mut map in open.maps_mut() {
-        let name = map.name().to_string_lossy().into_owned();
-        let entries = match name.as_str() {
-            "ml_flows" | "ml_users" => maps.flows,
-            "ml_tags" => maps.flows / BUCKET,
-            "ml_transfers" if maps.notes_transfers => maps.flows,
-            _ => map.max_entries(),
-        };
-        map.set_max_entries(entries).map_err(|error| refused(&error))?;
-        if let Some(place) = maps.place
-            && maps.reuse
-            && PINNED.contains(&name.as_str())
-        {
-            let path = place.map(&name);
-            map.reuse_pinned_map(&path)
-                .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    let pinned = |name: &str, place: &Place| PINNED.contains(&name).then(|| place.map(name));
+    let mut loader = EbpfLoader::new();
+    // The programs name no type of the kernel's, so that its types need not be read.
+    loader.btf(None);
+    for (name, entries) in
+        [("ml_flows", maps.flows), ("ml_users", maps.flows), ("ml_tags", maps.flows / BUCKET)]
+    {
+        loader.map_max_entries(name, entries);
+    }
+    if maps.notes_transfers {
+        loader.map_max_entries("ml_transfers", maps.flows);
+    }
+    if let Some(place) = maps.place.filter(|_| maps.reuse) {
+        for name in PINNED.iter().filter(|name| place.map(name).exists()) {
+            loader.map_pin_path(name, place.map(name));
         }
     }
-    let object = open.load().map_err(|error| explain(&error, &refused))?;
-    let mut loaded = Loaded { object, layout };
+    let mut object = loader.load(bytes).map_err(|error| refused(&error, ""))?;
+    let program: &mut SchedClassifier =
+        object.program_mut("mousehole").expect("an object has a program").try_into().expect("it is a filter");
+    program.load().map_err(|error| match &error {
+        ProgramError::LoadError { verifier_log, .. } => refused(&error, &verifier_log.to_string()),
+        _ => refused(&error, ""),
+    })?;
+    let unreadable = |error: &io::Error| Failure::system("the program cannot be loaded", error);
+    let program = program.fd().map_err(|error| refused(&error, ""))?;
+    let program = program.as_fd().try_clone_to_owned().map_err(|error| unreadable(&error))?;
+    let opened = |(name, map): (&str, &aya::maps::Map)| Ok((name.to_string(), bpf::Map::of(map)?));
+    let all: io::Result<BTreeMap<_, _>> = object.maps().map(opened).collect();
+    let loaded = Loaded { program, maps: all.map_err(|error| unreadable(&error))?, layout };
     if !maps.reuse {
         let control = Control { buckets: maps.flows / BUCKET, hash: random_words()?, active: 0 };
         loaded.write("ml_control", 0, control.bytes())?;
     }
-    if let Some(place) = maps.place
-        && !maps.reuse
-    {
-        for mut map in loaded.object.maps_mut() {
-            let name = map.name().to_string_lossy().into_owned();
-            if PINNED.contains(&name.as_str()) {
-                let path = place.map(&name);
-                map.pin(&path)
-                    .map_err(|error| Failure::new(format!("{} cannot be pinned; {error}", path.display())))?;
+    if let Some(place) = maps.place.filter(|_| !maps.reuse) {
+        for (name, map) in &loaded.maps {
+            if let Some(path) = pinned(name, place) {
+                map.pin(&path).map_err(|error| {
+                    Failure::system(format!("{} cannot be pinned", path.display()), &error)
+                })?;
             }
         }
     }
     Ok(loaded)
+}
+
+/// Returns the failure of a load: of permissions in plain words, else with the last that the kernel's verifier said.
+fn refused(error: &(dyn Error + 'static), log: &str) -> Failure {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    let mut system = None;
+    while let Some(one) = cause {
+        system = system.or(one.downcast_ref::<io::Error>());
+        cause = one.source();
+    }
+    // SAFETY: the call reads this process's own number.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    if !is_root && system.is_some_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
+        return Failure::new(
+            "programs for the kernel need root, or the capabilities CAP_NET_ADMIN, CAP_BPF and CAP_PERFMON; run this with sudo",
+        );
+    }
+    let is_reason = |line: &&str| {
+        !["", "processed ", "verification time ", "stack depth "]
+            .iter()
+            .any(|start| if start.is_empty() { line.is_empty() } else { line.starts_with(start) })
+    };
+    let said = log.lines().map(str::trim).rfind(is_reason).map(|line| format!(" ({line})"));
+    let why = system.map_or_else(|| error.to_string(), crate::error::reason);
+    Failure::new(format!("the program cannot be loaded; {why}{}", said.unwrap_or_default()))
 }
 
 /// Returns words that nobody can guess.
@@ -124,17 +147,25 @@ pub(crate) fn random_words<const COUNT: usize>() -> Result<[u32; COUNT]> {
     }
 }
 
-/// Returns which maps fit a program: a hash of the types of its object.
+/// Returns which maps fit a program: a hash of what its object says of those that outlive it, their types' members
+/// among it; of an object that says nothing of types, of all of it.
 pub fn layout_of(bytes: &[u8]) -> String {
-    let mut hasher = DefaultHasher::new();
-    section(bytes, ".BTF").unwrap_or(bytes).hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    let maps = section(bytes, ".BTF").and_then(|types| Types::read(types)?.describe_maps(&PINNED));
+    files::digest(maps.as_ref().map_or(bytes, String::as_bytes))
 }
 
 impl Loaded {
     /// Returns the program.
-    pub fn program(&self) -> ProgramMut<'_> {
-        self.object.progs_mut().next().expect("an object has a program")
+    pub fn program(&self) -> BorrowedFd<'_> {
+        self.program.as_fd()
+    }
+
+    /// Returns a map.
+    ///
+    /// # Panics
+    /// When the program has none of this name.
+    pub fn map(&self, name: &str) -> &bpf::Map {
+        self.maps.get(name).unwrap_or_else(|| panic!("the program has no map {name}"))
     }
 
     /// Writes a value of an array.
@@ -142,37 +173,17 @@ impl Loaded {
     /// # Errors
     /// A sentence when the kernel refuses it.
     pub fn write(&self, map: &str, index: u32, value: &[u8]) -> Result<()> {
-        let found = self.object.maps().find(|one| one.name() == map).expect("the programs have the map");
+        let found = self.map(map);
         let mut whole = value.to_vec();
-        whole.resize(found.value_size() as usize, 0);
+        whole.resize(found.value_size(), 0);
         found
-            .update(&index.to_ne_bytes(), &whole, MapFlags::ANY)
-            .map_err(|error| Failure::new(format!("the map {map} cannot be written; {error}")))
-    }
-
-    /// Reads a value of an array; of one that each CPU has its own of, all of them.
-    ///
-    /// # Errors
-    /// A sentence when the kernel refuses it.
-    pub fn read<T: Plain>(&self, map: &str, index: u32) -> Result<T> {
-        let found = self.object.maps().find(|one| one.name() == map).expect("the programs have the map");
-        let value = found
-            .lookup(&index.to_ne_bytes(), MapFlags::ANY)
-            .map_err(|error| Failure::new(format!("the map {map} cannot be read; {error}")))?;
-        Ok(T::read(&value.unwrap_or_default()))
-    }
-
-    /// Returns the object, for tests.
-    pub fn object(&self) -> &Object {
-        &self.object
+            .update(&index.to_ne_bytes(), &whole)
+            .map_err(|error| Failure::system(format!("the map {map} cannot be written"), &error))
     }
 
     /// Returns how many instructions the kernel's verifier walked; `None` on kernels that do not tell (before 5.16).
     pub fn verified_instructions(&self) -> Option<u32> {
-        program_info(self.program().as_fd().as_raw_fd())
-            .ok()
-            .map(|info| info.verified_insns)
-            .filter(|count| *count > 0)
+        bpf::program_info(self.program()).ok().map(|info| info.verified_insns).filter(|count| *count > 0)
     }
 
     /// Attaches the program to a device's egress and pins what holds it there. This is the moment from which it runs.
@@ -180,12 +191,12 @@ impl Loaded {
     /// # Errors
     /// A sentence when the kernel refuses it; nothing is attached then.
     pub fn attach(&self, device: &Device, how: Attach, place: &Place) -> Result<(Attachment, Option<u32>)> {
-        let program = self.program().as_fd().as_raw_fd();
+        let program = self.program();
         if how != Attach::Clsact {
-            match create_link(program, device.index) {
+            match bpf::create_link(program, device.index) {
                 Ok(link) => {
-                    pin(link.as_raw_fd(), &place.link())?;
-                    return Ok((Attachment::Tcx, link_info(link.as_raw_fd()).ok().map(|info| info.id)));
+                    pin(link.as_fd(), &place.link())?;
+                    return Ok((Attachment::Tcx, bpf::link_info(link.as_fd()).ok().map(|info| info.id)));
                 }
                 Err(error) if how == Attach::Auto && is_unknown(&error) => {}
                 Err(error) => {
@@ -211,28 +222,16 @@ impl Loaded {
         if place.program().exists() {
             return self.replace_filter(place, device);
         }
-        let link = open_pin(&place.link()).map_err(|error| {
+        let link = bpf::open_pin(&place.link()).map_err(|error| {
             Failure::system(format!("{} cannot be opened", place.link().display()), &error)
         })?;
-        // SAFETY: both descriptors are open; no options are given.
-        let done = unsafe {
-            libbpf_sys::bpf_link_update(
-                link.as_raw_fd(),
-                self.program().as_fd().as_raw_fd(),
-                std::ptr::null(),
-            )
-        };
-        match done {
-            0 => Ok(()),
-            error => {
-                Err(Failure::system("the program cannot be replaced", &io::Error::from_raw_os_error(-error)))
-            }
-        }
+        bpf::update_link(link.as_fd(), self.program())
+            .map_err(|error| Failure::system("the program cannot be replaced", &error))
     }
 
     /// Does the same under clsact. One of the two pins always names the program of the filter.
     fn replace_filter(&self, place: &Place, device: u32) -> Result<()> {
-        let program = self.program().as_fd().as_raw_fd();
+        let program = self.program();
         let (now, next) = (place.program(), place.next_program());
         let moved =
             |error: io::Error| Failure::system(format!("{} cannot be renamed", next.display()), &error);
@@ -253,13 +252,8 @@ impl Loaded {
     }
 }
 
-/// Keeps libbpf from printing; what it says goes into failures.
-pub fn quiet() {
-    set_print(Some((PrintLevel::Warn, listen)));
-}
-
 /// Returns the name of the kernel's own section of an object; `None` when it has none.
-fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+pub(crate) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     use object::{Object as _, ObjectSection as _};
     object::File::parse(bytes).ok()?.section_by_name(name)?.data().ok()
 }
@@ -269,20 +263,19 @@ fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
 /// # Errors
 /// A sentence when the kernel refuses it. A device or filter that is gone is none.
 pub fn detach_filter(index: u32) -> Result<()> {
-    // SAFETY: both structs have the sizes that they say.
-    match unsafe { libbpf_sys::bpf_tc_detach(&hook(index), &filter_options(0)) } {
-        error if error == 0 || error == -libc::ENOENT || error == -libc::ENODEV => Ok(()),
-        error => Err(Failure::system("the filter cannot be removed", &io::Error::from_raw_os_error(-error))),
+    match netlink::remove_filter(index, FILTER_PRIORITY, FILTER_HANDLE) {
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV | libc::EINVAL)) => {
+            Err(Failure::system("the filter cannot be removed", &error))
+        }
+        _ => Ok(()),
     }
 }
 
 /// Removes a `clsact` that was added by us, unless somebody uses it.
 pub fn remove_clsact(index: u32) {
     if !has_filters(index) {
-        let mut both = hook(index);
-        both.attach_point = libbpf_sys::BPF_TC_INGRESS | libbpf_sys::BPF_TC_EGRESS;
-        // SAFETY: the struct has the size that it says. Without a clsact there is nothing to do.
-        unsafe { libbpf_sys::bpf_tc_hook_destroy(&mut both) };
+        // Without a clsact there is nothing to do.
+        let _ = netlink::remove_clsact(index);
     }
 }
 
@@ -296,10 +289,7 @@ fn has_filters(index: u32) -> bool {
 
 /// Returns whether our filter stands at a device, as the program of this number.
 pub fn filter_program(index: u32) -> Option<u32> {
-    let mut options = filter_options(0);
-    // SAFETY: both structs have the sizes that they say.
-    let done = unsafe { libbpf_sys::bpf_tc_query(&hook(index), &mut options) };
-    (done == 0).then_some(options.prog_id)
+    netlink::filter_program(index, FILTER_PRIORITY, FILTER_HANDLE)
 }
 
 /// What a pinned link says of itself.
@@ -318,7 +308,10 @@ pub struct LinkInfo {
 /// # Errors
 /// The system's, such as that it is not there.
 pub fn pinned_link(path: &Path) -> io::Result<LinkInfo> {
-    link_info(open_pin(path)?.as_raw_fd())
+    let info = bpf::link_info(bpf::open_pin(path)?.as_fd())?;
+    // SAFETY: the kernel fills the part of the link's own kind, and any bytes are a number.
+    let device = unsafe { info.__bindgen_anon_1.tcx.ifindex };
+    Ok(LinkInfo { id: info.id, program: info.prog_id, device })
 }
 
 /// Returns the number of a pinned program.
@@ -326,7 +319,7 @@ pub fn pinned_link(path: &Path) -> io::Result<LinkInfo> {
 /// # Errors
 /// The system's, such as that it is not there.
 pub fn pinned_program(path: &Path) -> io::Result<u32> {
-    program_info(open_pin(path)?.as_raw_fd()).map(|info| info.id)
+    bpf::program_info(bpf::open_pin(path)?.as_fd()).map(|info| info.id)
 }
 
 /// Returns CLOCK_MONOTONIC, as programs in the kernel read it, ns.
@@ -349,142 +342,50 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
     }
 }
 
-fn create_link(program: RawFd, device: u32) -> io::Result<OwnedFd> {
-    let options = libbpf_sys::bpf_link_create_opts {
-        sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
-        ..Default::default()
-    };
-    // SAFETY: the program's descriptor is open; the options have the size that they say.
-    let link =
-        unsafe { libbpf_sys::bpf_link_create(program, device as i32, libbpf_sys::BPF_TCX_EGRESS, &options) };
-    if link < 0 {
-        return Err(io::Error::from_raw_os_error(-link));
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(link) })
-}
-
 /// Returns whether the kernel says by this error that it has no tcx.
 fn is_unknown(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP))
 }
 
-fn hook(index: u32) -> libbpf_sys::bpf_tc_hook {
-    libbpf_sys::bpf_tc_hook {
-        sz: size_of::<libbpf_sys::bpf_tc_hook>() as libbpf_sys::size_t,
-        ifindex: index as i32,
-        attach_point: libbpf_sys::BPF_TC_EGRESS,
-        ..Default::default()
-    }
-}
-
-fn filter_options(program: RawFd) -> libbpf_sys::bpf_tc_opts {
-    libbpf_sys::bpf_tc_opts {
-        sz: size_of::<libbpf_sys::bpf_tc_opts>() as libbpf_sys::size_t,
-        prog_fd: program,
-        handle: FILTER_HANDLE,
-        priority: FILTER_PRIORITY,
-        ..Default::default()
-    }
-}
-
 /// Attaches a filter, or replaces the program of ours. Returns whether `clsact` had to be added.
-fn attach_filter(program: RawFd, index: u32, replaces: bool) -> io::Result<bool> {
-    let mut hook = hook(index);
-    // SAFETY: the structs have the sizes that they say; the program's descriptor is open.
-    unsafe {
-        let made = libbpf_sys::bpf_tc_hook_create(&mut hook);
-        if made != 0 && made != -libc::EEXIST {
-            return Err(io::Error::from_raw_os_error(-made));
-        }
-        let mut options = filter_options(program);
-        options.flags = if replaces { libbpf_sys::BPF_TC_F_REPLACE } else { 0 };
-        let done = libbpf_sys::bpf_tc_attach(&hook, &mut options);
-        if done != 0 {
-            if made == 0 {
-                hook.attach_point = libbpf_sys::BPF_TC_INGRESS | libbpf_sys::BPF_TC_EGRESS;
-                libbpf_sys::bpf_tc_hook_destroy(&mut hook);
-            }
-            return Err(io::Error::from_raw_os_error(-done));
-        }
-        Ok(made == 0)
-    }
-}
-
-fn pin(descriptor: RawFd, path: &Path) -> Result<()> {
-    let text = CString::new(path.as_os_str().as_bytes()).expect("no zero byte");
-    // SAFETY: the descriptor is open, and the path ends in a zero byte.
-    match unsafe { libbpf_sys::bpf_obj_pin(descriptor, text.as_ptr()) } {
-        0 => Ok(()),
-        error => Err(Failure::system(
-            format!("{} cannot be pinned", path.display()),
-            &io::Error::from_raw_os_error(-error),
-        )),
-    }
-}
-
-fn open_pin(path: &Path) -> io::Result<OwnedFd> {
-    let text = CString::new(path.as_os_str().as_bytes()).expect("no zero byte");
-    // SAFETY: the path ends in a zero byte.
-    let descriptor = unsafe { libbpf_sys::bpf_obj_get(text.as_ptr()) };
-    if descriptor < 0 {
-        return Err(io::Error::from_raw_os_error(-descriptor));
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
-}
-
-fn link_info(link: RawFd) -> io::Result<LinkInfo> {
-    // SAFETY: the struct is of the kernel's, any bytes are valid, and its size is given.
-    unsafe {
-        let mut info: libbpf_sys::bpf_link_info = std::mem::zeroed();
-        let mut bytes = size_of::<libbpf_sys::bpf_link_info>() as u32;
-        match libbpf_sys::bpf_link_get_info_by_fd(link, &mut info, &mut bytes) {
-            0 => {
-                Ok(LinkInfo { id: info.id, program: info.prog_id, device: info.__bindgen_anon_1.tcx.ifindex })
-            }
-            error => Err(io::Error::from_raw_os_error(-error)),
-        }
-    }
-}
-
-pub(crate) fn program_info(program: RawFd) -> io::Result<libbpf_sys::bpf_prog_info> {
-    // SAFETY: the struct is of the kernel's, any bytes are valid, and its size is given.
-    unsafe {
-        let mut info: libbpf_sys::bpf_prog_info = std::mem::zeroed();
-        let mut bytes = size_of::<libbpf_sys::bpf_prog_info>() as u32;
-        match libbpf_sys::bpf_prog_get_info_by_fd(program, &mut info, &mut bytes) {
-            0 => Ok(info),
-            error => Err(io::Error::from_raw_os_error(-error)),
-        }
-    }
-}
-
-/// Returns the failure of a load: of permissions in plain words.
-fn explain(error: &libbpf_rs::Error, refused: &dyn Fn(&dyn std::fmt::Display) -> Failure) -> Failure {
-    // SAFETY: the call reads this process's own number.
-    let is_root = unsafe { libc::geteuid() } == 0;
-    match error.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied if !is_root => Failure::new(
-            "programs for the kernel need root, or the capabilities CAP_BPF and CAP_NET_ADMIN; run this with sudo",
-        ),
-        _ => refused(&error),
-    }
-}
-
-fn listen(_level: PrintLevel, text: String) {
-    SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
-}
-
-/// Returns the last that libbpf and the kernel's verifier said, as the end of a sentence.
-fn last_message() -> String {
-    let said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).concat();
-    let is_reason = |line: &&str| {
-        !line.is_empty()
-            && !line.starts_with("processed ")
-            && !line.starts_with("libbpf: prog")
-            && !line.contains("PROG LOAD LOG")
-            && !line.starts_with("libbpf: failed to load")
+fn attach_filter(program: BorrowedFd, index: u32, replaces: bool) -> io::Result<bool> {
+    let made = match netlink::add_clsact(index) {
+        Ok(()) => true,
+        Err(error) if error.raw_os_error() == Some(libc::EEXIST) => false,
+        Err(error) => return Err(error),
     };
-    said.lines().map(str::trim).rfind(is_reason).map_or(String::new(), |line| format!(" ({line})"))
+    let done = netlink::set_filter(index, FILTER_PRIORITY, FILTER_HANDLE, program, replaces);
+    if done.is_err() && made {
+        let _ = netlink::remove_clsact(index); // the filter's failure is the one to tell
+    }
+    done.map(|()| made)
+}
+
+fn pin(what: BorrowedFd, path: &Path) -> Result<()> {
+    bpf::pin(what, path)
+        .map_err(|error| Failure::system(format!("{} cannot be pinned", path.display()), &error))
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::object::{built_in_object, compile_with};
+
+    #[test]
+    fn layout__is_of_the_maps_and_not_of_the_program() {
+        let built_in = |name: &str| built_in_object(name).expect("it is built in");
+        let (sfd, other_code) =
+            (built_in("sfd-none-red"), compile_with("sfd-none-red", &["-DML_REPLAY"]).unwrap());
+        assert_ne!(section(&sfd, ".BTF"), section(&other_code, ".BTF"), "the programs differ");
+        assert_eq!(layout_of(&sfd), layout_of(&other_code));
+        assert_ne!(layout_of(&sfd), layout_of(&built_in("rio_ps-none-red")), "flows have another state");
+        assert_ne!(
+            layout_of(&sfd),
+            layout_of(&built_in("sfd-none-multi_red")),
+            "the queue has another state"
+        );
+        let described = Types::read(section(&sfd, ".BTF").unwrap()).unwrap().describe_maps(&PINNED).unwrap();
+        assert!(described.contains("ml_flows ") && !described.contains("ml_scratch"), "{described}");
+    }
 }

@@ -312,23 +312,12 @@ impl Counters {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use libbpf_rs::btf::types::{MemberAttr, Struct};
-    use libbpf_rs::btf::{Btf, HasSize as _};
     use std::mem::offset_of;
-
-    /// Returns the size of a struct in C and its members: name and offset.
-    fn in_c(btf: &Btf, name: &str) -> (usize, Vec<(String, usize)>) {
-        let found: Struct = btf.type_by_name(name).unwrap_or_else(|| panic!("no object has {name}"));
-        let members = found.iter().map(|member| {
-            let MemberAttr::Normal { offset } = member.attr else { panic!("{name} has bit fields") };
-            (member.name.expect("members have names").to_string_lossy().into_owned(), offset as usize / 8)
-        });
-        (found.size(), members.collect())
-    }
 
     macro_rules! same {
         ($btf:expr, $c:literal, $rust:ident, $($member:ident),+) => {
-            let (bytes, members) = in_c($btf, $c);
+            let (bytes, members) = $btf.find_struct($c).expect("the object has the struct");
+            let members: Vec<_> = members.into_iter().map(|(name, bits)| (name, bits / 8)).collect();
             let here = vec![$((stringify!($member).to_string(), offset_of!($rust, $member))),+];
             assert_eq!(members, here, "{}", $c);
             assert_eq!(bytes, size_of::<$rust>(), "{}", $c);
@@ -339,20 +328,11 @@ mod tests {
     fn structs__are_those_of_the_programs() {
         for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
             let object = crate::object::built_in_object(name).expect("it is built in");
-            let btf = Btf::from_raw("mousehole", &object).unwrap().expect("programs have type information");
+            let section = crate::kernel::section(&object, ".BTF").expect("programs have type information");
+            let btf = crate::types::Types::read(section).expect("it is whole");
+            same!(btf, "ml_key", Key, source, destination, source_port, destination_port, protocol, reserved);
             same!(
-                &btf,
-                "ml_key",
-                Key,
-                source,
-                destination,
-                source_port,
-                destination_port,
-                protocol,
-                reserved
-            );
-            same!(
-                &btf,
+                btf,
                 "ml_flow",
                 Flow,
                 colour,
@@ -365,9 +345,9 @@ mod tests {
                 ce_marked,
                 lock
             );
-            same!(&btf, "ml_count", Count, packets, bytes);
+            same!(btf, "ml_count", Count, packets, bytes);
             same!(
-                &btf,
+                btf,
                 "ml_counters",
                 Counters,
                 ipv4,
@@ -387,9 +367,9 @@ mod tests {
                 without_state,
                 lock_busy
             );
-            same!(&btf, "ml_action", Action, priority, dscp, overrides);
+            same!(btf, "ml_action", Action, priority, dscp, overrides);
             same!(
-                &btf,
+                btf,
                 "ml_settings",
                 Settings,
                 shadow,
@@ -400,11 +380,11 @@ mod tests {
                 action,
                 trial
             );
-            same!(&btf, "ml_trial", Trial, key, spared_q32);
-            same!(&btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
-            same!(&btf, "mh_limit", Limit, count, unit, reserved);
-            same!(&btf, "ml_control", Control, active, buckets, hash);
-            same!(&btf, "ml_agent", Agent, active, reserved, seen_ns);
+            same!(btf, "ml_trial", Trial, key, spared_q32);
+            same!(btf, "ml_transfer", Transfer, began_ms, ended_ms, bytes);
+            same!(btf, "mh_limit", Limit, count, unit, reserved);
+            same!(btf, "ml_control", Control, active, buckets, hash);
+            same!(btf, "ml_agent", Agent, active, reserved, seen_ns);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! place and take them back, [`home`] keeps what outlives a command, [`kernel`] loads and attaches.
 
 pub mod agent;
+pub mod bpf;
 pub mod check;
 pub mod confirm;
 pub mod deployment;
@@ -20,6 +21,8 @@ pub mod kernel;
 pub mod layout;
 pub mod metrics;
 pub mod namespace;
+pub mod native;
+pub mod native_queue;
 pub mod netlink;
 pub mod object;
 pub mod observe;
@@ -34,4 +37,5 @@ pub mod stop;
 pub mod tc;
 pub mod trial;
 pub mod tune;
+mod types;
 pub mod words;

@@ -222,6 +222,9 @@ struct UpOptions {
     /// Replace a qdisc of somebody else's; `down` puts it back
     #[arg(long)]
     replace: bool,
+    /// Run the scheme's queue itself as the device's queue discipline, in place of HTB; kernel 6.16 and later
+    #[arg(long)]
+    native: bool,
 }
 
 #[derive(Debug, Args)]
@@ -524,6 +527,7 @@ impl UpOptions {
         request.burst = self.burst.clone().or(request.burst);
         request.overhead = self.overhead.or(request.overhead);
         request.replace |= self.replace;
+        request.native |= self.native;
         Ok(request)
     }
 }
@@ -570,7 +574,6 @@ impl HostOptions {
 fn main() -> ExitCode {
     mousehole_policy::begin_faults_with("mousehole-live: ");
     let cli = Cli::parse();
-    kernel::quiet();
     if let Verb::Status(StatusOptions { check: true, device, .. }) = &cli.command {
         let (health, lines) = status::health(device.as_deref());
         return print(&lines).unwrap_or(ExitCode::from(health as u8));

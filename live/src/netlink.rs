@@ -1,4 +1,4 @@
-//! Queue disciplines as the kernel describes them: kept and made again, and watched.
+//! Queue disciplines and filters as the kernel describes them: kept and made again, set, and watched.
 //!
 //! `tc` can show a qdisc but not save it. The kernel's answer to RTM_GETQDISC holds the same attributes that
 //! RTM_NEWQDISC takes (rtnetlink(7)), so the answer is sent back as it came.
@@ -6,15 +6,28 @@
 use crate::error::{Failure, Result};
 use std::collections::BTreeSet;
 use std::ffi::CString;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::Duration;
 use std::{io, mem};
 
 const RTM_NEWQDISC: u16 = 36;
+const RTM_DELQDISC: u16 = 37;
 const RTM_GETQDISC: u16 = 38;
+const RTM_NEWTFILTER: u16 = 44;
+const RTM_DELTFILTER: u16 = 45;
 const RTM_GETTFILTER: u16 = 46;
+/// Where `clsact` stands, its handle, and the filters of what goes out below it.
+const TC_H_CLSACT: u32 = 0xffff_fff1;
+const CLSACT: u32 = 0xffff_0000;
+const TC_H_EGRESS: u32 = 0xffff_fff3;
+const TCA_BPF_FD: u16 = 6;
+const TCA_BPF_NAME: u16 = 7;
+const TCA_BPF_FLAGS: u16 = 8;
+const TCA_BPF_ID: u16 = 11;
+/// The program's word is the verdict.
+const TCA_BPF_FLAG_ACT_DIRECT: u32 = 1;
 const TC_H_ROOT: u32 = 0xffff_ffff;
 /// Filters of what comes in, under `clsact` or `ingress`.
 const TC_H_INGRESS: u32 = 0xffff_fff2;
@@ -66,41 +79,129 @@ pub fn print_of(index: u32) -> Vec<u8> {
     print
 }
 
+/// Adds a `clsact` to a device.
+///
+/// # Errors
+/// The kernel's, such as that there is one.
+pub fn add_clsact(index: u32) -> io::Result<()> {
+    let mut body = tcmsg(index, CLSACT, TC_H_CLSACT);
+    add_attribute(&mut body, TCA_KIND, b"clsact\0");
+    change(RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+}
+
+/// Removes the `clsact` of a device, with all that is below it.
+///
+/// # Errors
+/// The kernel's, such as that there is none.
+pub fn remove_clsact(index: u32) -> io::Result<()> {
+    change(RTM_DELQDISC, 0, &tcmsg(index, CLSACT, TC_H_CLSACT))
+}
+
+/// Has a program filter what goes out of a device, or puts it in the place of the one that does.
+///
+/// # Errors
+/// The kernel's.
+pub fn set_filter(
+    index: u32,
+    priority: u32,
+    handle: u32,
+    program: BorrowedFd,
+    replaces: bool,
+) -> io::Result<()> {
+    let info = crate::bpf::program_info(program)?;
+    let name = format!("{}:[{}]\0", crate::bpf::text(&info.name), info.id);
+    let mut options = Vec::new();
+    add_attribute(&mut options, TCA_BPF_FD, &(program.as_raw_fd() as u32).to_ne_bytes());
+    add_attribute(&mut options, TCA_BPF_NAME, name.as_bytes());
+    add_attribute(&mut options, TCA_BPF_FLAGS, &TCA_BPF_FLAG_ACT_DIRECT.to_ne_bytes());
+    let mut body = filter(index, priority, handle);
+    add_attribute(&mut body, TCA_KIND, b"bpf\0");
+    add_attribute(&mut body, TCA_OPTIONS, &options);
+    let how = if replaces { libc::NLM_F_REPLACE } else { libc::NLM_F_EXCL };
+    change(RTM_NEWTFILTER, libc::NLM_F_CREATE | how, &body)
+}
+
+/// Removes a filter of what goes out of a device.
+///
+/// # Errors
+/// The kernel's, such as that there is none.
+pub fn remove_filter(index: u32, priority: u32, handle: u32) -> io::Result<()> {
+    let mut body = filter(index, priority, handle);
+    add_attribute(&mut body, TCA_KIND, b"bpf\0");
+    change(RTM_DELTFILTER, 0, &body)
+}
+
+/// Returns the number of the program of a filter of what goes out of a device; `None` without the filter.
+pub fn filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
+    let mut body = filter(index, priority, handle);
+    add_attribute(&mut body, TCA_KIND, b"bpf\0");
+    let answers = exchange(RTM_GETTFILTER, libc::NLM_F_REQUEST as u16, &body, false).ok()?;
+    let answer = answers.first()?;
+    let options = attributes(answer.get(TCMSG..)?).find(|(kind, _)| *kind == TCA_OPTIONS)?.1;
+    attributes(&options[4..]).find(|(kind, _)| *kind == TCA_BPF_ID).map(|(_, whole)| word(whole, 4))
+}
+
+/// Returns the head of a message about a filter of what goes out, of every protocol.
+fn filter(index: u32, priority: u32, handle: u32) -> Vec<u8> {
+    let mut body = tcmsg(index, handle, TC_H_EGRESS);
+    let every = u32::from((libc::ETH_P_ALL as u16).to_be());
+    body[16..20].copy_from_slice(&(priority << 16 | every).to_ne_bytes());
+    body
+}
+
+fn change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
+    exchange(kind, (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16, body, false).map(drop)
+}
+
+fn add_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    body.extend(((4 + value.len()) as u16).to_ne_bytes());
+    body.extend(kind.to_ne_bytes());
+    body.extend(value);
+    body.resize(body.len().next_multiple_of(4), 0);
+}
+
 /// Returns the attributes of a message that configure.
 fn configuration(message: &[u8]) -> Vec<u8> {
-    let (mut all, mut at) = (Vec::new(), TCMSG);
-    while at + 4 <= message.len() {
-        let bytes = u16::from_ne_bytes([message[at], message[at + 1]]) as usize;
-        let kind = u16::from_ne_bytes([message[at + 2], message[at + 3]]) & 0x3fff;
-        if bytes < 4 || at + bytes > message.len() {
-            break;
-        }
-        if KEPT.contains(&kind) {
-            all.extend(&message[at..at + bytes]);
-            all.resize(all.len().next_multiple_of(4), 0);
-        }
-        at += bytes.next_multiple_of(4);
+    let mut all = Vec::new();
+    for (_, whole) in
+        attributes(message.get(TCMSG..).unwrap_or_default()).filter(|(kind, _)| KEPT.contains(kind))
+    {
+        all.extend(whole);
+        all.resize(all.len().next_multiple_of(4), 0);
     }
     all
 }
 
-/// What the kernel told of since it was last asked.
+/// Returns the attributes of a message: kind, and the bytes with their head of four.
+fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(at..).filter(|rest| rest.len() >= 4)?;
+        let length = u16::from_ne_bytes([rest[0], rest[1]]) as usize;
+        let kind = u16::from_ne_bytes([rest[2], rest[3]]) & 0x3fff;
+        let whole = rest.get(..length).filter(|whole| whole.len() >= 4)?;
+        at += length.next_multiple_of(4);
+        Some((kind, whole))
+    })
+}
+
+/// The devices of which the kernel told that they changed since it was last asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct ChangedDevices {
     /// Numbers of the devices that changed, or their queues did.
     devices: BTreeSet<u32>,
     /// Whether more was told than could be kept.
     is_lossy: bool,
 }
 
-impl Told {
+impl ChangedDevices {
     /// Returns what is to be assumed before anything was told: that everything changed.
-    pub fn everything() -> Told {
-        Told { is_lossy: true, ..Told::default() }
+    pub fn everything() -> ChangedDevices {
+        ChangedDevices { is_lossy: true, ..ChangedDevices::default() }
     }
 
     /// Returns whether a device may have changed.
-    pub fn of(&self, index: u32) -> bool {
+    pub fn contains(&self, index: u32) -> bool {
         self.is_lossy || self.devices.contains(&index)
     }
 
@@ -162,8 +263,8 @@ impl Changes {
     }
 
     /// Waits for changes, at most so long, and takes all that are there.
-    pub fn wait(&self, most: Duration) -> Told {
-        let mut told = Told::default();
+    pub fn wait(&self, most: Duration) -> ChangedDevices {
+        let mut changed = ChangedDevices::default();
         let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let mut polls = [poll(&self.network), poll(&self.files)];
         let mut buffer = [0_u8; 16_384];
@@ -187,12 +288,12 @@ impl Changes {
                 )
             };
             match usize::try_from(got) {
-                Ok(bytes) if bytes <= buffer.len() => told.take(&buffer[..bytes]),
-                Ok(_) => told.is_lossy = true,
+                Ok(bytes) if bytes <= buffer.len() => changed.take(&buffer[..bytes]),
+                Ok(_) => changed.is_lossy = true,
                 Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) => {
-                    told.is_lossy = true;
+                    changed.is_lossy = true;
                 }
-                Err(_) => return told,
+                Err(_) => return changed,
             }
         }
     }
@@ -283,21 +384,21 @@ mod tests {
     }
 
     #[test]
-    fn told__of_the_devices_of_all_messages_in_a_datagram() {
-        let mut told = Told::default();
-        told.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
-        assert_eq!([3, 70_000, 9, 4].map(|index| told.of(index)), [true, true, true, false]);
-        assert!(Told::everything().of(4));
+    fn changed_devices__of_the_devices_of_all_messages_in_a_datagram() {
+        let mut changed = ChangedDevices::default();
+        changed.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
+        assert_eq!([3, 70_000, 9, 4].map(|index| changed.contains(index)), [true, true, true, false]);
+        assert!(ChangedDevices::everything().contains(4));
     }
 
     #[test]
-    fn told__of_what_is_no_message_ends() {
-        let mut told = Told::default();
+    fn changed_devices__of_what_is_no_message_ends() {
+        let mut changed = ChangedDevices::default();
         for length in 0..64 {
-            told.take(&vec![0; length]);
-            told.take(&vec![0xff; length]);
+            changed.take(&vec![0; length]);
+            changed.take(&vec![0xff; length]);
         }
-        assert!(!told.of(3));
+        assert!(!changed.contains(3));
     }
 
     #[test]

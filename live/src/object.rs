@@ -10,13 +10,14 @@ use std::process::Command;
 include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-const SOURCES: [(&str, &str); 17] = [
+const SOURCES: [(&str, &str); 18] = [
     ("account.h", include_str!("../bpf/account.h")),
     ("agent.h", include_str!("../bpf/agent.h")),
     ("inputs.h", include_str!("../bpf/inputs.h")),
     ("kernel.h", include_str!("../bpf/kernel.h")),
     ("layout.h", include_str!("../bpf/layout.h")),
     ("lock.h", include_str!("../bpf/lock.h")),
+    ("native.c", include_str!("../bpf/native.c")),
     ("nothing.h", include_str!("../bpf/nothing.h")),
     ("parse.h", include_str!("../bpf/parse.h")),
     ("program.c", include_str!("../bpf/program.c")),
@@ -111,30 +112,60 @@ pub(crate) fn object(combination: &Combination, is_shipped: bool) -> Result<Vec<
 /// Returns the bytes of an entry of the table of flows, by the object's own account of its types; `None` of an
 /// object that has none.
 pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
-    let mut open = libbpf_rs::ObjectBuilder::default().open_memory(bytes).ok()?;
-    let map = open.maps_mut().find(|map| map.name() == "ml_flows")?;
-    Some(map.value_size() as usize)
+    let object = aya_obj::Object::parse(bytes).ok()?;
+    Some(object.maps.get("ml_flows")?.value_size() as usize)
+}
+
+/// Returns the object of a native queue: the one built in, else one compiled by clang now, with more arguments of its.
+///
+/// # Errors
+/// A sentence when clang is missing, too old, or refuses it.
+pub(crate) fn native_object(queue: &Named, is_shipped: bool, more: &[&str]) -> Result<Vec<u8>> {
+    let built = NATIVE.iter().find(|(name, _)| is_shipped && more.is_empty() && *name == queue.name);
+    if let Some((_, packed)) = built {
+        let mut object = Vec::new();
+        return match XzReader::new(*packed, false).read_to_end(&mut object) {
+            Ok(_) => Ok(object),
+            Err(error) => Err(Failure::system("the built-in queue cannot be unpacked", &error)),
+        };
+    }
+    let command = native_clang().map_err(Failure::new)?;
+    compile_source(&command, "native.c", native_definitions(queue), &queue.name, more)
+}
+
+/// Returns a shipped native queue, compiled now with more arguments of clang's: for tests.
+///
+/// # Errors
+/// As [`native_object`].
+pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
+    native_object(&named(policy)?, true, more)
 }
 
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
+    compile_source(&clang(), "program.c", definitions(combination), &combination.name(), more)
+}
+
+fn compile_source(
+    command: &str,
+    source: &str,
+    definitions: Vec<String>,
+    name: &str,
+    more: &[&str],
+) -> Result<Vec<u8>> {
     let cannot = |error| Failure::system("what is compiled has no place", &error);
     let (headers, folder) = (headers_folder().map_err(cannot)?, files::scratch_folder().map_err(cannot)?);
     for (name, text) in SOURCES {
         files::write_new(&folder.path().join(name), text.as_bytes()).map_err(cannot)?;
     }
     let object = folder.path().join("program.o");
-    let (command, arguments) = (clang(), arguments(&headers, folder.path(), combination, &object));
-    let done = process::compile(Command::new(&command).args(arguments).args(more)).map_err(|error| {
+    let arguments = arguments(&headers, folder.path(), source, definitions, &object);
+    let done = process::compile(Command::new(command).args(arguments).args(more)).map_err(|error| {
         let why = "it compiles programs that are not built in, and is of the package clang";
         Failure::new(format!("{command} does not run ({}); {why}", reason(&error)))
     })?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        return Err(Failure::new(format!(
-            "{}: does not compile for the kernel; {}",
-            combination.name(),
-            said.trim()
-        )));
+        return Err(Failure::new(format!("{name}: does not compile for the kernel; {}", said.trim())));
     }
     files::read(&object, files::OBJECT_BYTES).map_err(|error| Failure::system(object.display(), &error))
 }

@@ -1,6 +1,7 @@
 //! What runs at the devices of this network namespace, read without changing anything: the ground of `status`,
 //! `flows` and `explain`.
 
+use crate::bpf::Map;
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
@@ -9,12 +10,10 @@ use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Setting
 use crate::namespace;
 use crate::record::Record;
 use crate::{download, stop, tc};
-use libbpf_rs::{MapCore as _, MapFlags, MapHandle};
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _};
 
 /// Entries read by one call of the kernel.
-const BATCH: u32 = 2048;
+const BATCH: usize = 2048;
 
 /// What is kept of a device of this namespace.
 #[derive(Debug)]
@@ -85,8 +84,8 @@ impl Observed {
     /// A sentence when the map is not there.
     pub fn counters(&self) -> Result<Counters> {
         let map = self.place.open_map("ml_counters")?;
-        let values = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| {
-            Failure::new(format!("the counters of {} cannot be read; {error}", self.title()))
+        let values = map.lookup_percpu(&0u32.to_ne_bytes()).map_err(|error| {
+            Failure::system(format!("the counters of {} cannot be read", self.title()), &error)
         })?;
         let mut sum = Counters::default();
         for value in values.unwrap_or_default() {
@@ -101,7 +100,7 @@ impl Observed {
     /// A sentence when the map is not there.
     pub fn shared_state(&self) -> Result<Vec<u8>> {
         let map = self.place.open_map("ml_state")?;
-        let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+        let value = map.lookup(&0u32.to_ne_bytes());
         value
             .ok()
             .flatten()
@@ -114,7 +113,7 @@ impl Observed {
     /// A sentence when the map is not there: the marker publishes nothing.
     pub fn published(&self) -> Result<Vec<u8>> {
         let map = self.place.open_map("ml_published")?;
-        let value = map.lookup(&(self.agent()?.active & 1).to_ne_bytes(), MapFlags::ANY);
+        let value = map.lookup(&(self.agent()?.active & 1).to_ne_bytes());
         value.ok().flatten().ok_or_else(|| {
             Failure::new(format!("what the agent of {} published cannot be read", self.title()))
         })
@@ -165,7 +164,7 @@ pub(crate) fn account(entry: &[u8]) -> Flow {
 
 /// Hands the number and the bytes of every entry of the table of flows that is not free to `visit`; returns how many there
 /// were.
-pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
+pub(crate) fn visit_all(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<u64> {
     let mut total = 0;
     visit_values(map, |index, entry| {
         if account(entry).packets() > 0 {
@@ -177,53 +176,33 @@ pub(crate) fn visit_all(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> i
 }
 
 /// Hands the number and the bytes of every value of an array to `visit`.
-fn visit_values(map: &MapHandle, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> {
-    let value_bytes = map.value_size() as usize;
-    let mut keys = vec![0u32; BATCH as usize];
-    let mut values = vec![0; value_bytes * BATCH as usize];
-    let options = libbpf_sys::bpf_map_batch_opts {
-        sz: size_of::<libbpf_sys::bpf_map_batch_opts>() as libbpf_sys::size_t,
-        ..Default::default()
-    };
+fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> {
+    let mut keys = vec![0u32; BATCH];
+    let mut values = vec![0; map.value_size() * BATCH];
     // Where the kernel goes on.
-    let (mut from, mut to): (Option<u32>, u32) = (None, 0);
+    let mut from = None;
     loop {
-        let mut count = BATCH;
-        // SAFETY: the descriptor is open; the buffers have room for a batch, and the options the size that they say.
-        let done = unsafe {
-            libbpf_sys::bpf_map_lookup_batch(
-                map.as_fd().as_raw_fd(),
-                from.as_mut().map_or(std::ptr::null_mut(), |from| std::ptr::from_mut(from).cast()),
-                std::ptr::from_mut(&mut to).cast(),
-                keys.as_mut_ptr().cast(),
-                values.as_mut_ptr().cast(),
-                &mut count,
-                &options,
-            )
+        let (count, next) = match map.read_batch(from, &mut keys, &mut values) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            done => done?,
         };
-        let is_last = done == -libc::ENOENT;
-        match -done {
-            0 | libc::ENOENT => {}
-            libc::EINTR => continue,
-            error => return Err(io::Error::from_raw_os_error(error)),
-        }
-        for (index, entry) in keys.iter().zip(values.chunks_exact(value_bytes)).take(count as usize) {
+        for (index, entry) in keys.iter().zip(values.chunks_exact(map.value_size())).take(count) {
             visit(*index, entry);
         }
-        if is_last {
-            return Ok(());
+        match next {
+            Some(_) => from = next,
+            None => return Ok(()),
         }
-        from = Some(to);
     }
 }
 
 /// Reads one value of an array.
-fn first<T: Plain>(map: &MapHandle, index: u32) -> Result<T> {
-    let value = map.lookup(&index.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+fn first<T: Plain>(map: &Map, index: u32) -> Result<T> {
+    let value = map.lookup(&index.to_ne_bytes()).ok().flatten();
     let value = value.filter(|value| value.len() >= size_of::<T>());
     value
         .map(|value| T::read(&value))
-        .ok_or_else(|| Failure::new(format!("the map {} cannot be read", map.name().to_string_lossy())))
+        .ok_or_else(|| Failure::new(format!("the map {} cannot be read", map.name())))
 }
 
 /// Returns what is kept of all devices of this namespace, or of one.
@@ -231,8 +210,6 @@ fn first<T: Plain>(map: &MapHandle, index: u32) -> Result<T> {
 /// # Errors
 /// A sentence when there is no BPF file system, or nothing is kept of the one that is named.
 pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
-    // What libbpf would say of filters that are gone is said by the status.
-    libbpf_rs::set_print(None);
     let namespace = namespace::here()?;
     let mut all: Vec<Observed> = places()?
         .into_iter()

@@ -65,6 +65,9 @@ pub struct Record {
     pub added_handle: Option<String>,
     /// `gso_max_segs` before, if it was changed.
     pub gso_max_segs: Option<u32>,
+    /// Whether the start has not ended. Where nobody holds the lock on the folder, it was killed, and queues may be missing.
+    #[serde(default)]
+    pub starting: bool,
     /// When everything is taken back unless confirmed, seconds since the machine booted.
     pub confirm_by: Option<u64>,
     /// When `tune` last changed what was asked for, seconds since the machine booted.

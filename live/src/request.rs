@@ -117,6 +117,9 @@ pub struct Request {
     /// Whether super-packets are split before the program sees them.
     #[serde(default)]
     pub no_gso: bool,
+    /// Whether the queue is a queue discipline of its own, by struct_ops.
+    #[serde(default)]
+    pub native: bool,
     /// Initial window of this host's connections, segments, by which published thresholds of windows are scaled.
     #[serde(default)]
     pub initial_window: Option<u32>,
@@ -189,6 +192,7 @@ impl Request {
             replace: false,
             attach: Attach::Auto,
             no_gso: false,
+            native: false,
             initial_window: None,
             shape: None,
         }

@@ -15,7 +15,7 @@ use crate::layout::{Action, Transfer};
 use crate::object;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
-use crate::{agent, confirm, kept, netlink, stop, tc};
+use crate::{agent, confirm, kept, native, netlink, stop, tc};
 use mousehole_scheme::units::{Buffer, Dur};
 
 /// What a command that starts something was given beside the request.
@@ -97,6 +97,9 @@ fn start_plan(
     let name = &device.name;
     refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
     refuse_unread_marks(name, request)?;
+    if matches!(plan.shaper, Shaper::Native { .. }) {
+        native::refuse_lacking()?;
+    }
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
@@ -124,6 +127,7 @@ fn start_plan(
         redirect,
         replaced,
         added_handle: None,
+        starting: true,
         gso_max_segs: None,
         confirm_by: manner.confirm_s.map(|seconds| boot_s() + seconds),
         tuned: None,
@@ -186,6 +190,9 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
         refuse_running(&place, &record, name)?;
     }
     let needs_root = plan.shaper != Shaper::None && needs_root(name, request, &plan)?;
+    if matches!(plan.shaper, Shaper::Native { .. }) {
+        native::refuse_lacking()?;
+    }
     if let Some(root) = root.as_ref().filter(|_| needs_root) {
         saved_root(&device, root, request)?;
     }
@@ -224,7 +231,7 @@ fn needs_root(name: &str, request: &Request, plan: &Plan) -> Result<bool> {
         && match &plan.shaper {
             Shaper::None => false,
             Shaper::Departures => !has_departures(name, plan.longest_wait)?,
-            Shaper::Cake(_) | Shaper::Fifo(_) | Shaper::Classes { .. } => true,
+            Shaper::Cake(_) | Shaper::Fifo(_) | Shaper::Classes { .. } | Shaper::Native { .. } => true,
         })
 }
 
@@ -297,7 +304,7 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
 }
 
 fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
-    match stop::is_running(place, record) {
+    match !record.starting && stop::is_running(place, record) {
         false => Ok(()),
         true => Err(Failure::new(format!(
             "{name} is in use since {} s, by `{}`; `mousehole-live down {name}` ends that",
@@ -351,8 +358,10 @@ fn attach_and_record(
     if needs_root {
         record.added_handle = Some(HANDLE.into());
         place.write_record(record)?;
-        add_qdiscs(&device.name, &plan.shaper, device)?;
+        add_qdiscs(place, plan, device)?;
     }
+    record.starting = false;
+    place.write_record(record)?;
     Ok(describe(device, request, plan, bytes, needs_root))
 }
 
@@ -464,8 +473,13 @@ pub(crate) fn has_departures(name: &str, longest_wait: Option<Dur>) -> Result<bo
 }
 
 /// Puts the queue disciplines in place.
-fn add_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
-    set_qdiscs("replace", name, shaper, device)
+fn add_qdiscs(place: &Place, plan: &Plan, device: &Device) -> Result<()> {
+    let Shaper::Native { fifo, queue } = &plan.shaper else {
+        return set_qdiscs("replace", &device.name, &plan.shaper, device);
+    };
+    native::load(queue, place, fifo, plan.action.priority, device.link_header_bytes)?;
+    let kind = native::kind(place);
+    tc::run(&["qdisc", "replace", "dev", &device.name, "root", "handle", HANDLE, &kind]).map(drop)
 }
 
 /// Gives the queue disciplines that are in place other rates and limits; what they hold stays.
@@ -492,7 +506,7 @@ fn qdisc_commands(
 ) -> Vec<(&'static str, Vec<String>)> {
     let words = |text: String| text.split_whitespace().map(String::from).collect();
     match shaper {
-        Shaper::None => Vec::new(),
+        Shaper::None | Shaper::Native { .. } => Vec::new(),
         // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
         Shaper::Departures if verb == "replace" => {
             vec![("fq", words(format!("qdisc {verb} dev {name} root handle {HANDLE} fq flow_limit 1000")))]
@@ -590,6 +604,12 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
             Buffer::Bytes(bytes) => format!("{bytes} bytes"),
         };
         lines.push(format!("{colours} classes of HTB, each with a drop-tail buffer of {buffer} of its own, so nothing is pushed out"));
+    }
+    if let Shaper::Native { queue, .. } = &plan.shaper {
+        lines.push(format!(
+            "the queue {} is a queue discipline of its own, which holds the packets and shapes",
+            queue.program.name
+        ));
     }
     if let Some(wait) = plan.longest_wait {
         let what = format!("packets beyond a user's profile wait for tokens, at most {} s", wait.as_secs());

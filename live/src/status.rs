@@ -8,7 +8,7 @@ use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
 use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
-use crate::{download, kernel, stop, tc};
+use crate::{download, kernel, native, stop, tc};
 use mousehole_policy::Colour;
 use serde::{Serialize, Serializer};
 
@@ -107,6 +107,8 @@ pub struct Details {
     pub flows_most: u32,
     /// Counters since the start.
     pub counters: Counted,
+    /// What the queue discipline of `--native` counted; null where none runs.
+    pub native: Option<native::Counted>,
 }
 
 /// Packets and bytes.
@@ -348,6 +350,7 @@ fn look(one: &Observed) -> Status {
             + &waiting(settings.longest_wait_ms, settings.shadow != 0),
         flows_most: record.request.flows,
         counters: Counted::from(&counters),
+        native: native::counted(&one.place),
     };
     let state = if running { State::Running } else { State::Stopped };
     Status { device: title, index: one.index, state, problems, details: Some(details) }
@@ -547,8 +550,24 @@ fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
         (_, Some(seconds)) => Some(format!("last at work {} ago", span(seconds))),
     };
     lines.extend(agent.map(|agent| format!("  agent     {agent}")));
+    lines.extend(details.native.as_ref().map(|counted| format!("  queue     {}", native_queue(counted))));
     lines.extend(counters(&details.counters, before));
     lines
+}
+
+/// Returns what the queue discipline of `--native` counted, for people.
+fn native_queue(counted: &native::Counted) -> String {
+    let mut parts = vec![format!("sent {} packets", number(counted.sent.iter().sum()))];
+    let rest = [
+        ("dropped early", counted.dropped_early),
+        ("dropped for want of room", counted.dropped_forced),
+        ("dropped for want of memory", counted.without_memory),
+        ("answers at fault: the policy stalls", counted.faults),
+    ];
+    parts.extend(
+        rest.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{} {what}", number(*count))),
+    );
+    parts.join(", ")
 }
 
 /// Returns the table of counters, without rows of zeros that say nothing, and the sentence below it.
@@ -664,6 +683,7 @@ pub(crate) fn sample() -> Status {
         action: "the queue drops or marks CE".into(),
         flows_most: 1024,
         counters: Counted::from(&counters),
+        native: None,
     };
     let problems = vec!["the sky is low".into()];
     Status { device: "wan".into(), index: 7, state: State::Running, problems, details: Some(details) }

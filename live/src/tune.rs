@@ -11,8 +11,7 @@ use crate::home::{Home, Place};
 use crate::layout::{Action, Control, Plain as _, Settings};
 use crate::record::Record;
 use crate::request::{Mode, Request, Via};
-use crate::{kernel, start, stop, tc};
-use libbpf_rs::{MapCore as _, MapFlags};
+use crate::{kernel, native, start, stop, tc};
 
 /// What is to be changed; `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -183,7 +182,11 @@ fn change(
         )));
     }
     let slot = write_other_slot(&place, &new.settings(&request, &device))?;
-    if has_queue && new.shaper != former.shaper {
+    if let Shaper::Native { fifo, queue } = &new.shaper {
+        if has_queue && new.shaper != former.shaper {
+            native::change(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
+        }
+    } else if has_queue && new.shaper != former.shaper {
         start::change_qdiscs(name, &new.shaper, &device).inspect_err(|_| {
             // The first classes of several may have changed.
             let _ = start::change_qdiscs(name, &former.shaper, &device);
@@ -212,7 +215,7 @@ pub(crate) fn amend(name: &str, action: Action, paused: Option<String>) -> Resul
     let mut record = place.record()?;
     let map = place.open_map("ml_settings")?;
     let active = control(&place)?.active & 1;
-    let value = map.lookup(&active.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    let value = map.lookup(&active.to_ne_bytes()).ok().flatten();
     let mut bytes = value.ok_or_else(|| Failure::new("the map ml_settings cannot be read"))?;
     let shadow = u32::from(record.request.shadow || paused.is_some());
     let settings = Settings { shadow, action, ..Settings::read(&bytes) };
@@ -239,8 +242,15 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
         Shaper::None | Shaper::Departures | Shaper::Cake(_) => 0,
         Shaper::Fifo(_) => 1,
         Shaper::Classes { colours, .. } => 1 + colours,
+        Shaper::Native { .. } => u32::MAX,
     };
-    let is_same = former.combination == new.combination && colours(&former.shaper) == colours(&new.shaper);
+    let program = |shaper: &Shaper| match shaper {
+        Shaper::Native { queue, .. } => Some(queue.program.clone()),
+        _ => None,
+    };
+    let is_same = former.combination == new.combination
+        && colours(&former.shaper) == colours(&new.shaper)
+        && program(&former.shaper) == program(&new.shaper);
     if is_same {
         return Ok(());
     }
@@ -259,22 +269,22 @@ fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
     let other = (control(place)?.active & 1) ^ 1;
     let mut whole = settings.to_vec();
-    if whole.len() > map.value_size() as usize || whole.len() < size_of::<Settings>() {
+    if whole.len() > map.value_size() || whole.len() < size_of::<Settings>() {
         return Err(Failure::new(format!(
             "the running program has settings of {} bytes and these have {}; `mousehole-live upgrade` brings them together",
             map.value_size(),
             whole.len()
         )));
     }
-    whole.resize(map.value_size() as usize, 0);
-    map.update(&other.to_ne_bytes(), &whole, MapFlags::ANY)
-        .map_err(|error| Failure::new(format!("the map ml_settings cannot be written; {error}")))?;
+    whole.resize(map.value_size(), 0);
+    map.update(&other.to_ne_bytes(), &whole)
+        .map_err(|error| Failure::system("the map ml_settings cannot be written", &error))?;
     Ok(other)
 }
 
 fn control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
-    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+    let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
@@ -283,8 +293,8 @@ fn flip(place: &Place, slot: u32) -> Result<()> {
     let next = Control { active: slot, ..control(place)? };
     place
         .open_map("ml_control")?
-        .update(&0u32.to_ne_bytes(), next.bytes(), MapFlags::ANY)
-        .map_err(|error| Failure::new(format!("the map ml_control cannot be written; {error}")))
+        .update(&0u32.to_ne_bytes(), next.bytes())
+        .map_err(|error| Failure::system("the map ml_control cannot be written", &error))
 }
 
 /// Returns what has changed, for the user.

@@ -12,7 +12,6 @@ use common::frame::{
     self, ACK, ARP, IPV4, IPV6, SYN, TCP, UDP, V4, V6, ethernet, tcp, udp, vlan, with_traffic_class,
 };
 use common::{Config, Context, DROP, Harness, NEXT, can_run, params};
-use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::layout::{ACCOUNT, Count, Counters, Flow, KEEP_DSCP, Key, Plain as _};
 use std::mem::offset_of;
 
@@ -485,10 +484,10 @@ fn shadow__changes_nothing_and_counts() {
 /// Writes a word into an entry of an array; returns the word that stood there.
 fn exchange_word(harness: &Harness, map: &str, index: u32, at: usize, word: u32) -> u32 {
     let (map, index) = (harness.map(map), index.to_ne_bytes());
-    let mut entry = map.lookup(&index, MapFlags::ANY).expect("the map can be read").expect("an array");
+    let mut entry = map.lookup(&index).expect("the map can be read").expect("an array");
     let before = u32::from_ne_bytes(entry[at..at + 4].try_into().unwrap());
     entry[at..at + 4].copy_from_slice(&word.to_ne_bytes());
-    map.update(&index, &entry, MapFlags::ANY).expect("the map can be written");
+    map.update(&index, &entry).expect("the map can be written");
     before
 }
 
@@ -503,7 +502,7 @@ fn lock__that_stays_taken_lets_packets_pass_and_is_not_given_back() {
     harness.run(&frame, Context::default());
     let flows = harness.map("ml_flows");
     let is_used = |index: &Vec<u8>| {
-        let entry = flows.lookup(index, MapFlags::ANY).unwrap().unwrap();
+        let entry = flows.lookup(index).unwrap().unwrap();
         Flow::read(&entry[ACCOUNT..]).packets() > 0
     };
     let index = flows.keys().find(is_used).map(|index| u32::from_ne_bytes(index.try_into().unwrap()));

@@ -12,7 +12,6 @@ mod common;
 
 use common::frame::{ACK, IPV4, SYN, TCP, UDP, V4, ethernet, tcp};
 use common::{Config, Context, DROP, Harness, NEXT, can_run};
-use libbpf_rs::{MapCore as _, MapFlags};
 use mousehole_live::layout::{ACCOUNT, Flow as Account, KEEP_DSCP, Plain as _, STATE};
 use mousehole_live::object::compile_with;
 use mousehole_policy::{Counts, Params, State};
@@ -265,14 +264,14 @@ impl Kernel {
         let mut counts = Counts::default();
         let keys: Vec<Vec<u8>> = flows.keys().collect();
         for key in keys {
-            let Ok(Some(entry)) = flows.lookup(&key, MapFlags::ANY) else { continue };
+            let Ok(Some(entry)) = flows.lookup(&key) else { continue };
             if Account::read(&entry[ACCOUNT..]).packets() == 0 {
                 continue;
             }
             let flow = State::from_bytes(&entry[STATE..]);
             if policy.expired(params, &flow, now.0) {
                 policy.flow_end(params, &flow, &mut self.state);
-                flows.update(&key, &vec![0; entry.len()], MapFlags::ANY).expect("a flow can be forgotten");
+                flows.update(&key, &vec![0; entry.len()]).expect("a flow can be forgotten");
             } else {
                 policy.count(params, &flow, &self.state, &mut counts);
             }
@@ -282,13 +281,13 @@ impl Kernel {
         let value = &self.state.bytes()[policy.published()];
         for index in 0..2u32 {
             let map = self.harness.map("ml_published");
-            map.update(&index.to_ne_bytes(), value, MapFlags::ANY).expect("it can be written");
+            map.update(&index.to_ne_bytes(), value).expect("it can be written");
         }
     }
 
     fn state_bytes(&self) -> Vec<u8> {
         let map = self.harness.map("ml_state");
-        map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).expect("the state can be read").expect("it exists")
+        map.lookup(&0u32.to_ne_bytes()).expect("the state can be read").expect("it exists")
     }
 
     /// Returns the dropper's averages and the end of the last transmission.

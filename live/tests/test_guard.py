@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -205,6 +207,24 @@ def test_guard_that_is_killed__is_followed_by_the_next_and_never_by_a_second(lab
     assert guard.state()["link_id"] == link
 
 
+def test_guard_that_is_killed_before_the_queue_is_there__is_followed_by_one_that_puts_it_there(
+    lab: Lab, guard: Guard, tmp_path: Path
+) -> None:
+    """The program runs by then, and a queue that is missing later is one that somebody took."""
+    real, killer = shutil.which("tc"), 'case "$*" in "qdisc replace "*) kill -9 $PPID; exit 1 ;; esac'
+    (tmp_path / "tc").write_text(f'#!/bin/sh\n{killer}\nexec {real} "$@"\n')
+    (tmp_path / "tc").chmod(0o755)
+    guard.write(QUEUE)
+    path = lab.run(NEAR, "printenv", "PATH").strip()
+    guard.start("env", f"PATH={tmp_path}:{path}")
+    assert guard.process
+    assert guard.process.wait(20) == -signal.SIGKILL
+    assert guard.state()["problems"], "its queue is missing"
+    guard.start()
+    guard.comes(runs)
+    assert "qdisc tbf 6d48: root" in lab.run(NEAR, "tc", "qdisc", "show", "dev", DEVICE)
+
+
 def test_what_is_not_confirmed__is_taken_back_though_its_timer_was_killed(lab: Lab, guard: Guard) -> None:
     done = lab.live(NEAR, "mark", DEVICE, "--via", "dscp", "--flows", str(FLOWS), "--confirm", "2s")
     assert done.returncode == 0, done.stderr
@@ -230,13 +250,19 @@ def test_guard_at_rest__starts_no_program(lab: Lab, guard: Guard, tmp_path: Path
     trace.touch()
     guard.start("strace", "-D", "-f", "-o", str(trace), "-e", "trace=execve,recvfrom")
     wait_until(lambda: ifb in lab.live(NEAR, "status").stdout, 20)
-    time.sleep(3)
 
     def count(call: str) -> int:
         return sum(
             f"{call}(" in line and "<unfinished" not in line for line in trace.read_text().splitlines()
         )
 
+    def is_at_rest() -> bool:
+        started = count("execve")
+        time.sleep(3)
+        return count("execve") == started
+
+    # On a busy machine its programs, and the kernel's word of what they changed, come later.
+    wait_until(is_at_rest, 60)
     before, asked = count("execve"), count("recvfrom")
     assert before > 5, "it starts tc to put the queues there"
     time.sleep(6)

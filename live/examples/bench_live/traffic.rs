@@ -1,9 +1,10 @@
 //! Real packets of many flows through a device, in a network namespace of this thread's own.
 
 use super::{Row, print, shuffled};
+use mousehole_live::bpf;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
-use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::process::Command;
 
 /// Rounds of a measurement; in each, all that are compared take their turn.
@@ -17,7 +18,7 @@ const PAYLOAD: usize = 972;
 /// with the process.
 pub(crate) struct Wire {
     socket: UdpSocket,
-    index: i32,
+    index: u32,
 }
 
 impl Wire {
@@ -39,7 +40,7 @@ impl Wire {
         }
         let socket = UdpSocket::bind("10.99.0.1:4000").map_err(|error| error.to_string())?;
         // SAFETY: the name ends in a zero byte.
-        let index = unsafe { libc::if_nametoindex(c"bench0".as_ptr()) } as i32;
+        let index = unsafe { libc::if_nametoindex(c"bench0".as_ptr()) };
         Ok(Wire { socket, index })
     }
 
@@ -56,24 +57,10 @@ impl Wire {
     }
 
     /// Attaches a program to the device, until the link is dropped.
-    pub(crate) fn attach(&self, program: RawFd) -> Result<OwnedFd, String> {
-        let options = libbpf_sys::bpf_link_create_opts {
-            sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
-            ..Default::default()
-        };
-        // SAFETY: the program's descriptor is open; the options have the size that they say.
-        let link =
-            unsafe { libbpf_sys::bpf_link_create(program, self.index, libbpf_sys::BPF_TCX_EGRESS, &options) };
-        match link {
-            // SAFETY: the descriptor is new and nobody else's.
-            0.. => Ok(unsafe { OwnedFd::from_raw_fd(link) }),
-            error => {
-                let error = io::Error::from_raw_os_error(-error);
-                Err(format!(
-                    "the kernel attaches no program to {DEVICE} as tcx (it can from 6.6 on): {error}"
-                ))
-            }
-        }
+    pub(crate) fn attach(&self, program: BorrowedFd) -> Result<OwnedFd, String> {
+        bpf::create_link(program, self.index).map_err(|error| {
+            format!("the kernel attaches no program to {DEVICE} as tcx (it can from 6.6 on): {error}")
+        })
     }
 }
 
@@ -97,29 +84,18 @@ fn cpu_ns() -> u64 {
 }
 
 /// What the kernel says of a program: its time, ns, and its runs.
-fn spent(program: RawFd) -> Result<(u64, u64), String> {
-    // SAFETY: the struct is of the kernel's, any bytes are valid, and its size is given.
-    unsafe {
-        let mut info: libbpf_sys::bpf_prog_info = std::mem::zeroed();
-        let mut bytes = size_of::<libbpf_sys::bpf_prog_info>() as u32;
-        match libbpf_sys::bpf_prog_get_info_by_fd(program, &mut info, &mut bytes) {
-            0 => Ok((info.run_time_ns, info.run_cnt)),
-            error => Err(io::Error::from_raw_os_error(-error).to_string()),
-        }
-    }
+fn spent(program: BorrowedFd) -> Result<(u64, u64), String> {
+    let info = bpf::program_info(program).map_err(|error| error.to_string())?;
+    Ok((info.run_time_ns, info.run_cnt))
 }
 
 /// Measures the programs while packets of so many flows leave a device, each packet of another flow, and prints the table.
 pub(crate) fn measure(rows: &mut [Row], flows: u32) -> Result<(), String> {
     let wire = Wire::new()?;
-    // SAFETY: the call takes a number.
-    let counting = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
-    if counting < 0 {
-        let error = io::Error::from_raw_os_error(-counting);
-        return Err(format!("the kernel does not count the time of programs (it can from 5.8 on): {error}"));
-    }
-    // SAFETY: the descriptor is new and nobody else's; with it the counting ends.
-    let _counting = unsafe { OwnedFd::from_raw_fd(counting) };
+    // The counting ends with the descriptor.
+    let _counting = bpf::count_run_time().map_err(|error| {
+        format!("the kernel does not count the time of programs (it can from 5.8 on): {error}")
+    })?;
     rows.iter_mut().for_each(|row| row.taken.clear());
     let order: Vec<u32> = (0..flows).map(shuffled).collect();
     for _ in 0..ROUNDS {

@@ -1,16 +1,17 @@
 //! What the kernel can do, found by trying and not by its version.
 
 use super::finding::Finding;
-use crate::{home, tc};
-use libbpf_rs::{PrintLevel, set_print};
-use std::ffi::CStr;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
-use std::{fs, ptr};
+use crate::{bpf, home, native, tc};
+use aya::maps::MapType;
+use aya::programs::ProgramType;
+use aya::sys::{BpfHelper, is_helper_supported, is_map_supported};
+use std::fs;
+use std::os::fd::AsFd as _;
 
 /// Helpers without which no program is loaded, and since when kernels have them.
-const HELPERS: [(&str, u32, &str); 2] = [
-    ("bpf_ktime_get_coarse_ns", libbpf_sys::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
-    ("bpf_for_each_map_elem", libbpf_sys::BPF_FUNC_for_each_map_elem, "5.13"),
+const HELPERS: [(&str, BpfHelper, &str); 2] = [
+    ("bpf_ktime_get_coarse_ns", BpfHelper::BPF_FUNC_ktime_get_coarse_ns, "5.11"),
+    ("bpf_for_each_map_elem", BpfHelper::BPF_FUNC_for_each_map_elem, "5.13"),
 ];
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
@@ -21,7 +22,7 @@ const CAP_BPF: u32 = 39;
 pub const CAPABILITIES: [(&str, u32); 3] =
     [("CAP_NET_ADMIN", CAP_NET_ADMIN), ("CAP_BPF", CAP_BPF), ("CAP_PERFMON", CAP_PERFMON)];
 /// A number that no device has.
-const NO_DEVICE: i32 = i32::MAX;
+const NO_DEVICE: u32 = i32::MAX as u32;
 
 /// A queue discipline that is put in place.
 struct Needed {
@@ -48,7 +49,6 @@ pub struct Abilities {
 
 /// Returns what was found of the kernel and of this process's rights.
 pub fn findings() -> (Vec<Finding>, Abilities) {
-    set_print(Some((PrintLevel::Warn, |_, _| {})));
     let mut all = vec![version(&read("/proc/sys/kernel/osrelease"))];
     let rights = rights(&read("/proc/self/status"));
     let may_load = rights.is_none();
@@ -62,6 +62,7 @@ pub fn findings() -> (Vec<Finding>, Abilities) {
             missing_qdiscs = missing;
         }
     }
+    all.push(native_queues(native::is_known_to_kernel().ok()));
     all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
     all.extend(switches(
         &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
@@ -119,21 +120,14 @@ fn rights(status: &str) -> Option<Finding> {
 
 /// Returns the helpers and maps that this kernel lacks.
 fn missing() -> Vec<&'static str> {
-    // SAFETY: the calls take numbers, and no options.
-    unsafe {
-        let mut all: Vec<&str> = HELPERS
-            .iter()
-            .filter(|(_, number, _)| {
-                libbpf_sys::libbpf_probe_bpf_helper(libbpf_sys::BPF_PROG_TYPE_SCHED_CLS, *number, ptr::null())
-                    == 0
-            })
-            .map(|(name, _, _)| *name)
-            .collect();
-        if libbpf_sys::libbpf_probe_bpf_map_type(libbpf_sys::BPF_MAP_TYPE_LRU_HASH, ptr::null()) == 0 {
-            all.push("LRU tables");
-        }
-        all
+    let lacks = |(_, helper, _): &&(&str, BpfHelper, &str)| {
+        matches!(is_helper_supported(ProgramType::SchedClassifier, *helper), Ok(false))
+    };
+    let mut all: Vec<&str> = HELPERS.iter().filter(lacks).map(|(name, ..)| *name).collect();
+    if matches!(is_map_supported(MapType::LruHash), Ok(false)) {
+        all.push("LRU tables");
     }
+    all
 }
 
 /// Returns the kinds of [`QDISCS`] that the kernel refuses at the loopback device of a network namespace made for this,
@@ -195,38 +189,18 @@ fn helpers(missing: &[&str]) -> Option<Finding> {
 /// Returns whether the kernel knows tcx links: asked for one at a device that does not exist, a kernel that does misses
 /// the device, and one that does not finds the request itself invalid. `None` when it cannot be asked.
 fn has_tcx() -> Option<bool> {
-    let name: &CStr = c"ml_probe";
-    let license: &CStr = c"Dual MIT/GPL";
-    let instruction = |code: u8, value: i32| libbpf_sys::bpf_insn { code, imm: value, ..Default::default() };
     // r0 = -1 (next program); exit.
-    let program = [instruction(0xb7, -1), instruction(0x95, 0)];
-    // SAFETY: the texts end in zero bytes, the instructions are as many as told, and new descriptors are nobody else's.
-    unsafe {
-        let loaded = libbpf_sys::bpf_prog_load(
-            libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
-            name.as_ptr(),
-            license.as_ptr(),
-            program.as_ptr(),
-            program.len() as libbpf_sys::size_t,
-            ptr::null_mut(),
-        );
-        if loaded < 0 {
-            return None;
-        }
-        let loaded = OwnedFd::from_raw_fd(loaded);
-        let options = libbpf_sys::bpf_link_create_opts {
-            sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
-            ..Default::default()
-        };
-        match libbpf_sys::bpf_link_create(loaded.as_raw_fd(), NO_DEVICE, libbpf_sys::BPF_TCX_EGRESS, &options)
-        {
-            link if link >= 0 => {
-                drop(OwnedFd::from_raw_fd(link));
-                Some(true)
-            }
-            error => knows_tcx(-error),
-        }
+    let program = bpf::load_instructions(c"ml_probe", &[instruction(0xb7, -1), instruction(0x95, 0)]).ok()?;
+    match bpf::create_link(program.as_fd(), NO_DEVICE) {
+        Ok(_) => Some(true),
+        Err(error) => knows_tcx(error.raw_os_error()?),
     }
+}
+
+/// Returns an instruction on the first register, as a program holds it.
+fn instruction(code: u8, value: i32) -> u64 {
+    let [a, b, c, d] = value.to_ne_bytes();
+    u64::from_ne_bytes([code, 0, 0, 0, a, b, c, d])
 }
 
 /// Returns what the answer to a request for a link at no device tells.
@@ -253,6 +227,22 @@ fn tcx(known: Option<bool>) -> Finding {
             "mousehole-live mark DEV --attach clsact",
         ),
     }
+}
+
+fn native_queues(known: Option<bool>) -> Finding {
+    let text = match known {
+        _ if !native::IS_BUILT_IN => {
+            "this build of mousehole-live has no native queues, which `up --native` loads"
+        }
+        Some(true) => "the kernel takes queue disciplines by struct_ops, as `up --native` puts there",
+        Some(false) => {
+            "the kernel takes no queue disciplines by struct_ops, which `up --native` needs (6.16 and CONFIG_NET_SCH_BPF)"
+        }
+        None => {
+            "the kernel does not say whether it takes queue disciplines by struct_ops, which `up --native` needs"
+        }
+    };
+    Finding::harmless("native", text)
 }
 
 fn bpf_folder(fault: Option<&str>) -> Finding {

@@ -2,11 +2,11 @@
 
 use super::finding::{Finding, blind, shown};
 use crate::device::{self, Device};
-use crate::kernel;
 use crate::tc::Qdisc;
+use crate::{bpf, kernel};
+use aya_obj::generated::bpf_attach_type;
 use serde_json::Value;
-use std::ffi::CStr;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 
 /// Programs at one hook are told up to this number.
 const MOST: usize = 64;
@@ -44,8 +44,8 @@ const KNOWN: [(&str, &str); 3] = [
 
 /// Returns what was found at the device's tcx hooks. `ours` is the program of ours that runs there.
 pub fn attached(device: &Device, ours: Option<u32>) -> Vec<Finding> {
-    let Some(egress) = programs(device.index, libbpf_sys::BPF_TCX_EGRESS) else { return Vec::new() };
-    let ingress = programs(device.index, libbpf_sys::BPF_TCX_INGRESS).unwrap_or_default();
+    let Some(egress) = programs(device.index, bpf_attach_type::BPF_TCX_EGRESS) else { return Vec::new() };
+    let ingress = programs(device.index, bpf_attach_type::BPF_TCX_INGRESS).unwrap_or_default();
     of_programs(&device.name, &egress, &ingress, ours)
 }
 
@@ -94,35 +94,14 @@ fn described(id: u64, name: &str) -> String {
 }
 
 /// Returns the programs at a hook, in their order; `None` when the kernel does not tell, as those without tcx.
-fn programs(index: u32, hook: u32) -> Option<Vec<Program>> {
-    let mut ids = [0u32; MOST];
-    let mut options = libbpf_sys::bpf_prog_query_opts {
-        sz: size_of::<libbpf_sys::bpf_prog_query_opts>() as libbpf_sys::size_t,
-        prog_ids: ids.as_mut_ptr(),
-        ..Default::default()
-    };
-    options.__bindgen_anon_1.count = MOST as u32;
-    // SAFETY: the options have the size that they say, and the array the length.
-    let (done, count) = unsafe {
-        let done = libbpf_sys::bpf_prog_query_opts(index as i32, hook, &mut options);
-        (done, options.__bindgen_anon_1.count as usize)
-    };
-    (done == 0)
-        .then(|| ids[..count.min(MOST)].iter().map(|id| Program { id: *id, name: name_of(*id) }).collect())
+fn programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
+    let ids = bpf::programs_at(index, hook, MOST).ok()?;
+    Some(ids.into_iter().map(|id| Program { id, name: name_of(id) }).collect())
 }
 
 fn name_of(id: u32) -> String {
-    // SAFETY: the descriptor is new and nobody else's; the kernel's name ends in a zero byte.
-    unsafe {
-        let program = libbpf_sys::bpf_prog_get_fd_by_id(id);
-        if program < 0 {
-            return String::new();
-        }
-        let program = OwnedFd::from_raw_fd(program);
-        kernel::program_info(program.as_raw_fd())
-            .map(|info| CStr::from_ptr(info.name.as_ptr()).to_string_lossy().into_owned())
-            .unwrap_or_default()
-    }
+    let info = bpf::program_of(id).and_then(|program| bpf::program_info(program.as_fd()));
+    info.map(|info| bpf::text(&info.name)).unwrap_or_default()
 }
 
 /// Returns what was found of filters at the device, and of those that redirect to it.

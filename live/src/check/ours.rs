@@ -83,6 +83,7 @@ mod tests {
             redirect: None,
             replaced: None,
             added_handle: None,
+            starting: false,
             gso_max_segs: None,
             confirm_by,
             tuned: None,

@@ -6,13 +6,13 @@
 
 pub mod frame;
 
-use libbpf_rs::{MapCore as _, MapFlags};
+use mousehole_live::bpf::{self, Map, TestRun};
 use mousehole_live::kernel::{Loaded, Maps, load};
 use mousehole_live::layout::{
     ACCOUNT, Action, BYTES, Counters, Flow, Key, Limit, PACKETS, Plain as _, STATE, Settings, Transfer, Trial,
 };
 use mousehole_policy::{LinkContext, Params, find};
-use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
+use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
 
 /// `struct __sk_buff`.
@@ -64,7 +64,6 @@ pub struct Outcome<'a> {
 /// A program that is loaded, with room for a packet.
 pub struct Harness {
     pub loaded: Loaded,
-    program: RawFd,
     out: Vec<u8>,
 }
 
@@ -73,24 +72,8 @@ pub fn unavailable() -> Option<&'static str> {
     static WHY: OnceLock<Option<String>> = OnceLock::new();
     WHY.get_or_init(|| {
         // r0 = 0; exit
-        let code: [u64; 2] = [0xb7, 0x95];
-        // SAFETY: the instructions are as many as is said; the other pointers may be null.
-        let program = unsafe {
-            libbpf_sys::bpf_prog_load(
-                libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
-                c"probe".as_ptr(),
-                c"GPL".as_ptr(),
-                code.as_ptr().cast(),
-                2,
-                std::ptr::null_mut(),
-            )
-        };
-        if program >= 0 {
-            // SAFETY: the descriptor is ours.
-            unsafe { libc::close(program) };
-            return None;
-        }
-        Some(format!("the kernel loads no programs here: {}", std::io::Error::from_raw_os_error(-program)))
+        let loaded = bpf::load_instructions(c"probe", &[0xb7, 0x95]);
+        loaded.err().map(|error| format!("the kernel loads no programs here: {error}"))
     })
     .as_deref()
 }
@@ -164,19 +147,9 @@ impl Config {
 }
 
 /// Returns ns per packet of `repeat` runs of a program on one frame, by the kernel's own clock.
-pub fn time(program: RawFd, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
-    // SAFETY: the struct is plain numbers and pointers, all of which may be zero.
-    let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
-    options.sz = size_of::<libbpf_sys::bpf_test_run_opts>() as _;
-    options.data_in = frame.as_ptr().cast();
-    options.data_size_in = frame.len() as u32;
-    options.ctx_in = std::ptr::from_mut(&mut context).cast();
-    options.ctx_size_in = size_of::<Context>() as u32;
-    options.repeat = repeat as i32;
-    // SAFETY: each buffer is as long as is said.
-    let done = unsafe { libbpf_sys::bpf_prog_test_run_opts(program, &mut options) };
-    assert_eq!(done, 0, "{}", std::io::Error::from_raw_os_error(-done));
-    options.duration
+pub fn time(program: BorrowedFd, frame: &[u8], mut context: Context, repeat: u32) -> u32 {
+    let run = TestRun { frame, out: &mut [], context: bytes_of(&mut context), repeat };
+    bpf::test_run(program, run).unwrap_or_else(|error| panic!("{error}")).duration_ns
 }
 
 impl Harness {
@@ -193,15 +166,14 @@ impl Harness {
         let notes_transfers = config.first.trial != Trial::NONE;
         let loaded = load(object, Maps { place: None, reuse: false, flows, notes_transfers })
             .unwrap_or_else(|error| panic!("{error}"));
-        let program = loaded.program().as_fd().as_raw_fd();
-        let harness = Harness { loaded, program, out: vec![0; 1 << 16] };
+        let harness = Harness { loaded, out: vec![0; 1 << 16] };
         harness.set(config);
         harness
     }
 
-    /// Returns the program's descriptor, which is open as long as this.
-    pub fn program(&self) -> RawFd {
-        self.program
+    /// Returns the program.
+    pub fn program(&self) -> BorrowedFd<'_> {
+        self.loaded.program()
     }
 
     /// Writes both sets of settings.
@@ -221,35 +193,20 @@ impl Harness {
 
     /// Runs the program on a frame, without a word if the kernel refuses it.
     fn try_run(&mut self, frame: &[u8], mut context: Context) -> std::io::Result<(u32, usize, Context)> {
-        // SAFETY: the struct is plain numbers and pointers, all of which may be zero.
-        let mut options: libbpf_sys::bpf_test_run_opts = unsafe { std::mem::zeroed() };
-        let mut after = Context::default();
-        options.sz = size_of::<libbpf_sys::bpf_test_run_opts>() as _;
-        options.data_in = frame.as_ptr().cast();
-        options.data_size_in = frame.len() as u32;
-        options.data_out = self.out.as_mut_ptr().cast();
-        options.data_size_out = self.out.len() as u32;
-        options.ctx_in = std::ptr::from_mut(&mut context).cast();
-        options.ctx_size_in = size_of::<Context>() as u32;
-        options.ctx_out = std::ptr::from_mut(&mut after).cast();
-        options.ctx_size_out = size_of::<Context>() as u32;
-        // SAFETY: each buffer is as long as is said.
-        let done = unsafe { libbpf_sys::bpf_prog_test_run_opts(self.program, &mut options) };
-        if done != 0 {
-            return Err(std::io::Error::from_raw_os_error(-done));
-        }
-        Ok((options.retval, options.data_size_out as usize, after))
+        let run = TestRun { frame, out: &mut self.out, context: bytes_of(&mut context), repeat: 0 };
+        let tested = bpf::test_run(self.loaded.program(), run)?;
+        Ok((tested.verdict, tested.bytes, context))
     }
 
     /// Returns ns per packet of `repeat` runs on one frame, by the kernel's own clock.
     pub fn time(&mut self, frame: &[u8], context: Context, repeat: u32) -> u32 {
-        time(self.program, frame, context, repeat)
+        time(self.program(), frame, context, repeat)
     }
 
     /// Returns the counters, summed over the CPUs.
     pub fn counters(&self) -> Counters {
         let map = self.map("ml_counters");
-        let all = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY).expect("counters can be read");
+        let all = map.lookup_percpu(&0u32.to_ne_bytes()).expect("counters can be read");
         let mut sum = Counters::default();
         all.expect("an array has its entries").iter().for_each(|one| sum.add(&Counters::read(one)));
         sum
@@ -260,7 +217,7 @@ impl Harness {
         let map = self.map("ml_flows");
         map.keys()
             .filter_map(|index| {
-                let entry = map.lookup(&index, MapFlags::ANY).expect("the table can be read")?;
+                let entry = map.lookup(&index).expect("the table can be read")?;
                 let account = Flow::read(&entry[ACCOUNT..]);
                 (account.packets() > 0).then(|| (Key::read(&entry), account, entry[STATE..].to_vec()))
             })
@@ -270,13 +227,17 @@ impl Harness {
     /// Returns the transfers that were noted, in the order of the table of flows.
     pub fn transfers(&self) -> Vec<Transfer> {
         let map = self.map("ml_transfers");
-        let values =
-            map.keys().filter_map(|index| map.lookup(&index, MapFlags::ANY).expect("it can be read"));
+        let values = map.keys().filter_map(|index| map.lookup(&index).expect("it can be read"));
         values.map(|value| Transfer::read(&value)).filter(|transfer| transfer.began_ms > 0).collect()
     }
 
     /// Returns a map.
-    pub fn map(&self, name: &str) -> libbpf_rs::Map<'_> {
-        self.loaded.object().maps().find(|map| map.name() == name).expect("the program has the map")
+    pub fn map(&self, name: &str) -> &Map {
+        self.loaded.map(name)
     }
+}
+
+fn bytes_of(context: &mut Context) -> &mut [u8] {
+    // SAFETY: the struct is numbers without gaps, and any bytes are numbers.
+    unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(context).cast(), size_of::<Context>()) }
 }

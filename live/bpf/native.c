@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only */
+/*
+ * A queue header as a queue discipline of the kernel: it holds the packets, counts what waits, asks the header, and
+ * sends at a rate. Linux 6.16 and later load it where they were built with NET_SCH_BPF. The compiler's command line
+ * names the header:
+ *
+ *   ML_NATIVE, ML_NATIVE_HEADER   the queue
+ *   ML_NATIVE_DRAWS               1: it says whether it reads random numbers
+ *   ML_NATIVE_OVERFLOWS           1: it names whom a full buffer drops
+ *   ML_NATIVE_READS_FLOWS         1: it reads the hash of the packet's flow
+ *   ML_REPLAY                     for tests, how many departures are noted: the time is ml_replay's, random numbers are
+ *                                 made of the packet's number, skb->mark, and packets without one are not taken
+ *
+ * The marker is another program, at the device's egress (program.c). It tells a packet's colour by skb->priority, as it
+ * tells HTB's classes.
+ *
+ * An object serves one queue of one device: its maps are that queue's, and its name that device's. The kernel calls all
+ * functions under the queue discipline's lock; the lock below is asked for by the verifier alone.
+ *
+ * The link: a packet of so many bytes on the wire occupies it for bytes / rate. The transmitter is free at `free_ns`,
+ * and a timer asks for the next packet then. A timer that comes late moves no departure after it, unless by more than
+ * ML_LATE_NS: the device did not ask for a packet then.
+ */
+#include "mousehole/base.h"
+
+/* Instead of descriptions: the types of the queue. policy.h leaves these three alone. */
+#define MH_MARKER(name_, ...)
+#define MH_DROPPER(name_, ...)
+#define MH_QUEUE(name_, params_t, state_t, bands_, ...)                                                              \
+	typedef struct params_t ml_params_##name_;                                                                   \
+	typedef struct state_t ml_state_##name_;                                                                     \
+	enum { ml_bands_##name_ = (bands_) };
+
+#include "mousehole/policy.h"
+#include ML_NATIVE_HEADER
+
+#define ML_PASTE3(a, b, c) a##b##c
+#define ML_JOIN3(a, b, c) ML_PASTE3(a, b, c)
+#define ML_ASK(function_) ML_JOIN3(mh_, ML_NATIVE, function_)
+enum { ML_BANDS = ML_JOIN3(ml_bands_, ML_NATIVE, ) };
+
+#define ML_SECTION(name_) __attribute__((section(name_), used))
+#define ML_INLINE static inline __attribute__((always_inline, unused))
+/* Has the compiler forget what it knows of a number, so that it leaves the comparison that the verifier needs. */
+#define ML_HIDE(value_) __asm__ volatile("" : "+r"(value_))
+#define ML_UNUSED __attribute__((unused))
+#define ML_KERNEL __attribute__((preserve_access_index))
+#define ML_KSYM ML_SECTION(".ksyms")
+#define ML_KPTR __attribute__((btf_type_tag("kptr")))
+#define ML_CONTAINS(type_, node_) __attribute__((btf_decl_tag("contains:" #type_ ":" #node_)))
+
+/* What is read of the kernel's own structs. The loader finds the members by their names. */
+struct sk_buff {
+	unsigned int len;
+	u32 priority;
+	u32 mark;
+	char cb[48];
+	unsigned int end;
+	unsigned char *head;
+} ML_KERNEL;
+struct skb_shared_info {
+	unsigned short gso_segs;
+} ML_KERNEL;
+struct qdisc_skb_cb {
+	unsigned int pkt_len;
+} ML_KERNEL;
+struct qdisc_skb_head {
+	u32 qlen;
+} ML_KERNEL;
+struct gnet_stats_queue {
+	u32 qlen;
+	u32 backlog;
+	u32 drops;
+	u32 requeues;
+	u32 overlimits;
+} ML_KERNEL;
+struct Qdisc {
+	u32 limit;
+	struct qdisc_skb_head q;
+	struct gnet_stats_queue qstats;
+} ML_KERNEL;
+struct nlattr;
+struct netlink_ext_ack;
+struct bpf_sk_buff_ptr {
+	struct sk_buff *skb;
+};
+struct bpf_spin_lock {
+	u32 val;
+};
+struct bpf_list_head {
+	u64 opaque[2];
+} __attribute__((aligned(8)));
+struct bpf_list_node {
+	u64 opaque[3];
+} __attribute__((aligned(8)));
+struct Qdisc_ops {
+	char id[16];
+	int (*enqueue)(struct sk_buff *skb, struct Qdisc *queue, struct sk_buff **to_free);
+	struct sk_buff *(*dequeue)(struct Qdisc *queue);
+	int (*init)(struct Qdisc *queue, struct nlattr *options, struct netlink_ext_ack *extack);
+	void (*reset)(struct Qdisc *queue);
+	void (*destroy)(struct Qdisc *queue);
+};
+
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static u64 (*const bpf_ktime_get_ns)(void) ML_UNUSED = (void *)5;
+static u32 (*const bpf_get_prandom_u32)(void) ML_UNUSED = (void *)7;
+static long (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
+static long (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
+static long (*const bpf_loop)(u32 count, long (*step)(u32 index, u32 *context), void *context, u64 flags) = (void *)181;
+static void *(*const bpf_kptr_xchg)(void *place, void *value) = (void *)194;
+extern void *bpf_obj_new_impl(u64 type, void *meta) ML_KSYM;
+extern void bpf_obj_drop_impl(void *object, void *meta) ML_KSYM;
+extern int bpf_list_push_back_impl(struct bpf_list_head *head, struct bpf_list_node *node, void *meta, u64 offset) ML_KSYM;
+extern struct bpf_list_node *bpf_list_pop_front(struct bpf_list_head *head) ML_KSYM;
+extern struct bpf_list_node *bpf_list_pop_back(struct bpf_list_head *head) ML_KSYM;
+extern struct bpf_list_node *bpf_list_front(struct bpf_list_head *head) ML_KSYM;
+extern void *bpf_rdonly_cast(const void *object, u32 type) ML_KSYM;
+extern void bpf_qdisc_skb_drop(struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free) ML_KSYM;
+extern void bpf_kfree_skb(struct sk_buff *skb) ML_KSYM;
+extern u32 bpf_skb_get_hash(struct sk_buff *skb) ML_KSYM;
+extern void bpf_qdisc_watchdog_schedule(struct Qdisc *queue, u64 expire_ns, u64 delta_ns) ML_KSYM;
+extern void bpf_qdisc_bstats_update(struct Qdisc *queue, const struct sk_buff *skb) ML_KSYM;
+
+/* How late a timer may be. Beyond, the link was not asked for packets. */
+#define ML_LATE_NS 5000000
+/* How often the header is asked in a row; then the timer asks on. */
+#define ML_ASKED 8
+/* Most packets that wait. */
+#define ML_MOST_WAITING 1000000
+
+/* What live/src/native.rs writes; the header's parameters follow. */
+struct ml_native_settings {
+	u32 priority[MH_COLOURS]; /* skb->priority of each colour; any other is green */
+	u32 link_header_bytes;
+	u32 overhead; /* bytes of each packet on the wire beyond its IP length */
+	u32 reserved;
+	u64 rate_bps;
+};
+
+struct ml_native_all {
+	struct ml_native_settings settings;
+	ML_JOIN3(ml_params_, ML_NATIVE, ) params __attribute__((aligned(8)));
+};
+
+struct ml_native_control {
+	u32 active; /* which of both settings are in force */
+	u32 reserved;
+};
+
+/* What live/src/native.rs reads. */
+struct ml_native_counters {
+	u64 sent[MH_COLOURS];    /* packets on the wire, by colour */
+	u64 sent_bytes;          /* IP length */
+	u64 dropped_early;       /* packets on the wire */
+	u64 dropped_forced;
+	u64 without_memory;      /* arrivals dropped because the kernel had no memory for their place */
+	u64 faults;              /* answers that name no band with a packet, after all tries */
+	u64 late;                /* departures that the device asked for later than ML_LATE_NS */
+};
+
+/* The queue. */
+struct ml_native {
+	u64 free_ns;   /* when the transmitter is free */
+	u32 last;      /* 1 + the band whose packet is, or was last, in transmission; 0 of none that is to be noted */
+	u32 tries;     /* answers in a row by which nothing left */
+	u32 instances; /* queue disciplines that use the maps: at most one */
+	u32 reserved;
+	ML_JOIN3(ml_state_, ML_NATIVE, ) state __attribute__((aligned(8)));
+};
+
+struct ml_native_waiting {
+	struct mh_backlog all;
+	struct mh_band band[ML_BANDS];
+};
+
+struct ml_place {
+	struct sk_buff ML_KPTR *skb;
+	struct bpf_list_node node;
+	u64 view[2]; /* a struct mh_view: the verifier lets nobody read two members of an object at once */
+	u64 since_ns;
+};
+
+/* A view as an object holds it. */
+union ml_seen {
+	struct mh_view view;
+	u64 words[2];
+};
+
+struct ml_list {
+	struct bpf_spin_lock lock;
+	struct bpf_list_head head ML_CONTAINS(ml_place, node);
+};
+
+#define ML_MAP(name_, type_, entries_, value_)                                                                       \
+	struct {                                                                                                     \
+		int (*type)[type_];                                                                                  \
+		int (*max_entries)[entries_];                                                                        \
+		u32 *key;                                                                                            \
+		value_ *value;                                                                                       \
+	} name_ ML_SECTION(".maps")
+
+ML_MAP(ml_native_settings, 2, 2, struct ml_native_all);
+ML_MAP(ml_native_control, 2, 1, struct ml_native_control);
+ML_MAP(ml_native, 2, 1, struct ml_native);
+ML_MAP(ml_native_waiting, 2, 1, struct ml_native_waiting);
+ML_MAP(ml_native_counters, 2, 1, struct ml_native_counters);
+ML_MAP(ml_native_lists, 2, ML_BANDS, struct ml_list);
+#ifdef ML_REPLAY
+/* A map that user space has in its memory. */
+#define ML_SHOWN_MAP(name_, entries_, value_)                                                                        \
+	struct {                                                                                                     \
+		int (*type)[2];                                                                                      \
+		int (*max_entries)[entries_];                                                                        \
+		int (*map_flags)[1 << 10];                                                                           \
+		u32 *key;                                                                                            \
+		value_ *value;                                                                                       \
+	} name_ ML_SECTION(".maps")
+
+/* The time, and how many departures were noted. */
+struct ml_replay {
+	u64 now_ns;
+	u64 departed;
+};
+/* What left or was dropped, in this order. */
+struct ml_departure {
+	u64 time_ns;
+	u32 mark;
+	u32 is_dropped;
+};
+ML_SHOWN_MAP(ml_replay, 1, struct ml_replay);
+ML_SHOWN_MAP(ml_departures, ML_REPLAY, struct ml_departure);
+#endif
+
+/* All that a call needs. */
+struct ml_queue {
+	struct ml_native *native;
+	struct ml_native_counters *counters;
+	struct ml_native_waiting *waiting;
+	const struct ml_native_all *all;
+	u64 now_ns;
+};
+
+ML_INLINE u64 ml_now(void)
+{
+#ifdef ML_REPLAY
+	u32 zero = 0;
+	struct ml_replay *replay = bpf_map_lookup_elem(&ml_replay, &zero);
+
+	return replay ? replay->now_ns : 0;
+#else
+	return bpf_ktime_get_ns();
+#endif
+}
+
+/* Has the timer ask for the next packet. In a replay the test does. */
+ML_INLINE void ml_wake(struct Qdisc *sch, u64 time_ns)
+{
+#ifdef ML_REPLAY
+	(void)sch;
+	(void)time_ns;
+#else
+	bpf_qdisc_watchdog_schedule(sch, time_ns, 0);
+#endif
+}
+
+/* Notes what became of a packet, for tests. */
+ML_INLINE void ml_note(u32 mark, u64 now_ns, u32 is_dropped)
+{
+#ifdef ML_REPLAY
+	u32 zero = 0, index;
+	struct ml_replay *replay = bpf_map_lookup_elem(&ml_replay, &zero);
+	struct ml_departure *departure;
+
+	if (!replay)
+		return;
+	index = (u32)replay->departed++;
+	departure = bpf_map_lookup_elem(&ml_departures, &index);
+	if (departure)
+		*departure = (struct ml_departure){ now_ns, mark, is_dropped };
+#else
+	(void)mark;
+	(void)now_ns;
+	(void)is_dropped;
+#endif
+}
+
+/* Looks up what every call needs. Returns whether all is there. */
+ML_INLINE u32 ml_begin(struct ml_queue *queue)
+{
+	u32 zero = 0, active;
+	const struct ml_native_control *control = bpf_map_lookup_elem(&ml_native_control, &zero);
+
+	queue->native = bpf_map_lookup_elem(&ml_native, &zero);
+	queue->counters = bpf_map_lookup_elem(&ml_native_counters, &zero);
+	queue->waiting = bpf_map_lookup_elem(&ml_native_waiting, &zero);
+	if (!control || !queue->native || !queue->counters || !queue->waiting)
+		return 0;
+	active = control->active & 1;
+	queue->all = bpf_map_lookup_elem(&ml_native_settings, &active);
+	return !!queue->all;
+}
+
+/* Returns a band; null if there is none of that number. */
+ML_INLINE struct mh_band *ml_band(const struct ml_queue *queue, u32 band)
+{
+	ML_HIDE(band);
+	return band < ML_BANDS ? &queue->waiting->band[band] : 0;
+}
+
+/* Returns a band's list; null if there is none of that number. */
+ML_INLINE struct ml_list *ml_list(u32 band)
+{
+	return bpf_map_lookup_elem(&ml_native_lists, &band);
+}
+
+/* Takes a packet out of the counts. */
+ML_INLINE void ml_discount(struct ml_native_waiting *waiting, struct mh_band *band, const struct mh_view *view)
+{
+	u32 colour = (u32)mh_min(view->colour, MH_RED), packets = mh_segments(view);
+
+	mh_backlog_add(&band->waiting, colour, 0ULL - view->ip_bytes, 0u - packets);
+	mh_backlog_add(&waiting->all, colour, 0ULL - view->ip_bytes, 0u - packets);
+}
+
+/* Notes the start of idle time: a band is idle from the moment at which its last packet was sent. */
+ML_INLINE void ml_note_idle(const struct ml_queue *queue)
+{
+	struct ml_native *native = queue->native;
+	struct mh_band *band = native->last ? ml_band(queue, native->last - 1) : 0;
+
+	if (queue->now_ns < native->free_ns || !band)
+		return;
+	if (!band->waiting.packets)
+		band->waiting.idle_since_ns = native->free_ns;
+	native->last = 0;
+}
+
+ML_INLINE struct ml_place *ml_place_of(struct bpf_list_node *node)
+{
+	return (void *)node - __builtin_offsetof(struct ml_place, node);
+}
+
+/*
+ * Asks the header. Functions of their own, with external linkage: the verifier walks each once by itself, and a header
+ * knows nothing of lists.
+ */
+__attribute__((noinline)) int ml_ask_dequeue(u64 now_ns)
+{
+	struct ml_queue queue;
+
+	if (!ml_begin(&queue))
+		return MH_AGAIN;
+	return (int)ML_ASK(_dequeue)(&queue.all->params, &queue.native->state, (void *)queue.waiting, now_ns);
+}
+
+#if ML_NATIVE_OVERFLOWS
+__attribute__((noinline)) int ml_ask_overflow(u64 now_ns)
+{
+	struct ml_queue queue;
+
+	if (!ml_begin(&queue))
+		return MH_FITS;
+	return (int)ML_ASK(_overflow)(&queue.all->params, &queue.native->state, (void *)queue.waiting, now_ns);
+}
+#endif
+
+/* Returns a band with a packet, for a header that names none; ML_BANDS if there is none. */
+__attribute__((noinline)) int ml_first_band(void)
+{
+	struct ml_queue queue;
+	u32 band;
+
+	if (!ml_begin(&queue))
+		return ML_BANDS;
+	for (band = 0; band < ML_BANDS; band++)
+		if (queue.waiting->band[band].waiting.packets)
+			return (int)band;
+	return ML_BANDS;
+}
+
+/* Fills in what the header may know of a packet. */
+ML_INLINE void ml_view(const struct ml_queue *queue, struct sk_buff *skb, struct mh_view *view)
+{
+	const struct ml_native_settings *settings = &queue->all->settings;
+	const struct qdisc_skb_cb *control = (void *)skb->cb;
+	const struct skb_shared_info *shared = 0;
+	u32 priority = skb->priority, segments, headers;
+
+	shared = bpf_rdonly_cast(skb->head + skb->end, __builtin_btf_type_id(*shared, 1));
+	segments = shared->gso_segs;
+	view->segments = (u16)(segments ? segments : 1);
+	headers = settings->link_header_bytes * view->segments;
+	view->ip_bytes = control->pkt_len > headers ? control->pkt_len - headers : control->pkt_len;
+	view->colour = priority == settings->priority[MH_RED]    ? MH_RED :
+		       priority == settings->priority[MH_YELLOW] ? MH_YELLOW : MH_GREEN;
+}
+
+/* Returns how long a packet occupies the link, ns, rounded as the simulator rounds. */
+ML_INLINE u64 ml_transmission_ns(const struct ml_native_settings *settings, const struct mh_view *view)
+{
+	u64 bytes = view->ip_bytes + (u64)settings->overhead * view->segments, rate = settings->rate_bps;
+
+	return rate ? (bytes * 8000000000ULL + rate / 2) / rate : 0;
+}
+
+/* Removes a band's head, or its newest packet, from the list and the counts. Fills in its view. Returns null if there is none. */
+ML_INLINE struct ml_place *ml_remove(const struct ml_queue *queue, u32 band, u32 is_newest, union ml_seen *seen)
+{
+	struct ml_list *list = ml_list(band);
+	struct mh_band *one = ml_band(queue, band);
+	struct bpf_list_node *node, *next;
+	struct ml_place *place;
+	union ml_seen head = {};
+	u64 since_ns = 0;
+	u32 has_next = 0;
+
+	if (!list || !one)
+		return 0;
+	bpf_spin_lock(&list->lock);
+	node = is_newest ? bpf_list_pop_back(&list->head) : bpf_list_pop_front(&list->head);
+	next = bpf_list_front(&list->head);
+	if (next) {
+		place = ml_place_of(next);
+		head.words[0] = place->view[0];
+		head.words[1] = place->view[1];
+		since_ns = place->since_ns;
+		has_next = 1;
+	}
+	bpf_spin_unlock(&list->lock);
+	if (!node)
+		return 0;
+	place = ml_place_of(node);
+	if (has_next) {
+		one->head = head.view;
+		one->head_since_ns = since_ns;
+	}
+	seen->words[0] = place->view[0];
+	seen->words[1] = place->view[1];
+	ml_discount(queue->waiting, one, &seen->view);
+	return place;
+}
+
+/* Counts a packet that was dropped. */
+ML_INLINE void ml_count_drop(const struct ml_queue *queue, struct Qdisc *sch, const struct mh_view *view, u32 is_early)
+{
+	sch->qstats.drops += mh_segments(view);
+	if (is_early)
+		queue->counters->dropped_early += mh_segments(view);
+	else
+		queue->counters->dropped_forced += mh_segments(view);
+}
+
+#if ML_NATIVE_OVERFLOWS
+/* Drops whom the header names until what waits fits. Returns how many packets went. */
+ML_INLINE void ml_overflow(const struct ml_queue *queue, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
+{
+	struct ml_place *place;
+	struct mh_band *one;
+	struct sk_buff *skb;
+	union ml_seen seen = {};
+	u32 answer, band, turn;
+
+	for (turn = 0; turn < ML_ASKED; turn++) {
+		answer = (u32)ml_ask_overflow(queue->now_ns);
+		band = answer & MH_BAND;
+		if (answer & MH_FITS)
+			return;
+		place = ml_remove(queue, band, !(answer & MH_HEAD), &seen);
+		if (!place) {
+			queue->counters->faults++;
+			return;
+		}
+		skb = bpf_kptr_xchg(&place->skb, 0);
+		bpf_obj_drop_impl(place, 0);
+		one = ml_band(queue, band);
+		if (one && queue->native->last != band + 1 && !one->waiting.packets)
+			one->waiting.idle_since_ns = queue->now_ns;
+		if (!skb)
+			return;
+		sch->q.qlen--;
+		sch->qstats.backlog -= ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+		ml_note(skb->mark, queue->now_ns, 1);
+		bpf_qdisc_skb_drop(skb, to_free);
+		ml_count_drop(queue, sch, &seen.view, 0);
+	}
+}
+#endif
+
+enum { ML_QUEUED = 0, ML_DROPPED = 1 };
+
+ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
+{
+	struct sk_buff *skb = (void *)context[0], *none;
+	struct Qdisc *sch = (void *)context[1];
+	struct bpf_sk_buff_ptr *to_free = (void *)context[2];
+	struct ml_queue queue;
+	struct ml_place *place = 0;
+	struct ml_list *list;
+	union ml_seen seen = {};
+	struct mh_view *const view = &seen.view;
+	u32 answer = MH_REFUSED, band, hash = 0, random = 0, bytes = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+
+#ifdef ML_REPLAY
+	if (!skb->mark) {
+		bpf_qdisc_skb_drop(skb, to_free);
+		return ML_DROPPED;
+	}
+#endif
+	if (!ml_begin(&queue))
+		goto drop;
+	queue.now_ns = ml_now();
+	ml_note_idle(&queue);
+	ml_view(&queue, skb, view);
+#if ML_NATIVE_READS_FLOWS
+	hash = bpf_skb_get_hash(skb);
+#endif
+#if ML_NATIVE_DRAWS
+	if (ML_ASK(_draws)(&queue.all->params))
+#endif
+#ifdef ML_REPLAY
+		random = skb->mark * 2654435761u;
+#else
+		random = bpf_get_prandom_u32();
+#endif
+	answer = ML_ASK(_enqueue)(&queue.all->params, &queue.native->state, (void *)queue.waiting, view, hash,
+				  queue.now_ns, random);
+	band = answer & MH_BAND;
+	if (answer & MH_REFUSED || band >= ML_BANDS) {
+		ml_count_drop(&queue, sch, view, (answer & 3) == MH_DROP_EARLY && answer & MH_REFUSED);
+		goto drop;
+	}
+	list = ml_list(band);
+	place = list ? bpf_obj_new_impl(__builtin_btf_type_id(*place, 0), 0) : 0;
+	if (!place || !list) {
+		if (place)
+			bpf_obj_drop_impl(place, 0);
+		queue.counters->without_memory++;
+		goto drop;
+	}
+	place->view[0] = seen.words[0];
+	place->view[1] = seen.words[1];
+	place->since_ns = queue.now_ns;
+	if (!sch->q.qlen)
+		queue.native->free_ns = mh_max(queue.native->free_ns, queue.now_ns);
+	ML_HIDE(band);
+	if (band < ML_BANDS)
+		mh_waiting_add((void *)queue.waiting, band, view, queue.now_ns);
+	none = bpf_kptr_xchg(&place->skb, skb);
+	if (none)
+		bpf_qdisc_skb_drop(none, to_free);
+	bpf_spin_lock(&list->lock);
+	bpf_list_push_back_impl(&list->head, &place->node, 0, 0);
+	bpf_spin_unlock(&list->lock);
+	sch->q.qlen++;
+	sch->qstats.backlog += bytes;
+#if ML_NATIVE_OVERFLOWS
+	ml_overflow(&queue, sch, to_free);
+#endif
+	return ML_QUEUED;
+drop:
+	ml_note(skb->mark, ml_now(), 1);
+	bpf_qdisc_skb_drop(skb, to_free);
+	return ML_DROPPED;
+}
+
+/* Counts a departure, and occupies the link. */
+ML_INLINE void ml_send(const struct ml_queue *queue, u32 band, const struct mh_view *view)
+{
+	const struct ml_native_settings *settings = &queue->all->settings;
+	struct ml_native *native = queue->native;
+	struct mh_band *one = ml_band(queue, band);
+	u64 start_ns = native->free_ns;
+
+	if (queue->now_ns - start_ns > ML_LATE_NS) {
+		start_ns = queue->now_ns;
+		queue->counters->late++;
+	}
+	native->free_ns = start_ns + ml_transmission_ns(settings, view);
+	native->last = band + 1;
+	native->tries = 0;
+	if (one)
+		one->waiting.idle_since_ns = MH_NEVER;
+	queue->counters->sent[mh_min(view->colour, MH_RED)] += mh_segments(view);
+	queue->counters->sent_bytes += view->ip_bytes;
+}
+
+ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
+{
+	struct Qdisc *sch = (void *)context[0];
+	struct ml_queue queue;
+	struct ml_place *place;
+	struct sk_buff *skb;
+	union ml_seen seen = {};
+	u32 answer, band, turn, bytes;
+
+	if (!sch->q.qlen || !ml_begin(&queue))
+		return 0;
+	queue.now_ns = ml_now();
+	if (queue.now_ns < queue.native->free_ns) {
+		ml_wake(sch, queue.native->free_ns);
+		return 0;
+	}
+	ml_note_idle(&queue);
+	for (turn = 0; turn < ML_ASKED; turn++) {
+		if (!sch->q.qlen)
+			return 0;
+		answer = (u32)ml_ask_dequeue(queue.now_ns);
+		if (queue.native->tries >= 64 + 4 * ML_BANDS) {
+			queue.counters->faults++;
+			answer = (u32)ml_first_band();
+		}
+		band = answer & MH_BAND;
+		place = answer & MH_AGAIN ? 0 : ml_remove(&queue, band, 0, &seen);
+		if (!place) {
+			queue.native->tries++;
+			continue;
+		}
+		skb = bpf_kptr_xchg(&place->skb, 0);
+		bpf_obj_drop_impl(place, 0);
+		if (!skb)
+			return 0;
+		bytes = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+		sch->q.qlen--;
+		sch->qstats.backlog -= bytes;
+		if (answer & MH_DROPPED) {
+			ml_note(skb->mark, queue.now_ns, 1);
+			bpf_kfree_skb(skb);
+			ml_count_drop(&queue, sch, &seen.view, 1);
+			queue.native->tries = 0;
+			continue;
+		}
+		ml_send(&queue, band, &seen.view);
+		ml_note(skb->mark, queue.now_ns, 0);
+		bpf_qdisc_bstats_update(sch, skb);
+		return (u64)skb;
+	}
+	ml_wake(sch, queue.now_ns);
+	return 0;
+}
+
+ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
+{
+	u32 zero = 0;
+	struct ml_native *native = bpf_map_lookup_elem(&ml_native, &zero);
+
+	(void)context;
+	if (!native)
+		return -12; /* ENOMEM */
+	if (native->instances)
+		return -16; /* EBUSY: the maps are those of one queue */
+	native->instances = 1;
+	return 0;
+}
+
+/* A step of a reset: frees a packet of a band, or goes on to the next band. Returns whether that was the last. */
+static long ml_free_one(u32 step, u32 *band)
+{
+	struct ml_list *list = ml_list(*band);
+	struct bpf_list_node *node;
+	struct ml_place *place;
+	struct sk_buff *skb;
+
+	(void)step;
+	if (!list)
+		return 1;
+	bpf_spin_lock(&list->lock);
+	node = bpf_list_pop_front(&list->head);
+	bpf_spin_unlock(&list->lock);
+	if (!node) {
+		++*band;
+		return 0;
+	}
+	place = ml_place_of(node);
+	skb = bpf_kptr_xchg(&place->skb, 0);
+	if (skb)
+		bpf_kfree_skb(skb);
+	bpf_obj_drop_impl(place, 0);
+	return 0;
+}
+
+/* Clears words, eight in a round, since the verifier takes no loop of more than 8,192 rounds. */
+ML_INLINE void ml_clear(void *place, u32 bytes)
+{
+	volatile u64 *words = place;
+	u32 at, word, count = (bytes + 7) / 8;
+
+	for (at = 0; at + 8 <= count; at += 8)
+		for (word = 0; word < 8; word++)
+			words[at + word] = 0;
+	for (; at < count; at++)
+		words[at] = 0;
+}
+
+ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
+{
+	struct Qdisc *sch = (void *)context[0];
+	struct ml_queue queue;
+	u32 band = 0;
+
+	if (!ml_begin(&queue))
+		return;
+	bpf_loop(ML_MOST_WAITING + ML_BANDS, ml_free_one, &band, 0);
+	ml_clear(queue.waiting, sizeof(*queue.waiting));
+	ml_clear(&queue.native->state, sizeof(queue.native->state));
+	queue.native->free_ns = 0;
+	queue.native->last = 0;
+	queue.native->tries = 0;
+	sch->q.qlen = 0;
+	sch->qstats.backlog = 0;
+}
+
+ML_SECTION("struct_ops/ml_destroy") void ml_destroy(u64 *context)
+{
+	u32 zero = 0;
+	struct ml_native *native = bpf_map_lookup_elem(&ml_native, &zero);
+
+	(void)context;
+	if (native)
+		native->instances = 0;
+}
+
+/* The loader writes the name. */
+ML_SECTION(".struct_ops.link") struct Qdisc_ops ml_queue_ops = {
+	.id = "mousehole",
+	.enqueue = (void *)ml_enqueue,
+	.dequeue = (void *)ml_dequeue,
+	.init = (void *)ml_init,
+	.reset = (void *)ml_reset,
+	.destroy = (void *)ml_destroy,
+};
+
+char ml_license[] ML_SECTION("license") = "Dual MIT/GPL";

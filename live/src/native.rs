@@ -1,0 +1,271 @@
+//! A queue header as a queue discipline of the kernel, where Linux takes one by struct_ops (6.16 and later, built with
+//! NET_SCH_BPF): bpf/native.c. Nothing else here knows how such programs are loaded, nor needs libbpf for it: a build without
+//! the feature `native-queues` loads none.
+//!
+//! An object serves one queue of one device, as every program of ours does: its maps are pinned in the device's folder,
+//! and the link there holds the kind that the kernel knows it by. The kind is gone when link and queue are.
+
+use crate::deployment::Fifo;
+use crate::error::{Failure, Result, reason};
+use crate::home::Place;
+use crate::layout::COLOURS;
+use crate::native_queue::Native;
+use serde::Serialize;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// What the kernel's type information has where it takes queue disciplines by struct_ops.
+const KERNEL_TYPE: &[u8] = b"\0bpf_struct_ops_Qdisc_ops\0";
+/// Whether this build can load native queues.
+pub const IS_BUILT_IN: bool = cfg!(feature = "native-queues");
+
+/// `struct ml_native_counters`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Counted {
+    /// Packets on the wire that left, by colour.
+    pub sent: [u64; COLOURS],
+    /// Their IP length.
+    pub sent_bytes: u64,
+    /// Packets on the wire that the policy dropped by chance, or at the head.
+    pub dropped_early: u64,
+    /// Packets on the wire for which there was no room.
+    pub dropped_forced: u64,
+    /// Arrivals that were dropped because the kernel had no memory for them.
+    pub without_memory: u64,
+    /// Answers of the policy that name no band with a packet: it stalls, and the first packet left in its place.
+    pub faults: u64,
+    /// Departures that the device asked for more than 5 ms late.
+    pub late: u64,
+}
+
+/// Loads the queue for a device, and makes its kind known to the kernel. Packets meet it when a queue discipline of
+/// that kind is put at the device.
+///
+/// # Errors
+/// A sentence when the kernel refuses it; what was pinned goes with the place.
+pub(crate) fn load(
+    queue: &Native,
+    place: &Place,
+    fifo: &Fifo,
+    priority: [u32; COLOURS],
+    link_header_bytes: u32,
+) -> Result<()> {
+    let settings = queue.settings(fifo.rate, fifo.overhead, priority, link_header_bytes);
+    loader::load(queue, place, &settings)
+}
+
+#[cfg(not(feature = "native-queues"))]
+mod loader {
+    use super::*;
+
+    pub(super) fn load(_: &Native, _: &Place, _: &[u8]) -> Result<()> {
+        refuse_lacking()
+    }
+}
+
+/// Loading by libbpf, since aya knows no struct_ops.
+#[cfg(feature = "native-queues")]
+mod loader {
+    use super::*;
+    use crate::object::native_object;
+    use libbpf_rs::{MapCore as _, MapFlags, MapType, ObjectBuilder, PrintLevel, set_print};
+    use std::sync::Mutex;
+
+    /// Bytes of a name that the kernel keeps of a queue discipline's kind.
+    const KIND_BYTES: usize = 16;
+    /// The maps that outlive the command.
+    const PINNED: [&str; 3] = ["ml_native_settings", "ml_native_control", "ml_native_counters"];
+    /// What libbpf and the kernel's verifier said of a load.
+    static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    pub(super) fn load(queue: &Native, place: &Place, settings: &[u8]) -> Result<()> {
+        let refused = |error: &dyn std::fmt::Display| {
+            let said = last_message();
+            Failure::new(format!("the queue {} cannot be loaded; {error:#}{said}", queue.program.name))
+        };
+        set_print(Some((PrintLevel::Warn, listen)));
+        let object = native_object(&queue.program, queue.is_shipped, &[])?;
+        let mut open = ObjectBuilder::default().open_memory(&object).map_err(|error| refused(&error))?;
+        for mut map in open.maps_mut() {
+            if map.map_type() == MapType::StructOps
+                && let Some(start) = map.initial_value_mut()
+            {
+                // The kind is the first member.
+                start[..KIND_BYTES].fill(0);
+                let kind = kind(place);
+                start[..kind.len()].copy_from_slice(kind.as_bytes());
+            }
+        }
+        let mut object = open.load().map_err(|error| refused(&error))?;
+        for mut map in object.maps_mut() {
+            let name = map.name().to_string_lossy().into_owned();
+            if name == "ml_native_settings" {
+                refuse_other_size(settings, map.value_size() as usize)?;
+                for slot in 0..2u32 {
+                    map.update(&slot.to_ne_bytes(), settings, MapFlags::ANY)
+                        .map_err(|error| refused(&error))?;
+                }
+            }
+            if PINNED.contains(&name.as_str()) {
+                map.pin(place.map(&name)).map_err(|error| refused(&error))?;
+            }
+        }
+        let mut ops =
+            object.maps_mut().find(|map| map.map_type() == MapType::StructOps).expect("the object has one");
+        let mut link = ops.attach_struct_ops().map_err(|error| refused(&error))?;
+        link.pin(place.queue()).map_err(|error| refused(&error))
+    }
+
+    fn listen(_level: PrintLevel, text: String) {
+        SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
+    }
+
+    /// Returns the last that libbpf and the kernel's verifier said, as the end of a sentence.
+    fn last_message() -> String {
+        let said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).concat();
+        let is_reason = |line: &&str| {
+            !line.is_empty()
+                && !line.starts_with("processed ")
+                && !line.starts_with("libbpf: prog")
+                && !line.contains("PROG LOAD LOG")
+                && !line.starts_with("libbpf: failed to load")
+        };
+        said.lines().map(str::trim).rfind(is_reason).map_or(String::new(), |line| format!(" ({line})"))
+    }
+}
+
+/// Gives the running queue other settings, between two packets; what waits stays.
+///
+/// # Errors
+/// A sentence when a map cannot be written; the former settings stay.
+pub(crate) fn change(
+    queue: &Native,
+    place: &Place,
+    fifo: &Fifo,
+    priority: [u32; COLOURS],
+    link_header_bytes: u32,
+) -> Result<()> {
+    let (all, control) = (place.open_map("ml_native_settings")?, place.open_map("ml_native_control")?);
+    let cannot = |what: &str| Failure::new(format!("the map {what} cannot be used"));
+    let first = 0u32.to_ne_bytes();
+    let mut active = control.lookup(&first).ok().flatten().ok_or_else(|| cannot("ml_native_control"))?;
+    let other = u32::from(active[0] & 1 == 0);
+    let settings = queue.settings(fifo.rate, fifo.overhead, priority, link_header_bytes);
+    refuse_other_size(&settings, all.value_size())?;
+    all.update(&other.to_ne_bytes(), &settings).map_err(|_| cannot("ml_native_settings"))?;
+    active[..4].copy_from_slice(&other.to_ne_bytes());
+    control.update(&first, &active).map_err(|_| cannot("ml_native_control"))
+}
+
+/// Refuses settings that are not as long as the program's.
+fn refuse_other_size(settings: &[u8], bytes: usize) -> Result<()> {
+    match settings.len() == bytes {
+        true => Ok(()),
+        false => Err(Failure::new(format!(
+            "the queue's settings have {} bytes and its program reads {bytes}; `down` and the same command start it afresh",
+            settings.len()
+        ))),
+    }
+}
+
+/// Returns the kind of a place's queue discipline, of letters, digits and `_` as the kernel wants it. Kinds are the
+/// machine's, and devices of two namespaces may have the same number.
+pub(crate) fn kind(place: &Place) -> String {
+    let mut hasher = DefaultHasher::new();
+    place.name().hash(&mut hasher);
+    format!("mh_{:012x}", hasher.finish() & 0xffff_ffff_ffff)
+}
+
+/// Returns what a place's queue counted; `None` where none runs.
+pub fn counted(place: &Place) -> Option<Counted> {
+    let map =
+        place.map("ml_native_counters").exists().then(|| place.open_map("ml_native_counters").ok())??;
+    let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten()?;
+    let words: Vec<u64> =
+        value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes"))).collect();
+    let [green, yellow, red, sent_bytes, dropped_early, dropped_forced, without_memory, faults, late] =
+        words.try_into().ok()?;
+    Some(Counted {
+        sent: [green, yellow, red],
+        sent_bytes,
+        dropped_early,
+        dropped_forced,
+        without_memory,
+        faults,
+        late,
+    })
+}
+
+/// Returns whether this kernel takes queue disciplines by struct_ops.
+///
+/// # Errors
+/// The system's, when its type information cannot be read.
+pub fn is_known_to_kernel() -> std::io::Result<bool> {
+    let types = fs::read("/sys/kernel/btf/vmlinux")?;
+    Ok(types.windows(KERNEL_TYPE.len()).any(|part| part == KERNEL_TYPE))
+}
+
+/// Refuses a build that can load no native queues, and a kernel that takes no queue disciplines by struct_ops.
+///
+/// # Errors
+/// A sentence with what helps.
+pub(crate) fn refuse_lacking() -> Result<()> {
+    if !IS_BUILT_IN {
+        return Err(Failure::new(
+            "this build of mousehole-live has no native queues; without --native the queue is put together from HTB",
+        ));
+    }
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let why = match is_known_to_kernel() {
+        Ok(true) => return Ok(()),
+        Ok(false) => "has none".to_string(),
+        Err(error) => format!("does not say what it has ({})", reason(&error)),
+    };
+    Err(Failure::new(format!(
+        "--native needs a kernel of 6.16 or later with CONFIG_NET_SCH_BPF, and {} {why}; without --native the queue is put \
+         together from HTB",
+        release.trim()
+    )))
+}
+
+#[cfg(all(test, feature = "native-queues"))]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::object::{NATIVE, native_object};
+    use libbpf_rs::ObjectBuilder;
+    use mousehole_policy::{LinkContext, Params, PolicyKind, policies};
+    use mousehole_scheme::units::Rate;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn built_in__every_queue_that_the_kernel_can_run() {
+        let built: Vec<&str> = NATIVE.iter().map(|(name, _)| *name).collect();
+        let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
+        let wanted: Vec<&str> =
+            queues.filter(|policy| !policy.reads_applications()).map(|policy| policy.c_name()).collect();
+        assert_eq!(
+            built, wanted,
+            "none is built in where clang is older than 16, which `make deps` installs"
+        );
+        assert!(built.len() >= 2);
+    }
+
+    #[test]
+    fn settings__are_as_long_as_the_program_reads() {
+        for (name, _) in NATIVE {
+            let policy = policies().into_iter().find(|policy| policy.c_name() == *name).unwrap();
+            let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
+            let native = Native::new(&params, &BTreeMap::new()).unwrap();
+            let object = native_object(&native.program, true, &[]).unwrap();
+            let mut open = ObjectBuilder::default().open_memory(&object).unwrap();
+            let map = open.maps_mut().find(|map| map.name() == "ml_native_settings").unwrap();
+            let settings = native.settings(Rate(1_000_000), 14, [1, 2, 3], 14);
+            assert_eq!(settings.len(), map.value_size() as usize, "{name}");
+            let word = |at: usize| u32::from_ne_bytes(settings[at..at + 4].try_into().unwrap());
+            assert_eq!([word(0), word(4), word(8), word(12), word(16), word(20)], [1, 2, 3, 14, 14, 0]);
+            assert_eq!(u64::from_ne_bytes(settings[24..32].try_into().unwrap()), 1_000_000);
+            assert_eq!(settings[32..32 + params.bytes().len()], params.bytes());
+        }
+    }
+}

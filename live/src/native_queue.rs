@@ -1,0 +1,60 @@
+//! A queue header that the kernel is to run as a queue discipline, and the settings that its program reads.
+
+use crate::error::{Failure, Result};
+use crate::layout::COLOURS;
+use crate::object::{Named, named};
+use mousehole_policy::{Origin, Params};
+use mousehole_scheme::units::Rate;
+use std::collections::BTreeMap;
+
+/// A queue that the kernel is to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Native {
+    pub(crate) program: Named,
+    pub(crate) is_shipped: bool,
+    params: Vec<u8>,
+}
+
+impl Native {
+    /// Returns a scheme's queue; `values` are its parameters as text.
+    ///
+    /// # Errors
+    /// A sentence when the kernel cannot run it.
+    pub fn new(params: &Params, values: &BTreeMap<&'static str, String>) -> Result<Native> {
+        let policy = params.policy();
+        let name = policy.name();
+        if policy.reads_applications() {
+            return Err(Failure::new(format!(
+                "--native cannot run the queue {name}, which reads the application of a packet, and the kernel knows none"
+            )));
+        }
+        if values.get("ecn").is_some_and(|text| text == "true") {
+            return Err(Failure::new(format!(
+                "--native cannot run the queue {name} with ecn=true, since a queue discipline by struct_ops may not write into \
+                 packets; leave ecn out"
+            )));
+        }
+        Ok(Native {
+            program: named(policy)?,
+            is_shipped: *policy.origin() == Origin::Shipped,
+            params: params.bytes(),
+        })
+    }
+
+    /// Returns the settings as the program reads them: `struct ml_native_all`.
+    pub fn settings(
+        &self,
+        rate: Rate,
+        overhead: u32,
+        priority: [u32; COLOURS],
+        link_header_bytes: u32,
+    ) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let words = priority.iter().chain([&link_header_bytes, &overhead, &0]);
+        words.for_each(|word| bytes.extend(word.to_ne_bytes()));
+        bytes.extend(rate.0.to_ne_bytes());
+        bytes.extend(&self.params);
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        bytes
+    }
+}
