@@ -136,7 +136,7 @@ pub(crate) fn native_object(queue: &Named, is_shipped: bool, more: &[&str]) -> R
 /// Returns a shipped native queue, compiled now with more arguments of clang's: for tests.
 ///
 /// # Errors
-/// As [`native_object`].
+/// As `native_object`.
 pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
     native_object(&named(policy)?, true, more)
 }
