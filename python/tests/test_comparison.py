@@ -215,7 +215,7 @@ def test_compare__without_a_rate_says_what_to_give() -> None:
 
 def test_rows__are_made_once_for_each_cell(grid: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    monkeypatch.setattr(tables, "_bucket_row", lambda *_: made.append("") or {})
+    monkeypatch.setattr(tables, "BucketRow", lambda *_, **__: made.append(""))
     results = replace(grid.results)
     for cell in [*grid.plan.cells, None]:
         tables.bucket_rows(results, cell)
