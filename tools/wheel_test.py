@@ -27,7 +27,7 @@ TABLE = "start,client,server,bytes\n" + "".join(
 RUN = """scheme = "droptail"
 duration = "10s"
 warmup = "2s"
-[bottleneck]
+[link]
 rate = "3mbit"
 [traffic]
 model = "web:sfd"
@@ -74,7 +74,7 @@ STEPS = (
         ["--records needs the package polars", "pip install 'mousehole[frames]'"], status=2,
     ),
     Step(
-        ["sweep", "sweep.toml", "--into", "cells"],
+        ["sweep", "run.toml", "--out", "cells"],
         ["a sweep needs the package polars", "pip install 'mousehole[sweep]'"], status=2,
     ),
     Step(
