@@ -128,7 +128,7 @@ live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of 
 	@$(CARGO) build --quiet --locked -p mousehole-live
 	@$(BIN)/python -m tools.run_tests live
 
-page-test: $(ENGINE) ## headless Chromium: a page through the emulated link, and that of `make web` (needs what `make deps` installs)
+page-test: $(ENGINE) web ## headless Chromium: a page through the emulated link, and that of `make web` (needs what `make deps` installs)
 	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py tests/web_in_browser.py
 
 wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
