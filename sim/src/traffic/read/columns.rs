@@ -22,9 +22,9 @@ const START: &[&str] = &[
     "datetime",
     "date",
 ];
-const CLIENT: &[&str] = &[
-    "client",
-    "client_ip",
+const CLIENT: &[&str] = &["client", "client_ip"];
+/// Names of the sender of a row, which is the client except in tables of one direction each.
+pub const SENDERS: &[&str] = &[
     "src",
     "src_ip",
     "srcip",
@@ -37,14 +37,8 @@ const CLIENT: &[&str] = &[
     "id_orig_h",
     "saddr",
     "srcaddr",
-    "remote_addr",
-    "c-ip",
-    "remote_host",
-    "host",
-    "ip",
-    "user",
-    "page",
 ];
+const HOST: &[&str] = &["remote_addr", "c-ip", "remote_host", "host", "ip", "user", "page"];
 const SERVER: &[&str] = &[
     "server",
     "server_ip",
@@ -139,7 +133,20 @@ pub fn delimiter(line: &[u8]) -> Option<u8> {
 pub fn is_known(name: &str) -> bool {
     let name = joined_names(std::iter::once(name.as_bytes()));
     let timed = [START, RTT, DURATION, END];
-    let plain = [CLIENT, SERVER, DOWN, UP, ID, PROTOCOL, CLIENT_PORT, SERVER_PORT, SERVICE, SIZE_SOURCE];
+    let plain = [
+        CLIENT,
+        SENDERS,
+        HOST,
+        SERVER,
+        DOWN,
+        UP,
+        ID,
+        PROTOCOL,
+        CLIENT_PORT,
+        SERVER_PORT,
+        SERVICE,
+        SIZE_SOURCE,
+    ];
     timed.iter().any(|aliases| find_timed(&name, aliases).is_some())
         || plain.iter().any(|aliases| find(&name, aliases).is_some())
 }
@@ -186,7 +193,7 @@ impl Columns {
             Direction::Up => "the bytes from client to server",
         };
         let bytes = find(header, forward).ok_or_else(|| missing(meaning, forward, header))?;
-        let client = find(header, CLIENT);
+        let client = [CLIENT, SENDERS, HOST].iter().find_map(|aliases| find(header, aliases));
         // The host of a request is the site, if another column names the client.
         let site = find(header, &["host"]).filter(|place| Some(*place) != client);
         let date = find(header, &["date"]).filter(|place| *place != start.0 && header[start.0] == "time");

@@ -3,7 +3,7 @@
 //! The names of columns do not tell: `src,dst,sport,dport,bytes` may be a connection with the bytes of its server, or what
 //! one end sent. If the ends of some rows occur in the other order too, it is the latter.
 
-use super::columns::Columns;
+use super::columns::{Columns, SENDERS};
 use super::draft::Draft;
 use super::orientation::FIRST_USER_PORT;
 use super::pairing::{End, Flags, Record, TCP, UDP};
@@ -14,21 +14,6 @@ use std::collections::HashSet;
 
 /// Payload of a full packet, for rows that count none.
 const FULL: u64 = 1460;
-
-/// Names of columns whose meaning is the sender.
-const SENDERS: [&str; 11] = [
-    "src",
-    "src_ip",
-    "srcip",
-    "source",
-    "source_ip",
-    "source_address",
-    "src_addr",
-    "saddr",
-    "srcaddr",
-    "orig_h",
-    "id.orig_h",
-];
 
 /// The ports of rows that were read as connections, as far as they have come.
 pub struct Ways {
