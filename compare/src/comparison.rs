@@ -9,7 +9,7 @@ use mousehole_answer::margins;
 use mousehole_answer::quantities::table;
 use mousehole_answer::reduction::{Facts, ShortTimes, shares};
 use mousehole_answer::setting::{Installation, Setting};
-use mousehole_answer::sizes::buckets;
+use mousehole_answer::sizes::{Bucket, buckets};
 use mousehole_sim::engine::layout::UP;
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::spec::Ends;
@@ -164,9 +164,20 @@ fn plan_of(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Pl
 
 fn reduced(request: &Request, scenario: &Scenario, scheme: &str, replication: u32) -> Result<Facts> {
     let plan = scenario::Plan::new(&at(scenario, scheme, replication))?;
-    let result = run(&plan, None, &AtomicBool::new(false))?;
-    let buckets = buckets(request.short_bytes, request.long_bytes);
-    Ok(facts(&result, &plan, &buckets, &table()))
+    run_reduced(&plan, &buckets(request.short_bytes, request.long_bytes))
+}
+
+/// Runs a plan without files of traffic, and returns the facts of the run.
+///
+/// # Errors
+/// Those of [`run()`].
+///
+/// # Panics
+/// If packets were lost or invented, which is a fault of the engine.
+pub fn run_reduced(plan: &scenario::Plan, buckets: &[Bucket]) -> Result<Facts> {
+    let result = run(plan, None, &AtomicBool::new(false))?;
+    assert!(result.is_conserved(), "the engine lost or invented packets; please report this");
+    Ok(facts(&result, plan, buckets, &table()))
 }
 
 /// Puts how the same transfers fared against the references of a plan in the place of their times; `runs` are by scheme and

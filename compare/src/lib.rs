@@ -7,7 +7,7 @@ mod comparison;
 mod installing;
 mod records;
 
-pub use comparison::{Document, Request, compare, share_times};
+pub use comparison::{Document, Request, compare, run_reduced, share_times};
 pub use installing::install_at;
 pub use records::{BULK, COLOURS, facts};
 

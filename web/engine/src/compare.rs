@@ -11,12 +11,10 @@ use mousehole_answer::setting::{Modem, Setting};
 use mousehole_answer::statistics::intervals::{positive_interval, share_interval};
 use mousehole_answer::statistics::{Design, Estimate};
 use mousehole_answer::texts::{change_text, unit_text};
-use mousehole_compare::{facts, install_at, share_times};
+use mousehole_compare::{install_at, run_reduced, share_times};
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::scenario::run;
 use mousehole_sim::scenario::spec::Ends;
 use serde::Serialize;
-use std::sync::atomic::AtomicBool;
 
 /// What a page shows of the answer.
 #[derive(Debug, Serialize)]
@@ -71,10 +69,7 @@ struct Value {
 pub fn run_one(request: &Request, scheme: usize, replication: u32) -> Result<Vec<u8>> {
     let comparison = request.checked()?;
     let plan = comparison.plan(scheme, replication)?;
-    let buckets = comparison.compared()?.buckets();
-    let found = run(&plan, None, &AtomicBool::new(false))?;
-    assert!(found.is_conserved(), "the engine lost or invented packets; please report this");
-    let facts = facts(&found, &plan, &buckets, &table());
+    let facts = run_reduced(&plan, &comparison.compared()?.buckets())?;
     Ok(postcard::to_stdvec(&facts).expect("facts can be written"))
 }
 
