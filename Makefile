@@ -87,7 +87,7 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema, layers, manual pages; README=1 its first example too
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
-	@$(BIN)/python -m tools.compare_schema
+	@MOUSEHOLE_RENEW=1 $(CARGO) test --quiet --locked $(if $(DEV),--profile quick) -p mousehole-answer --lib schema > /dev/null
 	@$(BIN)/python -m tools.man_pages
 	@$(BIN)/python -m tools.format_pages
 	@if [ -n "$(README)" ]; then $(BIN)/python -m tools.readme_home; fi

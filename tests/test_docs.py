@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mousehole import _engine, quantities
+from mousehole import _engine
 from mousehole.engine_types import PartEntry, SchemeEntry
 
-from tools import compare_schema, document, hygiene, man_pages, quantities_doc, schemes_doc
+from tools import document, hygiene, man_pages, quantities_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -314,19 +314,3 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
 def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
     written = document.written(text("docs/json.md"), quantities_doc.TARGET)
     assert written == quantities_doc.table()
-
-
-def test_schema__stands_as_make_docs_writes_it() -> None:
-    assert text("docs/mousehole.compare-3.schema.json") == compare_schema.written()
-
-
-def test_schema__has_the_columns_of_an_added_quantity() -> None:
-    added = quantities.about("bucket")[0].changed(stem="response_p42")
-    quantities.add(added)
-    try:
-        bucket = compare_schema.schema()["$defs"]["bucket"]
-    finally:
-        quantities.remove(added)
-    assert {"response_p42_s", "response_p42_low_s", "response_p42_high_s"} <= bucket["properties"].keys()
-    assert "response_p42_s" in bucket["required"]
-    assert "response_p42_s" not in compare_schema.schema()["$defs"]["bucket"]["properties"]

@@ -29,6 +29,7 @@ const MOST_PEERS: usize = 3;
 const MOST_VETOED: usize = 2;
 /// What an answer comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// A scheme is recommended.

@@ -27,6 +27,7 @@ pub type Columns = BTreeMap<String, Option<f64>>;
 
 /// One point of the grid of --buffer and --load.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CellEntry {
     /// As given.
     pub buffer: String,
@@ -53,6 +54,7 @@ pub struct CellEntry {
 
 /// One scheme in one cell.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemeEntry {
     /// The scheme.
     pub scheme: String,
@@ -79,6 +81,7 @@ pub struct SchemeEntry {
 
 /// One scheme and size bucket.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BucketEntry {
     /// Whether the scheme is the baseline.
     pub is_baseline: bool,
@@ -111,6 +114,7 @@ pub struct BucketEntry {
 
 /// Change of the mean response time of one size bucket against `reference`.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SizeEntry {
     /// FQ-CoDel if it is among the schemes, else the baseline.
     pub reference: String,
@@ -130,6 +134,7 @@ pub struct SizeEntry {
 
 /// Packets of one colour at the bottleneck, summed over replications; shares are null if none arrived.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColourEntry {
     /// The colour.
     pub colour: String,
@@ -153,6 +158,7 @@ pub struct ColourEntry {
 
 /// One bin of the response time curve, of which there are five per decade of size.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CurveEntry {
     /// Lower edge of the bin.
     pub low_bytes: f64,
@@ -170,6 +176,7 @@ pub struct CurveEntry {
 
 /// One figure of an application (`what`, a quantity's name), and its change against the baseline.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupEntry {
     /// Whether the scheme is the baseline.
     pub is_baseline: bool,
@@ -197,6 +204,7 @@ pub struct GroupEntry {
 
 /// One scheme against one reference on one endpoint, in one cell of the grid.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FindingEntry {
     /// The scheme.
     pub scheme: String,
@@ -206,7 +214,7 @@ pub struct FindingEntry {
     pub endpoint: String,
     /// False for the one primary endpoint.
     pub exploratory: bool,
-    /// For an exploratory endpoint also no clear change.
+    /// Better, worse, equal within 5 % or undecided; for an exploratory endpoint also no clear change.
     pub outcome: verdicts::Outcome,
     /// Geometric mean of the replications' ratios, less one: −0.3 is 30 % less.
     pub change: Option<f64>,
@@ -238,6 +246,7 @@ pub struct FindingEntry {
 
 /// The answer for a cell.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AdviceEntry {
     /// nothing better: no scheme beats the baseline; not shown: some may, the runs do not tell; vetoed: those that do make
     /// a class of traffic pay more than its margin.
@@ -265,6 +274,7 @@ pub struct AdviceEntry {
 
 /// A class of traffic that pays, or may, under a scheme.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VetoEntry {
     /// The scheme.
     pub scheme: String,
@@ -288,6 +298,7 @@ pub struct VetoEntry {
 
 /// One run.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunEntry {
     /// Buffer of its cell.
     pub buffer: String,
@@ -331,6 +342,7 @@ pub struct RunEntry {
 
 /// Packets of one colour in one run.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColourCounts {
     /// The colour.
     pub colour: String,
@@ -341,6 +353,7 @@ pub struct ColourCounts {
 
 /// A figure of an application in one run.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FigureEntry {
     /// The application.
     pub group: String,

@@ -14,6 +14,8 @@ pub mod overview;
 pub mod quantities;
 pub mod ranking;
 pub mod reduction;
+#[cfg(test)]
+mod schema;
 pub mod setting;
 pub mod sizes;
 pub mod statistics;

@@ -74,6 +74,7 @@ pub enum Subject {
 
 /// A kind of application, by what its users feel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Telephone calls.

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// Where a scheme can be installed, and the lines to type or to configure there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Installation {
-    /// Where.
+    /// Linux, or a router with WRED.
     pub place: String,
-    /// Commands and remarks.
+    /// Commands or settings; DEV stands for the device.
     pub lines: Vec<String>,
 }
 

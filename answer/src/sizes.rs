@@ -7,6 +7,7 @@ pub const EDGES_BYTES: [u64; 4] = [2_000, 5_000, 50_000, 1_000_000];
 
 /// What a bucket is for: one of those that divide all transfers, or a summary, of which there is one each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// One of the buckets that divide all transfers.

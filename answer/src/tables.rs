@@ -110,6 +110,7 @@ pub struct GroupRow {
 
 /// How the load of a cell came about; means over the replications of the baseline.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadRow {
     /// Load of the traffic itself.
     pub load_native: Option<f64>,
@@ -124,11 +125,13 @@ pub struct LoadRow {
     /// Its standard deviation over replications.
     pub load_window_deviation: Option<f64>,
     /// How files are replayed, `open` or `closed`; null without files.
+    #[cfg_attr(test, schemars(extend("enum" = ["closed", "open", null])))]
     pub replay: Option<String>,
 }
 
 /// What of a capture stands behind the verdicts of a cell.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EvidenceRow {
     /// Distinct short transfers in the capture.
     pub short_transfers: u64,
@@ -152,6 +155,7 @@ pub struct EvidenceRow {
     pub capture_share: f64,
     /// Degrees of freedom for the variance between captures; null for infinitely many.
     #[serde(serialize_with = "crate::document::finite_or_null")]
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub capture_freedom: f64,
 }
 

@@ -16,6 +16,7 @@ pub const NOT_JUDGED: &str = "not judged";
 
 /// The outcome for one endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Outcome {
     /// Shown to be better.
     #[serde(rename = "better")]

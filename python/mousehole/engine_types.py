@@ -648,6 +648,18 @@ class LinkAccount(TypedDict):
     up: LinkWay
 
 
+class LinkRunEntry(TypedDict):
+    """One run on real packets, as the document of a comparison has it; `answer/src/schema.rs` says more."""
+
+    scheme: str
+    buffer: str
+    round: int
+    is_valid: bool
+    counts: bool
+    congestion: str | None
+    account: LinkAccount
+
+
 class RunNumbers(TypedDict):
     """The numbers of one run; `runs.RunFacts` says what they are."""
 

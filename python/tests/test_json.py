@@ -93,7 +93,7 @@ def test_document_and_frames__hold_no_time_below_zero(
     cell = found.plan.cells[0]
     written = json.loads(jsonout.dumps(found.compared(cell).document(setting_of(found, cell))))["schemes"]
     assert below_zero(written) == []
-    described = {"$ref": "#/$defs/scheme", "$defs": schema["$defs"]}
+    described = {"$ref": "#/$defs/SchemeEntry", "$defs": schema["$defs"]}
     assert [fault for each in written for fault in faults(described, each)] == []
 
 

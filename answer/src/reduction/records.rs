@@ -196,6 +196,7 @@ pub struct Link {
 
 /// How the load of a run came about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Load {
     /// Load that was asked for.
     pub target: Option<f64>,

@@ -20,6 +20,7 @@ pub struct ShortTimes {
 
 /// Shares of the transfers that took longer, and less long, than under a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shares {
     /// Share that took longer.
     pub slower: f64,

@@ -1,4 +1,3 @@
-from ._entries import LinkRunEntry as LinkRunEntry
 from ._install import Installation as Installation
 from ._install import Link as Link
 from ._install import Settings as Settings

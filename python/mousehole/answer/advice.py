@@ -4,16 +4,17 @@
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from mousehole._engine import MOST_LINES as MOST_LINES
-from mousehole.answer._entries import Outcome
 from mousehole.answer._install import Installation
 from mousehole.answer._setting import setting_of
 from mousehole.answer.tables import per_cell
 from mousehole.answer.vetoes import Veto
 from mousehole.runs import Cell, Results
 
+Outcome = Literal["recommended", "nothing better", "not shown", "vetoed", "no verdict"]
+"""How the answer for a cell came out."""
 RECOMMENDED: Final = "recommended"
 NOTHING_BETTER: Final = "nothing better"
 NOT_SHOWN: Final = "not shown"

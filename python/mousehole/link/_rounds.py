@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mousehole.answer import LinkRunEntry, findings, jsonout, manifest
+from mousehole.answer import findings, jsonout, manifest
 from mousehole.base import Options
 from mousehole.comparison import Comparison
 from mousehole.document import Document, Items, Section
-from mousehole.engine_types import LinkAccount, Scenario
+from mousehole.engine_types import LinkAccount, LinkRunEntry, Scenario
 from mousehole.inputs import of_section
 from mousehole.link._link import Observer, Played, Programs, check, default_congestion, play
 from mousehole.link._report import congestion_line
