@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Transfers up to this size are short unless a comparison says otherwise.
+pub const SHORT_BYTES: u64 = 15_000;
+/// Transfers above this size are long unless a comparison says otherwise.
+pub const LONG_BYTES: u64 = 150_000;
 /// Fixed bucket edges; the user's limits of short and long transfers are added to them (1 kB = 1000 B).
 pub const EDGES_BYTES: [u64; 4] = [2_000, 5_000, 50_000, 1_000_000];
 

@@ -9,7 +9,7 @@ use mousehole_answer::margins;
 use mousehole_answer::quantities::table;
 use mousehole_answer::reduction::{Facts, ShortTimes, shares};
 use mousehole_answer::setting::{Installation, Setting};
-use mousehole_answer::sizes::{Bucket, buckets};
+use mousehole_answer::sizes::{self, Bucket, buckets};
 use mousehole_sim::engine::layout::UP;
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::spec::Ends;
@@ -47,11 +47,11 @@ pub struct Request {
 }
 
 fn short_bytes() -> u64 {
-    15_000
+    sizes::SHORT_BYTES
 }
 
 fn long_bytes() -> u64 {
-    150_000
+    sizes::LONG_BYTES
 }
 
 /// What a comparison found: the parts of the document of `mousehole compare --json` that follow from the runs.

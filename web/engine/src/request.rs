@@ -1,6 +1,7 @@
 //! What a page asks for, and the runs that answer it: those of `mousehole compare` with the same options.
 
 use mousehole_answer::comparison::{self, Scheme as Compared};
+use mousehole_answer::sizes::{LONG_BYTES, SHORT_BYTES};
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::places::{self, MOST_USERS};
 use mousehole_sim::scenario::spec::{LinkSpec, SCHEMA, Scenario, TcpSpec, TrafficSpec};
@@ -13,9 +14,6 @@ pub const BASELINE: &str = "droptail";
 /// The schemes of `mousehole compare` where none is named.
 pub const DEFAULT_SCHEMES: [&str; 8] =
     [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"];
-/// Transfers up to this size are short, and above the other long.
-const SHORT_BYTES: u64 = 15_000;
-const LONG_BYTES: u64 = 150_000;
 /// No page has the patience for more.
 const MOST_REPLICATIONS: u32 = 100;
 
