@@ -64,7 +64,7 @@ pub struct Choice {
 ///
 /// A scheme with a smaller mean that was faster than the least in every replication takes its place: what is recommended is
 /// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first, one under which nobody pays
-/// against it is preferred: before all one under which other classes do better, by [`preferred`], and else the one whose
+/// against it is preferred: before all one under which other classes do better, by `preferred`, and else the one whose
 /// long transfers take least, if it is shown that they take less than under the first.
 pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let least = found.shown[0];
