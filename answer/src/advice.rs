@@ -299,7 +299,8 @@ impl Answer<'_> {
     fn recommended(&self, better: &[usize], out: &[usize], pays: &[Veto]) -> Advice {
         let (cell, ways) = (self.cell, &self.setting.ways);
         let found = candidates(cell, better, out, |scheme| ways[scheme].is_some());
-        let chosen = choose(cell, &found);
+        let choice = choose(cell, &found);
+        let chosen = choice.scheme;
         let rivals = || found.ranked.iter().copied().filter(|scheme| *scheme != chosen);
         let is_near = |scheme: usize| {
             let low = ratio(cell, scheme, chosen).low;
@@ -311,6 +312,9 @@ impl Answer<'_> {
         let is_best = is_best(cell, chosen, rivals().chain([cell.baseline()]));
         let near = pays.iter().filter(|one| is_near(cell.place(&one.scheme)));
         let mut lines = self.pays_lines(near, "Not recommended: ");
+        lines.extend(
+            choice.preferred_to.as_ref().map(|(other, pays)| self.preferred_text(chosen, *other, pays)),
+        );
         lines.extend(self.may_pay(chosen));
         lines.push(self.sureness_text(Some(chosen), &peers));
         lines.extend(self.remarks());
@@ -345,6 +349,14 @@ impl Answer<'_> {
         let texts = first_texts(found);
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
+    }
+
+    /// Returns in whose place a scheme stands, and who pays under that one.
+    fn preferred_text(&self, scheme: usize, other: usize, pays: &[Veto]) -> String {
+        let (name, words) = (self.cell.name(other), self.cell.primary_words());
+        let change = capped(ratio(self.cell, other, scheme).as_change().mean);
+        let pays = first_texts(pays.iter());
+        format!("Preferred to {name}, which is level for {words} ({change} %), but under it pay: {pays}.")
     }
 
     /// Returns what was left out of the traffic as it was read.
@@ -576,6 +588,19 @@ mod tests {
         assert_eq!((one.outcome, one.scheme), (Outcome::Vetoed, None));
         let first = "Nothing is recommended: what beats droptail for transfers ≤ 15 kB makes others pay.";
         assert_eq!(one.lines[0], first);
+    }
+
+    #[test]
+    fn advise__of_level_schemes_says_for_whose_sake_one_is_preferred() {
+        let found = cell_of(
+            &[("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0)],
+            |place, facts| with_calls(facts, "loss_share", [0.3, 0.2, 0.1][place]),
+        );
+        let one = answer(found, &[]);
+        assert_eq!((one.scheme.as_deref(), one.is_best), (Some("sfd"), true));
+        let why = "Preferred to fq-codel, which is level for transfers ≤ 15 kB (−2.0 %), but under it pay: \
+                   calls: datagrams lost 10 % → 20 %, +10 points (+10…+10), of +0.5 points allowed.";
+        assert!(one.lines.iter().any(|line| line == why), "{:#?}", one.lines);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::sizes::Role;
 use crate::statistics::intervals::smaller_in;
 use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
 use crate::verdicts::MARGIN;
+use crate::vetoes::{Veto, payers};
 
 /// The schemes among which one is recommended, the least mean of short transfers first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,23 +51,60 @@ pub fn candidates(
     Candidates { ranked, others, shown }
 }
 
+/// The scheme recommended, and why another one is not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The scheme.
+    pub scheme: usize,
+    /// A scheme of a smaller mean in whose place it stands, with who pays under that one.
+    pub preferred_to: Option<(usize, Vec<Veto>)>,
+}
+
 /// Returns the least mean of those shown to help; of means within 5 % of it, the one that costs less.
 ///
-/// It costs less if its long transfers are shown to take less time than under the least. A scheme with a smaller mean that
-/// was faster than the least in every replication takes its place: what is recommended is beaten every time by nothing
-/// that can be installed.
-pub fn choose(cell: &Cell, found: &Candidates) -> usize {
+/// A scheme with a smaller mean that was faster than the least in every replication takes its place: what is recommended is
+/// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first, one under which nobody pays
+/// against it is preferred: before all one under which other classes do better, by `preferred`, and else the one whose
+/// long transfers take least, if it is shown that they take less than under the first.
+pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let least = found.shown[0];
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
-    if let Some(always) = before.copied().find(|scheme| is_always_faster(cell, *scheme, least)) {
-        return always;
-    }
-    let costs_less = |scheme: &usize| {
-        ratio(cell, *scheme, least).mean <= MARGIN.ln_1p() && long_ratio(cell, *scheme, least).high < 0.0
+    let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
+    let first = always.unwrap_or(least);
+    let is_level = |scheme: &usize| {
+        let is_near = *scheme != first && ratio(cell, *scheme, first).mean <= MARGIN.ln_1p();
+        is_near && payers(cell, *scheme, first).is_empty()
     };
-    let long = |scheme: &usize| long_ratio(cell, *scheme, least).mean;
-    let ties = found.shown.iter().copied().filter(costs_less);
-    ties.min_by(|own, other| long(own).total_cmp(&long(other))).unwrap_or(least)
+    let level: Vec<usize> = found.shown.iter().copied().filter(is_level).collect();
+    if let Some(scheme) = preferred(cell, first, &level) {
+        return Choice { scheme, preferred_to: Some((first, shown_payers(cell, first, scheme))) };
+    }
+    let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
+    let ties =
+        level.into_iter().filter(|scheme| always.is_none() && long_ratio(cell, *scheme, first).high < 0.0);
+    let scheme = ties.min_by(|own, other| long(own).total_cmp(&long(other))).unwrap_or(first);
+    Choice { scheme, preferred_to: None }
+}
+
+/// Returns which of the schemes that are level with the first is preferred to it for the sake of other classes.
+///
+/// Under it no class pays against the first, not even by estimate, while under the first some class is shown to pay against
+/// it: more than its margin by estimate, and by an interval that excludes no harm, as for a veto. So chance decides nothing,
+/// and without margins nothing is preferred. Of several, a later one takes the place of an earlier one by the same rule.
+fn preferred(cell: &Cell, first: usize, level: &[usize]) -> Option<usize> {
+    let serves = |scheme: usize, other: usize| {
+        payers(cell, scheme, other).is_empty() && !shown_payers(cell, other, scheme).is_empty()
+    };
+    let takes_place = |best: Option<usize>, scheme: usize| {
+        let takes = serves(scheme, first) && best.is_none_or(|best| serves(scheme, best));
+        if takes { Some(scheme) } else { best }
+    };
+    level.iter().copied().fold(None, takes_place)
+}
+
+/// Returns who is shown to pay under a scheme against another one.
+fn shown_payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
+    payers(cell, scheme, other).into_iter().filter(|one| one.binds).collect()
 }
 
 /// Returns whether it is shown that no rival is faster by more than 5 %, all of them together.
@@ -116,4 +154,56 @@ fn pair_design(cell: &Cell, scheme: usize, reference: usize) -> Design {
 fn long_ratio(cell: &Cell, scheme: usize, reference: usize) -> Estimate {
     let long = cell.of_bucket(Role::Long, "response_mean_s");
     log_ratio(&cell.values(&long, scheme), &cell.values(&long, reference), &cell.design())
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::tests_support::{cell_of, with_calls};
+
+    const SCHEMES: [(&str, f64, f64); 4] =
+        [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0), ("cake", 0.52, 10.0)];
+
+    /// Returns what is chosen where calls lose these shares, the same in every replication but for `spread`.
+    fn chosen(schemes: &[(&str, f64, f64); 4], lost: [f64; 4], spread: f64, vetoes: &[&str]) -> Choice {
+        let mut found = cell_of(schemes, |place, facts| {
+            let short_s = facts.statistics["response_mean_s"][0]; // differs between replications
+            let sign = if place == 1 { 1.0 } else { -1.0 };
+            let off = spread * sign * (short_s / schemes[place].1 - 1.0);
+            with_calls(facts, "loss_share", lost[place] + off)
+        });
+        found.plan.vetoes = vetoes.iter().map(|text| (*text).to_owned()).collect();
+        let better: Vec<usize> = found.schemes().filter(|scheme| *scheme != found.baseline()).collect();
+        let all = candidates(&found, &better, &[], |_| true);
+        choose(&found, &all)
+    }
+
+    #[test]
+    fn choose__of_level_schemes_prefers_the_one_under_which_calls_do_better() {
+        let found = chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &[]);
+        assert_eq!(found.scheme, 3, "it serves calls better than the second, too");
+        let (other, pays) = found.preferred_to.unwrap();
+        let text = "calls: datagrams lost 10 % → 20 %, +10 points (+10…+10), of +0.5 points allowed";
+        assert_eq!((other, pays.len(), pays[0].text.as_str()), (1, 1, text));
+        assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.1, 0.1], 0.0, &[]).scheme, 2, "of equals the smaller mean");
+    }
+
+    #[test]
+    fn choose__prefers_nothing_by_chance_nor_within_a_margin() {
+        let first = Choice { scheme: 1, preferred_to: None };
+        assert_eq!(chosen(&SCHEMES, [0.3, 0.104, 0.101, 0.1], 0.0, &[]), first, "within half a point");
+        assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 5.0, &[]), first, "not shown");
+        assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &["none"]), first, "without margins");
+        let slower = [SCHEMES[0], SCHEMES[1], ("sfd", 0.53, 10.0), ("cake", 0.54, 10.0)];
+        assert_eq!(chosen(&slower, [0.3, 0.2, 0.15, 0.1], 0.0, &[]), first, "not level");
+    }
+
+    #[test]
+    fn choose__takes_shorter_long_transfers_only_if_nobody_pays() {
+        let long = [SCHEMES[0], SCHEMES[1], ("sfd", 0.51, 9.5), ("cake", 0.52, 9.4)];
+        let by_long = |lost| chosen(&long, lost, 0.0, &[]);
+        assert_eq!(by_long([0.3, 0.1, 0.1, 0.1]), Choice { scheme: 3, preferred_to: None });
+        assert_eq!(by_long([0.3, 0.1, 0.1, 0.2]), Choice { scheme: 2, preferred_to: None });
+    }
 }

@@ -50,11 +50,16 @@ impl Plan {
 /// estimate alone speaks. Margins that cannot be read, which are refused before a run, are left out.
 pub fn vetoes(cell: &Cell) -> Vec<Veto> {
     let other = cell.place(cell.plan.harm_reference());
-    let margins = margins(&cell.table, &cell.plan.vetoes).unwrap_or_default();
     cell.schemes()
         .filter(|scheme| ![other, cell.baseline()].contains(scheme) && !cell.plan.schemes[*scheme].is_ideal)
-        .flat_map(|scheme| margins.iter().filter_map(move |margin| veto(cell, margin, scheme, other)))
+        .flat_map(|scheme| payers(cell, scheme, other))
         .collect()
+}
+
+/// Returns who pays, or may, under a scheme against another one, by the same rule.
+pub fn payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
+    let margins = margins(&cell.table, &cell.plan.vetoes).unwrap_or_default();
+    margins.iter().filter_map(|margin| veto(cell, margin, scheme, other)).collect()
 }
 
 fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize) -> Option<Veto> {
