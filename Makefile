@@ -32,7 +32,7 @@ export MOUSEHOLE_DATA
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
-.PHONY: help setup demo test lint fmt docs site web deps lock clean live live-test bpf-compile bpf-parity page-test \
+.PHONY: help setup demo test lint fmt docs site web deps lock clean live live-test deb-test bpf-compile bpf-parity page-test \
 	wheel wheel-test wasm-check msrv golden oracle papers validation bench instructions fuzz fuzz-brief mutants
 
 ## Use it
@@ -54,11 +54,17 @@ wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/
 	@$(if $(PGO),tools/pgo-wheel $(BIN)/python dist,$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist)
 	@ls -1 dist/*.whl
 
-live: ## build mousehole-live, the kernel's side, into target/release (needs what `make deps` installs); PACKAGES=1 also a .deb into dist/
+# Where what was built for a machine is; without one, for this.
+TARGET_FOLDER := $(or $(CARGO_TARGET_DIR),target)
+live_program = $(TARGET_FOLDER)/$(if $1,$1-unknown-linux-musl$(if $(filter armv7,$1),eabihf)/static,release)/mousehole-live
+
+live: ## build mousehole-live, the kernel's side (needs what `make deps` installs); TARGETS="x86_64 aarch64 armv7" static; PACKAGES=1 also packs into dist/
 	@echo "live: building mousehole-live (a few minutes the first time)"
-	@$(CARGO) build --quiet --release --locked -p mousehole-live
-	@echo "live: target/release/mousehole-live"
-	@$(if $(PACKAGES),tools/live-packages target/release/mousehole-live dist)
+	@CARGO=$(CARGO) tools/live-build $(TARGETS)
+	@$(if $(PACKAGES),tools/live-packages dist $(or $(foreach one,$(TARGETS),$(call live_program,$(one))),$(call live_program)))
+
+deb-test: ## as root: installs the static .deb of `make live TARGETS=x86_64 PACKAGES=1` in a clean Debian, uses it, reboots, upgrades, removes
+	@tools/deb-test dist/mousehole-live_*_$$(dpkg --print-architecture).deb
 
 ## Change it
 

@@ -53,13 +53,13 @@ impl Device {
         if index == 0 {
             return Err(unknown());
         }
-        let (hardware, address) = request(&text, libc::SIOCGIFHWADDR, |r| {
+        let (hardware, address) = request(&text, libc::SIOCGIFHWADDR as libc::Ioctl, |r| {
             // SAFETY: SIOCGIFHWADDR fills this member.
             let given = unsafe { r.ifr_ifru.ifru_hwaddr };
             (given.sa_family, std::array::from_fn(|at| given.sa_data[at] as u8))
         })
         .map_err(|error| Failure::system(format!("{name}: its type of hardware cannot be asked"), &error))?;
-        let mtu = request(&text, libc::SIOCGIFMTU, |r| {
+        let mtu = request(&text, libc::SIOCGIFMTU as libc::Ioctl, |r| {
             // SAFETY: SIOCGIFMTU fills this member.
             unsafe { r.ifr_ifru.ifru_mtu }
         })

@@ -109,7 +109,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if built is None or not shutil.which("dpkg-deb"):
         pytest.skip("mousehole-live is not built, or dpkg-deb is not installed")
     folder = tmp_path_factory.mktemp("packed")
-    subprocess.run([ROOT / "tools" / "live-packages", built, folder], check=True, capture_output=True)
+    subprocess.run([ROOT / "tools" / "live-packages", folder, built], check=True, capture_output=True)
     return folder
 
 
@@ -139,7 +139,7 @@ def test_deb__has_the_program_the_unit_and_its_sum(packed: Path, tmp_path: Path)
 
 
 def test_program_that_is_not_there__is_said_in_a_sentence(tmp_path: Path) -> None:
-    words = [ROOT / "tools" / "live-packages", tmp_path / "none", tmp_path]
+    words = [ROOT / "tools" / "live-packages", tmp_path, tmp_path / "none"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "`make live` builds it" in done.stderr
