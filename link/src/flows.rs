@@ -215,6 +215,7 @@ impl Flows {
         packet.window_hint = 0;
         packet.flags = flag::when(way == Way::Up, flag::REVERSE)
             | flag::when(header.ect, flag::ECT)
+            | flag::when(header.l4s, flag::L4S)
             | flag::when(header.ce, flag::CE);
         let mut carried = Carried { payload: header.payload, end: None };
         match &header.tcp {
@@ -492,7 +493,15 @@ mod tests {
             let (client, server) = ((CLIENT, self.port), (SERVER, 80));
             let (from, to) = if way == Way::Up { (client, server) } else { (server, client) };
             let ends = Ends { from, to, protocol: TCP };
-            let header = Header { ends, bytes: 40 + payload, payload, ect: false, ce: false, tcp: Some(tcp) };
+            let header = Header {
+                ends,
+                bytes: 40 + payload,
+                payload,
+                ect: false,
+                l4s: false,
+                ce: false,
+                tcp: Some(tcp),
+            };
             (self.flows.enter(way, &header, at), way)
         }
 
@@ -528,7 +537,8 @@ mod tests {
     fn enter__tells_quic_from_datagrams() {
         let kind = |port| {
             let ends = Ends { from: (CLIENT, 4000), to: (SERVER, port), protocol: UDP };
-            let header = Header { ends, bytes: 128, payload: 100, ect: false, ce: false, tcp: None };
+            let header =
+                Header { ends, bytes: 128, payload: 100, ect: false, l4s: false, ce: false, tcp: None };
             Flows::default().enter(Way::Up, &header, ms(1)).packet.kind
         };
         assert_eq!([443, 5060].map(kind), [Kind::Quic, Kind::Datagram]);
@@ -605,7 +615,7 @@ mod tests {
         assert_eq!((row.upload, row.bytes, row.end), (true, 1450, ms(40)));
         let mut flows = Flows::default();
         let ends = Ends { from: (CLIENT, 5), to: (SERVER, 443), protocol: UDP };
-        let header = Header { ends, bytes: 128, payload: 100, ect: true, ce: false, tcp: None };
+        let header = Header { ends, bytes: 128, payload: 100, ect: true, l4s: false, ce: false, tcp: None };
         let sent = flows.enter(Way::Up, &header, ms(0));
         assert!(sent.packet.has(flag::ECT | flag::REVERSE) && sent.opened.is_some());
         flows.delivered(Way::Up, sent.packet.flow, sent.carried, ms(10));
@@ -624,7 +634,7 @@ mod tests {
         for number in 0..1_000_000u64 {
             let port = (number % 60_000) as u16;
             let ends = Ends { from: (CLIENT, port), to: (SERVER, 80), protocol: TCP };
-            let header = Header { ends, bytes: 40, payload: 0, ect: false, ce: false, tcp: None };
+            let header = Header { ends, bytes: 40, payload: 0, ect: false, l4s: false, ce: false, tcp: None };
             let at = ms(number);
             for (tcp, payload) in
                 [(syn(number as u32, None), 0), (Tcp { rst: true, ..tcp(number as u32 + 1, 0) }, 10)]

@@ -65,6 +65,8 @@ pub struct Header {
     pub payload: u16,
     /// Its sender understands ECN.
     pub ect: bool,
+    /// The identifier of L4S: ECT(1) or CE (RFC 9331 section 5.1).
+    pub l4s: bool,
     /// It carries a congestion mark.
     pub ce: bool,
     /// TCP's part.
@@ -102,6 +104,7 @@ impl Header {
             bytes,
             payload: payload.min(usize::from(u16::MAX)) as u16,
             ect: ecn != 0,
+            l4s: ecn & 1 != 0,
             ce: ecn == CE,
             tcp,
         };

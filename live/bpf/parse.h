@@ -274,6 +274,8 @@ counted:
 		packet->view.ip_bytes = skb->wire_len > headers ? skb->wire_len - headers : 0;
 		if (packet->traffic_class & 3)
 			packet->view.flags |= MH_ECT;
+		if (packet->traffic_class & 1)
+			packet->view.flags |= MH_L4S;
 		ml_note_transport(packet);
 	}
 }

@@ -28,6 +28,12 @@ impl Native {
                 "--native cannot run the queue {name}, which reads the application of a packet, and the kernel knows none"
             )));
         }
+        if policy.marks() {
+            return Err(Failure::new(format!(
+                "--native cannot run the queue {name}, which marks packets, since a queue discipline by struct_ops may not \
+                 write into them"
+            )));
+        }
         if values.get("ecn").is_some_and(|text| text == "true") {
             return Err(Failure::new(format!(
                 "--native cannot run the queue {name} with ecn=true, since a queue discipline by struct_ops may not write into \

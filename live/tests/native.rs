@@ -19,6 +19,7 @@ fn rehearse(scheme: &str) -> (String, Option<i32>) {
 fn queues_that_the_kernel_cannot_run__are_refused_with_the_reason() {
     for (scheme, reason) in [
         ("rio-ps", "--native runs queues that are headers"),
+        ("dualpi2", "which marks packets, since a queue discipline by struct_ops may not write into them"),
         ("sfd|wrr", "reads the application of a packet, and the kernel knows none"),
     ] {
         let (said, status) = rehearse(scheme);

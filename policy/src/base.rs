@@ -129,6 +129,8 @@ impl View {
     pub const ACK: u8 = 32;
     /// Of a transport that is not known to slow down when packets are lost: neither TCP, DCCP, SCTP nor QUIC.
     pub const DATAGRAM: u8 = 64;
+    /// Of a sender of L4S by its identifier, ECT(1) or CE (RFC 9331 section 5.1).
+    pub const L4S: u8 = 128;
 
     /// Returns one packet of `ip_bytes`, green, no flags.
     #[inline]

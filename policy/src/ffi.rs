@@ -19,6 +19,7 @@ pub(crate) const READS_COLOURS: u32 = 8;
 pub(crate) const READS_HINTS: u32 = 16;
 pub(crate) const READS_FLOWS: u32 = 32;
 pub(crate) const READS_APPLICATIONS: u32 = 64;
+pub(crate) const MARKS: u32 = 128;
 /// `MH_DISCARD`.
 pub(crate) const DISCARD: u32 = 3;
 /// `MH_CLASSES`.
@@ -225,6 +226,7 @@ mod tests {
             View::REVERSE,
             View::ACK,
             View::DATAGRAM,
+            View::L4S,
         ];
         let units = [0, 1];
         let applications =
@@ -240,7 +242,15 @@ mod tests {
             &applications.map(|application| application as u32),
             &kinds,
             &rest,
-            &[SEES_FULL_BUFFERS, AT_EDGE_ONLY, READS_COLOURS, READS_HINTS, READS_FLOWS, READS_APPLICATIONS],
+            &[
+                SEES_FULL_BUFFERS,
+                AT_EDGE_ONLY,
+                READS_COLOURS,
+                READS_HINTS,
+                READS_FLOWS,
+                READS_APPLICATIONS,
+                MARKS,
+            ],
             &[CLASSES as u32],
             &crate::waiting::constants(),
         ]

@@ -195,6 +195,11 @@ impl Policy {
         self.raw.flags & ffi::READS_FLOWS != 0
     }
 
+    /// Returns whether a queue marks packets whatever its parameters.
+    pub fn marks(&self) -> bool {
+        self.raw.flags & ffi::MARKS != 0
+    }
+
     /// Returns whether a queue's answers depend on the application of a packet.
     pub fn reads_applications(&self) -> bool {
         self.raw.flags & ffi::READS_APPLICATIONS != 0

@@ -209,6 +209,14 @@ pub const SCHEMES: &[NamedScheme] = &[
         &[Preset { part: "wrr", settings: &[] }],
     ),
     alone(
+        "dualpi2",
+        "a queue for L4S senders before one for all others, coupled so that flows of both get equal rates",
+        "RFC 9332",
+        "Packets of L4S senders (`--tcp prague`, or shares of them) wait for about a millisecond, all others for some 15, \
+         and flows of both kinds get about the same rate. Without L4S senders it is a single queue under PI2.",
+        &[Preset { part: "dualpi2", settings: &[] }],
+    ),
+    alone(
         "codel",
         "one FIFO that drops from its head when the delay stays above a target",
         "RFC 8289",

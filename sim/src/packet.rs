@@ -36,8 +36,10 @@ pub mod flag {
     pub const CE: u8 = 2;
     /// ACK: the receiver echoes a mark.
     pub const ECE: u8 = 4;
-    /// Data: the sender has reduced its window.
-    pub const CWR: u8 = 8;
+    /// Data: the sender has reduced its window. ACKs do not say so, nor does data echo marks.
+    pub const CWR: u8 = ECE;
+    /// The identifier of L4S (RFC 9331 section 5.1): ECT(1), or CE from outside.
+    pub const L4S: u8 = 8;
     /// Data: sent before.
     pub const RETRANSMISSION: u8 = 16;
     /// Data: sent in fast recovery.
@@ -90,7 +92,8 @@ pub struct Packet {
     pub window_hint: u8,
     /// It carried a congestion mark already when it reached the present link.
     pub was_marked: bool,
-    /// Data: segments of its write not yet acknowledged when it was sent, itself included; saturating.
+    /// Data: segments of its write not yet acknowledged when it was sent, itself included; saturating. ACK: packets
+    /// with marks that have arrived, wrapping (RFC 9768).
     pub remaining: u16,
 }
 
@@ -98,8 +101,9 @@ const _: () = assert!(size_of::<Packet>() == 32);
 
 /// The policy's flags for each combination of [`flag`]s; the simulator and the policies number their bits differently.
 const VIEW_FLAGS: [u8; 256] = {
-    const BITS: [(u8, u8); 4] = [
+    const BITS: [(u8, u8); 5] = [
         (flag::ECT, View::ECT),
+        (flag::L4S, View::L4S),
         (flag::RETRANSMISSION, View::RETRANSMISSION),
         (flag::IN_RECOVERY, View::IN_RECOVERY),
         (flag::REVERSE, View::REVERSE),

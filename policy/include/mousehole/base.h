@@ -42,8 +42,9 @@ enum {
 	MH_IN_RECOVERY = 8,    /* its sender is in loss recovery */
 	MH_REVERSE = 16,       /* travels against the direction being shaped */
 	MH_ACK = 32,           /* carries no payload */
-	MH_DATAGRAM = 64       /* of a transport that is not known to slow down when packets are lost: neither TCP, DCCP,
+	MH_DATAGRAM = 64,      /* of a transport that is not known to slow down when packets are lost: neither TCP, DCCP,
 				* SCTP nor QUIC, which is UDP with port 443 at either end */
+	MH_L4S = 128           /* of a sender of L4S by its identifier, ECT(1) or CE (RFC 9331 section 5.1) */
 };
 
 /* Units in which flows are counted. */

@@ -178,7 +178,8 @@ enum {
 	MH_READS_COLOURS = 8,      /* dropper, queue: its answer depends on the packet's colour */
 	MH_READS_HINTS = 16,       /* its colour or verdict depends on the packet's window hint */
 	MH_READS_FLOWS = 32,       /* queue: `enqueue` reads the hash of the packet's flow */
-	MH_READS_APPLICATIONS = 64 /* queue: its answer depends on the packet's application */
+	MH_READS_APPLICATIONS = 64, /* queue: its answer depends on the packet's application */
+	MH_MARKS = 128             /* queue: it marks packets whatever its parameters */
 };
 
 /* A policy as user space sees it. Functions are null where the policy does not offer them. */

@@ -148,7 +148,8 @@ impl World {
     /// Handles an acknowledgement at the sender of the data.
     #[inline(always)]
     fn ack(&mut self, slot: u32, packet: &Packet) {
-        let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: packet.has(flag::ECE) };
+        let (sacks, ece, marks) = (packet.sacks, packet.has(flag::ECE), packet.remaining);
+        let fields = AckFields { next: packet.seq, sacks, ece, marks };
         let live = &mut self.live[slot as usize];
         let was_done = live.sender.is_done();
         let params = self.setup.senders.params_of(live.tcp);
@@ -239,7 +240,8 @@ impl World {
                 claimed => claimed,
             };
             packet.remaining = live.unacknowledged();
-            packet.flags = flag::when(params.is_ecn_capable(out.seq, out.retransmission), flag::ECT)
+            let ect = if params.is_l4s() { flag::ECT | flag::L4S } else { flag::ECT };
+            packet.flags = flag::when(params.is_ecn_capable(out.seq, out.retransmission), ect)
                 | flag::when(out.retransmission, flag::RETRANSMISSION)
                 | flag::when(out.in_recovery, flag::IN_RECOVERY)
                 | flag::when(out.cwr, flag::CWR);
@@ -256,6 +258,7 @@ impl World {
         packet.sacks = fields.sacks;
         packet.colour = self.live[slot as usize].answer;
         packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
+        packet.remaining = fields.marks;
         self.inject(packet);
     }
 

@@ -183,7 +183,14 @@ fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
             return conflict("bbr", "only linux and bbr with variant \"sack\" have RACK, which it needs");
         }
         Congestion::Bbr => *params = params.clone().with_bbr(),
-        _ if params.congestion == Congestion::Bbr => {
+        Congestion::Prague if params.is_ns2() => {
+            return conflict("prague", "the ns2 profiles have reno only");
+        }
+        Congestion::Prague if spec.ecn == Some(false) => {
+            return conflict("prague", "it needs ecn, which is set to false");
+        }
+        Congestion::Prague => *params = params.clone().with_prague(),
+        _ if matches!(params.congestion, Congestion::Bbr | Congestion::Prague) => {
             let name = if congestion == Congestion::Cubic { "cubic" } else { "reno" };
             return conflict(name, "give profile = \"linux\" with it");
         }

@@ -32,6 +32,8 @@ pub enum Congestion {
     Cubic,
     /// Paces by a model of the path (draft-ietf-ccwg-bbr-06); needs RACK.
     Bbr,
+    /// Reduces by the share of marks, as senders of L4S do (draft-briscoe-iccrg-prague-congestion-control-04).
+    Prague,
 }
 
 /// What an idle retransmission timeout leaves of the window (RFC 5681 section 4.1).
@@ -139,14 +141,14 @@ pub struct Params {
 }
 
 /// Names of the profiles, the default first.
-pub const PROFILES: [&str; 5] = ["rfc", "linux", "bbr", "ns2-2.35", "ns2-2001"];
+pub const PROFILES: [&str; 6] = ["rfc", "linux", "bbr", "prague", "ns2-2.35", "ns2-2001"];
 
 impl Params {
-    /// Whether a data segment is sent as ECN-capable. Retransmissions are not (RFC 3168 section 6.1.5), nor is
+    /// Whether a data segment is sent as ECN-capable. Retransmissions are not (RFC 3168 section 6.1.5) but of L4S, nor is
     /// segment 0 of a one-way connection, which negotiates ECN in ns-2, SYN or not.
     pub fn is_ecn_capable(&self, seq: u32, is_retransmission: bool) -> bool {
         let negotiates = seq == 0 && matches!(self.opening, Opening::None | Opening::OneWaySyn);
-        self.ecn && !is_retransmission && !negotiates
+        self.ecn && (self.is_l4s() || !is_retransmission) && !negotiates
     }
 
     /// Whether the TCP follows ns-2's rules, not the RFCs'.
@@ -170,6 +172,7 @@ impl Params {
             "rfc" => Ok(rfc()),
             "linux" => Ok(linux()),
             "bbr" => Ok(linux().with_bbr()),
+            "prague" => Ok(linux().with_prague()),
             "ns2-2.35" => Ok(ns2_235()),
             "ns2-2001" => Ok(ns2_2001()),
             other => Err(Error::unknown("tcp.profile", "profile", other, PROFILES)),
@@ -188,6 +191,18 @@ impl Params {
             idle_restart: IdleRestart::Off,
             ..self
         }
+    }
+
+    /// Returns the same TCP with Prague for its congestion control and accurate feedback of marks.
+    #[must_use]
+    pub fn with_prague(self) -> Params {
+        Params { congestion: Congestion::Prague, hystart: false, ecn: true, ..self }
+    }
+
+    /// Whether its packets carry the identifier of L4S and its ACKs count marks (RFC 9331, RFC 9768).
+    #[inline]
+    pub fn is_l4s(&self) -> bool {
+        self.congestion == Congestion::Prague
     }
 
     /// Returns how many segments `bytes` of payload take.

@@ -28,6 +28,8 @@ pub struct Receiver {
     recent: [u32; 3],
     /// Segments that the next ACK acknowledges.
     pending: u8,
+    /// Packets with congestion marks that have arrived, for ACKs that count them.
+    marks: u16,
     /// ACKs echo a congestion mark until the sender reports a reduction (RFC 3168 section 6.1.3).
     echo: bool,
     /// Data and requests alternate at once, so that no ACK is quick (Linux's `pingpong`).
@@ -55,6 +57,8 @@ pub struct AckFields {
     pub sacks: [SackBlock; 3],
     /// Echo of a congestion mark.
     pub ece: bool,
+    /// Packets with marks that have arrived, wrapping (RFC 9768); 0 without accurate ECN.
+    pub marks: u16,
 }
 
 impl AckFields {
@@ -75,6 +79,7 @@ impl Default for Receiver {
             held: Ranges::new(),
             recent: [u32::MAX; 3],
             pending: 0,
+            marks: 0,
             echo: false,
             is_interactive: false,
             window: FIRST_WINDOW,
@@ -169,7 +174,9 @@ impl Receiver {
     }
 
     fn note_ecn(&mut self, packet: &Packet, params: &Params) {
-        if params.ecn {
+        if params.is_l4s() {
+            self.marks = self.marks.wrapping_add(u16::from(packet.has(flag::CE)));
+        } else if params.ecn {
             if packet.has(flag::CWR) {
                 self.echo = false;
             }
@@ -187,7 +194,7 @@ impl Receiver {
         } else {
             Default::default()
         };
-        AckFields { next: self.next, sacks, ece: self.echo }
+        AckFields { next: self.next, sacks, ece: self.echo, marks: self.marks }
     }
 
     /// Returns the block with the newest arrival first, then the most recently reported others (RFC 2018

@@ -115,7 +115,9 @@ impl Sender {
     pub fn handle_ack(&mut self, ack: &AckFields, now: Time, params: &Params) {
         self.tcb.clock.on_ack();
         if self.tcb.sequence.accepts(ack.next) {
-            if self.tcb.is_reduced_by_echo(ack.next, params.ecn && ack.ece) {
+            if params.is_l4s() {
+                self.tcb.take_feedback(ack);
+            } else if self.tcb.is_reduced_by_echo(ack.next, params.ecn && ack.ece) {
                 self.reduce_for_mark(params);
             }
             self.recovery.on_ack(&mut self.tcb, ack, now, params);

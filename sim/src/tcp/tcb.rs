@@ -1,8 +1,9 @@
 //! The transmission control block: what every kind of loss recovery shares.
 
 use super::ack_clock::AckClock;
-use super::congestion::{Controller, NewAck};
+use super::congestion::{Controller, Feedback, NewAck};
 use super::profile::Params;
+use super::receiver::AckFields;
 use super::sequence::Sequence;
 use super::timer::RetransmissionTimer;
 use crate::units::{Dur, Time};
@@ -170,6 +171,20 @@ impl Tcb {
     pub(super) fn is_reduced_by_echo(&mut self, next: u32, is_echo: bool) -> bool {
         self.is_echo = is_echo;
         is_echo && next > self.ecn_recover && !self.in_recovery() && self.sequence.max() > 0
+    }
+
+    /// Has congestion control take the count of marks that an acknowledgement carries.
+    pub(super) fn take_feedback(&mut self, ack: &AckFields) {
+        let feedback = Feedback {
+            acked: ack.next.saturating_sub(self.sequence.una()),
+            marks: ack.marks,
+            una: ack.next,
+            sent_below: self.sequence.max(),
+            in_recovery: self.in_recovery(),
+        };
+        if self.congestion.on_feedback(&feedback) && self.ca_state != CaState::Loss {
+            self.ca_state = CaState::Cwr;
+        }
     }
 
     /// Reduces the window for a congestion mark, with `flight` segments in flight.

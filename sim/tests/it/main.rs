@@ -23,6 +23,7 @@ mod markers;
 mod queue_adaptive_red;
 mod queue_cake;
 mod queue_codel;
+mod queue_dualpi2;
 mod queue_fq_codel;
 mod queue_host_scheduler;
 mod queue_laws;

@@ -152,7 +152,7 @@ fn tcp__wrong_values() {
         &[
             "tcp.profile",
             "\"ns-2.35\"",
-            "rfc, linux, bbr, ns2-2.35 and ns2-2001",
+            "rfc, linux, bbr, prague, ns2-2.35 and ns2-2001",
             "did you mean \"ns2-2.35\"",
         ],
         |s| {

@@ -117,6 +117,7 @@ fn crowded() -> Scenario {
         max_windows: 1,
         link,
         traffic: TrafficSpec { mix, bulk, ..TrafficSpec::default() },
+        tcp: TcpSpec { profile: "rfc:0.6,prague:0.4".into(), ..TcpSpec::default() },
         ..scenario("droptail")
     }
 }

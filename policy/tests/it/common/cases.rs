@@ -146,6 +146,7 @@ impl Step {
             "reverse" => View::REVERSE,
             "ack" => View::ACK,
             "datagram" => View::DATAGRAM,
+            "l4s" => View::L4S,
             other => panic!("{}: unknown flag {other}", self.line),
         };
         self.word("flags").map_or(0, |flags| flags.split(',').map(bit).fold(0, |all, bit| all | bit))

@@ -227,7 +227,7 @@ impl Path {
     /// Handles an acknowledgement that reaches the sender.
     fn ack(&mut self, packet: &Packet) {
         self.note(TraceEvent::Ack, packet);
-        let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: false };
+        let fields = AckFields { next: packet.seq, sacks: packet.sacks, ece: false, marks: 0 };
         self.sender.handle_ack(&fields, self.time(), &self.params);
         self.pump();
     }

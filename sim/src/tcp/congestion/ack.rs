@@ -29,3 +29,18 @@ pub(in crate::tcp) struct RttSample {
     pub(in crate::tcp) nxt: u32,
     pub(in crate::tcp) now: Time,
 }
+
+/// What an ACK of accurate ECN says (RFC 9768).
+#[derive(Debug, Clone, Copy)]
+pub(in crate::tcp) struct Feedback {
+    /// Segments that it newly acknowledges.
+    pub(in crate::tcp) acked: u32,
+    /// Packets with marks that have arrived, wrapping.
+    pub(in crate::tcp) marks: u16,
+    /// The first segment that is not acknowledged.
+    pub(in crate::tcp) una: u32,
+    /// One more than the highest segment sent.
+    pub(in crate::tcp) sent_below: u32,
+    /// Loss recovery is under way.
+    pub(in crate::tcp) in_recovery: bool,
+}

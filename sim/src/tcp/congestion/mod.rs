@@ -9,17 +9,19 @@ mod cubic;
 mod hystart;
 mod linux_cubic;
 mod ns2;
+mod prague;
 mod reno;
 mod window;
 
 use super::dialect::Dialect;
 use super::profile::{Congestion, Params};
 use crate::units::Dur;
-pub(super) use ack::{NewAck, RttSample};
+pub(super) use ack::{Feedback, NewAck, RttSample};
 use bbr::Bbr;
 pub(super) use bbr::{LostSegment, ModelAck, RateSample};
 use cubic::Cubic;
 use ns2::Ns2;
+use prague::Prague;
 use reno::Reno;
 use window::Window;
 
@@ -30,6 +32,7 @@ pub(super) enum Controller {
     Cubic(Cubic),
     Ns2(Ns2),
     Bbr(Bbr),
+    Prague(Prague),
 }
 
 impl Controller {
@@ -41,6 +44,7 @@ impl Controller {
             (Dialect::Rfc, Congestion::Reno) => Controller::Reno(Reno::new(params)),
             (Dialect::Rfc, Congestion::Cubic) => Controller::Cubic(Cubic::new(params)),
             (Dialect::Rfc, Congestion::Bbr) => Controller::Bbr(Bbr::new(params, salt)),
+            (Dialect::Rfc, Congestion::Prague) => Controller::Prague(Prague::new(params)),
         }
     }
 
@@ -62,6 +66,7 @@ impl Controller {
             Controller::Reno(reno) => reno.on_ack(ack),
             Controller::Cubic(cubic) => cubic.on_ack(ack),
             Controller::Ns2(ns2) => ns2.on_ack(),
+            Controller::Prague(prague) => prague.on_ack(ack),
             // BBR's acknowledgements come with rate samples.
             Controller::Bbr(_) => {}
         }
@@ -72,6 +77,14 @@ impl Controller {
         match self {
             Controller::Bbr(bbr) => Some(bbr),
             _ => None,
+        }
+    }
+
+    /// Takes an ACK's count of marks, which only Prague asks for; returns whether it reduced the window.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback) -> bool {
+        match self {
+            Controller::Prague(prague) => prague.on_feedback(feedback),
+            _ => false,
         }
     }
 
@@ -88,6 +101,7 @@ impl Controller {
             Controller::Reno(reno) => reno.on_congestion(flight),
             Controller::Cubic(cubic) => cubic.on_congestion(flight),
             Controller::Ns2(ns2) => ns2.on_congestion(flight),
+            Controller::Prague(prague) => prague.on_congestion(flight),
             Controller::Bbr(bbr) => bbr.enter_recovery(),
         }
     }
@@ -131,6 +145,7 @@ impl Controller {
             Controller::Reno(reno) => reno.on_timeout(flight),
             Controller::Cubic(cubic) => cubic.on_timeout(flight),
             Controller::Ns2(ns2) => ns2.on_timeout(flight),
+            Controller::Prague(prague) => prague.on_timeout(flight),
             Controller::Bbr(bbr) => bbr.enter_recovery(),
         }
         self.set_loss_window();
@@ -209,6 +224,7 @@ impl Controller {
             Controller::Cubic(cubic) => cubic.window(),
             Controller::Ns2(ns2) => ns2.window(),
             Controller::Bbr(bbr) => bbr.window(),
+            Controller::Prague(prague) => prague.window(),
         }
     }
 
@@ -219,6 +235,7 @@ impl Controller {
             Controller::Cubic(cubic) => cubic.window_mut(),
             Controller::Ns2(ns2) => ns2.window_mut(),
             Controller::Bbr(bbr) => bbr.window_mut(),
+            Controller::Prague(prague) => prague.window_mut(),
         }
     }
 }

@@ -365,7 +365,7 @@ mod tests {
 
     fn ack(next: u32, (from, to): (u32, u32)) -> AckFields {
         let block = SackBlock { offset: (from - next) as u16, length: (to - from) as u16 };
-        AckFields { next, sacks: [block, SackBlock::default(), SackBlock::default()], ece: false }
+        AckFields { next, sacks: [block, SackBlock::default(), SackBlock::default()], ece: false, marks: 0 }
     }
 
     /// Section 6.2 step 2: in order of sending, so that the round-trip time is that of what was sent last.

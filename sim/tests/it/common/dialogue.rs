@@ -17,7 +17,7 @@ pub fn ack_of(next: u32, blocks: &[(u32, u32)], ece: bool) -> AckFields {
     for (block, &(from, to)) in sacks.iter_mut().zip(blocks) {
         *block = SackBlock { offset: (from - next) as u16, length: (to - from) as u16 };
     }
-    AckFields { next, sacks, ece }
+    AckFields { next, sacks, ece, marks: 0 }
 }
 
 /// A sender, the time, and what it put on the wire last.

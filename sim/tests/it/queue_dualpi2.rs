@@ -1,0 +1,107 @@
+//! DualPI2 (RFC 9332) with Prague and CUBIC senders: delays, rates, and the step at departure.
+use crate::common::hop::packet;
+use crate::common::{assert_error, params, play, scenario};
+use mousehole_sim::packet::{Packet, flag};
+use mousehole_sim::queue::{Bands, Dequeued};
+use mousehole_sim::rng::{Purpose, Stream};
+use mousehole_sim::scenario::spec::{BulkSpec, LinkSpec, TcpSpec, TrafficSpec};
+use mousehole_sim::scenario::{Plan, RunResult, Scenario};
+use mousehole_sim::tcp::Congestion;
+use mousehole_sim::units::Time;
+
+/// Eight long-lived flows over 40 Mbit/s and 20 ms, measured for 40 s after 20 s.
+fn bulk(profile: &str, scheme: &str) -> Scenario {
+    let bulk = BulkSpec { flows: 8, start_spread_s: 1.0, rtt_spread: 0.0 };
+    Scenario {
+        tcp: TcpSpec { profile: profile.into(), ..TcpSpec::default() },
+        traffic: TrafficSpec { bulk: Some(bulk), ..TrafficSpec::default() },
+        link: LinkSpec {
+            rate: Some("40mbit".into()),
+            rtt: "20ms".into(),
+            buffer: "1000p".into(),
+            ..LinkSpec::default()
+        },
+        warmup: "20s".into(),
+        duration: "40s".into(),
+        max_windows: 1,
+        ..scenario(scheme)
+    }
+}
+
+fn measured(profile: &str, scheme: &str) -> RunResult {
+    let result = play(&bulk(profile, scheme));
+    assert!(result.is_conserved());
+    let queue = &result.outcome.queues[0];
+    println!("{profile} under {scheme}: delays {:?}, {:.3} of the link", queue.delay_s, queue.utilisation());
+    result
+}
+
+/// RFC 9332 section 2.5.1: the target is the delay of classic traffic.
+#[test]
+fn classic_senders__wait_for_the_target() {
+    let result = measured("linux", "dualpi2");
+    let queue = &result.outcome.queues[0];
+    assert!((0.010..0.020).contains(&queue.delay_s[0]), "{:?}", queue.delay_s);
+    assert!(queue.utilisation() > 0.95);
+}
+
+/// RFC 9332 section 1.2 and RFC 9330 section 1: under a millisecond on average, about one or two at the 99th percentile,
+/// with the link full and without loss.
+#[test]
+fn l4s_senders__wait_for_about_the_step() {
+    let result = measured("prague", "dualpi2");
+    let queue = &result.outcome.queues[0];
+    assert!(queue.delay_s[0] < 0.0015 && queue.delay_s[3] < 0.004, "{:?}", queue.delay_s);
+    assert!(queue.utilisation() > 0.9);
+    let counts = &queue.colours[0];
+    assert!(counts.marked.packets > 0);
+    assert!(counts.drops.iter().all(|drops| drops.packets == 0), "{:?}", counts.drops);
+}
+
+/// RFC 9332 section 2.1: coupling gives flows of both kinds about the same rate, which one queue of 1 ms would not.
+#[test]
+fn flows_of_both_kinds__get_about_the_same_rate() {
+    let base = bulk("prague:0.5,linux:0.5", "dualpi2");
+    let result = measured("prague:0.5,linux:0.5", "dualpi2");
+    let mut rates = [Vec::new(), Vec::new()];
+    for flow in &result.outcome.flows {
+        let is_classic = Stream::new(base.seed, Purpose::Tcp, flow.key).uniform() >= 0.5;
+        rates[usize::from(is_classic)].push(flow.bytes as f64);
+    }
+    let mean = |rates: &Vec<f64>| rates.iter().sum::<f64>() / rates.len() as f64;
+    let ratio = mean(&rates[0]) / mean(&rates[1]);
+    println!("{} Prague and {} CUBIC flows: ratio of mean rates {ratio:.2}", rates[0].len(), rates[1].len());
+    assert!(rates.iter().all(|rates| rates.len() >= 2), "both kinds are there");
+    assert!((0.5..2.0).contains(&ratio), "{ratio}");
+}
+
+/// A packet that waited longer than the step leaves with a mark, unless nothing waits behind it.
+#[test]
+fn step__marks_at_departure() {
+    let mut queue = Bands::new(params("dualpi2", &[("step", "1ms")], 1e7), 0);
+    let (mut rng, mut drops) = (Stream::new(1, Purpose::Queue, 0), Vec::new());
+    for seq in 0..3 {
+        let one = Packet { flags: flag::ECT | flag::L4S, ..packet(1, seq, 1000) };
+        queue.enqueue(one, Time::ZERO, &mut rng, &mut drops);
+    }
+    let mut leave = |us: u64| match queue.dequeue(Time(us * 1000), &mut drops) {
+        Dequeued::Packet(packet, _) => packet.has(flag::CE),
+        _ => panic!("a packet waits"),
+    };
+    assert_eq!([leave(900), leave(1_100), leave(5_000)], [false, true, false]);
+}
+
+#[test]
+fn prague__is_refused_where_it_cannot_work() {
+    let said = |tcp: TcpSpec| match Plan::new(&Scenario { tcp, ..scenario("dualpi2") }) {
+        Ok(_) => panic!("it is accepted"),
+        Err(error) => error,
+    };
+    let tcp = |profile: &str| TcpSpec { profile: profile.into(), ..TcpSpec::default() };
+    let without = said(TcpSpec { ecn: Some(false), ..tcp("prague") });
+    assert_error(&without, &["tcp.congestion", "\"prague\"", "it needs ecn, which is set to false"]);
+    let ns2 = said(TcpSpec { congestion: Some(Congestion::Prague), ..tcp("ns2-2.35") });
+    assert_error(&ns2, &["tcp.congestion", "\"prague\"", "the ns2 profiles have reno only"]);
+    let other = said(TcpSpec { congestion: Some(Congestion::Cubic), ..tcp("prague") });
+    assert_error(&other, &["tcp.congestion", "\"cubic\"", "give profile = \"linux\" with it"]);
+}
