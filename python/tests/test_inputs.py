@@ -239,7 +239,7 @@ def test_tables__names_and_times_in_many_forms(tmp_path: Path, names: str, first
     ("header", "sentence"),
     [
         ("time,client,bytes,seq,ack", "seq, ack are headers of packets"),
-        ("time,from,sport,bytes,to", "names a port, and no column has a known name"),
+        ("time,sender,sport,bytes,receiver", "names a port, and no column has a known name"),
     ],
 )
 def test_tables__packets_and_ports_alone_are_refused(tmp_path: Path, header: str, sentence: str) -> None:

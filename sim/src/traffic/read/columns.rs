@@ -1,7 +1,7 @@
 //! Names of columns in delimited text, and their meanings.
 //!
-//! Names are matched without regard to case and to `_`, `.`, `@` and spaces in them. A time column may end in `_s`, `_ms`, `_us` or `_ns`
-//! (seconds when it does not). Of several columns for one meaning the first name listed here wins.
+//! Names are matched without regard to case and to `_`, `.`, `@` and spaces in them. A time column may end in `_s`,
+//! `_ms`, `_us` or `_ns` (seconds when it does not, or what its size shows). Of several columns for one meaning the first name listed here wins.
 
 use super::lines::shown;
 use super::options::Direction;
@@ -43,6 +43,9 @@ const SENDERS: &[&str] = &[
     "orig_h",
     "id.orig_h",
     "saddr",
+    "from",
+    "from_ip",
+    "from_addr",
 ];
 const HOST: &[&str] = &["remote_addr", "remote_ip", "c-ip", "remote_host", "ip", "user", "host", "page"];
 const SERVER: &[&str] = &[
@@ -65,6 +68,9 @@ const SERVER: &[&str] = &[
     "resp_h",
     "id.resp_h",
     "daddr",
+    "to",
+    "to_ip",
+    "to_addr",
     "s-ip",
     "vhost",
     "host_idx",
@@ -115,9 +121,19 @@ const SERVER_PORT: &[&str] = &[
     "destination_port",
     "resp_p",
     "id.resp_p",
+    "to_port",
 ];
-const CLIENT_PORT: &[&str] =
-    &["client_port", "sport", "src_port", "port_src", "src_pt", "source_port", "orig_p", "id.orig_p"];
+const CLIENT_PORT: &[&str] = &[
+    "client_port",
+    "sport",
+    "src_port",
+    "port_src",
+    "src_pt",
+    "source_port",
+    "orig_p",
+    "id.orig_p",
+    "from_port",
+];
 /// Names of headers of a packet. Two of them say that a row is a packet.
 const OF_PACKETS: &[&str] = &[
     "seq",
@@ -282,7 +298,7 @@ pub fn doubt(columns: &Columns, header: &[String]) -> Option<String> {
             "the columns {names} are headers of packets, and a row must be a transfer; give the capture itself"
         ));
     }
-    let port = columns.client_port.or(columns.server_port).filter(|_| columns.client.is_none())?;
+    let port = columns.client_port.filter(|_| columns.client.is_none())?;
     Some(format!(
         "the column {} names a port, and no column has a known name for the address of the client; name it client, or src \
          where rows are of one direction each; the header has {}",

@@ -160,7 +160,7 @@ macro_rules! embedded {
 }
 
 /// The files of formats that are known; where several fit, the one that asks for most names wins, then the first.
-const EMBEDDED: [&str; 51] = embedded![
+const EMBEDDED: [&str; 50] = embedded![
     "suricata",
     "suricata-netflow",
     "caddy",
@@ -182,7 +182,6 @@ const EMBEDDED: [&str; 51] = embedded![
     "nprobe",
     "ipfix",
     "goflow2",
-    "ecs",
     "argus",
     "ctu-13",
     "unsw-nb15",

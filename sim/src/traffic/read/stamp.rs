@@ -44,7 +44,8 @@ const WRITTEN: [&str; 5] = [
     "%a, %d %b %Y %H:%M:%S GMT",
 ];
 
-/// Parses a number in `unit`, or in the unit that its size shows if it is too large for seconds; an ISO 8601 date and time (UTC when it names no zone), or the date of an access log.
+/// Parses a number in `unit`, or in the unit that its size shows if it is too large for seconds; an ISO 8601 date and time
+/// (UTC when it names no zone), or the date of an access log.
 pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     let text = text.trim_ascii();
     let unit = if unit == Unit::S { by_size(text) } else { unit };
@@ -87,12 +88,13 @@ pub fn time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, Stri
     }
 }
 
-/// Returns the unit in which a number is a time before the year 2096.
+/// Returns the unit in which a number is a time from the year 2001 on, for the number of digits shows it; seconds for any
+/// other, which are too large for them from 11 digits on.
 fn by_size(text: &[u8]) -> Unit {
     match text.iter().take_while(|byte| byte.is_ascii_digit()).count() {
-        18..=19 => Unit::Ns,
-        15..18 => Unit::Us,
-        12..15 => Unit::Ms,
+        19 => Unit::Ns,
+        16 => Unit::Us,
+        13 => Unit::Ms,
         _ => Unit::S,
     }
 }
