@@ -210,3 +210,40 @@ def test_format__by_the_command(tmp_path: Path) -> None:
         done = piped(b"", "inspect", str(log), "--format", given, cwd=tmp_path)
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
         assert sentence in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        ("StartTime,SrcAddr,DstAddr,Sport,Dport,Bytes", "20231114221320"),
+        ("first;sip;dip;Src Port;Dst Port;Num Bytes", "14.11.2023 22:13:20"),
+        ("@timestamp,src.ip,dst.ip,src.port,dst.port,bytes", "1700000000000"),
+    ],
+)
+def test_tables__names_and_times_in_many_forms(tmp_path: Path, names: str, first: str) -> None:
+    mark = ";" if ";" in names else ","
+    rows = [
+        (first, "10.0.0.1", "192.0.2.1", "40000", "443", "300"),
+        (first, "192.0.2.1", "10.0.0.1", "443", "40000", "9000"),
+    ]
+    file = tmp_path / "a.csv"
+    for times in (1, 2):  # an export that was made twice says nothing new
+        file.write_text("\n".join([names, *map(mark.join, rows * times), ""]))
+        read = mousehole.inspect(file)
+        assert (read["connections"], read["clients"], read["payload_bytes"]) == (1, 1, 9000)
+    twice = [note for note in read["notes"] if note["kind"] == "doubled"]
+    assert [note["count"] for note in twice] == [2]
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        ("time,client,bytes,seq,ack", "seq, ack are headers of packets"),
+        ("time,sender,sport,bytes,receiver", "names a port, and no column has a known name"),
+    ],
+)
+def test_tables__packets_and_ports_alone_are_refused(tmp_path: Path, header: str, sentence: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(f"{header}\n1,a,2,3,4\n")
+    with pytest.raises(MouseholeError, match=sentence):
+        mousehole.inspect(file)

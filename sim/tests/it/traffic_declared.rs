@@ -62,6 +62,25 @@ const SAMPLES: &[Sample] = &[
         &[(0, 0, 10_000)],
     ),
     (
+        "ipfix",
+        "flowStartMilliseconds,flowEndMilliseconds,sourceIPv4Address,destinationIPv4Address,sourceTransportPort,destinationTransportPort,protocolIdentifier,tcpControlBits,packetDeltaCount,octetDeltaCount\n\
+         1700000000250,1700000001250,10.0.0.1,192.0.2.9,4000,443,6,27,8,420\n\
+         1700000000290,1700000001250,192.0.2.9,10.0.0.1,443,4000,6,27,10,10400\n",
+        &[(0, 0, 10_000)],
+    ),
+    (
+        // Both directions in a record, RFC 5103.
+        "ipfix",
+        "{\"flowStartMilliseconds\":\"2023-11-14T22:13:20.250Z\",\"flowEndMilliseconds\":\"2023-11-14T22:13:21.250Z\",\"sourceIPv6Address\":\"2001:db8::1\",\"destinationIPv6Address\":\"2001:db8::9\",\"sourceTransportPort\":4000,\"destinationTransportPort\":443,\"protocolIdentifier\":6,\"packetTotalCount\":8,\"octetTotalCount\":420,\"reversePacketTotalCount\":10,\"reverseOctetTotalCount\":10400}\n",
+        &[(0, 0, 10_000)],
+    ),
+    (
+        "goflow2",
+        "{\"type\":\"NETFLOW_V9\",\"time_received_ns\":1700000002000000000,\"sequence_num\":1,\"sampling_rate\":1,\"sampler_address\":\"10.9.0.1\",\"time_flow_start_ns\":1700000000250000000,\"time_flow_end_ns\":1700000001250000000,\"bytes\":420,\"packets\":8,\"src_addr\":\"10.0.0.1\",\"dst_addr\":\"192.0.2.9\",\"etype\":\"IPv4\",\"proto\":\"TCP\",\"src_port\":4000,\"dst_port\":443,\"tcp_flags\":27}\n\
+         {\"type\":\"NETFLOW_V9\",\"time_received_ns\":1700000002000000000,\"sequence_num\":1,\"sampling_rate\":1,\"sampler_address\":\"10.9.0.1\",\"time_flow_start_ns\":1700000000290000000,\"time_flow_end_ns\":1700000001250000000,\"bytes\":10400,\"packets\":10,\"src_addr\":\"192.0.2.9\",\"dst_addr\":\"10.0.0.1\",\"etype\":\"IPv4\",\"proto\":\"TCP\",\"src_port\":443,\"dst_port\":4000,\"tcp_flags\":27}\n",
+        &[(0, 0, 10_000)],
+    ),
+    (
         "aws-vpc",
         "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start end action log-status\n\
          2 1 eni-1 10.0.0.1 192.0.2.9 4000 443 6 6 900 1700000000 1700000060 ACCEPT OK\n\
@@ -316,6 +335,19 @@ fn table__as_spreadsheets_and_scripts_write_it() {
     assert!(error.contains("which is the day and which the month"), "{error}");
     // Commas within cells of a table that commas divide are no decimal points.
     assert!(refuse("start,client,bytes\n\"1,250\",a,900\n").contains("neither a number nor ISO 8601"));
+}
+
+#[test]
+fn table__from_and_to_are_of_one_direction() {
+    let rows: String = (0..40)
+        .map(|k| format!("{k}.5,a{k},{},b,443,90\n{k}.6,b,443,a{k},{},9000\n", 40_000 + k, 40_000 + k))
+        .collect();
+    for names in ["time,from,from_port,to,to_port,bytes", "time,From IP,From Port,To IP,To Port,Bytes"] {
+        let traffic = one(&format!("{names}\n{rows}"));
+        assert_eq!((sizes(&traffic), traffic.clients), (vec![9000; 40], 40), "{names}");
+    }
+    let error = refuse("time,sender,sport,receiver,bytes\n1.5,a,4000,b,90\n");
+    assert!(error.contains("the column sport names a port"), "{error}");
 }
 
 #[test]

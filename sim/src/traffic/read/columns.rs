@@ -1,7 +1,7 @@
 //! Names of columns in delimited text, and their meanings.
 //!
-//! Names are matched without regard to case. A time column may end in `_s`, `_ms`, `_us` or `_ns`
-//! (seconds when it does not). Of several columns for one meaning the first name listed here wins.
+//! Names are matched without regard to case and to `_`, `.`, `@` and spaces in them. A time column may end in `_s`,
+//! `_ms`, `_us` or `_ns` (seconds when it does not, or what its size shows). Of several columns for one meaning the first name listed here wins.
 
 use super::lines::shown;
 use super::options::Direction;
@@ -15,46 +15,62 @@ const START: &[&str] = &[
     "timestamp",
     "start_time",
     "start_ts",
+    "first",
     "first_seen",
+    "date_first_seen",
+    "t_first",
     "flow_start",
+    "time_received",
     "begin",
     "stime",
     "datetime",
     "date",
 ];
-const CLIENT: &[&str] = &["client", "client_ip"];
+const CLIENT: &[&str] = &["client", "client_ip", "client_addr"];
 /// Names of the sender of a row, which is the client except in tables of one direction each.
-pub const SENDERS: &[&str] = &[
+const SENDERS: &[&str] = &[
     "src",
     "src_ip",
-    "srcip",
+    "ip_src",
+    "sip",
     "source",
     "source_ip",
     "source_address",
     "src_addr",
+    "src_address",
+    "src_ip_addr",
+    "src4_addr",
     "orig_h",
     "id.orig_h",
-    "id_orig_h",
     "saddr",
-    "srcaddr",
+    "from",
+    "from_ip",
+    "from_addr",
 ];
-const HOST: &[&str] = &["remote_addr", "c-ip", "remote_host", "host", "ip", "user", "page"];
+const HOST: &[&str] = &["remote_addr", "remote_ip", "c-ip", "remote_host", "ip", "user", "host", "page"];
 const SERVER: &[&str] = &[
     "server",
     "server_ip",
+    "server_addr",
     "dst",
     "dst_ip",
-    "dstip",
+    "ip_dst",
+    "dip",
     "dest_ip",
     "destination",
     "destination_ip",
     "destination_address",
     "dst_addr",
+    "dst_address",
+    "dst_ip_addr",
+    "dst4_addr",
+    "dest_addr",
     "resp_h",
     "id.resp_h",
-    "id_resp_h",
     "daddr",
-    "dstaddr",
+    "to",
+    "to_ip",
+    "to_addr",
     "s-ip",
     "vhost",
     "host_idx",
@@ -64,6 +80,7 @@ const DOWN: &[&str] = &[
     "s2c_bytes",
     "resp_bytes",
     "response_bytes",
+    "response_size",
     "response_body_len",
     "bytes_down",
     "down_bytes",
@@ -73,7 +90,11 @@ const DOWN: &[&str] = &[
     "size",
     "length",
     "octets",
+    "byte_count",
+    "num_bytes",
 ];
+/// What a web server sent; in tables of flows the client may have.
+const BY_WEB_SERVER: &[&str] = &["bytes_sent"];
 const UP: &[&str] = &[
     "c2s_unique",
     "c2s_bytes",
@@ -89,11 +110,46 @@ const RTT: &[&str] = &["rtt", "hs_rtt", "handshake_rtt"];
 const ID: &[&str] = &["uid", "conn_id", "connection_id", "connection", "conn"];
 const DURATION: &[&str] = &["duration", "dur"];
 const END: &[&str] = &["end", "end_time", "end_ts", "last_seen", "flow_end", "etime"];
-const PROTOCOL: &[&str] = &["proto", "protocol"];
-const SERVER_PORT: &[&str] =
-    &["server_port", "dport", "dst_port", "dstport", "dest_port", "destination_port", "resp_p", "id.resp_p"];
-const CLIENT_PORT: &[&str] =
-    &["client_port", "sport", "src_port", "srcport", "source_port", "orig_p", "id.orig_p"];
+const PROTOCOL: &[&str] = &["proto", "protocol", "prot", "ip_proto", "ip_protocol"];
+const SERVER_PORT: &[&str] = &[
+    "server_port",
+    "dport",
+    "dst_port",
+    "port_dst",
+    "dst_pt",
+    "dest_port",
+    "destination_port",
+    "resp_p",
+    "id.resp_p",
+    "to_port",
+];
+const CLIENT_PORT: &[&str] = &[
+    "client_port",
+    "sport",
+    "src_port",
+    "port_src",
+    "src_pt",
+    "source_port",
+    "orig_p",
+    "id.orig_p",
+    "from_port",
+];
+/// Names of headers of a packet. Two of them say that a row is a packet.
+const OF_PACKETS: &[&str] = &[
+    "seq",
+    "seqno",
+    "tcp_seq",
+    "ack",
+    "ackno",
+    "tcp_ack",
+    "win",
+    "window",
+    "tcp_window",
+    "tcp_flags",
+    "ttl",
+    "ip_ttl",
+    "ip_id",
+];
 const SERVICE: &[&str] = &["service", "app", "application"];
 const SIZE_SOURCE: &[&str] = &["size_src"];
 
@@ -146,6 +202,7 @@ pub fn is_known(name: &str) -> bool {
         SERVER_PORT,
         SERVICE,
         SIZE_SOURCE,
+        BY_WEB_SERVER,
     ];
     timed.iter().any(|aliases| find_timed(&name, aliases).is_some())
         || plain.iter().any(|aliases| find(&name, aliases).is_some())
@@ -192,8 +249,12 @@ impl Columns {
             Direction::Down => "the bytes from server to client",
             Direction::Up => "the bytes from client to server",
         };
-        let bytes = find(header, forward).ok_or_else(|| missing(meaning, forward, header))?;
-        let client = [CLIENT, SENDERS, HOST].iter().find_map(|aliases| find(header, aliases));
+        let client = [CLIENT, SENDERS].iter().find_map(|aliases| find(header, aliases));
+        let of_web =
+            || find(header, BY_WEB_SERVER).filter(|_| client.is_none() && direction == Direction::Down);
+        let bytes = find(header, forward).or_else(of_web);
+        let bytes = bytes.ok_or_else(|| missing(meaning, forward, header))?;
+        let client = client.or_else(|| find(header, HOST));
         // The host of a request is the site, if another column names the client.
         let site = find(header, &["host"]).filter(|place| Some(*place) != client);
         let date = find(header, &["date"]).filter(|place| *place != start.0 && header[start.0] == "time");
@@ -219,37 +280,72 @@ impl Columns {
     }
 }
 
+/// Returns whether the column at `place` names the sender of a row.
+pub fn is_sender(header: &[String], place: usize) -> bool {
+    SENDERS.iter().any(|alias| is_same(&header[place], alias))
+}
+
+/// Returns why rows below this header cannot be transfers, if the names of other columns say so.
+pub fn doubt(columns: &Columns, header: &[String]) -> Option<String> {
+    let of_packets: Vec<&str> = header
+        .iter()
+        .map(String::as_str)
+        .filter(|name| OF_PACKETS.iter().any(|alias| is_same(name, alias)))
+        .collect();
+    if of_packets.len() > 1 {
+        let names = of_packets.join(", ");
+        return Some(format!(
+            "the columns {names} are headers of packets, and a row must be a transfer; give the capture itself"
+        ));
+    }
+    let port = columns.client_port.filter(|_| columns.client.is_none())?;
+    Some(format!(
+        "the column {} names a port, and no column has a known name for the address of the client; name it client, or src \
+         where rows are of one direction each; the header has {}",
+        header[port],
+        listed(header)
+    ))
+}
+
+/// Compares names without regard to what stands between their parts: `SrcIP`, `src_ip` and `src.ip` are one.
+fn is_same(name: &str, alias: &str) -> bool {
+    let letters = |text: &'_ str| text.to_ascii_lowercase().replace(['_', '.', ' ', '@'], "");
+    letters(name) == letters(alias)
+}
+
 fn find(header: &[String], aliases: &[&str]) -> Option<usize> {
-    aliases.iter().find_map(|alias| header.iter().position(|name| name == alias))
+    aliases.iter().find_map(|alias| header.iter().position(|name| is_same(name, alias)))
 }
 
 fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
+    let parts = |name: &str| match name.rsplit_once(['_', '.', ' ']) {
+        Some((stem, "s")) => (stem.to_string(), Unit::S),
+        Some((stem, "ms")) => (stem.to_string(), Unit::Ms),
+        Some((stem, "us")) => (stem.to_string(), Unit::Us),
+        Some((stem, "ns")) => (stem.to_string(), Unit::Ns),
+        _ => (name.to_string(), Unit::S),
+    };
+    let parts: Vec<(String, Unit)> = header.iter().map(|name| parts(name)).collect();
     aliases.iter().find_map(|alias| {
-        header.iter().enumerate().find_map(|(place, name)| Some((place, unit_of(name.strip_prefix(alias)?)?)))
+        let place = parts.iter().position(|(stem, _)| is_same(stem, alias))?;
+        Some((place, parts[place].1))
     })
-}
-
-fn unit_of(suffix: &str) -> Option<Unit> {
-    match suffix {
-        "" | "_s" => Some(Unit::S),
-        "_ms" => Some(Unit::Ms),
-        "_us" => Some(Unit::Us),
-        "_ns" => Some(Unit::Ns),
-        _ => None,
-    }
 }
 
 fn missing(meaning: &str, aliases: &[&str], header: &[String]) -> String {
     let hint = header.iter().map(|name| (did_you_mean(name, aliases.iter().copied()), name));
     let hint =
         hint.filter(|(hint, _)| !hint.is_empty()).map(|(hint, name)| format!("; \"{name}\"{hint}")).next();
-    let shown: Vec<&str> = header.iter().take(30).map(String::as_str).collect();
     format!(
         "no column for {meaning} (known names: {}); the header has {}{}",
         aliases.join(", "),
-        shown.join(", "),
+        listed(header),
         hint.unwrap_or_default()
     )
+}
+
+fn listed(header: &[String]) -> String {
+    header.iter().take(30).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

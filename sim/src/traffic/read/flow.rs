@@ -577,7 +577,8 @@ impl Flow {
         }
         let other = &mut self.sides[1 - side];
         let added = other.acknowledged.map_or(0, |before| tcp.ack.wrapping_sub(before));
-        if added < 1 << 30 {
+        // One more may be the other's FIN; if it is data, more follows.
+        if added != 1 && added < 1 << 30 {
             other.acknowledged = Some(tcp.ack);
             other.write(at, u64::from(added), true);
         }

@@ -320,6 +320,20 @@ fn flow__begun_before_the_capture_the_server_has_the_shared_port() {
     assert_eq!((note.count, note.bytes), (Some(3), Some(1500)));
 }
 
+/// What a server sent counts by what the client acknowledges, and the FIN of the server is no byte of it.
+#[test]
+fn flow__of_the_client_only_the_fin_of_the_server_counts_no_byte() {
+    let (client, server) = (end(1, 5000), end(2, 80));
+    let mut wire = Wire::new(Direction::Down);
+    wire.tcp(0, client, server, (Tcp::SYN, 100, 0), 0);
+    wire.tcp(40, client, server, (Tcp::ACK, 101, 901), 200);
+    wire.tcp(80, client, server, (Tcp::ACK, 301, 1901), 0);
+    wire.tcp(5080, client, server, (Tcp::ACK, 301, 1902), 0);
+    wire.tcp(5090, client, server, (Tcp::FIN | Tcp::ACK, 301, 1902), 0);
+    let traffic = wire.traffic();
+    assert_eq!(traffic.connections[0].writes, [Write { idle: Dur::ZERO, bytes: 1000 }]);
+}
+
 #[test]
 fn flow__a_syn_ack_alone_tells_the_server_whatever_the_ports() {
     let mut wire = Wire::new(Direction::Down);

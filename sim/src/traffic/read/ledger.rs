@@ -42,6 +42,7 @@ pub mod reason {
     pub const DOT11_AGGREGATE: &str = "802.11 aggregate of several packets (A-MSDU)";
     pub const CAPWAP_OTHER: &str = "CAPWAP keep-alive";
     pub const COPY: &str = "connection seen again behind a translation of addresses";
+    pub const TWICE: &str = "row that stands twice";
     pub const NO_TIME: &str = "packet without time stamp";
 }
 

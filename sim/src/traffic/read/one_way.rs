@@ -3,7 +3,7 @@
 //! The names of columns do not tell: `src,dst,sport,dport,bytes` may be a connection with the bytes of its server, or what
 //! one end sent. If the ends of some rows occur in the other order too, it is the latter.
 
-use super::columns::{Columns, SENDERS};
+use super::columns::{self, Columns};
 use super::draft::Draft;
 use super::orientation::FIRST_USER_PORT;
 use super::pairing::{End, Flags, Record, TCP, UDP};
@@ -38,8 +38,7 @@ pub enum Reading {
 
 /// Returns whether rows below a header may be of one direction each.
 pub fn may_be(columns: &Columns, header: &[String]) -> bool {
-    let is_sender = |place: usize| SENDERS.contains(&header[place].as_str());
-    columns.client.is_some_and(is_sender)
+    columns.client.is_some_and(|place| columns::is_sender(header, place))
         && columns.server.is_some()
         && columns.reverse.is_none()
         && columns.id.is_none()

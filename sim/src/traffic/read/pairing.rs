@@ -18,7 +18,7 @@ use crate::traffic::connection::{Kind, Write, Writes};
 use crate::traffic::datagrams::{Amount, Datagrams, Service};
 use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Exporters report a flow as over after this silence, the usual inactive timeout, in nanoseconds.
 const REST: i64 = 15_000_000_000;
@@ -123,6 +123,16 @@ pub fn unit_of(ends: [End; 2], collector: &Collector) -> (u64, u64) {
 
 /// Adds the connections of a file's records, which may be in any order.
 pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector) {
+    let before = records.len();
+    let records = each_once(records, ledger);
+    if records.len() < before {
+        let (name, count) = (base(&ledger.path), (before - records.len()) as u64);
+        let text = format!(
+            "{name}: {count} rows stand twice, with the same ends, times and sizes; each counts once"
+        );
+        let note = Note::new(NoteKind::Doubled, Some(name), text);
+        collector.add_note(Note { count: Some(count), ..note });
+    }
     let flows = combine(records);
     let mut shares = Shares::default();
     for flow in &flows {
@@ -144,9 +154,30 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
     }
 }
 
-/// Combines records of the same ends.
-fn combine(mut records: Vec<Record>) -> Vec<Flow> {
+/// Returns records in the order of time without those that say again what another said, as two routers of one path do, or
+/// an export that was made twice. Records without ports may be several flows.
+fn each_once(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Record> {
     records.sort_by_key(|record| (record.from, record.order));
+    let (mut now, mut seen) = (i64::MIN, HashSet::new());
+    records.retain(|record| {
+        if record.from != now {
+            now = record.from;
+            seen.clear();
+        }
+        let [from, to] = record.ends;
+        let is_new = from.1 == 0
+            || to.1 == 0
+            || seen.insert((record.protocol, record.ends, record.to, record.payload, record.flags.0));
+        if !is_new {
+            ledger.skip(reason::TWICE, 1, record.payload[0].saturating_add(record.payload[1]));
+        }
+        is_new
+    });
+    records
+}
+
+/// Combines records of the same ends, which are in the order of time.
+fn combine(records: Vec<Record>) -> Vec<Flow> {
     let mut latest: HashMap<(u8, [End; 2]), usize> = HashMap::new();
     let mut flows: Vec<Flow> = Vec::new();
     for mut record in records {

@@ -160,7 +160,7 @@ macro_rules! embedded {
 }
 
 /// The files of formats that are known; where several fit, the one that asks for most names wins, then the first.
-const EMBEDDED: [&str; 48] = embedded![
+const EMBEDDED: [&str; 50] = embedded![
     "suricata",
     "suricata-netflow",
     "caddy",
@@ -180,6 +180,8 @@ const EMBEDDED: [&str; 48] = embedded![
     "pmacct",
     "ntopng",
     "nprobe",
+    "ipfix",
+    "goflow2",
     "argus",
     "ctu-13",
     "unsw-nb15",

@@ -35,14 +35,29 @@ pub enum Unit {
     Ns = 0,
 }
 
-/// Parses a number in `unit`, an ISO 8601 date and time (UTC when it names no zone), or the date of an access log.
+/// Dates that are neither numbers nor ISO 8601 and have one meaning all the same.
+const WRITTEN: [&str; 5] = [
+    "%d.%m.%Y %H:%M:%S%.f",
+    "%Y%m%d%H%M%S",
+    "%Y-%m-%d %I:%M:%S %p",
+    "%a %b %d %H:%M:%S %Y",
+    "%a, %d %b %Y %H:%M:%S GMT",
+];
+
+/// Parses a number in `unit`, or in the unit that its size shows if it is too large for seconds; an ISO 8601 date and time
+/// (UTC when it names no zone), or the date of an access log.
 pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     let text = text.trim_ascii();
-    let parsed = decimal(text, unit).or_else(|| iso(text)).or_else(|| access_log(text));
+    let unit = if unit == Unit::S { by_size(text) } else { unit };
+    let parsed = dated(text)
+        .or_else(|| decimal(text, unit))
+        .or_else(|| iso(text))
+        .or_else(|| access_log(text))
+        .or_else(|| worded(text));
     match parsed {
         Some(stamp) if (stamp.ns / NS_PER_SEC).abs() < MAX_SECS => Ok(stamp),
         Some(_) => Err(format!(
-            "time \"{}\" is beyond the year 2096 in seconds; name the column start_ms, start_us or start_ns for another unit",
+            "time \"{}\" is beyond the year 2096; name the column start_ms, start_us or start_ns for another unit",
             shown(text)
         )),
         None if text.contains(&b'/') => Err(format!(
@@ -50,7 +65,10 @@ pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
              --format with dates = \"dmy\" or \"mdy\"",
             shown(text)
         )),
-        None => Err(format!("time \"{}\" is neither a number nor ISO 8601", shown(text))),
+        None => Err(format!(
+            "time \"{}\" is neither a number nor ISO 8601, such as 2026-05-01T10:00:00Z",
+            shown(text)
+        )),
     }
 }
 
@@ -58,22 +76,43 @@ pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
 /// also with slashes; the date of an access log; day, month and year between slashes; or a time of day.
 pub fn time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, String> {
     let text = text.trim_ascii();
-    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let unit = unit.unwrap_or(match digits {
-        18.. => Unit::Ns,
-        15..18 => Unit::Us,
-        12..15 => Unit::Ms,
-        _ => Unit::S,
-    });
-    let parsed =
-        decimal(text, unit).or_else(|| iso(text)).or_else(|| written(std::str::from_utf8(text).ok()?, dates));
+    let parsed = dated(text)
+        .filter(|_| unit.is_none())
+        .or_else(|| decimal(text, unit.unwrap_or_else(|| by_size(text))))
+        .or_else(|| iso(text))
+        .or_else(|| written(std::str::from_utf8(text).ok()?, dates))
+        .or_else(|| worded(text));
     match parsed {
         Some(stamp) if (stamp.ns / NS_PER_SEC).abs() < MAX_SECS => Ok(stamp),
         _ => Err(format!("time \"{}\" is no time that is understood", shown(text))),
     }
 }
 
-/// Parses dates that are neither numbers nor ISO 8601.
+/// Returns the unit in which a number is a time from the year 2001 on, for the number of digits shows it; seconds for any
+/// other, which are too large for them from 11 digits on.
+fn by_size(text: &[u8]) -> Unit {
+    match text.iter().take_while(|byte| byte.is_ascii_digit()).count() {
+        19 => Unit::Ns,
+        16 => Unit::Us,
+        13 => Unit::Ms,
+        _ => Unit::S,
+    }
+}
+
+/// Parses a date of fourteen digits, which as a number would be beyond the year 2096 in any unit.
+fn dated(text: &[u8]) -> Option<Stamp> {
+    (text.len() == 14 && text.iter().all(u8::is_ascii_digit)).then(|| worded(text)).flatten()
+}
+
+/// Parses a date of [`WRITTEN`], in UTC.
+fn worded(text: &[u8]) -> Option<Stamp> {
+    let text = std::str::from_utf8(text).ok()?;
+    let at = WRITTEN.iter().find_map(|form| DateTime::strptime(form, text).ok())?;
+    let at = Offset::UTC.to_timestamp(at).ok()?;
+    Some(Stamp { ns: i64::try_from(at.as_nanosecond()).ok()?, whole: at.subsec_nanosecond() == 0 })
+}
+
+/// Parses dates between slashes, and times of day.
 fn written(text: &str, dates: Dates) -> Option<Stamp> {
     let (clock, zone) = match text.rsplit_once(' ') {
         Some((clock, zone)) if zone.starts_with(['+', '-']) => (clock, zone),

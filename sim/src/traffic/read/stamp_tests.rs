@@ -32,10 +32,43 @@ fn stamp__reads_iso() {
 #[test]
 fn stamp__refuses_garbage_and_other_units() {
     assert!(stamp(b"yesterday", Unit::S).unwrap_err().contains("yesterday"));
-    assert!(stamp(b"1700000000000", Unit::S).unwrap_err().contains("start_ms"));
+    for other in [11, 12, 14, 15, 17, 18, 20] {
+        let text = &"17000000000000000000"[..other];
+        assert!(stamp(text.as_bytes(), Unit::S).is_err(), "{text}");
+        assert!(time(text.as_bytes(), None, Dates::Dmy).is_err(), "{text}");
+    }
+    assert!(stamp(b"170000000000", Unit::S).unwrap_err().contains("start_ms"));
     assert!(stamp(b"", Unit::S).is_err());
     assert!(stamp(b".", Unit::S).is_err());
     assert!(stamp(b"99999999999999999999999999", Unit::S).is_err());
+}
+
+#[test]
+fn stamp__takes_the_unit_that_the_size_shows() {
+    let second = 1_700_000_000_250_000_000;
+    for text in ["1700000000.25", "1700000000250", "1700000000250000", "1700000000250000000"] {
+        assert_eq!(
+            (ns(text, Unit::S), time(text.as_bytes(), None, Dates::Dmy).unwrap().ns),
+            (second, second)
+        );
+    }
+    // What a column's name says goes before the size.
+    assert_eq!(ns("1700000000250", Unit::Ns), 1_700_000_000_250);
+    assert!(stamp(b"4000000000000", Unit::S).unwrap_err().contains("2096"));
+}
+
+#[test]
+fn stamp__reads_dates_of_one_meaning() {
+    for text in [
+        "14.11.2023 22:13:20",
+        "20231114221320",
+        "2023-11-14 10:13:20 PM",
+        "Tue Nov 14 22:13:20 2023",
+        "Tue, 14 Nov 2023 22:13:20 GMT",
+    ] {
+        assert_eq!(ns(text, Unit::S), 1_700_000_000_000_000_000, "{text}");
+    }
+    assert!(stamp(b"20231314221320", Unit::S).is_err());
 }
 
 #[test]

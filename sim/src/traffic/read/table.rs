@@ -52,6 +52,9 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
             .filter(|columns| one_way::may_be(columns, &header))
             .ok_or_else(|| Error::file(&path, problem))?,
     };
+    if let Some(doubt) = columns::doubt(&columns, &header) {
+        return Err(Error::file(&path, doubt));
+    }
     columns.has_decimal_commas = delimiter != b',';
     note_columns(&columns, &header, &path, collector);
     let (first, used) = (collector.connections.len(), ledger.used);
