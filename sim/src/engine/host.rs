@@ -239,6 +239,7 @@ impl World {
                 claimed => claimed,
             };
             packet.remaining = live.unacknowledged();
+            packet.position = live.position_after(out.seq + 1, params);
             packet.flags = flag::when(params.is_ecn_capable(out.seq, out.retransmission), flag::ECT)
                 | flag::when(out.retransmission, flag::RETRANSMISSION)
                 | flag::when(out.in_recovery, flag::IN_RECOVERY)
@@ -249,12 +250,14 @@ impl World {
 
     /// Sends an acknowledgement from the receiver of data.
     fn send_ack(&mut self, slot: u32, fields: AckFields) {
-        let params = self.setup.senders.params_of(self.live[slot as usize].tcp);
+        let live = &self.live[slot as usize];
+        let params = self.setup.senders.params_of(live.tcp);
         let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
         packet.sacks = fields.sacks;
-        packet.colour = self.live[slot as usize].answer;
+        packet.position = live.position_after(fields.next, params);
+        packet.colour = live.answer;
         packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
         self.inject(packet);
     }
