@@ -384,7 +384,8 @@ impl World {
         live.generation += 1;
         live.timer_at = due;
         let generation = live.generation;
-        self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
+        let at = due.max(self.now);
+        self.schedule_for(slot, at, class::TIMER, u64::from(slot), What::Timer(generation));
     }
 
     /// Registers the page (0 for none) of a transfer that begins now, if the window is open. Returns whether the
