@@ -375,7 +375,7 @@ impl Slot {
             if other.acknowledged.is_none_or(|known| is_after(number, known)) {
                 other.acknowledged = Some(number);
             }
-            other.base.map(|base| segments(number.wrapping_sub(base)))
+            other.base.map(|base| number.wrapping_sub(base))
         });
         let side = &mut self.sides[way as usize];
         let begin = tcp.sequence.wrapping_add(u32::from(tcp.syn));
@@ -390,7 +390,12 @@ impl Slot {
             (true, false) => (Kind::Syn, 0),
             (true, true) => (Kind::SynAck, 0),
             _ if payload > 0 => (Kind::Data, segments(end.wrapping_sub(base)).saturating_sub(1)),
-            _ => (Kind::Ack, acked.unwrap_or(0)),
+            _ => (Kind::Ack, segments(acked.unwrap_or(0))),
+        };
+        packet.position = match packet.kind {
+            Kind::Data => end.wrapping_sub(base),
+            Kind::Ack => acked.unwrap_or(0),
+            _ => 0,
         };
         if payload > 0 {
             if is_new {

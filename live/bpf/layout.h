@@ -33,6 +33,8 @@ struct ml_flow {
 	u32 colour_packets[MH_COLOURS]; /* on the wire, by colour; together all its packets */
 	u32 dropped[ML_DROP_REASONS];   /* packets on the wire */
 	u32 ce_marked;
+	u32 reserved;
+	u32 begins; /* of TCP: number of the first byte, or of the first seen */
 	u32 lock; /* 1 while a CPU decides on one of its packets */
 };
 

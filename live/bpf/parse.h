@@ -57,6 +57,7 @@ struct ml_packet {
 	u32 is_fragment;
 	u32 is_short;        /* a header lies beyond the frame's linear part */
 	u32 traffic_class;   /* DSCP and ECN */
+	u32 payload;         /* of TCP, bytes */
 	u32 next;            /* while IPv6 is parsed: type and place of the next header */
 	u32 offset;
 	u32 flow_label_high; /* the 4 bits of IPv6's flow label that share a byte with the traffic class */
@@ -132,7 +133,8 @@ ML_INLINE void ml_parse_transport(const struct ml_cursor *cursor, struct ml_pack
 			packet->view.flags |= MH_SYN;
 		else if (payload <= (u32)(at[12] >> 4) * 4)
 			packet->view.flags |= MH_ACK;
-		packet->view.sequence = ml_u32(at + 4) + (at[13] & 2 ? 1 : payload - (u32)(at[12] >> 4) * 4);
+		packet->payload = at[13] & 2 ? 0 : payload - (u32)(at[12] >> 4) * 4;
+		packet->view.sequence = ml_u32(at + 4) + !!(at[13] & 2) + packet->payload;
 		return;
 	case ML_UDP:
 	case ML_DCCP:

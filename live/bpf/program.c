@@ -135,6 +135,22 @@ ML_INLINE void ml_mark_user(const struct ml_work *work)
 	user->last_seen_ns = work->now_ns;
 }
 
+/* Counts the packet's position from its flow's first byte: TCP begins at a random number. Needs the flow's lock. */
+ML_INLINE void ml_place(const struct ml_work *work)
+{
+	struct ml_packet *packet = &work->scratch->packet;
+	struct ml_flow *flow;
+
+	if (!ML_HAS_MARKER) {
+		packet->view.sequence = 0;
+		return;
+	}
+	flow = &work->entry->flow;
+	if (!flow->bytes || packet->view.flags & MH_SYN)
+		flow->begins = packet->view.sequence - packet->payload;
+	packet->view.sequence -= flow->begins;
+}
+
 /* 3. Decides on the packet's colour, and whether it keeps the mark that somebody gave it before. */
 ML_INLINE void ml_decide(const struct ml_work *work)
 {
@@ -143,6 +159,7 @@ ML_INLINE void ml_decide(const struct ml_work *work)
 	struct ml_packet *packet = &scratch->packet;
 	u32 colour;
 
+	ml_place(work);
 	ml_mark_flow(work);
 	ml_mark_user(work);
 	packet->view.colour = (u8)mh_min(scratch->decision.colour, MH_RED);

@@ -59,6 +59,10 @@ pub struct Flow {
     pub dropped: [u32; 4],
     /// Packets marked CE.
     pub ce_marked: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Of TCP: number of the first byte, or of the first seen.
+    pub begins: u32,
     /// 1 while a CPU decides on one of its packets.
     pub lock: u32,
 }
@@ -343,6 +347,8 @@ mod tests {
                 colour_packets,
                 dropped,
                 ce_marked,
+                reserved,
+                begins,
                 lock
             );
             same!(btf, "ml_count", Count, packets, bytes);

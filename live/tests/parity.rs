@@ -87,6 +87,8 @@ struct Arrivals {
     now: f64,
     mean_gap_ns: f64,
     sent: Vec<u32>,
+    /// Payload of each flow since its last SYN, bytes.
+    positions: Vec<u32>,
 }
 
 impl Arrivals {
@@ -97,6 +99,7 @@ impl Arrivals {
             now: 1e6,
             mean_gap_ns,
             sent: vec![0; FLOWS as usize],
+            positions: vec![0; FLOWS as usize],
         }
     }
 
@@ -124,8 +127,16 @@ impl Arrivals {
         // Some flows are of datagrams alone.
         let kind = if flow % 4 == 3 { Kind::Datagram } else { kind };
         let ect = flag::when(draw >> 48 & 1 == 1, flag::ECT);
+        let position = &mut self.positions[flow as usize];
+        *position = match kind {
+            Kind::Syn => 0,
+            Kind::Data => position.wrapping_add(u32::from(bytes) - 40),
+            _ => *position,
+        };
         // Without a window: packets have no field for it in the kernel.
-        let packet = Packet { flags: ect, window_hint: 0, ..Packet::new(flow, kind, *sent, bytes) };
+        let packet = Packet::new(flow, kind, *sent, bytes);
+        let position = if kind == Kind::Datagram { 0 } else { *position };
+        let packet = Packet { flags: ect, window_hint: 0, position, ..packet };
         (Time(self.now as u64), packet)
     }
 }
@@ -242,6 +253,12 @@ impl Kernel {
         let (protocol, port) = if packet.kind == Kind::Datagram { (UDP, 5060_u16) } else { (TCP, 443) };
         frame[23] = protocol;
         frame[34..36].copy_from_slice(&port.to_be_bytes());
+        // Each flow's first byte has a number of its own; a SYN's is one less.
+        let first = packet.flow.wrapping_mul(0x9e37_79b9).wrapping_add(u32::MAX - 20_000);
+        let payload = if packet.kind == Kind::Data { u32::from(packet.bytes) - 40 } else { 0 };
+        let begin = first.wrapping_add(packet.position).wrapping_sub(payload);
+        let number = begin.wrapping_sub(u32::from(packet.kind == Kind::Syn));
+        frame[38..42].copy_from_slice(&number.to_be_bytes());
         let context = Context {
             wire_len: u32::from(packet.bytes) + 14,
             tstamp: now.0,
@@ -431,6 +448,53 @@ fn shred__is_the_simulators() {
 #[test]
 fn demotion__is_the_simulators() {
     is_the_same("demotion(syn=true)|multi-red");
+}
+
+/// A marker without any state of its own: red beyond a position of the flow, as RuN2C has it.
+const BY_POSITION: &str = r#"#include "mousehole/policy.h"
+struct mh_by_position_params { u32 th; };
+MH_FN u32 mh_by_position_draws(const struct mh_by_position_params *params)
+{
+	(void)params;
+	return 0;
+}
+MH_FN u32 mh_by_position_packet(const struct mh_by_position_params *params, struct mh_none *flow,
+				struct mh_none *state, const struct mh_view *view, u64 now_ns, u32 random)
+{
+	(void)flow;
+	(void)state;
+	(void)now_ns;
+	(void)random;
+	return view->sequence <= params->th ? MH_GREEN : MH_YELLOW;
+}
+#ifdef MH_DESCRIBE
+static const struct mh_parameter mh_by_position_parameters[] = {
+	{ MH_FIELD(mh_by_position_params, th), .kind = MH_SIZE, .name = "th", .value = "15kB", .least = 0,
+	  .most = 4294967295.0, .meaning = "position up to which packets are green", .source = "RuN2C" },
+};
+#endif
+MH_DRAWS(by_position)
+MH_MARKER(by_position, mh_by_position_params, mh_none, mh_none, .key = MH_PER_FLOW, .returns = MH_COLOUR,
+	  .summary = "marks by the position in the flow", .source = "RuN2C", .detail = "No state.",
+	  MH_TABLE_OF(by_position), MH_OFFERS(by_position, draws))
+"#;
+
+/// A position is bytes from a flow's first byte in both, wherever TCP's numbers begin.
+#[test]
+fn position__is_the_simulators() {
+    if !can_run() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("by_position.h");
+    std::fs::write(&path, BY_POSITION).expect("it can be written");
+    mousehole_policy::load(&path).expect("a policy");
+    is_the_same("by-position(th=15kB)|multi-red");
+    let (one, other) = ["15000B", "14999B"]
+        .map(|th| Parts::new(&format!("by-position(th={th})|multi-red"), LINKS[0]))
+        .into();
+    let difference = compare(&object(&one), &one, &other, (LINKS[0], LINKS[0]), PACKETS);
+    assert!(difference.is_err(), "a byte less decides the same");
 }
 
 /// Packets in which a changed parameter must show.

@@ -109,7 +109,7 @@ pub struct View {
     /// What the connection is for.
     pub application: Application,
     pub(crate) reserved: u8,
-    /// Where the packet's data ends, in the transport's unit; of a [`View::REVERSE`] packet, up to where it
+    /// Where the packet's data ends, in bytes from the first; of a [`View::REVERSE`] packet, up to where it
     /// acknowledges. Wraps.
     pub sequence: u32,
 }

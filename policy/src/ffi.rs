@@ -5,7 +5,7 @@ use crate::waiting::RawWaiting;
 use std::ffi::{CStr, c_char, c_void};
 
 /// `MH_POLICY_ABI`.
-pub(crate) const ABI: u32 = 4;
+pub(crate) const ABI: u32 = 5;
 pub(crate) const MARKER: u32 = 1;
 pub(crate) const DROPPER: u32 = 2;
 pub(crate) const QUEUE: u32 = 3;

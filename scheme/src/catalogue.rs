@@ -20,10 +20,6 @@ pub enum Part {
     Native(&'static NativePart),
 }
 
-/// Defaults of policies that are others in the simulator: policy, parameter, value, reason.
-const SIMULATOR_DEFAULTS: &[(&str, &str, &str, &str)] =
-    &[("shred-edge", "packet", "1", "the simulator's TCP counts segments")];
-
 impl Part {
     /// Returns the part of this name.
     pub fn find(name: &str) -> Option<Part> {
@@ -113,21 +109,12 @@ impl Part {
         }
     }
 
-    /// Returns its parameters with the simulator's defaults.
+    /// Returns its parameters.
     pub fn parameters(&self) -> Vec<Parameter> {
-        let Part::Policy(policy) = self else {
-            let Part::Native(native) = self else { unreachable!("a part is a policy or native") };
-            return (native.parameters)();
-        };
-        let mut all = policy.parameters().to_vec();
-        for (_, name, value, source) in SIMULATOR_DEFAULTS.iter().filter(|(part, ..)| *part == policy.name())
-        {
-            let own = all.iter_mut().find(|parameter| parameter.name == *name);
-            if let Some(own) = own {
-                *own = own.with_default(value, source);
-            }
+        match self {
+            Part::Policy(policy) => policy.parameters().to_vec(),
+            Part::Native(native) => (native.parameters)(),
         }
-        all
     }
 }
 

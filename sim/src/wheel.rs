@@ -101,6 +101,9 @@ pub struct Wheel<E> {
 }
 
 impl<E: Copy + Default> Wheel<E> {
+    /// Memory of one waiting event in bytes.
+    pub const NODE_BYTES: usize = size_of::<Node<E>>();
+
     /// Returns a wheel for packets that take `packet` to transmit and arrive up to `horizon` later. Slots are a
     /// sixteenth as wide as a packet, because each packet makes four events or more and a slot with one event needs no
     /// sorting; they are wider if the ring would not span `horizon` otherwise.

@@ -76,9 +76,9 @@ struct mh_view {
 	u8 flags;        /* MH_ECT | MH_SYN | .. */
 	u8 application;  /* MH_INTERACTIVE, .. */
 	u8 reserved;
-	u32 sequence;    /* position in the shaped direction's data, in the transport's unit, wrapping: where this
-	                  * packet's data ends (of a SYN: where data will begin); with MH_REVERSE: up to where
-	                  * it acknowledges */
+	u32 sequence;    /* bytes of the shaped direction's data from its first byte, or the first seen, wrapping: to
+	                  * where this packet's data ends (0 of a SYN); with MH_REVERSE: up to where it acknowledges.
+	                  * 0 where no flow is kept: a kernel's drop policy or queue without a marker before it */
 };
 
 /* A queue as an arrival finds it. The packet in transmission is not counted. */

@@ -18,8 +18,8 @@
  * with the first packet seen: if that is data, it is the only packet outstanding. The caller decides when to forget
  * flows.
  *
- * Format: plain integers in the transport's unit, modulo 2^32 as TCP's; data 2^31 or more ahead counts as old.
- * Range: packet 1 .. 2^32 - 1 of that unit (bytes of payload; 1 where the transport counts segments). No error.
+ * Format: plain integers in bytes of payload, modulo 2^32 as TCP's; data 2^31 or more ahead counts as old.
+ * Range: packet 1 .. 2^32 - 1 bytes. No error.
  *
  * The hint differs from the sender's window. It is less for a sender that has nothing to send, and for the first
  * packets of a burst. It is more, by what the receiver holds beyond a gap, while new data is sent during recovery.
@@ -33,7 +33,7 @@
 #define MH_SHRED_EDGE_MAX_HINT 255
 
 struct mh_shred_edge_params {
-	u32 packet; /* data of a full packet, in the transport's unit */
+	u32 packet; /* payload of a full packet, bytes */
 	u32 reserved;
 };
 
@@ -98,7 +98,7 @@ MH_FN u32 mh_shred_edge_packet(const struct mh_shred_edge_params *params, struct
 static const struct mh_parameter mh_shred_edge_parameters[] = {
 	{ MH_FIELD(mh_shred_edge_params, packet), .kind = MH_COUNT, .name = "packet", .value = "1460", .least = 1,
 	  .most = 4294967295.0,
-	  .meaning = "data of a full packet in the transport's unit: bytes of payload, or 1 where it counts segments",
+	  .meaning = "payload of a full packet, bytes",
 	  .source = "TCP on Ethernet" },
 };
 

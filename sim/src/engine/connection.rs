@@ -169,6 +169,8 @@ pub(super) struct Live {
     pub rtt: Dur,
     /// Last segment of the previous write, and its payload: it may have to be retransmitted.
     pub last_before: (u32, u64),
+    /// Bytes before the present write, wrapping.
+    pub before: u32,
     /// When the next write begins; [`Time::NEVER`] if none is scheduled.
     pub think_until: Time,
     /// When the answering side sent its SYN-ACK, and how often it repeated it.
@@ -198,6 +200,7 @@ impl Live {
             progress: Progress::default(),
             rtt,
             last_before: (u32::MAX, 0),
+            before: 0,
             think_until: Time::NEVER,
             answered: (Time::ZERO, 0),
             timer_at: Time::NEVER,
@@ -222,6 +225,7 @@ impl Live {
     pub fn begin(&mut self, number: u32, bytes: u64, now: Time, params: &Params) {
         let first = self.progress.segments.1;
         if number > 0 {
+            self.before = self.position_after(first, params);
             self.last_before = (first - 1, self.last_payload(params));
         }
         let syn = u32::from(number == 0 && params.opening == Opening::OneWaySyn);
@@ -259,9 +263,7 @@ impl Live {
             return params.ack_bytes as u16;
         }
         let header = params.header_of(seq);
-        let payload = if params.whole_segments || self.progress.bytes == u64::MAX {
-            u64::from(params.mss)
-        } else if seq + 1 == end {
+        let payload = if seq + 1 == end && self.progress.bytes != u64::MAX {
             self.last_payload(params)
         } else if seq == self.last_before.0 {
             self.last_before.1
@@ -271,8 +273,30 @@ impl Live {
         (payload + u64::from(header)) as u16
     }
 
+    /// Returns the bytes of the connection's first `segments` segments, wrapping: of the present write and of the one
+    /// before it, exactly; earlier ones count as full, which only a packet that was late by a whole write can meet.
+    #[inline]
+    pub fn position_after(&self, segments: u32, params: &Params) -> u32 {
+        let (first, end) = self.progress.segments;
+        if segments <= first {
+            let back = first - segments;
+            let last = if back == 0 { 0 } else { self.last_before.1 as u32 };
+            return self
+                .before
+                .wrapping_sub(back.saturating_sub(1).wrapping_mul(params.mss).wrapping_add(last));
+        }
+        let syn = u32::from(first == 0 && params.opening == Opening::OneWaySyn);
+        let full = (segments - first - syn).wrapping_mul(params.mss);
+        let is_last = segments == end && self.progress.bytes != u64::MAX;
+        let missing = if is_last { params.mss - self.last_payload(params) as u32 } else { 0 };
+        self.before.wrapping_add(full.wrapping_sub(missing))
+    }
+
     /// Returns the payload of the last segment of the present write.
     fn last_payload(&self, params: &Params) -> u64 {
+        if params.whole_segments {
+            return u64::from(params.mss);
+        }
         (self.progress.bytes.max(1) - 1) % u64::from(params.mss) + 1
     }
 }

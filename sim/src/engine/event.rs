@@ -10,7 +10,7 @@ use crate::packet::{Kind, Packet};
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(super) struct Event {
-    /// [`Packet::NONE`] for events without a packet.
+    /// For events without a packet [`Packet::NONE`], with the slot of the connection that they are about, if any.
     pub packet: Packet,
     pub what: What,
 }
@@ -22,7 +22,8 @@ impl Default for Event {
     }
 }
 
-/// The kinds of event. Every field is at least four bytes wide, so that all variants are copied in the same way.
+/// The kinds of event. Every field is four bytes wide, so that all variants are copied in the same way and an event
+/// fits a node of the wheel.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum What {
     /// The packet reaches the queue of its link.
@@ -37,8 +38,8 @@ pub(super) enum What {
     Serve(u32),
     /// The marker before a link's queue takes its periodic control step.
     Control(u32),
-    /// The timer of a connection fires; stale if the generation is not the connection's.
-    Timer { slot: u32, generation: u32 },
+    /// The timer of a connection fires; stale if this generation is not the connection's.
+    Timer(u32),
     /// A time that the source has asked for.
     Wake(u32),
     /// The server's delay before its answer on the connection in this slot is over.
@@ -47,8 +48,8 @@ pub(super) enum What {
     AckDue(u32),
     /// The CPU of this server has finished a job.
     Served(u32),
-    /// The packet of a self probe is sent again, if it has not arrived.
-    ProbeDue { load: u32, number: u32 },
+    /// The packet of the connection's self probe of this number is sent again, if it has not arrived.
+    ProbeDue(u32),
     /// Links and senders are sampled.
     Sample,
     /// The measured window begins.

@@ -240,6 +240,7 @@ impl World {
                 claimed => claimed,
             };
             packet.remaining = live.unacknowledged();
+            packet.position = live.position_after(out.seq + 1, params);
             let ect = if params.is_l4s() { flag::ECT | flag::L4S } else { flag::ECT };
             packet.flags = flag::when(params.is_ecn_capable(out.seq, out.retransmission), ect)
                 | flag::when(out.retransmission, flag::RETRANSMISSION)
@@ -251,12 +252,14 @@ impl World {
 
     /// Sends an acknowledgement from the receiver of data.
     fn send_ack(&mut self, slot: u32, fields: AckFields) {
-        let params = self.setup.senders.params_of(self.live[slot as usize].tcp);
+        let live = &self.live[slot as usize];
+        let params = self.setup.senders.params_of(live.tcp);
         let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
         packet.sacks = fields.sacks;
-        packet.colour = self.live[slot as usize].answer;
+        packet.position = live.position_after(fields.next, params);
+        packet.colour = live.answer;
         packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
         packet.remaining = fields.marks;
         self.inject(packet);
@@ -384,7 +387,8 @@ impl World {
         live.generation += 1;
         live.timer_at = due;
         let generation = live.generation;
-        self.schedule(due.max(self.now), class::TIMER, u64::from(slot), What::Timer { slot, generation });
+        let at = due.max(self.now);
+        self.schedule_for(slot, at, class::TIMER, u64::from(slot), What::Timer(generation));
     }
 
     /// Registers the page (0 for none) of a transfer that begins now, if the window is open. Returns whether the

@@ -159,22 +159,23 @@ impl World {
             What::Ack => self.deliver(node, Some(Kind::Ack)),
             What::Other => self.deliver_other(node),
             what => {
+                let slot = self.wheel.event(node).1.packet.flow;
                 self.wheel.free_node(node);
-                self.handle_other(what);
+                self.handle_other(slot, what);
             }
         }
     }
 
-    /// Handles an event that has no packet.
+    /// Handles an event that has no packet and is about the connection in `slot`, if about any.
     #[inline]
-    fn handle_other(&mut self, what: What) {
+    fn handle_other(&mut self, slot: u32, what: What) {
         match what {
             What::Arrive | What::Data | What::Ack | What::Other => {
                 unreachable!("an event of a packet is handled in its node")
             }
             What::Serve(link) => self.serve(link, true),
             What::Control(link) => self.control(link as usize),
-            What::Timer { slot, generation } => self.timer(slot, generation),
+            What::Timer(generation) => self.timer(slot, generation),
             What::Wake(token) => {
                 match &mut self.setup.bulk {
                     Some(bulk) if token == BULK => bulk.wake(token, self.now, &mut self.commands),
@@ -185,7 +186,7 @@ impl World {
             What::Ready(slot) => self.ready(slot),
             What::AckDue(slot) => self.send_due_ack(slot),
             What::Served(server) => self.served(server),
-            What::ProbeDue { load, number } => self.repeat_probe(load, number),
+            What::ProbeDue(number) => self.repeat_probe(slot, number),
             What::WindowBegins => self.open_window(),
             What::WindowEnds => self.close_window(),
             What::Sample => self.sample(),

@@ -113,15 +113,15 @@ impl World {
         packet.flags = flag::REVERSE;
         let due = self.now + Dur(live.sender.timeout(params).0 << doublings);
         self.inject(packet);
-        let what = What::ProbeDue { load: index as u32, number };
-        self.schedule(due, class::WAKE, 1 << 43 | (index as u64) << 32 | u64::from(number), what);
+        let order = 1 << 43 | (index as u64) << 32 | u64::from(number);
+        self.schedule_for(slot, due, class::WAKE, order, What::ProbeDue(number));
     }
 
     /// Sends the packet of a self probe again, unless it has arrived.
-    pub(super) fn repeat_probe(&mut self, index: u32, number: u32) {
-        let probes = &self.probes.loads[index as usize].open;
-        if probes.iter().any(|probe| probe.number == number && !probe.has_arrived) {
-            self.send_probe_packet(index as usize, number);
+    pub(super) fn repeat_probe(&mut self, slot: u32, number: u32) {
+        let Some((index, load)) = self.probes.load_at(slot) else { return };
+        if load.open.iter().any(|probe| probe.number == number && !probe.has_arrived) {
+            self.send_probe_packet(index, number);
         }
     }
 

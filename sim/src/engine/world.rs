@@ -67,6 +67,8 @@ pub struct World {
     pub(super) reordered: u64,
 }
 
+const _: () = assert!(Wheel::<Event>::NODE_BYTES == 64, "an event has outgrown its cache line");
+
 impl World {
     /// Memory of one live connection and its path state in bytes; scoreboards take more.
     pub const BYTES_PER_CONNECTION: usize = size_of::<Live>() + size_of::<PathState>();
@@ -74,8 +76,15 @@ impl World {
     /// Schedules an event that has no packet; `content` orders it among events of the same time and class.
     #[inline(always)]
     pub(super) fn schedule(&mut self, at: Time, class: u64, content: u64, what: What) {
+        self.schedule_for(Packet::NONE.flow, at, class, content, what);
+    }
+
+    /// Schedules an event that has no packet and is about the connection in `slot`; see [`World::schedule`].
+    #[inline(always)]
+    pub(super) fn schedule_for(&mut self, slot: u32, at: Time, class: u64, content: u64, what: What) {
         let key = self.key(class, content, at);
-        self.wheel.push(at, key, Event { packet: Packet::NONE, what });
+        let packet = Packet { flow: slot, ..Packet::NONE };
+        self.wheel.push(at, key, Event { packet, what });
     }
 
     /// Returns the key that orders an event, scheduled now, among those of its time `at`.
@@ -97,11 +106,7 @@ impl World {
         let Some((at, &Event { packet, what })) = self.wheel.prefetch_step() else { return };
         // An earlier event has been handled since its node was prefetched; the node may hold anything.
         if self.live.len() > MANY && at >= self.now {
-            let slot = match what {
-                What::Timer { slot, .. } => slot,
-                _ => packet.flow,
-            };
-            self.prefetch_connection(slot as usize, !matches!(what, What::Arrive));
+            self.prefetch_connection(packet.flow as usize, !matches!(what, What::Arrive));
         }
     }
 
