@@ -15,7 +15,7 @@ pub mod quantities;
 pub mod ranking;
 pub mod reduction;
 #[cfg(test)]
-mod schema;
+mod schema_tests;
 pub mod setting;
 pub mod sizes;
 pub mod statistics;

@@ -649,7 +649,7 @@ class LinkAccount(TypedDict):
 
 
 class LinkRunEntry(TypedDict):
-    """One run on real packets, as the document of a comparison has it; `answer/src/schema.rs` says more."""
+    """One run on real packets, as a comparison's document has it; `answer/src/schema_tests.rs` says more."""
 
     scheme: str
     buffer: str
