@@ -2,7 +2,7 @@
 /*
  * DualPI2: a queue for L4S senders and one for all others, coupled so that their flows get about equal rates.
  *
- * RFC 9332, sections 2.4 and 2.5 and appendix A; defaults are those of Linux's sch_dualpi2.
+ * RFC 9332; defaults are those of Linux's sch_dualpi2.
  *
  *   band = 0 (L) of a packet with the identifier of L4S (RFC 9331 section 5.1), else 1 (C)
  *   p'   : every `period`, p' <- p' + alpha (d - target) + beta (d - d_before), within 0 .. 1; d is the longer of the
@@ -34,7 +34,7 @@ enum { MH_DUALPI2_L = 0, MH_DUALPI2_C = 1, MH_DUALPI2_BANDS = 2 };
 /* Longest delay that counts, and most periods made up for at once. */
 #define MH_DUALPI2_DELAY_NS (1ULL << 30)
 #define MH_DUALPI2_PERIODS 64
-/* A queue of less takes every arrival that fits: two full packets (Linux, as PIE in RFC 8033 section 4.1). */
+/* A queue of less takes every arrival that fits: two full packets (Linux, and PIE in RFC 8033). */
 #define MH_DUALPI2_SHORT_BYTES 3000
 
 struct mh_dualpi2_params {
@@ -61,7 +61,7 @@ struct mh_dualpi2_state {
 	u64 due_ns;       /* when p' changes next */
 	u64 delay_ns;     /* at the last change */
 	u64 owed_scaled;  /* what C is owed, 2^-16 bytes; 2^63 stands for nothing */
-	u32 runs;         /* 0 before the first packet */
+	u32 has_begun;    /* 0 before the first packet */
 	u32 reserved;
 };
 
@@ -102,8 +102,8 @@ MH_FN void mh_dualpi2_update(const struct mh_dualpi2_params *params, struct mh_d
 	u32 step;
 	u64 delay, p;
 
-	if (!state->runs) {
-		state->runs = 1;
+	if (!state->has_begun) {
+		state->has_begun = 1;
 		state->due_ns = now_ns + params->period_ns;
 		state->owed_scaled = MH_DUALPI2_EVEN;
 	}
@@ -177,11 +177,11 @@ MH_FN u32 mh_dualpi2_dequeue(const struct mh_dualpi2_params *params, struct mh_d
 
 static const struct mh_parameter mh_dualpi2_parameters[] = {
 	{ MH_FIELD(mh_dualpi2_params, target_ns), .kind = MH_TIME, .name = "target", .value = "15ms", .least = 1e-3,
-	  .most = 1, .meaning = "delay that the queue settles at without L4S senders", .source = "RFC 9332 appendix A.1" },
+	  .most = 1, .meaning = "delay that the queue settles at without L4S senders", .source = "Linux sch_dualpi2" },
 	{ MH_FIELD(mh_dualpi2_params, period_ns), .kind = MH_TIME, .name = "period", .value = "16ms", .least = 1e-3,
 	  .most = 1, .meaning = "how often the probability changes", .source = "Linux sch_dualpi2" },
 	{ MH_FIELD(mh_dualpi2_params, settings.alpha_q32), .kind = MH_NUMBER, .bits = 32, .name = "alpha", .value = "0.16",
-	  .least = 0, .most = 10, .meaning = "gain of the delay beyond the target, 1/s", .source = "RFC 9332 appendix A.1" },
+	  .least = 0, .most = 10, .meaning = "gain of the delay beyond the target, 1/s", .source = "Linux sch_dualpi2" },
 	{ MH_FIELD(mh_dualpi2_params, settings.beta_q32), .kind = MH_NUMBER, .bits = 32, .name = "beta", .value = "3.2",
 	  .least = 0, .most = 100, .meaning = "gain of the growth of the delay, 1/s", .source = "Linux sch_dualpi2" },
 	{ MH_FIELD(mh_dualpi2_params, coupling_q16), .kind = MH_NUMBER, .bits = 16, .name = "coupling", .value = "2",
@@ -193,7 +193,7 @@ static const struct mh_parameter mh_dualpi2_parameters[] = {
 	  .source = "Linux sch_dualpi2, `classic_protection`" },
 	{ MH_FIELD(mh_dualpi2_params, ecn), .kind = MH_FLAG, .mask = 1, .name = "ecn", .value = "true",
 	  .meaning = "packets without L4S that are ECN-capable are marked instead of dropped",
-	  .source = "RFC 9332 section 2.5.1" },
+	  .source = "Linux sch_dualpi2" },
 };
 
 static inline struct mh_fault mh_dualpi2_setup(struct mh_dualpi2_params *params, const struct mh_link_context *link)

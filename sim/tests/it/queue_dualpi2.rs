@@ -36,7 +36,7 @@ fn measured(profile: &str, scheme: &str) -> RunResult {
     result
 }
 
-/// RFC 9332 section 2.5.1: the target is the delay of classic traffic.
+/// Without senders of L4S the queue is PI2, which holds the delay at the target.
 #[test]
 fn classic_senders__wait_for_the_target() {
     let result = measured("linux", "dualpi2");
@@ -45,8 +45,7 @@ fn classic_senders__wait_for_the_target() {
     assert!(queue.utilisation() > 0.95);
 }
 
-/// RFC 9332 section 1.2 and RFC 9330 section 1: under a millisecond on average, about one or two at the 99th percentile,
-/// with the link full and without loss.
+/// L4S promises delays of about the step, with the link nearly full and without loss. The bounds are ours.
 #[test]
 fn l4s_senders__wait_for_about_the_step() {
     let result = measured("prague", "dualpi2");
@@ -58,7 +57,7 @@ fn l4s_senders__wait_for_about_the_step() {
     assert!(counts.drops.iter().all(|drops| drops.packets == 0), "{:?}", counts.drops);
 }
 
-/// RFC 9332 section 2.1: coupling gives flows of both kinds about the same rate, which one queue of 1 ms would not.
+/// Coupling (RFC 9332 section 2.1) gives flows of both kinds about the same rate, which one queue of 1 ms would not.
 #[test]
 fn flows_of_both_kinds__get_about_the_same_rate() {
     let base = bulk("prague:0.5,linux:0.5", "dualpi2");

@@ -10,9 +10,9 @@ use super::{Feedback, NewAck, Window};
 use crate::tcp::profile::Params;
 use crate::units::Dur;
 
-/// Weight of a round trip in the average (section 2.4.2 of the draft).
+/// Weight of a round trip in the average, as the draft has it.
 const GAIN: f64 = 1.0 / 16.0;
-/// Below this round-trip time growth is slowed, so that rates do not depend on it (section 2.4.4 of the draft).
+/// Below this round-trip time growth is slowed, so that rates do not depend on it.
 const REFERENCE_RTT: Dur = Dur::from_millis(25);
 
 /// State of one connection.
@@ -56,10 +56,11 @@ impl Prague {
         &mut self.window
     }
 
-    /// Counts marks; returns whether they reduce the window.
+    /// Counts marks; returns whether they reduce the window. A count below the last one is of an ACK that was overtaken.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback) -> bool {
-        self.new_marks = u32::from(feedback.marks.wrapping_sub(self.marks));
-        self.marks = feedback.marks;
+        let more = feedback.marks.wrapping_sub(self.marks);
+        self.new_marks = if more <= u16::MAX / 2 { u32::from(more) } else { 0 };
+        self.marks = self.marks.wrapping_add(self.new_marks as u16);
         self.acked += feedback.acked;
         self.marked += self.new_marks;
         if feedback.una > self.round_end {
@@ -100,16 +101,12 @@ impl Prague {
 
     /// Halves the window (RFC 5681 section 3.2 step 2).
     pub(super) fn on_congestion(&mut self, flight: f64) {
-        self.window.reduce_to(self.half(flight));
+        self.window.halve(flight);
     }
 
     /// Halves the threshold (RFC 5681 section 3.1), in whole segments.
     pub(super) fn on_timeout(&mut self, flight: f64) {
-        self.window.set_ssthresh(self.half(flight).floor());
-    }
-
-    fn half(&self, flight: f64) -> f64 {
-        flight.min(self.window.cwnd()) / 2.0
+        self.window.halve_threshold(flight);
     }
 }
 
@@ -177,6 +174,8 @@ mod tests {
         prague.marks = u16::MAX;
         prague.on_feedback(&Feedback { acked: 3, marks: 1, una: 0, sent_below: 30, in_recovery: false });
         assert_eq!(prague.marked, 2);
+        prague.on_feedback(&Feedback { acked: 0, marks: 0, una: 0, sent_below: 30, in_recovery: false });
+        assert_eq!((prague.marked, prague.marks), (2, 1), "an ACK that was overtaken counts nothing");
     }
 
     #[test]

@@ -2,10 +2,6 @@
 //!
 //! Slow start opens the window by what is acknowledged, congestion avoidance by one segment per window.
 //! A loss halves it, a timeout closes it to one segment.
-//!
-//! *Deviation*: RFC 5681 eq. 4 halves the data in flight. Late in a recovery that can be hundreds of
-//! segments, most of them delivered; half of them would let slow start overshoot again after a timeout,
-//! for ever. So the window, which grows only when used, bounds the flight.
 
 use super::{NewAck, Window};
 use crate::tcp::profile::Params;
@@ -44,15 +40,11 @@ impl Reno {
 
     /// Halves the window (RFC 5681 section 3.2 step 2).
     pub(super) fn on_congestion(&mut self, flight: f64) {
-        self.window.reduce_to(self.half(flight));
+        self.window.halve(flight);
     }
 
     /// Halves the threshold (RFC 5681 section 3.1), in whole segments.
     pub(super) fn on_timeout(&mut self, flight: f64) {
-        self.window.set_ssthresh(self.half(flight).floor());
-    }
-
-    fn half(&self, flight: f64) -> f64 {
-        flight.min(self.window.cwnd()) / 2.0
+        self.window.halve_threshold(flight);
     }
 }

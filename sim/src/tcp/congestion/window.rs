@@ -1,4 +1,8 @@
-//! The two numbers of loss-based congestion control, and slow start, which Reno and CUBIC share.
+//! The two numbers of loss-based congestion control, slow start, and halving, which its algorithms share.
+//!
+//! *Deviation*: RFC 5681 eq. 4 halves the data in flight. Late in a recovery that can be hundreds of
+//! segments, most of them delivered; half of them would let slow start overshoot again after a timeout,
+//! for ever. So the window, which grows only when used, bounds the flight.
 
 use super::NewAck;
 
@@ -68,6 +72,16 @@ impl Window {
     /// Sets the threshold, at least two segments.
     pub(super) fn set_ssthresh(&mut self, ssthresh: f64) {
         self.ssthresh = ssthresh.max(MIN_SSTHRESH);
+    }
+
+    /// Halves window and threshold for a loss, with `flight` segments in flight.
+    pub(super) fn halve(&mut self, flight: f64) {
+        self.reduce_to(flight.min(self.cwnd) / 2.0);
+    }
+
+    /// Halves the threshold for a timeout, in whole segments.
+    pub(super) fn halve_threshold(&mut self, flight: f64) {
+        self.set_ssthresh((flight.min(self.cwnd) / 2.0).floor());
     }
 
     /// Sets threshold and window to `ssthresh`, at least two segments.
