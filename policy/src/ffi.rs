@@ -20,6 +20,7 @@ pub(crate) const READS_HINTS: u32 = 16;
 pub(crate) const READS_FLOWS: u32 = 32;
 pub(crate) const READS_APPLICATIONS: u32 = 64;
 pub(crate) const MARKS: u32 = 128;
+pub(crate) const READS_POSITIONS: u32 = 256;
 /// `MH_DISCARD`.
 pub(crate) const DISCARD: u32 = 3;
 /// `MH_CLASSES`.
@@ -250,6 +251,7 @@ mod tests {
                 READS_FLOWS,
                 READS_APPLICATIONS,
                 MARKS,
+                READS_POSITIONS,
             ],
             &[CLASSES as u32],
             &crate::waiting::constants(),

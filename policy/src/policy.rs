@@ -205,6 +205,11 @@ impl Policy {
         self.raw.flags & ffi::READS_APPLICATIONS != 0
     }
 
+    /// Returns whether it reads where in its flow's data a packet ends. Every header of a user's may.
+    pub fn reads_positions(&self) -> bool {
+        self.raw.flags & ffi::READS_POSITIONS != 0 || self.origin != Origin::Shipped
+    }
+
     /// Returns how many bands a queue has; 0 of the other kinds.
     pub fn bands(&self) -> usize {
         self.raw.bands as usize

@@ -95,7 +95,8 @@ pub struct Packet {
     /// Data: segments of its write not yet acknowledged when it was sent, itself included; saturating. ACK: packets
     /// with marks that have arrived, wrapping (RFC 9768).
     pub remaining: u16,
-    /// Bytes from the connection's first to where the data ends, or up to where an ACK acknowledges, wrapping; else 0.
+    /// Bytes from the connection's first to where the data ends, or up to where an ACK acknowledges, wrapping; else 0,
+    /// and in runs of which no policy reads it.
     pub position: u32,
 }
 

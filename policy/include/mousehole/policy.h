@@ -179,7 +179,9 @@ enum {
 	MH_READS_HINTS = 16,       /* its colour or verdict depends on the packet's window hint */
 	MH_READS_FLOWS = 32,       /* queue: `enqueue` reads the hash of the packet's flow */
 	MH_READS_APPLICATIONS = 64, /* queue: its answer depends on the packet's application */
-	MH_MARKS = 128             /* queue: it marks packets whatever its parameters */
+	MH_MARKS = 128,            /* queue: it marks packets whatever its parameters */
+	MH_READS_POSITIONS = 256   /* it reads `view->sequence`, which is 0 in the simulator where no policy does; a
+				    * header of one's own need not say so */
 };
 
 /* A policy as user space sees it. Functions are null where the policy does not offer them. */

@@ -106,6 +106,7 @@ static const struct mh_parameter mh_shred_edge_parameters[] = {
 
 MH_DRAWS(shred_edge)
 MH_MARKER(shred_edge, mh_shred_edge_params, mh_shred_edge, mh_none, .key = MH_PER_CONNECTION, .returns = MH_HINT,
+	  .flags = MH_READS_POSITIONS,
 	  .summary = "writes into each packet how much data its flow has outstanding, as a window for SHRED",
 	  .source = "Hartling, Claypool & Kinicki 2002, section 6; the rule is ours",
 	  .detail = "An edge that sees both directions of a connection reconstructs the sender's window from the "

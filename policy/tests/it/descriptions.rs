@@ -17,6 +17,16 @@ fn policies__are_found_by_the_build() {
     assert!(shipped().iter().any(|policy| policy.kind() == PolicyKind::Dropper));
 }
 
+/// The simulator computes positions only for policies that say that they read them.
+#[test]
+fn policies__read_positions_if_they_say_so() {
+    for policy in shipped() {
+        let header = format!("include/mousehole/{}.h", policy.name().replace('-', "_"));
+        let reads = std::fs::read_to_string(&header).unwrap().contains("->sequence");
+        assert_eq!(policy.reads_positions(), reads, "{header}");
+    }
+}
+
 #[test]
 fn defaults__are_allowed_and_read_back() {
     for policy in shipped() {

@@ -240,7 +240,9 @@ impl World {
                 claimed => claimed,
             };
             packet.remaining = live.unacknowledged();
-            packet.position = live.position_after(out.seq + 1, params);
+            if self.setup.positions {
+                packet.position = live.position_after(out.seq + 1, params);
+            }
             let ect = if params.is_l4s() { flag::ECT | flag::L4S } else { flag::ECT };
             packet.flags = flag::when(params.is_ecn_capable(out.seq, out.retransmission), ect)
                 | flag::when(out.retransmission, flag::RETRANSMISSION)
@@ -258,7 +260,9 @@ impl World {
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
         packet.sacks = fields.sacks;
-        packet.position = live.position_after(fields.next, params);
+        if self.setup.positions {
+            packet.position = live.position_after(fields.next, params);
+        }
         packet.colour = live.answer;
         packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
         packet.remaining = fields.marks;

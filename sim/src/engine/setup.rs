@@ -53,6 +53,8 @@ pub struct Setup {
     pub seed: u64,
     /// Keep a packet trace of the data path.
     pub trace: bool,
+    /// Some policy reads where in its flow's data a packet ends.
+    pub positions: bool,
     /// Sample links and senders at this interval.
     pub sampled: Option<Dur>,
 }

@@ -268,6 +268,7 @@ fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> 
         deadline: end,
         seed: 0,
         trace: false,
+        positions: false,
         sampled: None,
         data_link: plan.data_link,
     }

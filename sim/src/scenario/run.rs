@@ -82,6 +82,7 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
         deadline: plan.deadline(),
         seed,
         trace: plan.scenario.trace,
+        positions: plan.scheme.policies().iter().any(|policy| policy.reads_positions()),
         sampled: plan.sampled,
         data_link: plan.data_link,
     };
