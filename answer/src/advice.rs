@@ -5,7 +5,7 @@ use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::installation::AT_THE_LINE;
 use crate::judged::Judged;
 use crate::notes::unsteady;
-use crate::ranking::{candidates, choose, is_ahead, is_best, rank, ratio};
+use crate::ranking::{Preference, candidates, choose, is_ahead, is_best, rank, ratio};
 use crate::setting::{Installation, Modem, Setting};
 use crate::sizes::Role;
 use crate::statistics::LEAST_REPLICATIONS;
@@ -312,9 +312,7 @@ impl Answer<'_> {
         let is_best = is_best(cell, chosen, rivals().chain([cell.baseline()]));
         let near = pays.iter().filter(|one| is_near(cell.place(&one.scheme)));
         let mut lines = self.pays_lines(near, "Not recommended: ");
-        lines.extend(
-            choice.preferred_to.as_ref().map(|(other, pays)| self.preferred_text(chosen, *other, pays)),
-        );
+        lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay(chosen));
         lines.push(self.sureness_text(Some(chosen), &peers));
         lines.extend(self.remarks());
@@ -351,12 +349,16 @@ impl Answer<'_> {
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
     }
 
-    /// Returns in whose place a scheme stands, and who pays under that one.
-    fn preferred_text(&self, scheme: usize, other: usize, pays: &[Veto]) -> String {
-        let (name, words) = (self.cell.name(other), self.cell.primary_words());
-        let change = capped(ratio(self.cell, other, scheme).as_change().mean);
-        let pays = first_texts(pays.iter());
-        format!("Preferred to {name}, which is level for {words} ({change} %), but under it pay: {pays}.")
+    /// Returns in whose place a scheme stands, who pays under that one, and who gains more.
+    fn preferred_text(&self, scheme: usize, preference: &Preference) -> String {
+        let (name, words) = (self.cell.name(preference.other), self.cell.primary_words());
+        let change = capped(ratio(self.cell, preference.other, scheme).as_change().mean);
+        let pays = first_texts(preference.pays.iter());
+        let less = first_texts(preference.gains_less.iter());
+        let gains = if less.is_empty() { less } else { format!(" Gain less than under it: {less}.") };
+        format!(
+            "Preferred to {name}, which is level for {words} ({change} %), but under it pay: {pays}.{gains}"
+        )
     }
 
     /// Returns what was left out of the traffic as it was read.

@@ -5,7 +5,7 @@ use crate::sizes::Role;
 use crate::statistics::intervals::smaller_in;
 use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
 use crate::verdicts::MARGIN;
-use crate::vetoes::{Veto, payers};
+use crate::vetoes::{Veto, payers, shown_payers};
 
 /// The schemes among which one is recommended, the least mean of short transfers first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,55 +56,76 @@ pub fn candidates(
 pub struct Choice {
     /// The scheme.
     pub scheme: usize,
-    /// A scheme of a smaller mean in whose place it stands, with who pays under that one.
-    pub preferred_to: Option<(usize, Vec<Veto>)>,
+    /// The scheme in whose place it stands, if any.
+    pub preferred_to: Option<Preference>,
+}
+
+/// Why a scheme stands in the place of one of a smaller mean that is level with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preference {
+    /// The scheme of the smaller mean.
+    pub other: usize,
+    /// Who pays under the other scheme against this one.
+    pub pays: Vec<Veto>,
+    /// Who gains less under this scheme than under the other one. None of them pays against the baseline.
+    pub gains_less: Vec<Veto>,
 }
 
 /// Returns the least mean of those shown to help; of means within 5 % of it, the one that costs less.
 ///
 /// A scheme with a smaller mean that was faster than the least in every replication takes its place: what is recommended is
-/// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first, one under which nobody pays
-/// against it is preferred: before all one under which other classes do better, by `preferred`, and else the one whose
-/// long transfers take least, if it is shown that they take less than under the first.
+/// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first one is preferred under which
+/// other classes pay less, by [`preference`], and else one under which nobody pays against the first and whose long
+/// transfers are shown to take less.
 pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let least = found.shown[0];
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
-    let is_level = |scheme: &usize| {
-        let is_near = *scheme != first && ratio(cell, *scheme, first).mean <= MARGIN.ln_1p();
-        is_near && payers(cell, *scheme, first).is_empty()
-    };
+    let is_level = |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= MARGIN.ln_1p();
     let level: Vec<usize> = found.shown.iter().copied().filter(is_level).collect();
-    if let Some(scheme) = preferred(cell, first, &level) {
-        return Choice { scheme, preferred_to: Some((first, shown_payers(cell, first, scheme))) };
+    if let Some(preferred) = preferred(cell, first, &level) {
+        return preferred;
     }
     let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
-    let ties =
-        level.into_iter().filter(|scheme| always.is_none() && long_ratio(cell, *scheme, first).high < 0.0);
+    let saves = |scheme: &usize| long_ratio(cell, *scheme, first).high < 0.0;
+    let ties = level.into_iter().filter(|scheme| always.is_none() && saves(scheme));
+    let ties = ties.filter(|scheme| payers(cell, *scheme, first).is_empty());
     let scheme = ties.min_by(|own, other| long(own).total_cmp(&long(other))).unwrap_or(first);
     Choice { scheme, preferred_to: None }
 }
 
 /// Returns which of the schemes that are level with the first is preferred to it for the sake of other classes.
 ///
-/// Under it no class pays against the first, not even by estimate, while under the first some class is shown to pay against
-/// it: more than its margin by estimate, and by an interval that excludes no harm, as for a veto. So chance decides nothing,
-/// and without margins nothing is preferred. Of several, a later one takes the place of an earlier one by the same rule.
-fn preferred(cell: &Cell, first: usize, level: &[usize]) -> Option<usize> {
-    let serves = |scheme: usize, other: usize| {
-        payers(cell, scheme, other).is_empty() && !shown_payers(cell, other, scheme).is_empty()
+/// Of several, a later one takes the place of an earlier one by the same rule.
+fn preferred(cell: &Cell, first: usize, level: &[usize]) -> Option<Choice> {
+    let against_first = level.iter().filter_map(|scheme| {
+        let preferred_to = Some(preference(cell, *scheme, first)?);
+        Some(Choice { scheme: *scheme, preferred_to })
+    });
+    let takes_place = |best: Choice, next: Choice| {
+        if preference(cell, next.scheme, best.scheme).is_some() { next } else { best }
     };
-    let takes_place = |best: Option<usize>, scheme: usize| {
-        let takes = serves(scheme, first) && best.is_none_or(|best| serves(scheme, best));
-        if takes { Some(scheme) } else { best }
-    };
-    level.iter().copied().fold(None, takes_place)
+    against_first.reduce(takes_place)
 }
 
-/// Returns who is shown to pay under a scheme against another one.
-fn shown_payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
-    payers(cell, scheme, other).into_iter().filter(|one| one.binds).collect()
+/// Returns why a scheme is preferred to another one that is level with it, if it is.
+///
+/// Under the other scheme some class is shown to pay against this one: more than its margin by estimate, and by an interval
+/// that excludes no harm, as for a veto. So chance decides nothing, and without margins nothing is preferred. Under this
+/// scheme no class pays against the other one, not even by estimate. Classes may gain less than under the other one, if none
+/// of them pays against the baseline and one of those who pay under the other one does: what people have today is not taken
+/// from one class to add to what another one gains.
+fn preference(cell: &Cell, scheme: usize, other: usize) -> Option<Preference> {
+    let pays = shown_payers(cell, other, scheme);
+    let gains_less = payers(cell, scheme, other);
+    let baseline = cell.baseline();
+    let has = |all: &[Veto], one: &Veto| all.iter().any(|it| it.margin.figure == one.margin.figure);
+    let (own_harm, other_harm) = (payers(cell, scheme, baseline), shown_payers(cell, other, baseline));
+    let nobody_loses = gains_less.iter().all(|one| !has(&own_harm, one));
+    let someone_is_spared = pays.iter().any(|one| has(&other_harm, one));
+    let serves = !pays.is_empty() && (gains_less.is_empty() || (nobody_loses && someone_is_spared));
+    serves.then_some(Preference { other, pays, gains_less })
 }
 
 /// Returns whether it is shown that no rival is faster by more than 5 %, all of them together.
@@ -183,7 +204,7 @@ mod tests {
     fn choose__of_level_schemes_prefers_the_one_under_which_calls_do_better() {
         let found = chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &[]);
         assert_eq!(found.scheme, 3, "it serves calls better than the second, too");
-        let (other, pays) = found.preferred_to.unwrap();
+        let Preference { other, pays, .. } = found.preferred_to.unwrap();
         let text = "calls: datagrams lost 10 % → 20 %, +10 points (+10…+10), of +0.5 points allowed";
         assert_eq!((other, pays.len(), pays[0].text.as_str()), (1, 1, text));
         assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.1, 0.1], 0.0, &[]).scheme, 2, "of equals the smaller mean");
@@ -197,6 +218,22 @@ mod tests {
         assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &["none"]), first, "without margins");
         let slower = [SCHEMES[0], SCHEMES[1], ("sfd", 0.53, 10.0), ("cake", 0.54, 10.0)];
         assert_eq!(chosen(&slower, [0.3, 0.2, 0.15, 0.1], 0.0, &[]), first, "not level");
+    }
+
+    #[test]
+    fn choose__takes_from_no_class_what_it_has_today_to_add_to_the_gain_of_another() {
+        // Calls pay against today under the first scheme, and long transfers gain most under it.
+        let gains = |long: f64| [SCHEMES[0], ("fq-codel", 0.5, 5.0), ("sfd", 0.51, long), SCHEMES[3]];
+        let spared = chosen(&gains(7.0), [0.05, 0.3, 0.15, 0.4], 0.0, &[]);
+        assert_eq!(spared.scheme, 2);
+        let why = spared.preferred_to.unwrap();
+        assert_eq!((why.other, why.pays.len(), why.gains_less.len()), (1, 1, 1));
+        assert_eq!(
+            chosen(&gains(12.0), [0.05, 0.3, 0.15, 0.4], 0.0, &[]).scheme,
+            1,
+            "long transfers pay, too"
+        );
+        assert_eq!(chosen(&gains(7.0), [0.35, 0.3, 0.15, 0.4], 0.0, &[]).scheme, 1, "calls gain under both");
     }
 
     #[test]

@@ -62,6 +62,11 @@ pub fn payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
     margins.iter().filter_map(|margin| veto(cell, margin, scheme, other)).collect()
 }
 
+/// Returns who is shown to pay under a scheme against another one.
+pub fn shown_payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
+    payers(cell, scheme, other).into_iter().filter(|one| one.binds).collect()
+}
+
 fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize) -> Option<Veto> {
     let source = &margin.figure.source;
     let change = change(cell, source, scheme, other, margin.is_relative);
@@ -147,14 +152,21 @@ pub fn present(cell: &Cell) -> Vec<Class> {
 }
 
 /// Returns what each class present gains or loses under a scheme against the baseline, a line each, but for the class of
-/// `without`.
+/// `without`; first, and so called, those that pay.
 ///
-/// It has what users of the class feel first, and of datagrams how many are lost.
+/// It has what users of the class feel first, and of datagrams how many are lost. A class pays by the rule of a veto.
 pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint) -> Vec<String> {
     let all = figures(&cell.table);
     let is_left_out = |class: &Class| *class == Class::Short && without.source.is_of_transfers();
+    let pays = shown_payers(cell, scheme, cell.baseline());
+    let is_paid_by = |class: &Class| pays.iter().any(|one| one.margin.figure.class == *class);
     let classes = present(cell).into_iter().filter(|class| !is_left_out(class));
-    classes.filter_map(|class| class_line(cell, &all, class, scheme)).collect()
+    let (paying, others): (Vec<Class>, Vec<Class>) = classes.partition(is_paid_by);
+    let worse = paying
+        .into_iter()
+        .filter_map(|class| Some(format!("Worse for {}", class_line(cell, &all, class, scheme)?)));
+    let rest = others.into_iter().filter_map(|class| class_line(cell, &all, class, scheme));
+    worse.chain(rest.map(|text| capital(&text))).collect()
 }
 
 fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Option<String> {
@@ -162,7 +174,7 @@ fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Optio
     let first = all.iter().find(|one| one.class == class)?;
     let is_share = first.source.quantity.unit == Unit::Share;
     let about = if is_certain(cell, &first.source, &[scheme, baseline]) { "" } else { "about " };
-    let said = capital(&line(cell, first, scheme, baseline, !is_share, about));
+    let said = line(cell, first, scheme, baseline, !is_share, about);
     let lost = all.iter().find(|one| one.class == class && one.name == "lost");
     let lost = lost.map(|lost| format!("; lost {}", from_to(cell, lost, scheme, baseline)));
     Some(format!("{said}{}", lost.unwrap_or_default()))

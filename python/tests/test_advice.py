@@ -68,7 +68,7 @@ def test_advice__of_equals_takes_the_one_that_costs_long_transfers_least() -> No
     assert (one.scheme, one.peers) == ("fq-codel", ("cake",))
     assert "Not shown to be slower than it: cake −2.0 % (faster in 3 of 6)." in "".join(one.lines)
     assert one.lines[0].startswith("Recommended for transfers ≤ 15 kB: fq-codel, better by ")
-    assert one.lines[1].startswith("Transfers > 150 kB: mean response time 10 s → 15 s, +48 % (")
+    assert one.lines[1].startswith("Worse for transfers > 150 kB: mean response time 10 s → 15 s, +48 % (")
 
 
 def scaled(factors: list[float], long_s: float = 10.0) -> list[HandMadeRun]:
@@ -226,7 +226,8 @@ def test_advice__a_link_without_a_constant_rate_is_the_reason() -> None:
 
 def test_advice__says_what_long_transfers_pay() -> None:
     one = answer({"droptail": runs(1.0, 10.0), "cake": runs(0.5, 12.0)})
-    assert one.lines[1].startswith("Transfers > 150 kB: mean response time 10 s → 12 s, +20 % (+20…+20).")
+    text = "Worse for transfers > 150 kB: mean response time 10 s → 12 s, +20 % (+20…+20)."
+    assert one.lines[1].startswith(text)
 
 
 def test_advice__nothing_beats_the_baseline() -> None:
