@@ -24,7 +24,7 @@ use crate::traffic::datagrams::{Datagram, Datagrams, MOST_BYTES, SILENCE, Servic
 use crate::traffic::note::{Note, NoteKind};
 use crate::units::Dur;
 use etherparse::IpNumber;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::Write as _;
 use std::net::IpAddr;
 
@@ -39,6 +39,8 @@ const RECENT: usize = 4;
 const PASSING: i64 = 5_000_000;
 /// The same connection behind a translation of addresses begins within this time, nanoseconds.
 const TRANSLATION: i64 = 50_000_000;
+/// So many SYNs are remembered.
+const MOST_SYNS: usize = 1024;
 /// Bytes of memory that count as one row of the budget.
 const ROW: usize = 128;
 /// Bytes that the table of flows has for each.
@@ -58,6 +60,7 @@ pub struct Flows {
     direction: Direction,
     /// What stands in the capture again.
     copies: Amount,
+    syns: Syns,
     current: HashMap<Key, usize>,
     /// The flow of the last packet; that of the next is often the same.
     recent: Option<(Key, usize)>,
@@ -168,6 +171,7 @@ impl Flows {
         Flows {
             direction,
             copies: Amount::default(),
+            syns: Syns::default(),
             current: HashMap::new(),
             recent: None,
             flows: Vec::new(),
@@ -185,6 +189,7 @@ impl Flows {
     /// Adds a segment to its flow, unless memory does not hold it.
     pub fn add(&mut self, segment: &Segment, ledger: &mut Ledger, collector: &mut Collector) {
         self.packets += 1;
+        self.syns.add(segment);
         let Some((place, side)) = self.place(segment, ledger, collector) else {
             self.not_sampled.add(segment.wire);
             return;
@@ -348,7 +353,11 @@ impl Flows {
             ledger.skip(reason::NOT_SAMPLED, self.not_sampled.packets, self.not_sampled.bytes);
         }
         let mut counts = ledger.capture.unwrap_or_default();
-        let copies = translated(&self.flows);
+        let mut copies = translated(&self.flows);
+        if self.level > 0 {
+            // Of some copies the first sight is not in the sample.
+            copies.extend(self.syns.of_translators(&self.flows));
+        }
         let (mut copied, mut copied_bytes) = (0, 0);
         let (mut one_sided, mut connections) = (0, 0);
         let clients = clients(&self.flows);
@@ -474,6 +483,44 @@ fn translated(flows: &[Flow]) -> HashSet<usize> {
         }
     }
     copies
+}
+
+/// The SYNs of late, which show the hosts that translate addresses, also where the flows are not in the sample.
+#[derive(Default)]
+struct Syns {
+    recent: VecDeque<(Segment, u32)>,
+    /// Interfaces with the host in the place of one end on them.
+    translators: HashSet<(u32, IpAddr)>,
+}
+
+impl Syns {
+    /// Takes in a segment of a capture from several interfaces. One of late with the same sequence number and one end the
+    /// same, on another interface, shows a translator.
+    fn add(&mut self, segment: &Segment) {
+        let opens = |tcp: &&Tcp| tcp.flags & (Tcp::SYN | Tcp::ACK) == Tcp::SYN;
+        let Some(tcp) = segment.tcp.as_ref().filter(opens).filter(|_| segment.interface != 0) else { return };
+        let is_late = |(one, _): &(Segment, u32)| segment.at.saturating_sub(one.at) > TRANSLATION;
+        while self.recent.len() >= MOST_SYNS || self.recent.front().is_some_and(is_late) {
+            self.recent.pop_front();
+        }
+        for (one, _) in
+            self.recent.iter().filter(|(one, seq)| *seq == tcp.seq && one.interface != segment.interface)
+        {
+            match (one.from == segment.from, one.to == segment.to) {
+                (false, true) => self.translators.insert((segment.interface, segment.from.host)),
+                (true, false) => self.translators.insert((segment.interface, segment.to.host)),
+                _ => continue,
+            };
+        }
+        self.recent.push_back((*segment, tcp.seq));
+    }
+
+    /// Returns the flows of translators, by their places.
+    fn of_translators<'a>(&'a self, flows: &'a [Flow]) -> impl Iterator<Item = usize> + 'a {
+        let is_one =
+            |flow: &Flow| flow.ends.iter().any(|end| self.translators.contains(&(flow.interface, end.host)));
+        flows.iter().enumerate().filter(move |(_, flow)| is_one(flow)).map(|(place, _)| place)
+    }
 }
 
 /// Returns the key of a segment's flow, and which side sent it.

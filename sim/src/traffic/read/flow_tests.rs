@@ -425,3 +425,37 @@ fn flow__connections_without_payload_are_counted_with_their_bytes() {
     let skipped = wire.traffic().skipped.remove(0);
     assert_eq!((skipped.connections, skipped.rows, skipped.bytes), (1, 3, 3 * 54));
 }
+
+/// Behind each router stand 64 clients; whoever is in the sample, no connection counts twice.
+#[test]
+fn flow__a_sample_of_a_translating_router_holds_no_copies() {
+    for router in 200..216 {
+        let connections = behind(router, 256);
+        let of = |client| connections.iter().filter(|one| one.client == client).count();
+        assert!((4..120).contains(&connections.len()), "{} of 256", connections.len());
+        assert!(connections.iter().all(|one| of(one.client) <= 4), "router {router} is a client");
+    }
+}
+
+/// Returns what is read of so many connections of 64 clients, seen on both interfaces of a router that translates their
+/// addresses, where memory holds 40 flows.
+fn behind(router: u8, number: u32) -> Vec<Connection> {
+    let server = end(250, 443);
+    let mut wire = Wire::new(Direction::Down);
+    let rows = 40 * ((size_of::<Flow>() + ENTRY) / ROW) as u64;
+    wire.collector = Collector::new(ReadOptions::default(), &Budget::new(Some(rows), 1));
+    for number in 0..number {
+        let client = end(1 + (number % 64) as u8, 5000 + number as u16);
+        for (interface, inside) in [(1, client), (2, end(router, client.port))] {
+            let mut show = |ms: u32, (from, to), (flags, seq, ack), payload: u32| {
+                let tcp = Some(Tcp { seq, ack, flags, header: 20 });
+                let plain = packet(i64::from(10 * number + ms + interface), (from, to), payload);
+                wire.add(&Segment { tcp, protocol: 6, wire: payload + 54, interface, ..plain });
+            };
+            show(0, (inside, server), (Tcp::SYN, 1000 * number, 0), 0);
+            show(3, (server, inside), (Tcp::SYN | Tcp::ACK, 77 * number, 1000 * number + 1), 0);
+            show(6, (server, inside), (Tcp::ACK, 77 * number + 1, 1000 * number + 1), 900);
+        }
+    }
+    wire.traffic().connections.into_iter().collect()
+}
