@@ -110,7 +110,7 @@ _OWN_READERS = [
     ("zeek", "Zeek's conn.log, http.log, ssl.log and quic.log, TSV or JSON lines"),
     ("har", "pages as browsers save them (HTTP Archive)"),
     ("access-log", "Common and Combined Log Format: Apache, nginx, Squid"),
-    ("table", "comma, semicolon or tab, below a header of named columns; Parquet"),
+    ("table", "named columns: comma, semicolon or tab below a header, objects of JSON, Parquet"),
 ]
 
 

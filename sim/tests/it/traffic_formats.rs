@@ -234,3 +234,39 @@ fn ends__of_zeek_logs_from_durations() {
     assert_eq!(durations_ms(&joined), [Some(1250); 3]);
     assert_eq!(durations_ms(&one(&http_log())), [None; 3]);
 }
+
+/// Time, address and port of the sender and of the receiver, bytes.
+type Row = (f64, &'static str, u16, &'static str, u16, &'static str);
+
+/// Rows of one direction each.
+#[test]
+fn table__of_json_objects_is_the_table_of_their_names() {
+    let rows: [Row; 4] = [
+        (0.5, "10.0.0.1", 5000, "192.0.2.1", 443, "300"),
+        (0.6, "192.0.2.1", 443, "10.0.0.1", 5000, "9000"),
+        (1.5, "10.0.0.2", 5001, "192.0.2.1", 443, "400"),
+        (1.6, "192.0.2.1", 443, "10.0.0.2", 5001, "70000"),
+    ];
+    let text = |line: &dyn Fn(&Row) -> String| rows.iter().map(line).collect::<Vec<_>>();
+    let cells =
+        text(&|(at, from, port, to, other, bytes)| format!("{at},{from},{port},{to},{other},{bytes}"));
+    let table = one(&format!("Time,src_ip,src_port,dst_ip,dst_port,Bytes\n{}\n", cells.join("\n")));
+    let object = text(&|(at, from, port, to, other, bytes)| {
+        format!(
+            "{{\"Time\": {at}, \"src_ip\": \"{from}\", \"src_port\": {port}, \"dst_ip\": \"{to}\", \"dst_port\": \
+             \"{other}\", \"Bytes\": {bytes}}}"
+        )
+    });
+    let forms =
+        [object.join("\n"), format!("[{}]", object.join(",\n")), object.join("\n").replace(", ", ",\n  ")];
+    for form in forms {
+        let read = one(&form);
+        assert_eq!(
+            (&read.connections, read.clients, read.sources[0].kind.as_str()),
+            (&table.connections, 2, "table")
+        );
+    }
+    assert!(refuse(&format!("{}\n7\n", object.join("\n"))).contains("no JSON object"));
+    let said = read(&[("j", "{\"when\": 1, \"who\": \"a\", \"much\": 9}\n")]).unwrap_err().to_string();
+    assert!(said.contains("it holds JSON with the names much, when, who"), "{said}");
+}

@@ -47,7 +47,8 @@ const SENDERS: &[&str] = &[
     "from_ip",
     "from_addr",
 ];
-const HOST: &[&str] = &["remote_addr", "remote_ip", "c-ip", "remote_host", "ip", "user", "host", "page"];
+const HOST: &[&str] =
+    &["x_forwarded_for", "remote_addr", "remote_ip", "c-ip", "remote_host", "ip", "user", "host", "page"];
 const SERVER: &[&str] = &[
     "server",
     "server_ip",

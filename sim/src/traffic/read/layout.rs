@@ -142,11 +142,33 @@ fn unwrapped(object: Value) -> Value {
     inner.unwrap_or(object)
 }
 
-/// Returns the names of the first object of a text of JSON; `None` if it is none.
-pub fn names_of_object(head: &[u8]) -> Option<Vec<String>> {
+/// Returns the names of the first objects of a text of JSON, each once; `None` if it begins with none.
+pub fn names_of_objects(head: &[u8]) -> Option<Vec<String>> {
     let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
     let objects = if is_json { objects_of(head) } else { Vec::new() };
-    objects.first()?.as_object().map(|object| object.keys().cloned().collect())
+    objects.first()?.as_object()?;
+    let mut names: Vec<String> = Vec::new();
+    for name in objects.iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    Some(names)
+}
+
+/// Returns the text that a row of JSON has for each of these names; nothing where it has none.
+///
+/// # Errors
+/// A phrase, if the row is no object.
+pub fn values_of(row: &[u8], names: &[String]) -> RowResult<Vec<String>> {
+    let object = object_of(row)?;
+    Ok(names.iter().map(|name| lookup(&object, name).map(text).unwrap_or_default()).collect())
+}
+
+/// Reads the object that a row is.
+fn object_of(row: &[u8]) -> RowResult<Value> {
+    let object: Value = serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
+    if object.is_object() { Ok(unwrapped(object)) } else { Err("no JSON object".to_string()) }
 }
 
 impl Spec {
@@ -294,8 +316,7 @@ impl Layout {
     pub fn values<'a>(&self, row: &'a [u8]) -> RowResult<Values<'a>> {
         let mut values = vec![Cow::Borrowed(&b""[..]); FIELDS.len() + self.extra.len()];
         if self.form == Form::Json {
-            let object = serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
-            let object = unwrapped(object);
+            let object = object_of(row)?;
             for step in &self.steps {
                 let (Place::Paths(paths), Some(slot)) = (&step.place, step.pieces[0].slot) else { continue };
                 if let Some(value) = paths.iter().find_map(|path| lookup(&object, path)) {

@@ -211,7 +211,7 @@ fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Colle
         Format::Har => har::read(&mut input, &mut ledger, &mut part)?,
         Format::Declared(layout) => declared::read(&mut input, *layout, &mut ledger, &mut part)?,
         Format::AccessLog => access_log::read(&mut input, &mut ledger, &mut part)?,
-        Format::Table(delimiter) => table::read(&mut input, delimiter, &mut ledger, &mut part)?,
+        Format::Table(written) => table::read(&mut input, &written, &mut ledger, &mut part)?,
     }
     if ledger.capture.is_none() {
         ledger.content = Some(input.content());

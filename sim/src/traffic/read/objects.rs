@@ -22,7 +22,7 @@ impl<'a> Objects<'a> {
         let (mut scan, mut number) = (Scan::default(), 0);
         while let Some(line) = self.lines.advance() {
             let text = line.text.trim_ascii();
-            let text = if self.object.is_empty() { without_array(text) } else { text };
+            let text = if self.object.is_empty() { without_opening(text) } else { text };
             if text.is_empty() {
                 continue;
             }
@@ -33,20 +33,20 @@ impl<'a> Objects<'a> {
                 break;
             }
         }
-        let text = without_array(&self.object);
+        let text = without_closing(without_opening(&self.object));
         (!text.is_empty()).then_some(Line { number, text })
     }
 }
 
-/// Returns a text without the array's brackets and commas around an object.
-fn without_array(text: &[u8]) -> &[u8] {
+/// Returns a text without the bracket or comma of an array before an object.
+fn without_opening(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii();
-    let text = text
-        .strip_prefix(b"[")
-        .or(text.strip_prefix(b","))
-        .or(text.strip_prefix(b"]"))
-        .unwrap_or(text)
-        .trim_ascii();
+    let rest = [b"[", b",", b"]"].into_iter().find_map(|mark| text.strip_prefix(mark));
+    rest.unwrap_or(text).trim_ascii()
+}
+
+/// Returns a text without the bracket or comma of an array behind an object.
+fn without_closing(text: &[u8]) -> &[u8] {
     let text = text.strip_suffix(b"]").filter(|rest| rest.trim_ascii_end().ends_with(b"}")).unwrap_or(text);
     text.trim_ascii_end().strip_suffix(b",").unwrap_or(text).trim_ascii()
 }

@@ -3,8 +3,9 @@
 use super::input::Input;
 use super::layout::{self, Layout};
 use super::lines::{shown, trim_end};
+use super::options::Direction;
 use super::spec::Spec;
-use super::{access_log, columns, har, prefix, records, zeek_json};
+use super::{access_log, columns, har, prefix, records, table, zeek_json};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ pub enum Format {
     /// A log of a format that a file describes.
     Declared(Box<Layout>),
     AccessLog,
-    /// Delimited text with a header, and its delimiter.
-    Table(u8),
+    /// Rows of named columns.
+    Table(table::Written),
 }
 
 impl Format {
@@ -97,8 +98,14 @@ fn text(head: &[u8]) -> Option<Format> {
     if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse(line).is_some()) {
         return Some(Format::AccessLog);
     }
+    if let Some(names) = layout::names_of_objects(head) {
+        let header = columns::joined_names(names.iter().map(String::as_bytes));
+        let has_needed = |direction| columns::Columns::from_header(&header, direction).is_ok();
+        let is_table = [Direction::Down, Direction::Up].into_iter().any(has_needed) && !is_of_zeek(&names);
+        return is_table.then_some(Format::Table(table::Written::Objects(names)));
+    }
     let mut headers = std::iter::once(first).chain(line_behind_comments(head));
-    headers.find_map(columns::delimiter).map(Format::Table)
+    headers.find_map(columns::delimiter).map(|delimiter| Format::Table(table::Written::Cells(delimiter)))
 }
 
 /// Returns the first line that is no remark, if remarks stand before it.
@@ -109,6 +116,10 @@ fn line_behind_comments(head: &[u8]) -> Option<&[u8]> {
 
 fn is_zeek_header(line: &[u8]) -> bool {
     line.starts_with(b"#separator") || line.starts_with(b"#fields\t")
+}
+
+fn is_of_zeek(names: &[String]) -> bool {
+    names.iter().any(|name| name == "id.orig_h" || name == "uid")
 }
 
 fn is_binary(head: &[u8]) -> bool {
@@ -173,8 +184,8 @@ fn hint(head: &[u8]) -> Option<String> {
     if head.get(257..262) == Some(b"ustar") {
         return Some("it looks like a tar archive; unpack it first".to_string());
     }
-    if let Some(names) = layout::names_of_object(head) {
-        if head.starts_with(b"[") && names.iter().any(|name| name == "id.orig_h" || name == "uid") {
+    if let Some(names) = layout::names_of_objects(head) {
+        if head.starts_with(b"[") && is_of_zeek(&names) {
             return Some(
                 "it looks like Zeek's rows in one array; jq -c '.[]' FILE writes a row a line".to_string(),
             );

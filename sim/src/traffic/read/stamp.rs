@@ -36,7 +36,8 @@ pub enum Unit {
 }
 
 /// Dates that are neither numbers nor ISO 8601 and have one meaning all the same.
-const WRITTEN: [&str; 5] = [
+const WRITTEN: [&str; 6] = [
+    "%Y/%m/%d %H:%M:%S%.f",
     "%d.%m.%Y %H:%M:%S%.f",
     "%Y%m%d%H%M%S",
     "%Y-%m-%d %I:%M:%S %p",

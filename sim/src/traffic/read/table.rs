@@ -1,5 +1,5 @@
-//! Delimited text with a header of named columns (tab, comma or semicolon): one row, one connection,
-//! or one write of the connection that its id column names.
+//! A table of named columns: delimited text below a header (tab, comma or semicolon), or objects of JSON. One row is one
+//! connection, or one write of the connection that its id column names.
 
 use super::access_log::ONE_SERVER;
 use super::assemble::Collector;
@@ -8,8 +8,10 @@ use super::columns::{self, Columns, joined_names};
 use super::draft::Draft;
 use super::hosts;
 use super::input::{Input, Rows};
+use super::layout;
 use super::ledger::{Ledger, reason};
 use super::lines::shown;
+use super::objects::Objects;
 use super::one_way;
 use super::options::{Direction, RowResult};
 use super::pairing;
@@ -31,18 +33,35 @@ const MAX_ROW_LINES: u64 = 1000;
 /// Rows of one connection, by (client, connection id).
 type Groups = HashMap<(u32, Vec<u8>), (Draft, Vec<Request>)>;
 
+/// How the rows of a table are written.
+#[derive(Debug, Clone)]
+pub enum Written {
+    /// As cells with this delimiter between them, below a header.
+    Cells(u8),
+    /// As objects of JSON, whose first ones have these names.
+    Objects(Vec<String>),
+}
+
+/// The rows of a table, one by one.
+enum Source<'a> {
+    Cells(Box<csv::Reader<Rows<'a>>>),
+    Objects(Objects<'a>, Vec<String>),
+}
+
 /// Reads the whole table.
 ///
 /// # Errors
 /// [`Error::File`] when a needed column is missing or a quoted field never ends.
-pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
+pub fn read(
+    input: &mut Input,
+    written: &Written,
+    ledger: &mut Ledger,
+    collector: &mut Collector,
+) -> Result<()> {
     let path = input.path().to_string();
-    let mut builder = csv::ReaderBuilder::new();
-    builder.has_headers(false).flexible(true).delimiter(delimiter).quoting(delimiter != b'\t');
-    let mut reader = builder.buffer_capacity(64 * 1024).from_reader(Rows::new(input));
     let mut record = ByteRecord::new();
-    while next(&mut reader, &mut record, &path)? && is_comment(&record) {}
-    let header = joined_names(record.iter());
+    let mut source = Source::new(input, written);
+    let header = source.header(&mut record, &path)?;
     let wanted = Columns::from_header(&header, collector.options.direction);
     let mut columns = match &wanted {
         Ok(columns) => *columns,
@@ -55,15 +74,16 @@ pub fn read(input: &mut Input, delimiter: u8, ledger: &mut Ledger, collector: &m
     if let Some(doubt) = columns::doubt(&columns, &header) {
         return Err(Error::file(&path, doubt));
     }
-    columns.has_decimal_commas = delimiter != b',';
+    columns.has_decimal_commas = matches!(written, Written::Cells(delimiter) if *delimiter != b',');
     note_columns(&columns, &header, &path, collector);
     let (first, used) = (collector.connections.len(), ledger.used);
     let mut ways = one_way::Ways::new(&columns, &header);
     let (mut groups, mut level) = (Groups::new(), 0);
-    while next(&mut reader, &mut record, &path)? {
+    while let Some(is_whole) = source.next(&mut record, &path)? {
         ledger.rows += 1;
         let line = record.position().map_or(0, csv::Position::line);
-        match row(&record, &columns, ways.is_watching(), ledger, collector, &mut groups) {
+        let mut read = || row(&record, &columns, ways.is_watching(), ledger, collector, &mut groups);
+        match is_whole.and_then(|()| read()) {
             Ok(Outcome::Used) => {
                 ledger.used += 1;
                 if let Some(draft) = collector.connections.last().filter(|_| ways.is_watching()) {
@@ -129,7 +149,46 @@ enum Outcome {
     NotSampled,
 }
 
-fn next(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
+impl<'a> Source<'a> {
+    fn new(input: &'a mut Input, written: &Written) -> Source<'a> {
+        match written {
+            Written::Objects(names) => Source::Objects(Objects::new(input), names.clone()),
+            Written::Cells(delimiter) => {
+                let mut builder = csv::ReaderBuilder::new();
+                builder.has_headers(false).flexible(true).delimiter(*delimiter).quoting(*delimiter != b'\t');
+                let reader = builder.buffer_capacity(64 * 1024).from_reader(Rows::new(input));
+                Source::Cells(Box::new(reader))
+            }
+        }
+    }
+
+    /// Returns the names of the columns; of cells they are the first row that is no remark.
+    fn header(&mut self, record: &mut ByteRecord, path: &str) -> Result<Vec<String>> {
+        if let Source::Objects(_, names) = self {
+            return Ok(joined_names(names.iter().map(String::as_bytes)));
+        }
+        while self.next(record, path)?.is_some() && is_comment(record) {}
+        Ok(joined_names(record.iter()))
+    }
+
+    /// Takes the next row into `record`, with the number of its line; `None` at the end. A fault is the row's own.
+    fn next(&mut self, record: &mut ByteRecord, path: &str) -> Result<Option<RowResult<()>>> {
+        match self {
+            Source::Cells(reader) => Ok(next_cells(reader, record, path)?.then_some(Ok(()))),
+            Source::Objects(objects, names) => Ok(objects.advance().map(|line| {
+                let values = layout::values_of(line.text, names);
+                record.clear();
+                record.extend(values.iter().flatten());
+                let mut position = csv::Position::new();
+                position.set_line(line.number);
+                record.set_position(Some(position));
+                values.map(drop)
+            })),
+        }
+    }
+}
+
+fn next_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
     let (line, byte) = (reader.position().line(), reader.position().byte());
     reader.get_mut().begin_row(line, byte);
     let more = reader.read_byte_record(record).map_err(|error| Error::file(path, error.to_string()))?;
@@ -315,7 +374,8 @@ fn ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
 /// Returns a time or a span; where commas do not divide columns, one may stand for the decimal point.
 fn time_cell<'a>(record: &'a ByteRecord, columns: &Columns, column: usize) -> Cow<'a, [u8]> {
     let text = cell(record, column).trim_ascii();
-    match memchr::memchr(b',', text) {
+    let is_point = |at: &usize| text[..*at].last().is_some_and(u8::is_ascii_digit);
+    match memchr::memchr(b',', text).filter(is_point) {
         Some(at) if columns.has_decimal_commas => Cow::Owned([&text[..at], b".", &text[at + 1..]].concat()),
         _ => Cow::Borrowed(text),
     }
