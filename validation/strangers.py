@@ -1,9 +1,9 @@
 """Captures that others recorded, counted twice: by Mousehole, and by a reader that shares nothing with it.
 
-`make validation WHAT=strangers ARGS=FOLDER` prints a row for each capture of a folder and ends with status
-1 if one differs without a reason. The second count is `validation.payload`, written from the formats'
-specifications. It knows Ethernet, raw IP, Linux cooked and loopback frames with IPv4 or IPv6; what else a
-file has is named, and the file is not compared.
+`make validation WHAT=strangers ARGS=FOLDER` prints a row for each capture of a folder, with the share of
+its bytes that is left out, and ends with status 1 if one differs without a reason. The second count is
+`validation.payload`, written from the formats' specifications. It knows Ethernet, raw IP, Linux cooked and
+loopback frames with IPv4 or IPv6; what else a file has is named, and the file is not compared.
 """
 
 from __future__ import annotations
@@ -31,6 +31,14 @@ class Row:
     """Connections and bytes of payload in both directions, repetitions counted once; None if refused."""
     others: tuple[int, int] | None
     reason: str = ""
+    on_wire: tuple[int, int] = (0, 0)
+    """Bytes on the wire: used, and all of the file; 0 and its size of a file that is refused."""
+
+    @property
+    def left_out(self) -> float:
+        """Returns the share of the bytes that is left out."""
+        used, whole = self.on_wire
+        return 1 - used / whole if whole else 0.0
 
     @property
     def verdict(self) -> str:
@@ -54,9 +62,12 @@ def row_of(file: Path) -> Row:
         except MouseholeError:  # perhaps it has no download
             capture = mousehole.inspect(file, payload="up")["sources"][0]["capture"]
     except MouseholeError as error:
-        return Row(file.name, None, others, reason or f"refused: {error.sentence[:60]}")
-    ours = None if capture is None else (capture["tcp_connections"], capture["tcp_bytes"])
-    return Row(file.name, ours, others, reason)
+        said = reason or f"refused: {error.sentence[:60]}"
+        return Row(file.name, None, others, said, (0, file.stat().st_size))
+    if capture is None:
+        return Row(file.name, None, others, reason)
+    ours = (capture["tcp_connections"], capture["tcp_bytes"])
+    return Row(file.name, ours, others, reason, (capture["used_bytes"], capture["bytes"]))
 
 
 def rows_of(folder: Path) -> list[Row]:
@@ -71,9 +82,22 @@ def table(rows: list[Row]) -> str:
         return ["", ""] if counts is None else [f"{number:,}" for number in counts]
 
     ordered = sorted(rows, key=lambda row: [DIFFERS, EXPLAINED, SAME].index(row.verdict))
-    head = ("file", "connections", "bytes", "counted again: connections", "bytes", "verdict", "why")
+    head = (
+        "file",
+        "connections",
+        "bytes",
+        "counted again: connections",
+        "bytes",
+        "left out",
+        "verdict",
+        "why",
+    )
     return document.table(
-        head, [[row.name, *shown(row.ours), *shown(row.others), row.verdict, row.reason] for row in ordered]
+        head,
+        [
+            [row.name, *shown(row.ours), *shown(row.others), f"{row.left_out:.1%}", row.verdict, row.reason]
+            for row in ordered
+        ],
     )
 
 
@@ -87,7 +111,8 @@ def main() -> None:
     said = ", ".join(
         f"{verdicts.count(verdict)} {verdict.strip('*')}" for verdict in (SAME, DIFFERS, EXPLAINED)
     )
-    print(f"{len(rows)} captures: {said}")
+    used, whole = (sum(row.on_wire[place] for row in rows) for place in (0, 1))
+    print(f"{len(rows)} captures: {said}; {1 - used / max(whole, 1):.2%} of the bytes on the wire left out")
     sys.exit(1 if DIFFERS in verdicts or not rows else 0)
 
 
