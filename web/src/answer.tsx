@@ -1,6 +1,7 @@
 import { lazyChart } from "./lazy";
-import { commandOf, type Answer, type Request } from "./compare";
+import { commandOf, type Answer, type Choices, type Request } from "./compare";
 import { Copied } from "./copied";
+import { figuresOf, textOf } from "./figures";
 import { save } from "./files";
 
 const INSTALL = /^(Install on [^:]+): ?/;
@@ -28,15 +29,20 @@ function picture(): string {
 }
 
 /** What to install, a line for each class, the charts, how sure it is, and all of it to take along. */
-export function AnswerView({ answer, request, base }: { answer: Answer; request: Request; base: Request }) {
-  const { lead, classes } = parted(answer.lines);
-  const command = commandOf(request, base);
-  const json = JSON.stringify({ request, answer }, null, 1);
+export function AnswerView({ answer, request, choices }: { answer: Answer; request: Request; choices: Choices }) {
+  const { label, cells } = answer.document;
+  const cell = cells[0]!;
+  const { advice } = cell;
+  const { lead, classes } = parted(advice.lines);
+  const schemes = cell.schemes.map((one) => one.scheme);
+  const figures = figuresOf(cell, choices.quantities);
+  const command = commandOf(request, choices.request);
+  const commands = advice.installation?.lines ?? [];
   return (
     <section aria-label="The answer">
-      <div class={answer.outcome === "recommended" ? "verdict good" : "verdict"} tabIndex={-1} id="verdict">
+      <div class={advice.outcome === "recommended" ? "verdict good" : "verdict"} tabIndex={-1} id="verdict">
         <p class="dim">
-          {answer.label} over {request.down} down, {request.up} up
+          {label} over {request.down} down, {request.up} up
         </p>
         <p class="lead">{lead}</p>
         <ul class="classes">
@@ -45,19 +51,19 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
           ))}
         </ul>
       </div>
-      {answer.commands.length > 0 && (
+      {commands.length > 0 && (
         <>
-          <h2>Install {answer.scheme}</h2>
-          <Copied text={answer.commands.join("\n")} what="the commands" />
+          <h2>Install {advice.scheme}</h2>
+          <Copied text={commands.join("\n")} what="the commands" />
         </>
       )}
       <h2>What each class of users feels</h2>
       <p class="dim">
         A point is the mean over {request.seeds} replications, its bar the 95 % interval. The dashed line is the first
-        scheme, {answer.schemes[0]}: what is there today. Circle: better than it; triangle: worse; square: no difference shown.
+        scheme, {schemes[0]}: what is there today. Circle: better than it; triangle: worse; square: no difference shown.
       </p>
       <div class="charts">
-        {answer.figures.map((figure) => lazyChart(figure, answer.scheme))}
+        {figures.map((figure) => lazyChart(figure, advice.scheme))}
       </div>
       <details>
         <summary>The numbers</summary>
@@ -66,7 +72,7 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
             <thead>
               <tr>
                 <th scope="col">Scheme</th>
-                {answer.figures.map((figure) => (
+                {figures.map((figure) => (
                   <th scope="col" key={figure.name}>
                     {figure.words}
                   </th>
@@ -74,14 +80,14 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
               </tr>
             </thead>
             <tbody>
-              {answer.schemes.map((scheme, row) => (
+              {schemes.map((scheme, row) => (
                 <tr key={scheme}>
                   <th scope="row">{scheme}</th>
-                  {answer.figures.map(({ name, values }) => {
+                  {figures.map(({ name, unit, values }) => {
                     const one = values[row]!;
                     return (
                       <td key={name} class={one.verdict > 0 ? "better" : one.verdict < 0 ? "worse" : ""}>
-                        {one.text}
+                        {textOf(one.mean, unit)}
                         {one.change && <small> {one.change}</small>}
                       </td>
                     );
@@ -95,7 +101,7 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
       <details>
         <summary>Every scheme, in a sentence</summary>
         <ul class="classes">
-          {answer.findings
+          {cell.findings
             .filter((one) => !one.exploratory)
             .map((one) => (
               <li key={one.sentence}>{one.sentence}</li>
@@ -103,13 +109,13 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
         </ul>
       </details>
       <h2>Take it along</h2>
-      <p>The address of this page holds the scenario; whoever opens it gets the same numbers. So does this command:</p>
+      <p>The address of this page holds the scenario; whoever opens it gets the same numbers. This command writes the same file with --json:</p>
       <Copied text={command} what="the command" />
       <p class="go">
         <button type="button" onClick={() => void navigator.clipboard.writeText(location.href)}>
           Copy the address
         </button>
-        <button type="button" onClick={() => save("mousehole.json", "application/json", json)}>
+        <button type="button" onClick={() => save("mousehole.json", "application/json", answer.bytes)}>
           Save the numbers (JSON)
         </button>
         <button type="button" onClick={() => save("mousehole.svg", "image/svg+xml", picture())}>
