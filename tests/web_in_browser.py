@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 import mousehole
 import pytest
@@ -60,7 +61,14 @@ window.keptFiles = {};
 const click = HTMLAnchorElement.prototype.click;
 HTMLAnchorElement.prototype.click = function () {
     if (!this.download) return click.call(this);
-    keptBlobs.get(this.href).text().then(text => { window.keptFiles[this.download] = text; });
+    const blob = keptBlobs.get(this.href);
+    blob.text().then(text => { window.keptFiles[this.download] = text; });
+    if (blob.type === 'image/png') createImageBitmap(blob).then(picture => {
+        const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+        context.drawImage(picture, 0, 0);
+        const dots = new Uint32Array(context.getImageData(0, 0, picture.width, picture.height).data.buffer);
+        window.keptPicture = [picture.width, picture.height, new Set(dots).size];
+    });
 };
 const keptBlobs = new Map();
 const address = URL.createObjectURL;
@@ -70,7 +78,8 @@ URL.createObjectURL = (blob) => {
     return made;
 };
 """
-"""Keeps the text of files that a page saves, by their names, instead of saving them."""
+"""Keeps the text of files that a page saves, by their names, and width, height and number of colours of a
+picture, instead of saving them."""
 WATCHED = "return [...document.querySelectorAll('.felt b')].map(one => one.textContent)"
 WORKERS = """
 const Kept = window.Worker;
@@ -197,6 +206,27 @@ def test_numbers__are_the_bytes_of_the_command_that_is_shown(
     installed = advice["installation"]
     assert shown["commands"][:-1] == (["\n".join(installed["lines"])] if installed else [])
     assert shown["findings"] == [one["sentence"] for one in cell["findings"] if not one["exploratory"]]
+
+
+def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str) -> None:
+    asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
+    with window.before_pages(SAVED):
+        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
+        answered(window)
+        count = window.run("return document.querySelectorAll('.charts figure').length")
+        drawn = "return document.querySelectorAll('.chart svg').length"
+        waited(lambda: window.run(drawn) == count, "charts")
+        titles = window.run("return [...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+        assert isinstance(titles, list)
+        pressed(window, "Save the charts (SVG)")
+        saved = waited(lambda: window.run("return window.keptFiles['mousehole.svg']"), "a file", 20)
+        pressed(window, "Save the charts (PNG)")
+        width, height, colours = waited(lambda: window.run("return window.keptPicture"), "a picture", 20)
+    picture = ElementTree.fromstring(saved)  # noqa: S314 - the page made it
+    assert [one for one in titles if one not in "".join(picture.itertext())] == []
+    assert any(title.startswith("calls: ") for title in map(str.lower, titles))
+    assert (width, height) == (2 * int(picture.attrib["width"]), 2 * int(picture.attrib["height"]))
+    assert colours > 20
 
 
 @pytest.mark.parametrize("screen", ["line", "watch"])

@@ -2,7 +2,7 @@ import { lazyChart } from "./lazy";
 import { commandOf, type Answer, type Choices, type Request } from "./compare";
 import { Copied } from "./copied";
 import { figuresOf, textOf } from "./figures";
-import { save } from "./files";
+import { asPng, save } from "./files";
 
 const INSTALL = /^(Install on [^:]+): ?/;
 
@@ -15,12 +15,14 @@ function parted(lines: string[]): { lead: string; classes: string[] } {
 
 /** Joins the pictures of the page into one file. */
 function picture(): string {
-  const charts = [...document.querySelectorAll<SVGElement>(".charts figure")];
+  // A chart whose library is not there yet has no picture.
+  const charts = [...document.querySelectorAll(".charts figure")].filter((one) => one.querySelector("svg"));
+  const fore = getComputedStyle(document.documentElement).getPropertyValue("--fore");
   let height = 10;
   const parts = charts.map((figure) => {
     const svg = figure.querySelector("svg")!;
     const title = figure.querySelector("figcaption")!.textContent!.replace(/&/g, "&amp;").replace(/</g, "&lt;");
-    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
+    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14" fill="${fore}">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
     height += Number(svg.getAttribute("height")) + 40;
     return part;
   });
@@ -120,6 +122,9 @@ export function AnswerView({ answer, request, choices }: { answer: Answer; reque
         </button>
         <button type="button" onClick={() => save("mousehole.svg", "image/svg+xml", picture())}>
           Save the charts (SVG)
+        </button>
+        <button type="button" onClick={() => void asPng(picture()).then((blob) => save("mousehole.png", "image/png", blob))}>
+          Save the charts (PNG)
         </button>
       </p>
     </section>
