@@ -140,7 +140,7 @@ page-test: $(ENGINE) web ## headless Chromium: a page through the emulated link,
 wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
 	@$(BIN)/python -m tools.wheel_test dist/*.whl
 
-wasm-check: ## one comparison in WebAssembly: Node must give the native build's document, numbers within 1e-12
+wasm-check: ## one comparison in WebAssembly: Node must give the native build's document, byte for byte
 	@CARGO=$(CARGO) tools/wasm-check
 
 fuzz: ## fuzz every parser and every scheme's settings for MINUTES in all (default 10)

@@ -6,31 +6,40 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const SOURCES: [&str; 9] = [
-    "src",
-    "../scheme/src",
-    "../sim/src",
-    "../answer/src",
-    "../compare/src",
-    "../policy/include",
-    "../policy/src",
-    "../policy/check/src",
-    "../Cargo.lock",
+    "python/src",
+    "scheme/src",
+    "sim/src",
+    "answer/src",
+    "compare/src",
+    "policy/include",
+    "policy/src",
+    "policy/check/src",
+    "Cargo.lock",
 ];
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    // HEAD changes with the branch, its log with every commit; in a worktree they are not in ../.git.
+    let root = workspace();
+    println!("cargo:rerun-if-changed={}", root.join("python/build.rs").display());
+    // HEAD changes with the branch, its log with every commit; in a worktree they are not in .git of the root.
     for file in ["HEAD", "logs/HEAD"] {
-        if let Some(path) = git(&["rev-parse", "--git-path", file]) {
+        if let Some(path) = git(&["rev-parse", "--path-format=absolute", "--git-path", file]) {
             println!("cargo:rerun-if-changed={path}");
         }
     }
     println!("cargo:rustc-env=MOUSEHOLE_REVISION={}", revision().unwrap_or_else(|| "unknown".into()));
-    println!("cargo:rustc-env=MOUSEHOLE_SOURCES={:032x}", digest_of_sources());
+    println!("cargo:rustc-env=MOUSEHOLE_SOURCES={:032x}", digest_of_sources(&root));
+}
+
+/// Returns the folder of the workspace, which has the lock file; the package is one of the folders in it.
+fn workspace() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let package = Path::new(&package);
+    let found = package.ancestors().find(|folder| folder.join("Cargo.lock").is_file());
+    found.unwrap_or(package).to_path_buf()
 }
 
 /// Returns a digest of the names and contents of all sources: 128 bits of FNV-1a, which nobody attacks here.
-fn digest_of_sources() -> u128 {
+fn digest_of_sources(root: &Path) -> u128 {
     let mut digest = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     let mut add = |bytes: &[u8]| {
         for byte in bytes {
@@ -38,9 +47,9 @@ fn digest_of_sources() -> u128 {
         }
     };
     for source in SOURCES {
-        println!("cargo:rerun-if-changed={source}");
-        for file in files_below(Path::new(source)) {
-            add(file.to_string_lossy().as_bytes());
+        println!("cargo:rerun-if-changed={}", root.join(source).display());
+        for file in files_below(&root.join(source)) {
+            add(file.strip_prefix(root).unwrap_or(&file).to_string_lossy().as_bytes());
             add(&fs::read(&file).unwrap_or_default());
         }
     }

@@ -9,12 +9,17 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
+import json
+import shlex
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 import mousehole
 import pytest
@@ -51,6 +56,30 @@ ASKED = [
 ]  # fmt: skip
 """Twenty scenarios as addresses have them."""
 
+SAVED = """
+window.keptFiles = {};
+const click = HTMLAnchorElement.prototype.click;
+HTMLAnchorElement.prototype.click = function () {
+    if (!this.download) return click.call(this);
+    const blob = keptBlobs.get(this.href);
+    blob.text().then(text => { window.keptFiles[this.download] = text; });
+    if (blob.type === 'image/png') createImageBitmap(blob).then(picture => {
+        const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+        context.drawImage(picture, 0, 0);
+        const dots = new Uint32Array(context.getImageData(0, 0, picture.width, picture.height).data.buffer);
+        window.keptPicture = [picture.width, picture.height, new Set(dots).size];
+    });
+};
+const keptBlobs = new Map();
+const address = URL.createObjectURL;
+URL.createObjectURL = (blob) => {
+    const made = address.call(URL, blob);
+    keptBlobs.set(made, blob);
+    return made;
+};
+"""
+"""Keeps the text of files that a page saves, by their names, and width, height and number of colours of a
+picture, instead of saving them."""
 WATCHED = "return [...document.querySelectorAll('.felt b')].map(one => one.textContent)"
 WORKERS = """
 const Kept = window.Worker;
@@ -135,6 +164,13 @@ def answered(window: Browser) -> dict[str, list[str]]:
     return found
 
 
+def pressed(window: Browser, button: str) -> None:
+    """Presses a button by its words."""
+    window.run(
+        f"[...document.querySelectorAll('button')].find(one => one.textContent === {button!r}).click()"
+    )
+
+
 def compared(asked: dict[str, str]) -> mousehole.Comparison:
     """Returns what the command says to the same."""
     options: dict[str, Any] = {**SHORT, **asked}
@@ -144,19 +180,53 @@ def compared(asked: dict[str, str]) -> mousehole.Comparison:
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda one: line_of(one))
-def test_answer__is_that_of_the_command(window: Browser, address: str, asked: dict[str, str]) -> None:
-    opened(window, address, line_of({**{name: str(value) for name, value in SHORT.items()}, **asked}))
-    shown = answered(window)
-    found = compared(asked)
-    advice = found.advice()
-    said = advice.lines
-    commands = list(advice.installation.lines) if advice.installation else []
-    end = next((n for n, line in enumerate(said) if line.startswith("Install on ")), len(said))
-    assert shown["fault"] == []
-    assert [*shown["lead"], *shown["classes"]] == list(said[:end])
-    assert shown["commands"][:-1] == (["\n".join(commands)] if commands else [])
-    sentences = [one.sentence for one in found.finding_list if not one.exploratory]
-    assert shown["findings"] == sentences
+def test_numbers__are_the_bytes_of_the_command_that_is_shown(
+    window: Browser, address: str, asked: dict[str, str], tmp_path: Path
+) -> None:
+    with window.before_pages(SAVED):
+        opened(window, address, line_of({**{name: str(value) for name, value in SHORT.items()}, **asked}))
+        shown = answered(window)
+        assert shown["fault"] == []
+        pressed(window, "Save the numbers (JSON)")
+        text = waited(lambda: window.run("return window.keptFiles['mousehole.json']"), "a file", 20)
+    program, *command = shlex.split(shown["commands"][-1])
+    file = tmp_path / "mousehole.json"
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name(program)), *command, "--json", str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert text == file.read_text()
+    (cell,) = json.loads(text)["cells"]
+    advice = cell["advice"]
+    end = next((n for n, line in enumerate(advice["lines"]) if line.startswith("Install on ")), None)
+    assert [*shown["lead"], *shown["classes"]] == advice["lines"][:end]
+    installed = advice["installation"]
+    assert shown["commands"][:-1] == (["\n".join(installed["lines"])] if installed else [])
+    assert shown["findings"] == [one["sentence"] for one in cell["findings"] if not one["exploratory"]]
+
+
+def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str) -> None:
+    asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
+    with window.before_pages(SAVED):
+        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
+        answered(window)
+        count = window.run("return document.querySelectorAll('.charts figure').length")
+        drawn = "return document.querySelectorAll('.chart svg').length"
+        waited(lambda: window.run(drawn) == count, "charts")
+        titles = window.run("return [...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+        assert isinstance(titles, list)
+        pressed(window, "Save the charts (SVG)")
+        saved = waited(lambda: window.run("return window.keptFiles['mousehole.svg']"), "a file", 20)
+        pressed(window, "Save the charts (PNG)")
+        width, height, colours = waited(lambda: window.run("return window.keptPicture"), "a picture", 20)
+    picture = ElementTree.fromstring(saved)  # noqa: S314 - the page made it
+    assert [one for one in titles if one not in "".join(picture.itertext())] == []
+    assert any(title.startswith("calls: ") for title in map(str.lower, titles))
+    assert (width, height) == (2 * int(picture.attrib["width"]), 2 * int(picture.attrib["height"]))
+    assert colours > 20
 
 
 @pytest.mark.parametrize("screen", ["line", "watch"])
@@ -218,7 +288,7 @@ def test_stop__ends_all_runs_at_once(window: Browser, address: str) -> None:
     window.run("document.querySelector('button.main').click()")
     waited(lambda: window.run("return document.querySelector('progress') !== null"), "progress")
     time.sleep(1)
-    window.run("[...document.querySelectorAll('button')].find(one => one.textContent === 'Stop').click()")
+    pressed(window, "Stop")
     waited(lambda: window.run("return document.querySelector('progress') === null"), "the end", 5)
     assert window.run("return document.querySelectorAll('.fault, #verdict').length") == 0
 

@@ -64,7 +64,7 @@ fn head(one: &Direction) -> String {
 
 /// Returns a share in percent with four significant digits, without zeros at its end.
 fn significant(percent: f64) -> String {
-    let whole = percent.abs().log10().floor().max(0.0) as usize + 1;
+    let whole = libm::log10(percent.abs()).floor().max(0.0) as usize + 1;
     let text = format!("{percent:.*}", 4usize.saturating_sub(whole));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

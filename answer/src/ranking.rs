@@ -82,7 +82,8 @@ pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
-    let is_level = |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= MARGIN.ln_1p();
+    let near = libm::log1p(MARGIN);
+    let is_level = |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= near;
     let level: Vec<usize> = found.shown.iter().copied().filter(is_level).collect();
     if let Some(preferred) = preferred(cell, first, &level) {
         return preferred;
@@ -133,7 +134,7 @@ fn preference(cell: &Cell, scheme: usize, other: usize) -> Option<Preference> {
 /// Source: J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the best", Annals of
 /// Statistics 12 (1984): what matters is the difference to the best of the others.
 pub fn is_best(cell: &Cell, chosen: usize, mut rivals: impl Iterator<Item = usize>) -> bool {
-    rivals.all(|rival| lowest(cell, rival, chosen) >= (-MARGIN).ln_1p())
+    rivals.all(|rival| lowest(cell, rival, chosen) >= libm::log1p(-MARGIN))
 }
 
 /// Returns the lower one-sided limit of a ratio; infinity for a scheme without the primary endpoint.

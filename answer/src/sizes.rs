@@ -102,7 +102,7 @@ pub fn size_text(bytes: f64) -> String {
 fn rising(low: f64, high: f64, steps: u32) -> Vec<f64> {
     let step = (high - low) / f64::from(steps);
     (0..=steps)
-        .map(|place| 10f64.powf(if place == steps { high } else { f64::from(place) * step + low }))
+        .map(|place| libm::pow(10.0, if place == steps { high } else { f64::from(place) * step + low }))
         .collect()
 }
 
@@ -123,7 +123,7 @@ fn parts(size: &str) -> (&str, &str) {
 
 /// Returns a number of at most four digits without trailing zeros, below ten thousand.
 fn four_digits(number: f64) -> String {
-    let whole = if number >= 1.0 { number.log10().floor() as usize + 1 } else { 1 };
+    let whole = if number >= 1.0 { libm::log10(number).floor() as usize + 1 } else { 1 };
     let text = format!("{number:.*}", 4usize.saturating_sub(whole));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

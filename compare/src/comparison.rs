@@ -8,11 +8,11 @@ use mousehole_answer::judged::Judged;
 use mousehole_answer::margins;
 use mousehole_answer::quantities::table;
 use mousehole_answer::reduction::{Facts, ShortTimes, shares};
-use mousehole_answer::setting::{Installation, Setting};
-use mousehole_answer::sizes::{self, Bucket, buckets};
-use mousehole_sim::engine::layout::UP;
+use mousehole_answer::setting::{Installation, Modem, Setting};
+use mousehole_answer::sizes::{self, buckets};
+use mousehole_sim::engine::layout::{DOWN, UP};
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::scenario::spec::Ends;
+use mousehole_sim::scenario::spec::{Ends, LinkSpec};
 use mousehole_sim::scenario::{self, Scenario, run};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
@@ -73,14 +73,68 @@ pub struct Document {
 /// [`Error::Field`] for a request that makes no sense, and those of [`scenario::Plan::new`] and [`run()`].
 pub fn compare(request: &Request) -> Result<Document> {
     check(request)?;
-    let cells = request.cells.iter().map(|scenario| judge_cell(request, scenario));
-    let cells: Vec<(Judged, Setting)> = cells.collect::<Result<_>>()?;
-    Ok(Document {
+    let runs = request.tasks().map(|(cell, replication, scheme)| request.run(cell, scheme, replication));
+    let runs = runs.collect::<Result<Vec<Facts>>>()?;
+    Ok(document_of(request, &judged(request, runs)?))
+}
+
+/// Returns the cells with their settings; `runs` are the facts of every run in the order of [`Request::tasks`].
+///
+/// # Errors
+/// [`Error::Field`] as [`compare`], or where runs are missing.
+pub fn judged(request: &Request, runs: Vec<Facts>) -> Result<Vec<(Judged, Setting)>> {
+    check(request)?;
+    let wanted = request.tasks().count();
+    if runs.len() != wanted {
+        return Err(Error::field("runs", runs.len(), format!("{wanted} runs")));
+    }
+    let mut runs = runs.into_iter();
+    (0..request.cells.len()).map(|cell| judge_cell(request, cell, &mut runs)).collect()
+}
+
+/// Returns the document of cells that were judged.
+pub fn document_of(request: &Request, cells: &[(Judged, Setting)]) -> Document {
+    Document {
         label: request.label.clone(),
         cells: cells.iter().map(|(judged, setting)| cell_entry(judged, setting)).collect(),
         notes: common_notes(&cells[0].0.cell),
         runs: cells.iter().flat_map(|(judged, _)| run_entries(&judged.cell)).collect(),
-    })
+    }
+}
+
+impl Request {
+    /// Returns all runs in the order of the document: cell, replication and scheme, by number; the scheme changes fastest.
+    pub fn tasks(&self) -> impl Iterator<Item = (usize, u32, usize)> + '_ {
+        (0..self.cells.len()).flat_map(move |cell| {
+            let schemes = self.schemes.len();
+            (0..self.replications)
+                .flat_map(move |replication| (0..schemes).map(move |scheme| (cell, replication, scheme)))
+        })
+    }
+
+    /// Returns the scenario of one run.
+    pub fn scenario(&self, cell: usize, scheme: &str, replication: u32) -> Scenario {
+        Scenario { scheme: scheme.to_owned(), replication, ..self.cells[cell].clone() }
+    }
+
+    /// Makes one run, and returns its facts.
+    ///
+    /// # Errors
+    /// Those of [`scenario::Plan::new`] and [`run()`].
+    ///
+    /// # Panics
+    /// If packets were lost or invented, which is a fault of the engine.
+    pub fn run(&self, cell: usize, scheme: usize, replication: u32) -> Result<Facts> {
+        let plan = scenario::Plan::new(&self.scenario(cell, &self.schemes[scheme], replication))?;
+        let result = run(&plan, None, &AtomicBool::new(false))?;
+        assert!(result.is_conserved(), "the engine lost or invented packets; please report this");
+        Ok(facts(&result, &plan, &buckets(self.short_bytes, self.long_bytes), &table()))
+    }
+
+    /// Returns the scheme that the others are compared with.
+    pub fn baseline(&self) -> &str {
+        self.baseline.as_deref().unwrap_or(&self.schemes[0])
+    }
 }
 
 fn check(request: &Request) -> Result<()> {
@@ -117,29 +171,30 @@ fn check(request: &Request) -> Result<()> {
     Ok(())
 }
 
-fn judge_cell(request: &Request, scenario: &Scenario) -> Result<(Judged, Setting)> {
-    let first = scenario::Plan::new(&at(scenario, &request.schemes[0], 0))?;
-    if !first.scenario.traffic.files.is_empty() {
+fn judge_cell(
+    request: &Request,
+    cell: usize,
+    runs: &mut impl Iterator<Item = Facts>,
+) -> Result<(Judged, Setting)> {
+    let plans = request.schemes.iter().map(|scheme| scenario::Plan::new(&request.scenario(cell, scheme, 0)));
+    let plans: Vec<scenario::Plan> = plans.collect::<Result<_>>()?;
+    if !plans[0].scenario.traffic.files.is_empty() {
         return Err(Error::field("traffic.files", "files", "a model, a mix or connections"));
     }
-    let plan = plan_of(request, scenario, &first);
-    let mut runs = vec![Vec::new(); plan.schemes.len()];
-    for replication in 0..request.replications {
-        for (own, scheme) in runs.iter_mut().zip(&request.schemes) {
-            own.push(reduced(request, scenario, scheme, replication)?);
+    let plan = plan_of(request, &request.cells[cell], &plans[0]);
+    let mut by_scheme = vec![Vec::new(); plan.schemes.len()];
+    for _ in 0..request.replications {
+        for own in &mut by_scheme {
+            own.extend(runs.next());
         }
     }
-    share_times(&mut runs, &plan);
-    let setting = setting_of(request, &plan, &first);
-    Ok((Judged::new(Cell::new(plan, None, table(), runs)), setting))
-}
-
-fn at(scenario: &Scenario, scheme: &str, replication: u32) -> Scenario {
-    Scenario { scheme: scheme.to_owned(), replication, ..scenario.clone() }
+    share_times(&mut by_scheme, &plan);
+    let setting = setting_of(request, &plan, &plans);
+    Ok((Judged::new(Cell::new(plan, None, table(), by_scheme)), setting))
 }
 
 fn plan_of(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Plan {
-    let baseline = request.baseline.clone().unwrap_or_else(|| request.schemes[0].clone());
+    let baseline = request.baseline().to_owned();
     let schemes: Vec<Scheme> = request.schemes.iter().cloned().map(Scheme::from).collect();
     let rival = schemes.iter().find(|one| one.name == "fq-codel" && one.text != baseline);
     let references = [baseline.clone()].into_iter().chain(rival.map(|one| one.text.clone())).collect();
@@ -162,27 +217,9 @@ fn plan_of(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Pl
     }
 }
 
-fn reduced(request: &Request, scenario: &Scenario, scheme: &str, replication: u32) -> Result<Facts> {
-    let plan = scenario::Plan::new(&at(scenario, scheme, replication))?;
-    run_reduced(&plan, &buckets(request.short_bytes, request.long_bytes))
-}
-
-/// Runs a plan without files of traffic, and returns the facts of the run.
-///
-/// # Errors
-/// Those of [`run()`].
-///
-/// # Panics
-/// If packets were lost or invented, which is a fault of the engine.
-pub fn run_reduced(plan: &scenario::Plan, buckets: &[Bucket]) -> Result<Facts> {
-    let result = run(plan, None, &AtomicBool::new(false))?;
-    assert!(result.is_conserved(), "the engine lost or invented packets; please report this");
-    Ok(facts(&result, plan, buckets, &table()))
-}
-
 /// Puts how the same transfers fared against the references of a plan in the place of their times; `runs` are by scheme and
 /// replication.
-pub fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
+fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
     for replication in 0..runs.first().map_or(0, Vec::len) {
         let times: Vec<Option<ShortTimes>> =
             runs.iter_mut().map(|own| own[replication].short_times.take()).collect();
@@ -198,22 +235,29 @@ pub fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
     }
 }
 
-fn setting_of(request: &Request, plan: &Plan, first: &scenario::Plan) -> Setting {
+/// Returns what the answer needs to know of a cell; `plans` are those of each scheme's first run.
+fn setting_of(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Setting {
+    let first = &plans[0];
     let spec = &first.scenario;
-    let bottleneck = &first.links[usize::from(first.data_link)];
+    let line = &first.links[usize::from(first.data_link)];
     let is_up = first.data_link == UP;
-    // What installs a scheme is said of one direction of a link without a modem behind it.
-    let is_plain = spec.topology.is_none()
-        && spec.link.shape.is_none()
-        && spec.at.is_none_or(|at| at == if is_up { Ends::Up } else { Ends::Down })
-        && bottleneck.trace.is_none();
-    let ends = if is_up { Ends::Up } else { Ends::Down };
-    let way = |scheme: &Scheme| match is_plain {
-        true => install_at(scheme, ends, first),
+    let (ends, own) = match spec.ends() {
+        Ends::Both => (Ends::Both, line),
+        Ends::Down => (Ends::Down, &first.links[usize::from(DOWN)]),
+        Ends::Up => (Ends::Up, &first.links[usize::from(UP)]),
+    };
+    // What installs a scheme is said of one link with a constant rate.
+    let is_plain = spec.topology.is_none() && own.trace.is_none();
+    // Each scheme has a plan of its own: one may have a rate of its own, or no shaper.
+    let way = |(scheme, plan): (&Scheme, &scenario::Plan)| match is_plain {
+        true => install_at(scheme, ends, plan),
         false if scheme.is_ideal => Err(String::new()),
         false => Err("its commands are not written for this kind of link".to_owned()),
     };
-    let ways: Vec<std::result::Result<Installation, String>> = plan.schemes.iter().map(way).collect();
+    let ways: Vec<std::result::Result<Installation, String>> =
+        plan.schemes.iter().zip(plans).map(way).collect();
+    // The shaper of a scheme that has one: the baseline may be the modem's FIFO alone.
+    let queue = plans.iter().find_map(|plan| plan.links[usize::from(first.data_link)].shaper);
     Setting {
         label: request.label.clone(),
         duration: spec.duration.clone(),
@@ -221,14 +265,25 @@ fn setting_of(request: &Request, plan: &Plan, first: &scenario::Plan) -> Setting
         left_out: Vec::new(),
         why_nothing: ways.iter().map(|way| way.clone().err().unwrap_or_default()).collect(),
         ways: ways.into_iter().map(std::result::Result::ok).collect(),
-        is_both_ways: false,
-        modem: None,
+        is_both_ways: is_plain && ends == Ends::Both,
+        modem: modem_of(request, &first.filled().link),
         warmup_s: first.warmup.as_secs(),
         warmup_needed_s: None,
-        rate_bps: spec.topology.is_none().then_some(bottleneck.rate.0 as f64),
-        buffer_packets: is_plain.then(|| full_packets(bottleneck.buffer)),
+        rate_bps: spec.topology.is_none().then_some(line.rate.0 as f64),
+        buffer_packets: is_plain.then(|| full_packets(queue.map_or(own.buffer, |shaper| shaper.buffer))),
         rtt: Some(spec.link.rtt.clone()),
         is_up,
         has_transfers: true,
     }
+}
+
+/// Returns the modem behind the schemes of a link that is filled in.
+fn modem_of(request: &Request, link: &LinkSpec) -> Option<Modem> {
+    let shape = link.shape.clone()?;
+    Some(Modem {
+        up_shape: link.up_shape.clone().unwrap_or_else(|| shape.clone()),
+        shape,
+        buffer: link.modem_buffer.clone().unwrap_or_else(|| link.buffer.clone()),
+        has_own_rates: request.schemes.iter().any(|one| one.contains('@')),
+    })
 }

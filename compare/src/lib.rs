@@ -5,10 +5,14 @@
 
 mod comparison;
 mod installing;
+mod manifest;
+mod options;
 mod records;
+mod text;
 
-pub use comparison::{Document, Request, compare, run_reduced, share_times};
-pub use installing::install_at;
+pub use comparison::{Document, Request, compare};
+pub use manifest::{Made, SCHEMA, document_text, statistics, tcp_parameters};
+pub use options::{Asked, BASELINE, DEFAULT_SCHEMES, Options, REPLICATIONS, default_scenario};
 pub use records::{BULK, COLOURS, facts};
 
 /// Compares what a request in JSON asks for ([`Request`]); returns the document in JSON.

@@ -175,7 +175,7 @@ pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
         let of = |is_spared: bool| {
             let mut hosts: BTreeMap<[u8; 16], Vec<f64>> = BTreeMap::new();
             for one in ended.iter().filter(|one| one.is_spared == is_spared && bucket.holds(one.bytes)) {
-                hosts.entry(one.host).or_default().push(one.seconds.max(SHORTEST_S).ln());
+                hosts.entry(one.host).or_default().push(libm::log(one.seconds.max(SHORTEST_S)));
             }
             let transfers: usize = hosts.values().map(Vec::len).sum();
             (hosts.values().map(|logs| mean(logs)).collect::<Vec<f64>>(), transfers)
@@ -202,7 +202,7 @@ pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
 }
 
 fn half(logs: &[f64], transfers: usize) -> Half {
-    Half { hosts: logs.len(), transfers, seconds: (!logs.is_empty()).then(|| mean(logs).exp()) }
+    Half { hosts: logs.len(), transfers, seconds: (!logs.is_empty()).then(|| libm::exp(mean(logs))) }
 }
 
 /// Returns the mean of `one` less that of `other`, two independent samples of unlike spread, with its interval; without
@@ -215,13 +215,14 @@ fn difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     if count < LEAST_REPLICATIONS {
         return Estimate { count: count as u32, ..Estimate::UNKNOWN };
     }
-    let of_mean = |values: &[f64]| deviation(values).powi(2) / values.len() as f64;
+    let square = |value: f64| value * value;
+    let of_mean = |values: &[f64]| square(deviation(values)) / values.len() as f64;
     let (a, b) = (of_mean(one), of_mean(other));
-    let freedom = |part: f64, values: &[f64]| part * part / (values.len() as f64 - 1.0);
+    let freedom = |part: f64, values: &[f64]| square(part) / (values.len() as f64 - 1.0);
     let mean = mean(one) - mean(other);
     let half = match a + b > 0.0 {
         true => {
-            let freedom = (a + b).powi(2) / (freedom(a, one) + freedom(b, other));
+            let freedom = square(a + b) / (freedom(a, one) + freedom(b, other));
             let error = simultaneous_error(1.0 - LEVEL, comparisons as f64);
             upper_quantile(error / 2.0, freedom) * (a + b).sqrt()
         }

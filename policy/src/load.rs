@@ -315,7 +315,7 @@ fn dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
 fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command
-        .args(["-std=gnu11", "-O3", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"])
+        .args(["-std=gnu11", "-O3", "-ffp-contract=off", "-g", "-shared", "-fPIC", "-Wall", "-Wextra"])
         .args(["-nostartfiles", "-Wno-missing-field-initializers", "-I"]) // the only constructors are the header's
         .arg(include)
         .arg("-o")

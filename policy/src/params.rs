@@ -192,12 +192,12 @@ impl Params {
         let index = index_of(self.policy, name);
         let raw = &self.policy.raw_parameters()[index];
         let word = self.field(raw.offset as usize, if raw.kind == 2 { 4 } else { raw.bytes as usize });
-        let fixed = |bits: i32| word as f64 / 2f64.powi(bits);
+        let fixed = |bits: u32| word as f64 / power_of_two(bits);
         match self.policy.parameters()[index].kind {
             Kind::Time | Kind::Timeout => word as f64 / 1e9,
             Kind::Fraction | Kind::Percent => fixed(32),
             Kind::Length if raw.bytes == 8 => fixed(32),
-            Kind::Number => fixed(raw.bits as i32),
+            Kind::Number => fixed(raw.bits),
             Kind::Flag => f64::from(word as u32 & raw.mask != 0),
             Kind::Choice(_) => f64::from((word as u32 & raw.mask) >> raw.mask.trailing_zeros()),
             _ => word as f64,
@@ -298,7 +298,7 @@ impl Params {
                 self.set_field(offset, width, fixed(*packets, 32))
             }
             (Kind::Number, Absolute::Number(number)) => {
-                self.set_field(offset, width, fixed(*number, raw.bits as i32))
+                self.set_field(offset, width, fixed(*number, raw.bits))
             }
             (_, Absolute::Number(number) | Absolute::Packets(number)) => {
                 self.set_field(offset, width, number.round() as u64);
@@ -376,8 +376,12 @@ fn index_of(policy: &Policy, name: &str) -> usize {
 }
 
 /// Returns `round(value * 2^bits)`, at most what 64 bits hold.
-fn fixed(value: f64, bits: i32) -> u64 {
-    (value * 2f64.powi(bits)).round() as u64
+fn fixed(value: f64, bits: u32) -> u64 {
+    (value * power_of_two(bits)).round() as u64
+}
+
+fn power_of_two(bits: u32) -> f64 {
+    (1u128 << bits) as f64
 }
 
 /// A state of a policy: of a flow, or shared by all flows. All zero is a fresh one. A state without bytes is allowed.

@@ -22,7 +22,7 @@ use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scenario, run};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 use result::RunResult;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,19 +74,24 @@ fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Boun
 /// Returns every TCP parameter in force in a scenario; where senders have shares, by profile.
 #[pyfunction]
 fn tcp_parameters<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let senders = plan_of(scenario)?.senders;
-    match senders.shares() {
-        [one] => to_python(py, &one.params),
-        several => {
-            let tcps = PyDict::new(py);
-            for one in several {
-                let parameters = to_python(py, &one.params)?;
-                parameters.set_item("share", one.share)?;
-                tcps.set_item(&one.profile, parameters)?;
-            }
-            Ok(tcps.into_any())
-        }
-    }
+    to_python(py, &mousehole_compare::tcp_parameters(&plan_of(scenario)?))
+}
+
+/// Returns the scenario that options change where the user has none.
+#[pyfunction]
+fn default_scenario(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &mousehole_compare::default_scenario())
+}
+
+/// Returns how the manifest says that intervals and verdicts come about.
+#[pyfunction]
+fn statistics_entry(
+    py: Python<'_>,
+    is_sequential: bool,
+    short_bytes: u64,
+    long_bytes: u64,
+) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &mousehole_compare::statistics(is_sequential, short_bytes, long_bytes))
 }
 
 /// Returns a scenario as TOML.
@@ -114,12 +119,18 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BUILD", env!("MOUSEHOLE_REVISION"))?;
     module.add("SOURCES", env!("MOUSEHOLE_SOURCES"))?;
     module.add("DROP_REASONS", PyTuple::new(module.py(), DropReason::ALL.map(DropReason::name))?)?;
+    module.add("COMPARE_SCHEMA", mousehole_compare::SCHEMA)?;
+    module.add("BASELINE", mousehole_compare::BASELINE)?;
+    module.add("DEFAULT_SCHEMES", PyTuple::new(module.py(), mousehole_compare::DEFAULT_SCHEMES)?)?;
+    module.add("REPLICATIONS", mousehole_compare::REPLICATIONS)?;
     module.add_class::<Cancel>()?;
     module.add_class::<Traffic>()?;
     module.add_class::<RunResult>()?;
     module.add_function(wrap_pyfunction!(run_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(default_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics_entry, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;
     errors::register(module)?;

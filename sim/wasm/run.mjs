@@ -4,4 +4,4 @@ import { load } from "./compare.mjs";
 
 const [program, request] = await Promise.all(process.argv.slice(2).map((name) => readFile(name)));
 const compare = await load(program);
-process.stdout.write(JSON.stringify(compare(JSON.parse(request))));
+process.stdout.write(compare(request));

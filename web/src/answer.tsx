@@ -1,7 +1,8 @@
 import { lazyChart } from "./lazy";
-import { commandOf, type Answer, type Request } from "./compare";
+import { commandOf, type Answer, type Choices, type Request } from "./compare";
 import { Copied } from "./copied";
-import { save } from "./files";
+import { figuresOf, textOf } from "./figures";
+import { asPng, save } from "./files";
 
 const INSTALL = /^(Install on [^:]+): ?/;
 
@@ -14,12 +15,14 @@ function parted(lines: string[]): { lead: string; classes: string[] } {
 
 /** Joins the pictures of the page into one file. */
 function picture(): string {
-  const charts = [...document.querySelectorAll<SVGElement>(".charts figure")];
+  // A chart whose library is not there yet has no picture.
+  const charts = [...document.querySelectorAll(".charts figure")].filter((one) => one.querySelector("svg"));
+  const fore = getComputedStyle(document.documentElement).getPropertyValue("--fore");
   let height = 10;
   const parts = charts.map((figure) => {
     const svg = figure.querySelector("svg")!;
     const title = figure.querySelector("figcaption")!.textContent!.replace(/&/g, "&amp;").replace(/</g, "&lt;");
-    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
+    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14" fill="${fore}">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
     height += Number(svg.getAttribute("height")) + 40;
     return part;
   });
@@ -28,15 +31,20 @@ function picture(): string {
 }
 
 /** What to install, a line for each class, the charts, how sure it is, and all of it to take along. */
-export function AnswerView({ answer, request, base }: { answer: Answer; request: Request; base: Request }) {
-  const { lead, classes } = parted(answer.lines);
-  const command = commandOf(request, base);
-  const json = JSON.stringify({ request, answer }, null, 1);
+export function AnswerView({ answer, request, choices }: { answer: Answer; request: Request; choices: Choices }) {
+  const { label, cells } = answer.document;
+  const cell = cells[0]!;
+  const { advice } = cell;
+  const { lead, classes } = parted(advice.lines);
+  const schemes = cell.schemes.map((one) => one.scheme);
+  const figures = figuresOf(cell, choices.quantities);
+  const command = commandOf(request, choices.request);
+  const commands = advice.installation?.lines ?? [];
   return (
     <section aria-label="The answer">
-      <div class={answer.outcome === "recommended" ? "verdict good" : "verdict"} tabIndex={-1} id="verdict">
+      <div class={advice.outcome === "recommended" ? "verdict good" : "verdict"} tabIndex={-1} id="verdict">
         <p class="dim">
-          {answer.label} over {request.down} down, {request.up} up
+          {label} over {request.down} down, {request.up} up
         </p>
         <p class="lead">{lead}</p>
         <ul class="classes">
@@ -45,19 +53,19 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
           ))}
         </ul>
       </div>
-      {answer.commands.length > 0 && (
+      {commands.length > 0 && (
         <>
-          <h2>Install {answer.scheme}</h2>
-          <Copied text={answer.commands.join("\n")} what="the commands" />
+          <h2>Install {advice.scheme}</h2>
+          <Copied text={commands.join("\n")} what="the commands" />
         </>
       )}
       <h2>What each class of users feels</h2>
       <p class="dim">
         A point is the mean over {request.seeds} replications, its bar the 95 % interval. The dashed line is the first
-        scheme, {answer.schemes[0]}: what is there today. Circle: better than it; triangle: worse; square: no difference shown.
+        scheme, {schemes[0]}: what is there today. Circle: better than it; triangle: worse; square: no difference shown.
       </p>
       <div class="charts">
-        {answer.figures.map((figure) => lazyChart(figure, answer.scheme))}
+        {figures.map((figure) => lazyChart(figure, advice.scheme))}
       </div>
       <details>
         <summary>The numbers</summary>
@@ -66,7 +74,7 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
             <thead>
               <tr>
                 <th scope="col">Scheme</th>
-                {answer.figures.map((figure) => (
+                {figures.map((figure) => (
                   <th scope="col" key={figure.name}>
                     {figure.words}
                   </th>
@@ -74,14 +82,14 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
               </tr>
             </thead>
             <tbody>
-              {answer.schemes.map((scheme, row) => (
+              {schemes.map((scheme, row) => (
                 <tr key={scheme}>
                   <th scope="row">{scheme}</th>
-                  {answer.figures.map(({ name, values }) => {
+                  {figures.map(({ name, unit, values }) => {
                     const one = values[row]!;
                     return (
                       <td key={name} class={one.verdict > 0 ? "better" : one.verdict < 0 ? "worse" : ""}>
-                        {one.text}
+                        {textOf(one.mean, unit)}
                         {one.change && <small> {one.change}</small>}
                       </td>
                     );
@@ -95,7 +103,7 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
       <details>
         <summary>Every scheme, in a sentence</summary>
         <ul class="classes">
-          {answer.findings
+          {cell.findings
             .filter((one) => !one.exploratory)
             .map((one) => (
               <li key={one.sentence}>{one.sentence}</li>
@@ -103,17 +111,20 @@ export function AnswerView({ answer, request, base }: { answer: Answer; request:
         </ul>
       </details>
       <h2>Take it along</h2>
-      <p>The address of this page holds the scenario; whoever opens it gets the same numbers. So does this command:</p>
+      <p>The address of this page holds the scenario; whoever opens it gets the same numbers. This command writes the same file with --json:</p>
       <Copied text={command} what="the command" />
       <p class="go">
         <button type="button" onClick={() => void navigator.clipboard.writeText(location.href)}>
           Copy the address
         </button>
-        <button type="button" onClick={() => save("mousehole.json", "application/json", json)}>
+        <button type="button" onClick={() => save("mousehole.json", "application/json", answer.bytes)}>
           Save the numbers (JSON)
         </button>
         <button type="button" onClick={() => save("mousehole.svg", "image/svg+xml", picture())}>
           Save the charts (SVG)
+        </button>
+        <button type="button" onClick={() => void asPng(picture()).then((blob) => save("mousehole.png", "image/png", blob))}>
+          Save the charts (PNG)
         </button>
       </p>
     </section>

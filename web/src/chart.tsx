@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { expressionInterpreter } from "vega-interpreter";
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import type { Figure } from "./compare";
+import { textOf, type Figure } from "./figures";
 
 /** How numbers of a unit stand at an axis. */
 const LABELS: Record<string, string> = {
@@ -67,7 +67,7 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
 }
 
 function spoken(figure: Figure): string {
-  return `${figure.words}: ${figure.values.map((one) => `${one.scheme} ${one.text}`).join(", ")}`;
+  return `${figure.words}: ${figure.values.map((one) => `${one.scheme} ${textOf(one.mean, figure.unit)}`).join(", ")}`;
 }
 
 /** The chart of one figure, drawn anew where width or colours change. */

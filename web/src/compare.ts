@@ -1,4 +1,4 @@
-/** A comparison as the page asks for it: the fields of `Request` in `web/engine/src/request.rs`. */
+/** A comparison as the page asks for it: the fields of `Options` in `compare/src/options.rs`. */
 
 import { ask, call } from "./engine";
 
@@ -31,36 +31,38 @@ export interface Choices {
   apps: [string, number][];
   schemes: string[];
   request: Request;
+  quantities: Quantity[];
 }
 
-export interface Value {
-  scheme: string;
-  mean: number | null;
-  low: number | null;
-  high: number | null;
-  text: string;
-  change: string;
-  verdict: -1 | 0 | 1;
-}
-
-export interface Figure {
+/** A quantity that is measured, as `answer/src/quantities.rs` has it. */
+export interface Quantity {
   name: string;
+  subject: string;
   words: string;
   unit: string;
   is_less_better: boolean;
-  values: Value[];
 }
 
-export interface Answer {
+type Numbers = Record<string, number | null>;
+
+/** What the page shows of a document of schema `mousehole.compare/3` (docs/json.md). */
+export interface Document {
   label: string;
-  outcome: string;
-  scheme: string | null;
-  commands: string[];
-  lines: string[];
-  schemes: string[];
-  figures: Figure[];
-  findings: { sentence: string; exploratory: boolean }[];
-  pays: string[];
+  cells: {
+    schemes: {
+      scheme: string;
+      buckets: (Numbers & { bucket: string; role: string })[];
+      groups: (Numbers & { group: string; kind: string | null; what: string; is_primary: boolean })[];
+    }[];
+    findings: { sentence: string; exploratory: boolean }[];
+    advice: { outcome: string; scheme: string | null; lines: string[]; installation: { lines: string[] } | null };
+  }[];
+}
+
+/** A document, and its bytes, which are those that the command writes. */
+export interface Answer {
+  document: Document;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Returns request and runs in one piece, each after its length. */
@@ -84,17 +86,19 @@ export async function compare(request: Request, progress: (over: number, of: num
   const of = schemes.length * request.seeds;
   let over = 0;
   progress(over, of);
-  const runs: Promise<Uint8Array>[] = new Array(of);
+  const runs: Promise<Uint8Array>[] = [];
   for (let replication = 0; replication < request.seeds; replication++)
     schemes.forEach((_, scheme) => {
       const run = call("run", input, scheme, replication);
-      runs[scheme * request.seeds + replication] = run.then((bytes) => {
-        progress(++over, of);
-        return bytes;
-      });
+      runs.push(
+        run.then((bytes) => {
+          progress(++over, of);
+          return bytes;
+        }),
+      );
     });
-  const bytes = await call("answer", packed(request, await Promise.all(runs)));
-  return JSON.parse(new TextDecoder().decode(bytes)) as Answer;
+  const bytes = await call("document", packed(request, await Promise.all(runs)));
+  return { document: JSON.parse(new TextDecoder().decode(bytes)) as Document, bytes };
 }
 
 const OPTIONS = ["users", "apps", "down", "up", "rtt", "buffer", "shape", "modem_buffer", "schemes", "seeds", "duration", "warmup", "seed"] as const;

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Figure } from "./compare";
+import type { Figure } from "./figures";
 
 type Props = { figure: Figure; chosen: string | null };
 let loaded: ComponentType<Props> | undefined;

@@ -200,7 +200,7 @@ export function Line({ choices }: { choices: Choices }) {
       </div>
       {state.is === "answered" && (
         <div ref={answered}>
-          <AnswerView answer={state.answer} request={state.request} base={choices.request} />
+          <AnswerView answer={state.answer} request={state.request} choices={choices} />
           <p class="dim" id="took">
             Simulated in {state.seconds.toFixed(1)} s in this browser.
           </p>

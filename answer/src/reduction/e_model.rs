@@ -61,8 +61,8 @@ fn delay_impairment(delay_ms: f64) -> f64 {
     if delay_ms <= 100.0 {
         return 0.0;
     }
-    let x = (delay_ms / 100.0).log2();
-    let root = |value: f64| (1.0 + value.powi(6)).powf(1.0 / 6.0);
+    let x = libm::log2(delay_ms / 100.0);
+    let root = |value: f64| libm::pow(1.0 + libm::pow(value, 6.0), 1.0 / 6.0);
     25.0 * (root(x) - 3.0 * root(x / 3.0) + 2.0)
 }
 
@@ -72,13 +72,16 @@ fn default_rating() -> f64 {
     let (slr, rlr, stmr, dr, ds) = (8.0, 2.0, 15.0, 3.0, 3.0);
     let (telr, wepl, qdu, nc, nfor, ps, pr) = (65.0, 110.0, 1.0, -70.0, -64.0, 35.0, 35.0);
     let olr = slr + rlr;
-    let level = |sum: f64| 10.0 * sum.log10();
-    let power = |level: f64| 10f64.powf(level / 10.0);
-    let root = |value: f64, degree: i32| (1.0 + value.powi(degree)).powf(1.0 / f64::from(degree));
+    let level = |sum: f64| 10.0 * libm::log10(sum);
+    let power = |level: f64| libm::pow(10.0, level / 10.0);
+    let root = |value: f64, degree: i32| {
+        libm::pow(1.0 + libm::pow(value, f64::from(degree)), 1.0 / f64::from(degree))
+    };
     // Basic signal-to-noise ratio.
-    let nos = ps - slr - ds - 100.0 + 0.004 * (ps - olr - ds - 14.0f64).powi(2);
+    let square = |value: f64| value * value;
+    let nos = ps - slr - ds - 100.0 + 0.004 * square(ps - olr - ds - 14.0);
     let pre = pr + level(1.0 + power(10.0 - (stmr + dr)));
-    let nor = rlr - 121.0 + pre + 0.008 * (pre - 35.0).powi(2);
+    let nor = rlr - 121.0 + pre + 0.008 * square(pre - 35.0);
     let no = level(power(nc) + power(nos) + power(nor) + power(nfor + rlr));
     let ro = 15.0 - 1.5 * (slr + no);
     // Impairments simultaneous with the voice.
@@ -89,10 +92,10 @@ fn default_rating() -> f64 {
         - 28.0 * root((stmro + 1.0) / 19.4, 35)
         - 13.0 * root((stmro - 3.0) / 33.0, 13)
         + 29.0;
-    let q = 37.0 - 15.0 * f64::log10(qdu);
+    let q = 37.0 - 15.0 * libm::log10(qdu);
     let g = 1.07 + 0.258 * q + 0.0602 * q * q;
     let (y, z) = ((ro - 100.0) / 15.0 + 46.0 / 8.4 - g / 9.0, 46.0 / 30.0 - g / 40.0);
-    let iq = 15.0 * f64::log10(1.0 + 10f64.powf(y) + 10f64.powf(z));
+    let iq = 15.0 * libm::log10(1.0 + libm::pow(10.0, y) + libm::pow(10.0, z));
     // Listener echo without a delay; talker echo is 0 then.
     let rle = 10.5 * (wepl + 7.0);
     let half = (ro - rle) / 2.0;
@@ -127,7 +130,9 @@ mod tests {
     fn delay_impairment__by_hand() {
         assert_eq!((delay_impairment(20.0), delay_impairment(100.0)), (0.0, 0.0));
         let at = |x: f64| {
-            25.0 * ((1.0 + x.powi(6)).powf(1.0 / 6.0) - 3.0 * (1.0 + (x / 3.0).powi(6)).powf(1.0 / 6.0) + 2.0)
+            25.0 * (libm::pow(1.0 + libm::pow(x, 6.0), 1.0 / 6.0)
+                - 3.0 * libm::pow(1.0 + libm::pow(x / 3.0, 6.0), 1.0 / 6.0)
+                + 2.0)
         };
         for (delay_ms, x, expected) in [(200.0, 1.0, 3.045), (400.0, 2.0, 24.07)] {
             assert!((delay_impairment(delay_ms) - at(x)).abs() < 1e-9);

@@ -40,7 +40,7 @@ impl Draws {
             let (one, other) = (self.uniform(), self.uniform());
             let square = one * one + other * other;
             if square < 1.0 && square > 0.0 {
-                let scale = (-2.0 * square.ln() / square).sqrt();
+                let scale = (-2.0 * libm::log(square) / square).sqrt();
                 self.kept = Some(other * scale);
                 return one * scale;
             }

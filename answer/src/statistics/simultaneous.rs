@@ -46,7 +46,7 @@ pub fn effective_comparisons(columns: &[Vec<f64>]) -> f64 {
     }
     let freedom = (whole.len() - 1).min(MOST_FREEDOM);
     let each = 2.0 * upper_tail(largest_t(&root(&correlations(&complete)), freedom), freedom as f64);
-    (LEVEL.ln() / (-each).ln_1p()).clamp(1.0, varied.len() as f64)
+    (libm::log(LEVEL) / libm::log1p(-each)).clamp(1.0, varied.len() as f64)
 }
 
 /// Returns whether finite values differ by more than rounding.

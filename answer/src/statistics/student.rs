@@ -1,13 +1,19 @@
 //! Student's t distribution with any positive number of degrees of freedom, whole or not.
 
-use statrs::function::beta::{beta_reg, ln_beta};
+use special::Beta;
 
 /// Returns the probability of a value above `t`.
 pub fn upper_tail(t: f64, freedom: f64) -> f64 {
     if t < 0.0 {
         return 1.0 - upper_tail(-t, freedom);
     }
-    if t.is_infinite() { 0.0 } else { beta_reg(freedom / 2.0, 0.5, freedom / (freedom + t * t)) / 2.0 }
+    if t.is_infinite() { 0.0 } else { beta_share(freedom / 2.0, 0.5, freedom / (freedom + t * t)) / 2.0 }
+}
+
+/// Returns the probability that a value of the beta distribution of `a` and `b`, both positive, is below `x`; NaN if one
+/// of them is.
+pub(super) fn beta_share(a: f64, b: f64, x: f64) -> f64 {
+    if [a, b, x].iter().any(|number| number.is_nan()) { f64::NAN } else { x.inc_beta(a, b, a.ln_beta(b)) }
 }
 
 /// Returns the value that is exceeded with this probability, which is below one half; NaN if `freedom` is.
@@ -16,23 +22,23 @@ pub fn upper_tail(t: f64, freedom: f64) -> f64 {
 /// logarithm of `t`, so the steps approach the root from one side after the first.
 pub fn upper_quantile(probability: f64, freedom: f64) -> f64 {
     const STEPS: usize = 60;
-    let wanted = probability.ln();
-    let mut place = 2.0f64.ln();
+    let wanted = libm::log(probability);
+    let mut place = libm::log(2.0);
     for _ in 0..STEPS {
-        let t = place.exp();
+        let t = libm::exp(place);
         let tail = upper_tail(t, freedom);
-        let step = (tail.ln() - wanted) * tail / (density(t, freedom) * t);
+        let step = (libm::log(tail) - wanted) * tail / (density(t, freedom) * t);
         place += step;
         if step.abs() < 1e-14 || !step.is_finite() {
             break;
         }
     }
-    place.exp()
+    libm::exp(place)
 }
 
 fn density(t: f64, freedom: f64) -> f64 {
-    let log = -(freedom + 1.0) / 2.0 * (t * t / freedom).ln_1p() - ln_beta(freedom / 2.0, 0.5);
-    log.exp() / freedom.sqrt()
+    let log = -(freedom + 1.0) / 2.0 * libm::log1p(t * t / freedom) - (freedom / 2.0).ln_beta(0.5);
+    libm::exp(log) / freedom.sqrt()
 }
 
 #[cfg(test)]
@@ -66,7 +72,7 @@ mod tests {
     fn upper_quantile__is_exact_where_there_is_a_formula() {
         for tail in [0.4, 0.1, 0.025, 1e-3, 1e-6] {
             // One degree of freedom is Cauchy's distribution, and for two there is a closed form.
-            assert_near(upper_quantile(tail, 1.0), 1.0 / (std::f64::consts::PI * tail).tan());
+            assert_near(upper_quantile(tail, 1.0), 1.0 / libm::tan(std::f64::consts::PI * tail));
             let alpha = 4.0 * tail * (1.0 - tail);
             assert_near(upper_quantile(tail, 2.0), 2.0 * (0.5 - tail) * (2.0 / alpha).sqrt());
         }

@@ -43,7 +43,7 @@ impl Random {
     /// Returns a number in `least..=most`, every magnitude as likely as any other; `least` is positive.
     pub fn real(&mut self, least: f64, most: f64) -> f64 {
         let fraction: f64 = self.0.random();
-        (least * (most / least).powf(fraction)).clamp(least, most)
+        (least * libm::pow(most / least, fraction)).clamp(least, most)
     }
 
     /// Returns a uniform number in `least..=most`.

@@ -30,9 +30,9 @@ fn p_sfd__promotes_the_integral() {
         let packets = (15_000.0 * times) as u32 / size;
         let total: u64 = (0..flows).map(|_| green_bytes(PROBABILISTIC, packets, size, &mut bits)).sum();
         let mean = total as f64 / f64::from(flows);
-        let expected = 15_000.0 * (1.0 + times.ln());
+        let expected = 15_000.0 * (1.0 + libm::log(times));
         // Promoted packets are near Poisson: variance of a flow's bytes below size * th * ln r.
-        let deviation = (f64::from(size) * 15_000.0 * times.ln() / f64::from(flows)).sqrt();
+        let deviation = (f64::from(size) * 15_000.0 * libm::log(times) / f64::from(flows)).sqrt();
         assert!((mean - expected).abs() < 4.0 * deviation + 10.0, "r = {times}: {mean}, expected {expected}");
     }
 }
@@ -139,7 +139,7 @@ fn race(mode: Mode, spec: specs::Red, pick: fn(&mut Bits) -> Colour) -> Pair {
     let (mut link, mut bits, mut now_ns, mut emptied_ns) = (Link::new(spec.rate_bps), Bits(31), 0, 0);
     let mut pair = Pair { single: [0; 4], multi: [0; 4], differing: 0 };
     for _ in 0..60_000 {
-        now_ns += (-bits.uniform().max(1e-9).ln() * 8e12 / spec.rate_bps / 1.1) as u64;
+        now_ns += (-libm::log(bits.uniform().max(1e-9)) * 8e12 / spec.rate_bps / 1.1) as u64;
         let colour = pick(&mut bits);
         for left in link.advance(now_ns) {
             emptied_ns = left.at_ns;

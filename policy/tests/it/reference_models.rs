@@ -7,7 +7,7 @@ use mousehole_policy::{Backlog, Colour, NEVER, Verdict, View};
 
 /// Returns the header's bound: rounding, and the format of w_q times the distance travelled.
 fn average_bound(spec: &specs::Red, longest: f64) -> f64 {
-    (1.0 + longest) * 2f64.powi(-33) / spec.w_q + longest * 1e-12
+    (1.0 + longest) * libm::ldexp(1.0, -33) / spec.w_q + longest * 1e-12
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn red_average__idle_decay_matches_the_power() {
         let average = params.average(before, 0.0, idle_ns);
         model.update(0.0, idle_ns);
         // What the formats of w_q and of the slot allow, over m slots.
-        let slot_error = slots * 2f64.powi(-16) / slot_ns;
+        let slot_error = slots * libm::ldexp(1.0, -16) / slot_ns;
         let tolerance =
-            before * (slots + 1.0).min(3.0 / spec.w_q) * 2f64.powi(-33) / (1.0 - spec.w_q).max(0.01);
+            before * (slots + 1.0).min(3.0 / spec.w_q) * libm::ldexp(1.0, -33) / (1.0 - spec.w_q).max(0.01);
         let slipped = if slot_error < 0.4 { 0.0 } else { before * spec.w_q * (slot_error + 1.0) };
         worst = worst.max((average - model.avg).abs() / (tolerance + slipped + 1e-9));
     }
@@ -93,7 +93,7 @@ fn red_length__is_within_its_format() {
         let bytes = bits.spread(1.0, 1e6) as u64;
         red.packet(&View::new(1000), &Backlog::new(1, bytes, NEVER), 0, 0);
         let exact = bytes as f64 / spec.mean_packet_bytes;
-        let bound = 2f64.powi(-33) + bytes as f64 * 2f64.powi(-43);
+        let bound = libm::ldexp(1.0, -33) + bytes as f64 * libm::ldexp(1.0, -43);
         worst = worst.max((red.reading("average_packets") - exact).abs() / bound);
     }
     assert!((0.9..=1.0).contains(&worst), "worst error of a length in bytes: {worst:.3} of its bound");
@@ -161,7 +161,7 @@ fn red_base_probability__is_within_2_to_the_minus_31() {
         }
     }
     println!("worst error of a base probability: {worst:.3e}");
-    assert!(worst < 2f64.powi(-31));
+    assert!(worst < libm::ldexp(1.0, -31));
 }
 
 #[test]
@@ -249,22 +249,22 @@ fn red_byte_mode__rounds_sizes_to_its_format() {
 fn length_error(model: &reference::Red, avg: f64) -> f64 {
     let specs::Red { min_packets, max_packets, max_p, mean_packet_bytes, .. } = model.spec;
     let steepest = (max_p / (max_packets - min_packets)).max((1.0 - max_p) / max_packets);
-    avg * mean_packet_bytes * 2f64.powi(-43) * steepest
+    avg * mean_packet_bytes * libm::ldexp(1.0, -43) * steepest
 }
 
 /// p_a = f(p_b, c): the errors of p_b (2^-31), of c, and of size (2^-25 mean packets), carried through f.
 fn chance_bound(model: &reference::Red, avg: f64, p_a: f64, view: &View) -> f64 {
     let (p_b, count) = (model.base(avg).max(1e-12), model.count.unwrap_or(0.0));
     let weight = if model.spec.byte_mode { model.weight(view).max(1e-3) } else { 1.0 };
-    let slope = (p_a / weight / p_b).powi(2) * weight;
+    let slope = libm::pow(p_a / weight / p_b, 2.0) * weight;
     let count_error = if model.spec.byte_mode { 1e-6 * (1.0 + count) } else { 0.0 };
     let near_end = [1.0, 2.0].iter().any(|end| (count * p_b - end).abs() < 1e-5);
     if near_end {
         1.0
     } else {
-        slope * (2f64.powi(-31) + length_error(model, avg) + p_b * p_b * count_error)
-            + 2f64.powi(-25) / weight * p_a
-            + 2f64.powi(-30)
+        slope * (libm::ldexp(1.0, -31) + length_error(model, avg) + p_b * p_b * count_error)
+            + libm::ldexp(1.0, -25) / weight * p_a
+            + libm::ldexp(1.0, -30)
     }
 }
 
@@ -284,7 +284,7 @@ fn walk(mode: Mode, levels: &[specs::Red], bits: &mut Bits, packets: u32) -> Wal
     let mut now_ns = 0;
     for index in 0..packets {
         let load = if index / 2000 % 2 == 0 { 1.3 } else { 0.6 };
-        now_ns += (-bits.uniform().max(1e-9).ln() * 8e12 / levels[0].rate_bps / load) as u64;
+        now_ns += (-libm::log(bits.uniform().max(1e-9)) * 8e12 / levels[0].rate_bps / load) as u64;
         for departure in link.advance(now_ns) {
             red.departed(departure.colour, &departure.after, departure.at_ns);
             model.departed(departure.colour.index(), &departure.after, departure.at_ns);
@@ -330,7 +330,7 @@ fn compare(
         return;
     }
     walk.ties += 1;
-    let steep = (p_a / level.base(avg).max(1e-9)).powi(2).max(1.0);
+    let steep = libm::pow(p_a / level.base(avg).max(1e-9), 2.0).max(1.0);
     let at_threshold = [1.0, 2.0].iter().any(|times| (avg - times * level.spec.max_packets).abs() < 1e-4);
     assert!((draw - p_a).abs() < 1e-6 * steep || at_threshold, "{got:?} {expected:?} {draw} {p_a} {avg}");
 }

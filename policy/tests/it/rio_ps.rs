@@ -111,7 +111,7 @@ fn control__is_the_reference_models() {
         if got != expected {
             ties += 1;
             assert!(
-                excess.abs() <= f64::from(long_flows) * 2f64.powi(-17),
+                excess.abs() <= f64::from(long_flows) * libm::ldexp(1.0, -17),
                 "{ratio} {short_flows} {long_flows}"
             );
         }

@@ -17,7 +17,7 @@ fn red_field(red: &[u8], name: &str) -> u64 {
 
 /// Compares a field with a float: to one unit, or to the 53 bits that floats have.
 fn assert_unit(got: u64, exact: f64, what: &str) {
-    let tolerance = (exact * 2f64.powi(-51)).max(1.0);
+    let tolerance = (exact * libm::ldexp(1.0, -51)).max(1.0);
     assert!((got as f64 - exact).abs() <= tolerance, "{what}: {got}, expected {exact}");
 }
 
@@ -28,7 +28,7 @@ fn rounded(value: f64) -> f64 {
 
 /// Compares all fields of a RED with the conversion in floats.
 fn assert_red(red: &[u8], spec: &specs::Red) {
-    let two_64 = 2f64.powi(64);
+    let two_64 = libm::ldexp(1.0, 64);
     for (name, exact) in [("min_q32", spec.min_packets), ("max_q32", spec.max_packets), ("w_q32", spec.w_q)] {
         assert_eq!(red_field(red, name), fixed(exact, 32), "{name} {spec:?}");
     }
@@ -44,14 +44,20 @@ fn assert_red(red: &[u8], spec: &specs::Red) {
     let width = spec.max_packets - spec.min_packets;
     let exact = spec.max_p / width;
     let error = (exact * (HALF / spec.max_p + 2.0 * HALF / width)) * two_64 * 1.001 + 2.0;
-    assert!((slope as f64 - exact * two_64).abs() <= error + exact * two_64 * 2f64.powi(-50), "{spec:?}");
+    assert!(
+        (slope as f64 - exact * two_64).abs() <= error + exact * two_64 * libm::ldexp(1.0, -50),
+        "{spec:?}"
+    );
     let exact = (1.0 - spec.max_p) / spec.max_packets;
     let error = (HALF + exact * HALF) / spec.max_packets * two_64 * 1.001 + 2.0;
-    assert!((gentle as f64 - exact * two_64).abs() <= error + exact * two_64 * 2f64.powi(-50), "{spec:?}");
+    assert!(
+        (gentle as f64 - exact * two_64).abs() <= error + exact * two_64 * libm::ldexp(1.0, -50),
+        "{spec:?}"
+    );
 
     assert_eq!(red_field(red, "slot_q16"), (spec.mean_packet_bytes * 8e9 / spec.rate_bps * 65536.0) as u64);
     assert_eq!(red_field(red, "longest_bytes"), (1048576.0 * spec.mean_packet_bytes) as u64);
-    assert_eq!(red_field(red, "per_byte_q43"), (2f64.powi(43) / spec.mean_packet_bytes).ceil() as u64);
+    assert_eq!(red_field(red, "per_byte_q43"), (libm::ldexp(1.0, 43) / spec.mean_packet_bytes).ceil() as u64);
     let options = [spec.wait, spec.byte_mode, spec.queue_in_bytes, spec.ecn];
     let bits: u64 = options.iter().enumerate().map(|(bit, on)| u64::from(*on) << bit).sum();
     assert_eq!(red_field(red, "options") & 15, bits, "{spec:?}");
@@ -106,7 +112,7 @@ fn shred__is_the_conversion_in_floats() {
         assert_eq!(field(&bytes, "mh_shred_params.floor_q32"), fixed(floor, 32));
         assert_eq!(field(&bytes, "mh_shred_params.w_hint_q32"), fixed(w_hint, 32));
         let per_max = field(&bytes, "mh_shred_params.per_max_q64");
-        assert_unit(per_max, 2f64.powi(64) / rounded(spec.max_packets), "1 / max");
+        assert_unit(per_max, libm::ldexp(1.0, 64) / rounded(spec.max_packets), "1 / max");
     }
 }
 
@@ -137,7 +143,10 @@ fn token_bucket__is_the_conversion_in_floats() {
             let params = BucketParams::new(rate, burst);
             let scale = 1_000_000_000u64 << shift(burst);
             let full = if rate == 0.0 { 0 } else { u64::from(burst) * scale };
-            assert_eq!(params.field("rate_scaled"), (rate * 2f64.powi(shift(burst) as i32)).round() as u64);
+            assert_eq!(
+                params.field("rate_scaled"),
+                (rate * libm::ldexp(1.0, shift(burst) as i32)).round() as u64
+            );
             assert_eq!(params.field("token_scaled"), scale, "{burst}");
             assert_eq!(params.field("burst_scaled"), full, "{burst}");
             assert_eq!(params.field("most_tokens"), (1 << 62) / scale, "{burst}");
@@ -191,10 +200,10 @@ fn lfp__is_the_conversion_in_floats() {
         let bytes = specs::params_from("lfp", &given, &context).bytes();
         let bucket = BucketParams::from_bytes(&inner(&bytes, "mh_lfp_params.bucket"));
         let slowest = context.rate_bps.min(context.bottleneck_bps) / 12_000.0;
-        let scaled = 2f64.powi(shift(burst) as i32);
+        let scaled = libm::ldexp(1.0, shift(burst) as i32);
         let rate = bucket.field("rate_scaled") as f64;
         assert_unit(bucket.field("rate_scaled"), rounded(omega) * slowest * scaled, "rate");
-        let error = HALF * slowest * scaled + rate * 2f64.powi(-50) + 1.0;
+        let error = HALF * slowest * scaled + rate * libm::ldexp(1.0, -50) + 1.0;
         assert!((rate - omega * slowest * scaled).abs() <= error, "rate as given: {rate}");
 
         let full = u128::from(u64::from(burst) * bucket.field("token_scaled"));
@@ -301,7 +310,7 @@ fn red__sets_its_weight_by_the_rate() {
     for (rate_bps, mean, bytes) in
         [(10e6, "1500B", 1500.0), (64e3, "1000B", 1000.0), (1e9, "500B", 500.0), (8e3, "1500B", 1500.0)]
     {
-        let exact = -(-1.0f64 / (rate_bps / 8.0 / bytes)).exp_m1();
+        let exact = -libm::expm1(-1.0f64 / (rate_bps / 8.0 / bytes));
         let got = weight(rate_bps, mean);
         assert!((got - exact).abs() < 2e-9, "{rate_bps} bit/s: {got}, expected {exact}");
     }

@@ -221,7 +221,7 @@ fn base_probability__is_the_reference_models() {
             let avg = (spec.red.max_packets * 2.2 * fraction * 4294967296.0).round() / 4294967296.0;
             let expected = base(&spec, avg, f64::from(hint) / hint_average);
             let error = (shred.probability(avg, hint, hint_average) - expected).abs();
-            worst = worst.max(error / (2f64.powi(-31) + slope * 2f64.powi(-24)));
+            worst = worst.max(error / (libm::ldexp(1.0, -31) + slope * libm::ldexp(1.0, -24)));
             widest = widest.max(error);
         }
     }
@@ -245,7 +245,7 @@ fn hint_average__stays_within_its_stated_error() {
                 model = Some(model.map_or(hint, |average| average + spec.w_hint * (hint - average)));
             }
             let error = (average_hint(&shred) - model.unwrap_or(0.0)).abs();
-            worst = worst.max(error / ((1.0 + 255.0) * 2f64.powi(-33) / spec.w_hint + 1e-10));
+            worst = worst.max(error / ((1.0 + 255.0) * libm::ldexp(1.0, -33) / spec.w_hint + 1e-10));
         }
     }
     println!("worst error of an average hint: {worst:.3} of the stated bound");
@@ -281,7 +281,7 @@ fn offer(spec: &Spec, packets: u32, bits: &mut Bits, mut judge: impl FnMut(&Arri
     let (mut link, mut now_ns) = (Link::new(spec.red.rate_bps), 0);
     for index in 0..packets {
         let load = [1.3, 0.6, 20.0][index as usize / 2000 % 3];
-        now_ns += (-bits.uniform().max(1e-9).ln() * 6.2e12 / spec.red.rate_bps / load) as u64;
+        now_ns += (-libm::log(bits.uniform().max(1e-9)) * 6.2e12 / spec.red.rate_bps / load) as u64;
         link.advance(now_ns);
         let ect = View::ECT * (bits.below(2) as u8);
         let view = View::new(40 + bits.below(1460)).with_flags(ect);
@@ -358,7 +358,7 @@ fn packet__gives_the_verdicts_of_the_reference_model() {
             seen[got as usize] += 1;
             if got != expected {
                 ties += 1;
-                let steep = (p_a / now.base(model.avg).max(1e-9)).powi(2).max(1.0);
+                let steep = libm::pow(p_a / now.base(model.avg).max(1e-9), 2.0).max(1.0);
                 let edges = [now.spec.min_packets, now.spec.max_packets, 2.0 * now.spec.max_packets];
                 let at_edge = edges.iter().any(|edge| (model.avg - edge).abs() < 1e-4);
                 assert!((draw - p_a).abs() < 1e-6 * steep || at_edge, "{got:?} {expected:?} {draw} {p_a}");

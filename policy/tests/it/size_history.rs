@@ -28,7 +28,7 @@ fn size_history__has_room_for_every_bucket_and_no_more() {
 /// The rank is rounded up, for the least level as well: 1000 is in the bucket from 1000 to 1007.
 #[test]
 fn size_history__the_least_level_is_the_least_size() {
-    let mut history = History::new(2f64.powi(-32), 5);
+    let mut history = History::new(libm::ldexp(1.0, -32), 5);
     for size in [1000, 3000] {
         history.flow_end(size);
         assert_eq!(history.quantile(), Some(1004));

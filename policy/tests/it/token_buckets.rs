@@ -61,8 +61,8 @@ fn token_bucket__passes_its_cases() {
 
 /// Returns what the header says the rate may be off by, tokens/s.
 fn rate_error(spec: &Spec) -> f64 {
-    let room = 2f64.powi(61) / 1e9 / f64::from(spec.burst.max(1 << 20));
-    2f64.powi(-(room.log2().floor() as i32) - 1)
+    let room = libm::ldexp(1.0, 61) / 1e9 / f64::from(spec.burst.max(1 << 20));
+    libm::ldexp(1.0, -(libm::log2(room).floor() as i32) - 1)
 }
 
 /// 1 kb/s to 100 Gb/s, bursts from a packet to 1 GB, or the same in packets.

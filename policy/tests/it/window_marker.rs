@@ -76,7 +76,7 @@ fn tcp_ds__an_unknown_window_is_low() {
 fn tcp_ds_r__four_high_are_outstanding_at_every_window_above_four() {
     for window in 5..=5000 {
         let [green, _] = outstanding(window);
-        assert!((green - 4.0).abs() < f64::from(window) * 2f64.powi(-32), "window {window}: {green}");
+        assert!((green - 4.0).abs() < f64::from(window) * libm::ldexp(1.0, -32), "window {window}: {green}");
     }
 }
 
@@ -154,7 +154,7 @@ fn tcp_ds_r__probabilities_are_those_of_the_reference_model() {
         worst = worst.max((chance_up_to(&marker, window, Colour::Yellow) - green - yellow).abs());
     }
     println!("worst error of a probability: {worst:.3e}");
-    assert!(worst <= 2f64.powi(-32) + 1e-15);
+    assert!(worst <= libm::ldexp(1.0, -32) + 1e-15);
 }
 
 #[test]

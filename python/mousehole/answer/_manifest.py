@@ -8,16 +8,11 @@ from pathlib import Path
 from typing import cast
 
 from mousehole import _engine
-from mousehole._engine import MARGIN
-from mousehole.base import CDF_TIMES_S, REVISION, MouseholeError
+from mousehole.base import REVISION, MouseholeError
 from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
 from mousehole.inputs import TrafficInput
-from mousehole.runs import CENSORED_SHARE, Manifest, Plan, SchemeParameters
+from mousehole.runs import Manifest, Plan, SchemeParameters
 from mousehole.scenario import bottleneck, filled, rate_traces, sizefiles, with_traces_moved
-from mousehole.statistics import LEAST_REPLICATIONS, LEVEL
-
-TCP_TIMES = {"initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"}
-"""TCP parameters that the engine gives in nanoseconds."""
 
 
 def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
@@ -44,7 +39,7 @@ def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) ->
         "schemes": [_scheme_entry(scheme) for scheme in plan.schemes],
         "scenario": without_directories(filled(first)),
         "tcp": tcp_parameters(first),
-        "statistics": _statistics(plan),
+        "statistics": _engine.statistics_entry(plan.is_sequential, plan.short_bytes, plan.long_bytes),
     }
 
 
@@ -97,14 +92,7 @@ def tcp_parameters(scenario: Scenario) -> dict[str, JsonValue]:
 
     Where senders have shares, these are the values by profile, each with its `share`.
     """
-    parameters = _engine.tcp_parameters(scenario)
-    if all(isinstance(value, dict) for value in parameters.values()):
-        return {profile: _named(values) for profile, values in parameters.items() if isinstance(values, dict)}
-    return _named(parameters)
-
-
-def _named(parameters: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {f"{name}_ns" if name in TCP_TIMES else name: value for name, value in parameters.items()}
+    return _engine.tcp_parameters(scenario)
 
 
 def without_directories(scenario: Scenario) -> Scenario:
@@ -121,21 +109,3 @@ def connections_entry(connections: Sequence[ConnectionSpec]) -> dict[str, str | 
     """Returns count and SHA-256 of connections that were given as data."""
     text = json.dumps(connections, sort_keys=True, separators=(",", ":"))
     return {"count": len(connections), "sha256": hashlib.sha256(text.encode()).hexdigest()}
-
-
-def _statistics(plan: Plan) -> dict[str, str | int | float]:
-    return {
-        "unit": "replication",
-        "interval": "Student's t over the logarithms of the replications' ratios; jackknife for a mean",
-        "family": "largest t of the schemes against one reference by the bootstrap, for the primary endpoint",
-        "looks": "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …"
-        if plan.is_sequential
-        else "one, at this number of replications",
-        "equivalence_margin": MARGIN,
-        "level": LEVEL,
-        "least_replications": LEAST_REPLICATIONS,
-        "short_bytes": plan.short_bytes,
-        "long_bytes": plan.long_bytes,
-        "censored_share_for_bound": CENSORED_SHARE,
-        "cdf_points": len(CDF_TIMES_S),
-    }

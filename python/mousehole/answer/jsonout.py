@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from mousehole import _engine
 from mousehole.answer import findings
 from mousehole.answer._kept import facts_entry
 from mousehole.answer._kept import results_of as results_of
@@ -10,7 +11,7 @@ from mousehole.base import clean as clean
 from mousehole.base import dumps as dumps
 from mousehole.runs import Results
 
-COMPARE_SCHEMA = "mousehole.compare/3"
+COMPARE_SCHEMA = _engine.COMPARE_SCHEMA
 RUN_SCHEMA = "mousehole.run/2"
 INSPECT_SCHEMA = "mousehole.inspect/1"
 

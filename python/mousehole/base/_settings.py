@@ -9,6 +9,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
+from mousehole import _engine
 from mousehole.base._places import Apps
 from mousehole.base._progress import Reporter
 
@@ -177,7 +178,9 @@ class Options(RunOptions):
     schemes: str | Sequence[str] | None = option(
         None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
     )
-    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME[(…)]", COMPARED)
+    baseline: str = option(
+        _engine.BASELINE, "Scheme that the others are compared with.", "NAME[(…)]", COMPARED
+    )
     veto: str | Sequence[str] | None = option(
         None, "Harm to a class that rules a scheme out, beside the defaults, or none; repeat it for several.",
         "'calls p95 +10ms'", COMPARED, list,

@@ -26,7 +26,8 @@ from mousehole.engine_types import Floats, Scenario, TrafficSection
 from mousehole.scenario import SharedScenario, bottleneck, filled, try_headers, try_scenarios
 from mousehole.statistics import TIME_CONSTANTS, relaxation_s
 
-REPLICATIONS, QUICK_REPLICATIONS = 10, 3
+REPLICATIONS: int = _engine.REPLICATIONS
+QUICK_REPLICATIONS = 3
 MOST_RUNS = 1_000_000
 """Largest number of runs of one comparison; the results of more would not fit into memory."""
 
@@ -282,9 +283,7 @@ def is_ideal(scheme: str) -> bool:
 
 def default_schemes() -> tuple[str, ...]:
     """Returns the schemes that are compared if none is named: of the first paper, and what Linux has."""
-    known = {scheme["name"] for scheme in _engine.schemes()}
-    wanted = ("droptail", "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake")
-    return tuple(scheme for scheme in wanted if scheme_name(scheme) in known)
+    return _engine.DEFAULT_SCHEMES
 
 
 def refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:

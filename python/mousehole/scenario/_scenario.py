@@ -27,7 +27,7 @@ from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario
 from mousehole.scenario import bottleneck, sizefiles
 from mousehole.scenario._policy_trial import try_scenarios
 
-SCHEMA = "mousehole.scenario/1"
+SCHEMA = _engine.default_scenario()["schema"]
 IN_MEMORY = "(connections in memory)"
 """Stands for the name of a file in scenarios whose traffic was given from Python."""
 
@@ -36,7 +36,7 @@ MOST_SEED = (1 << 64) - 1
 """The largest seed of the engine."""
 AT = ("down", "up", "both")
 """Where the scheme may be."""
-DEFAULT_RTT = "80ms"
+DEFAULT_RTT = _engine.default_scenario()["link"]["rtt"]
 """Round-trip time where neither the traffic nor the user gives one."""
 
 
@@ -49,15 +49,7 @@ class SharedScenario(NamedTuple):
 
 def default() -> Scenario:
     """Returns the scenario that options change where the user has none; it has no rate and no traffic."""
-    return {
-        "schema": SCHEMA,
-        "seed": 1,
-        "warmup": "30s",
-        "duration": "300s",
-        "link": {"rtt": DEFAULT_RTT, "buffer": "1bdp"},
-        "tcp": {"profile": "linux"},
-        "traffic": {},
-    }
+    return _engine.default_scenario()
 
 
 def filled(scenario: Mapping[str, object]) -> Scenario:

@@ -59,7 +59,7 @@ pub fn profiles(markers: &[Part], (queue, values): (Part, &Texts), line: &Line) 
     };
     let text = |name: &str| values.get(name).cloned().unwrap_or_default();
     let weight: f64 = text("wq").parse().unwrap_or(1.0);
-    let weight_exponent = (-weight.log2()).round_ties_even().max(0.0) as u32;
+    let weight_exponent = (-libm::log2(weight)).round_ties_even().max(0.0) as u32;
     let profile = |(dscp, colour): (&u8, &str)| WredProfile {
         dscp: *dscp,
         min_packets: in_packets(&text(&format!("{colour}_min")), line.buffer_packets),

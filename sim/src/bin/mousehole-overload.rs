@@ -155,7 +155,7 @@ impl Row<'_> {
         let cells = measures.map(|(measure, expected)| {
             let values: Vec<f64> = runs.iter().map(measure).collect();
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
             let freedom = values.len().saturating_sub(1).max(1) as f64;
             format!("{mean:.6},{expected},{:.8}", (squares / freedom).sqrt())
         });

@@ -69,13 +69,13 @@ fn fcfs__waits_are_those_of_m_g_1() {
 fn stf__waits_are_those_of_shortest_first() {
     let jobs = poisson(400_000, 0.1, |k| 1 + Stream::new(4, Purpose::Size, k).below(30_000));
     let found = waits(&mut Servers::new(Rate(1_600_000), Order::Stf), &jobs);
-    let second = mean(jobs.iter().map(|job| (job.1 as f64 / 200_000.0).powi(2)));
+    let second = mean(jobs.iter().map(|job| libm::pow(job.1 as f64 / 200_000.0, 2.0)));
     for (from, to) in [(1, 1000), (14_500, 15_500), (27_000, 28_000)] {
         let of_size: Vec<usize> = (0..jobs.len()).filter(|&k| (from..to).contains(&jobs[k].1)).collect();
         // ρ(x) = λ ∫ s dF up to x, sizes uniform to 30,000 bytes.
         let x = f64::from(u32::try_from((from + to) / 2).expect("small"));
         let rho = 10.0 * x * x / 2.0 / 30_000.0 / 200_000.0;
-        let expected = second * 10.0 / 2.0 / (1.0 - rho).powi(2);
+        let expected = second * 10.0 / 2.0 / libm::pow(1.0 - rho, 2.0);
         let wait = mean(of_size.iter().map(|&k| found[k]));
         assert!((wait / expected - 1.0).abs() < 0.08, "{from} bytes: {wait} s for {expected} s");
     }

@@ -163,7 +163,7 @@ impl Traffic {
         let thinks = self.times(|connection| connection.server_think.time());
         let extents = self.extents();
         Summary {
-            share: 0.5_f64.powi(i32::from(self.level)),
+            share: libm::ldexp(1.0, -i32::from(self.level)),
             connections: self.transfers().count() as u64,
             transfers: sizes.len() as u64,
             clients: self.clients,

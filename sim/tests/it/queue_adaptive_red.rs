@@ -39,7 +39,7 @@ fn step__is_the_papers_aimd() {
 fn automatic__settings_of_the_paper() {
     let read = |red: &Params| ["min", "max", "gentle"].map(|name| red.number(name));
     let slow = automatic(10_000_000);
-    let weight = 1.0 - (-12_000.0f64 / 1e7).exp();
+    let weight = 1.0 - libm::exp(-12_000.0f64 / 1e7);
     assert!((slow.number("wq") - weight).abs() < 1e-9, "{}", slow.number("wq"));
     assert_eq!(read(&slow), [5.0, 15.0, 1.0]);
     let [min, max, gentle] = read(&automatic(100_000_000));
@@ -63,7 +63,7 @@ fn play(hop: &mut Hop, many: f64, from: f64, until: f64) -> f64 {
         let at = Time((now * 1e9) as u64);
         hop.arrive(packet(1, 0, 1000), at);
         let step = 8000.0 / rate;
-        rate *= (1.0 - 0.5 / many).powi((hop.dropped.len() - seen) as i32);
+        rate *= libm::pow(1.0 - 0.5 / many, (hop.dropped.len() - seen) as f64);
         rate += many * 8000.0 / 0.1 / 0.1 * step;
         seen = hop.dropped.len();
         if now > from + (until - from) / 2.0 {

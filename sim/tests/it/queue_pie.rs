@@ -221,7 +221,7 @@ fn loop__holds_the_delay_near_the_target() {
         let at = Time((now * 1e9) as u64);
         hop.arrive(packet(1, 0, 1500), at);
         let step = 12_000.0 / rate;
-        rate *= 0.95f64.powi((hop.dropped.len() - seen) as i32);
+        rate *= libm::pow(0.95, (hop.dropped.len() - seen) as f64);
         rate += 10.0 * 12_000.0 / 0.1 / 0.1 * step;
         seen = hop.dropped.len();
         if now > 40.0 {

@@ -252,7 +252,7 @@ fn red__is_idle_once_all_its_packets_are_pushed_out() {
     // Eight green packets later, still without a turn, yellow has been idle for eight packets' time.
     put(&mut hop, Colour::Yellow, 20..21, 7_500_000);
     let fallen = average(&mut hop, Colour::Yellow);
-    assert!((fallen / filled - 0.98f64.powi(8)).abs() < 1e-6, "{fallen} after {filled}");
+    assert!((fallen / filled - libm::pow(0.98, 8.0)).abs() < 1e-6, "{fallen} after {filled}");
 }
 
 /// A full shared buffer drops for RED's average too: the averages go on as with a buffer of one's own.

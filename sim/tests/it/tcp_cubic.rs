@@ -63,7 +63,7 @@ fn reduction__is_the_same_for_a_mark() {
 /// Section 4.2: from 70 back to the plateau of 100 in K = ∛(30/0.4) = 4.217 s; steep, flat, steep.
 #[test]
 fn window__follows_the_cubic() {
-    let law = |seconds: f64| 0.4 * (seconds - (30.0f64 / 0.4).cbrt()).powi(3) + 100.0;
+    let law = |seconds: f64| 0.4 * libm::pow(seconds - libm::cbrt(30.0f64 / 0.4), 3.0) + 100.0;
     let mut talk = cruising(100);
     lose_one(&mut talk, 200);
     let mut seconds = 0.0;
@@ -103,7 +103,7 @@ fn fast_convergence__lowers_the_plateau() {
     let cwnd = talk.sender.cwnd();
     lose_one(&mut talk, 200);
     let (low, plateau) = (talk.sender.cwnd(), cwnd * 0.85);
-    let k = ((plateau - low) / 0.4).cbrt();
+    let k = libm::cbrt((plateau - low) / 0.4);
     cruise(&mut talk, 200, (k * 1000.0) as u64);
     assert_window(&talk, plateau, 1.0);
     let mut growth = talk.sender.cwnd();

@@ -82,7 +82,7 @@ fn reno_law(loss: f64) -> f64 {
 
 /// RFC 9438 section 5, figure 6: W = ⁴√(C·(3 + β)/(4·(1 − β))) · ⁴√(RTT³/p³), or Reno's where that is more.
 fn cubic_law(loss: f64, rtt_s: f64) -> f64 {
-    let own = (0.4f64 * 3.7 / (4.0 * 0.3)).powf(0.25) * (rtt_s / loss).powf(0.75);
+    let own = libm::pow(0.4f64 * 3.7 / (4.0 * 0.3), 0.25) * libm::pow(rtt_s / loss, 0.75);
     own.max(reno_law(loss))
 }
 
@@ -240,9 +240,9 @@ fn advantage_of_the_short_path(congestion: Congestion) -> f64 {
     base.scheme = "red(min=10,max=40,maxp=0.01)".into();
     let logarithms = (1..=8).map(|seed| {
         let bytes = shares(&Scenario { seed, ..base.clone() }, 0.0);
-        (bytes[0] / bytes[1]).ln()
+        libm::log(bytes[0] / bytes[1])
     });
-    (logarithms.sum::<f64>() / 8.0).exp()
+    libm::exp(logarithms.sum::<f64>() / 8.0)
 }
 
 /// At the same loss rate Reno's rate goes with 1/RTT, CUBIC's with 1/RTT^0.25 where its own law rules: a

@@ -29,7 +29,7 @@ fn share(transfers: &[Transfer], bytes: f64) -> f64 {
 
 /// P(X ≤ bytes) of the Pareto II distribution with this mean and shape.
 fn pareto(bytes: f64, mean: f64, shape: f64) -> f64 {
-    1.0 - (1.0 + bytes / (mean * (shape - 1.0))).powf(-shape)
+    1.0 - libm::pow(1.0 + bytes / (mean * (shape - 1.0)), -shape)
 }
 
 fn near_pareto(transfers: &[Transfer], mean: f64, shape: f64) {
@@ -104,7 +104,7 @@ fn web_rio_ps__is_experiment_1_and_2() {
         }
         assert_near("gap between objects", between_objects(&pages), 0.05, 0.04);
         for packets in [5.0, 10.0, 40.0, 200.0] {
-            let below = |packets: f64| 1.0 - (4.0f64 / packets).powf(1.2);
+            let below = |packets: f64| 1.0 - libm::pow(4.0f64 / packets, 1.2);
             let (drawn, stated) = (share(all, packets * 500.0), below(packets) / below(top));
             assert!(
                 (drawn - stated).abs() < 0.015,
@@ -184,7 +184,7 @@ fn poisson__has_its_rate_and_sizes() {
     assert_near("transfers per second", starts.len() as f64 / 1000.0, 10.0, 0.03);
     let gaps: Vec<f64> = starts.windows(2).map(|two| two[1] - two[0]).collect();
     let centre = mean(gaps.iter().copied());
-    let spread = mean(gaps.iter().map(|gap| (gap - centre).powi(2))).sqrt();
+    let spread = mean(gaps.iter().map(|gap| libm::pow(gap - centre, 2.0))).sqrt();
     assert_near("spread of gaps", spread, 0.1, 0.04);
     near_pareto(&result.outcome.transfers, 12_000.0, 1.2);
 }
@@ -196,7 +196,7 @@ fn ftp__has_its_sizes_and_pauses() {
     let all = &result.outcome.transfers;
     let least = 200_000.0 * 0.2 / 1.2;
     for factor in [1.5, 2.0, 4.0, 10.0f64] {
-        let (drawn, stated) = (share(all, least * factor), 1.0 - factor.powf(-1.2));
+        let (drawn, stated) = (share(all, least * factor), 1.0 - libm::pow(factor, -1.2));
         assert!((drawn - stated).abs() < 0.02, "P(≤ {factor} times the least) = {drawn}, stated {stated}");
     }
     let mut of: BTreeMap<u32, Vec<Transfer>> = BTreeMap::new();
@@ -238,7 +238,7 @@ fn web_http2__has_its_pages() {
     let result = played(300, "model = \"web:http2\"\n");
     let pages = pages(&result);
     let bytes = mean(pages.iter().map(|page| page.iter().map(|one| one.bytes as f64).sum()));
-    let capped = 12_000.0 * (1.0 - (1.0 + 2e6 / 2400.0f64).powf(-0.2));
+    let capped = 12_000.0 * (1.0 - libm::pow(1.0 + 2e6 / 2400.0f64, -0.2));
     assert_near("bytes of a page", bytes, 30.5 * capped, 0.12);
     assert_near("pages per second", pages.len() as f64 / 300.0, 0.5 * 10.5, 0.3);
 }

@@ -4,17 +4,19 @@
 //! in the request makes a function return 1, and the output is then the sentence that names it. Everything is
 //! `mousehole compare`'s: this crate decides nothing.
 
-pub mod compare;
-pub mod request;
 pub mod watch;
 
+use mousehole_answer::quantities::{Better, Quantity, table};
+use mousehole_answer::reduction::Facts;
+use mousehole_compare::{BASELINE, DEFAULT_SCHEMES, Made, Options, document_text};
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::scenario::places;
-use request::{DEFAULT_SCHEMES, Request};
+use mousehole_sim::scenario::{Plan, places};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::sync::Mutex;
+
+const MADE: Made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
 
 static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -46,7 +48,7 @@ pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|panic| put(panic.to_string().into_bytes())));
 }
 
-/// Puts out what can be asked for: places, applications, default schemes, and the default request.
+/// Puts out what can be asked for: places, applications, default schemes, and the default options; and what is measured.
 #[unsafe(no_mangle)]
 pub extern "C" fn choices() -> u32 {
     let known = places::places();
@@ -54,51 +56,70 @@ pub extern "C" fn choices() -> u32 {
         "places": known.places,
         "apps": known.apps.iter().map(|one| (&one.name, one.share)).collect::<Vec<_>>(),
         "schemes": DEFAULT_SCHEMES,
-        "request": Request::default(),
+        "request": Options::default(),
+        "quantities": table().iter().map(described).collect::<Vec<_>>(),
     })))
 }
 
-/// Checks a request; puts out its label and its schemes.
+/// Checks options; puts out the schemes that are compared.
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> u32 {
-    let checked = || {
-        let found = read::<Request>(&take())?.checked()?;
-        Ok(json!({ "label": found.label, "schemes": found.schemes, "seeds": found.seeds }))
-    };
+    let checked = || Ok(json!({ "schemes": read::<Options>(&take())?.asked()?.request.schemes }));
     put_json(checked())
 }
 
-/// Puts out the scenario of a run, filled in, as the manifest of `mousehole compare --json` has that of the first.
+/// Puts out the scenario of the baseline's first run, filled in, as the manifest of `mousehole compare --json` has it.
 #[unsafe(no_mangle)]
-pub extern "C" fn scenario(scheme: u32, replication: u32) -> u32 {
-    let found = || Ok(read::<Request>(&take())?.checked()?.plan(scheme as usize, replication)?.filled());
+pub extern "C" fn scenario() -> u32 {
+    let found = || {
+        let request = read::<Options>(&take())?.asked()?.request;
+        Ok(Plan::new(&request.scenario(0, BASELINE, 0))?.filled())
+    };
     put_json(found())
 }
 
-/// Runs one replication of a scheme; puts out its facts as bytes.
+/// Makes one run, by the numbers of its scheme and replication; puts out its facts as bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
-    let found = read::<Request>(&take()).and_then(|one| compare::run_one(&one, scheme as usize, replication));
-    put_result(found)
+    let found = || {
+        let facts = read::<Options>(&take())?.asked()?.request.run(0, scheme as usize, replication)?;
+        Ok(postcard::to_stdvec(&facts).expect("facts can be written"))
+    };
+    put_result(found())
 }
 
-/// Puts out the answer. The input is the request and the facts of every run, by scheme and replication, each after its
-/// length in four bytes, the lowest first.
+/// Puts out the document of a comparison, byte for byte as `mousehole compare --json` writes it. The input is the options
+/// and the facts of every run, by replication and scheme, each after its length in four bytes, the lowest first.
 #[unsafe(no_mangle)]
-pub extern "C" fn answer() -> u32 {
+pub extern "C" fn document() -> u32 {
     let input = take();
     let found = || {
         let parts = parts(&input).ok_or_else(|| Error::field("runs", "bytes", "parts with their lengths"))?;
-        let (request, runs) = parts.split_first().ok_or_else(|| Error::field("runs", "none", "a request"))?;
-        compare::answer(&read(request)?, runs)
+        let (options, runs) = parts.split_first().ok_or_else(|| Error::field("runs", "none", "options"))?;
+        let facts = |bytes: &&[u8]| {
+            postcard::from_bytes::<Facts>(bytes).map_err(|_| Error::field("runs", "a run", "facts of a run"))
+        };
+        let runs = runs.iter().map(facts).collect::<Result<Vec<Facts>>>()?;
+        document_text(&read(options)?, runs, MADE).map(String::into_bytes)
     };
-    put_json(found())
+    put_result(found())
 }
 
 /// Puts out what happened to every packet in a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn watch() -> u32 {
     put_json(read(&take()).and_then(|one| watch::watched(&one)))
+}
+
+/// Returns what a page needs to know of a quantity to draw it.
+fn described(one: &Quantity) -> serde_json::Value {
+    json!({
+        "name": one.name(),
+        "subject": one.subject,
+        "words": one.words.axis,
+        "unit": one.unit,
+        "is_less_better": one.better == Better::Less,
+    })
 }
 
 fn take() -> Vec<u8> {

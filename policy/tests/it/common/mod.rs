@@ -32,7 +32,7 @@ impl Bits {
 
     /// Log-uniform between two positive numbers.
     pub fn spread(&mut self, low: f64, high: f64) -> f64 {
-        low * (high / low).powf(self.uniform())
+        low * libm::pow(high / low, self.uniform())
     }
 }
 

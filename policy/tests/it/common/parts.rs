@@ -134,7 +134,7 @@ pub fn is_share(name: &CStr, shares: u64) -> bool {
 
 /// Returns `round(value * 2^bits)`.
 pub fn fixed(value: f64, bits: i32) -> u64 {
-    (value * 2f64.powi(bits)).round() as u64
+    libm::ldexp(value, bits).round() as u64
 }
 
 /// Returns a number in Q32 as a float.

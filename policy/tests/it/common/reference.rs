@@ -29,7 +29,7 @@ impl Red {
         let slot_ns = self.spec.mean_packet_bytes * 8e9 / self.spec.rate_bps;
         let slots = (idle_ns as f64 / slot_ns).floor();
         if slots > 0.0 {
-            self.avg *= ((-self.spec.w_q).ln_1p() * slots).exp();
+            self.avg *= libm::exp(libm::log1p(-self.spec.w_q) * slots);
         }
         self.avg += self.spec.w_q * (queue - self.avg);
     }

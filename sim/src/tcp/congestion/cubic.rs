@@ -134,7 +134,8 @@ impl Epoch {
     }
 
     fn window(&self, seconds: f64) -> f64 {
-        C * (seconds - self.k).powi(3) + self.origin
+        let beyond = seconds - self.k;
+        C * (beyond * beyond * beyond) + self.origin
     }
 }
 

@@ -109,7 +109,7 @@ impl LinuxCubic {
         let target = self.epoch.map_or(cwnd, |epoch| {
             let seconds = (now.since(epoch.start) + self.hystart.least_rtt()).as_secs() - epoch.k;
             // Linux rounds the distance to the plateau down, so that below it the target is rounded up.
-            let distance = (C * seconds.abs().powi(3)) as u32;
+            let distance = (C * (seconds * seconds * seconds).abs()) as u32;
             if seconds < 0.0 { epoch.origin.saturating_sub(distance) } else { epoch.origin + distance }
         });
         self.pace = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };

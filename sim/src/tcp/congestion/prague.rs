@@ -94,8 +94,8 @@ impl Prague {
         };
         if left > 0.0 {
             let cwnd = self.window.cwnd();
-            let slowing = (ack.srtt.0 as f64 / REFERENCE_RTT.0 as f64).min(1.0).powi(2);
-            self.window.open_to(cwnd + slowing * left / cwnd);
+            let share = (ack.srtt.0 as f64 / REFERENCE_RTT.0 as f64).min(1.0);
+            self.window.open_to(cwnd + share * share * left / cwnd);
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn sum_of_survival(scale: f64, shape: f64, step: f64, end: f64) -> f6
     let integral = survival(PLAIN as f64) * from / (shape - 1.0) * fall;
     // Half the value and the corrections at one end.
     let end = |n: f64, place: f64| {
-        let third = shape * (shape + 1.0) * (shape + 2.0) / place.powi(3);
+        let third = shape * (shape + 1.0) * (shape + 2.0) / (place * place * place);
         survival(n) * (0.5 + shape / place / 12.0 - third / 720.0)
     };
     plain + integral + end(PLAIN as f64, from) - end(terms as f64, to)

@@ -309,7 +309,7 @@ fn number(digits: &[u8]) -> u64 {
 
 fn exponential(text: &[u8], unit: Unit) -> Option<Stamp> {
     let value = std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|value| value.is_finite())?;
-    Some(from_float(value * 10f64.powi(unit as i32 - 9)))
+    Some(from_float(value / 10u32.pow(9 - unit as u32) as f64))
 }
 
 /// Converts seconds held as a float. Microseconds are kept; a float of today's date has no higher precision.

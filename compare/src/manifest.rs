@@ -1,0 +1,145 @@
+//! What is around cells and runs in the document: everything that determines them.
+
+use crate::comparison::{Request, document_of, judged};
+use crate::options::Options;
+use crate::text::json_text;
+use mousehole_answer::comparison::CENSORED_SHARE;
+use mousehole_answer::reduction::Facts;
+use mousehole_answer::sizes::cdf_times_s;
+use mousehole_answer::statistics::intervals::LEAST_REPLICATIONS;
+use mousehole_answer::statistics::levels::LEVEL;
+use mousehole_answer::verdicts::MARGIN;
+use mousehole_sim::error::Result;
+use mousehole_sim::scenario::{Plan, Scheme};
+use serde_json::{Map, Value, json};
+
+/// Name of the form of the document, with its version.
+pub const SCHEMA: &str = "mousehole.compare/3";
+
+/// TCP parameters that the engine gives in nanoseconds.
+const TCP_TIMES: [&str; 7] =
+    ["initial_rto", "min_rto", "max_rto", "tick", "tick_phase", "timer_tick", "delayed_ack"];
+
+/// Which program made a document.
+#[derive(Debug, Clone, Copy)]
+pub struct Made {
+    /// Its version.
+    pub version: &'static str,
+    /// The git revision that it was built from.
+    pub revision: &'static str,
+}
+
+/// Returns the document that `mousehole compare --json` writes for the same options, as text; `runs` are the facts of every
+/// run in the order of [`Request::tasks`].
+///
+/// # Errors
+/// [`mousehole_sim::error::Error::Field`] for a fault in the options, or where runs are missing.
+pub fn document_text(options: &Options, runs: Vec<Facts>, made: Made) -> Result<String> {
+    let asked = options.asked()?;
+    let request = &asked.request;
+    let cells = judged(request, runs)?;
+    let document = document_of(request, &cells);
+    let mut whole = serde_json::to_value(document).expect("a document is JSON");
+    let mut manifest = manifest(request, made)?;
+    manifest["statistics"]["primary_endpoint"] = cells[0].0.cell.primary().words.clone().into();
+    let around = json!({
+        "schema": SCHEMA,
+        "manifest": manifest,
+        "traffic": {},
+        "capture": null,
+        "plan": plan(request, &asked.base),
+    });
+    let fields = whole.as_object_mut().expect("a document has fields");
+    fields.extend(around.as_object().expect("an object").clone());
+    Ok(json_text(&whole))
+}
+
+/// Returns every TCP parameter in force in a plan; the names of times end in `_ns`. Where senders have shares, these are
+/// the values by profile, each with its `share`.
+pub fn tcp_parameters(plan: &Plan) -> Value {
+    let named = |params: &dyn Fn() -> Value| -> Map<String, Value> {
+        let Value::Object(fields) = params() else { unreachable!("parameters have names") };
+        let name =
+            |name: String| if TCP_TIMES.contains(&name.as_str()) { format!("{name}_ns") } else { name };
+        fields.into_iter().map(|(field, value)| (name(field), value)).collect()
+    };
+    let of = |params| named(&|| serde_json::to_value(params).expect("parameters are JSON"));
+    match plan.senders.shares() {
+        [one] => Value::Object(of(&one.params)),
+        several => several
+            .iter()
+            .map(|one| {
+                let mut fields = of(&one.params);
+                fields.insert("share".to_owned(), one.share.into());
+                (one.profile.clone(), Value::Object(fields))
+            })
+            .collect(),
+    }
+}
+
+/// Returns how intervals and verdicts come about.
+pub fn statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Value {
+    let looks = match is_sequential {
+        true => "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …",
+        false => "one, at this number of replications",
+    };
+    json!({
+        "unit": "replication",
+        "interval": "Student's t over the logarithms of the replications' ratios; jackknife for a mean",
+        "family": "largest t of the schemes against one reference by the bootstrap, for the primary endpoint",
+        "looks": looks,
+        "equivalence_margin": MARGIN,
+        "level": LEVEL,
+        "least_replications": LEAST_REPLICATIONS,
+        "short_bytes": short_bytes,
+        "long_bytes": long_bytes,
+        "censored_share_for_bound": CENSORED_SHARE,
+        "cdf_points": cdf_times_s().len(),
+    })
+}
+
+/// Returns the manifest of a comparison of one cell without files, but for its primary endpoint.
+fn manifest(request: &Request, made: Made) -> Result<Value> {
+    let first = Plan::new(&request.scenario(0, request.baseline(), 0))?;
+    let schemes = request.schemes.iter().map(|scheme| {
+        let parsed = Scheme::parse(scheme)?;
+        let values: Map<String, Value> =
+            parsed.parameters().into_iter().map(|(name, _, value)| (name, value.into())).collect();
+        Ok(json!({ "scheme": scheme, "parameters": values }))
+    });
+    Ok(json!({
+        "mousehole_version": made.version,
+        "git_revision": made.revision,
+        "inputs": [],
+        "seed": first.scenario.seed,
+        "replications": request.replications,
+        "buffers": [request.cells[0].link.buffer],
+        "loads": [request.cells[0].traffic.load],
+        "baseline": request.baseline(),
+        "schemes": schemes.collect::<Result<Vec<Value>>>()?,
+        "scenario": first.filled(),
+        "tcp": tcp_parameters(&first),
+        "statistics": statistics(false, request.short_bytes, request.long_bytes),
+    }))
+}
+
+/// Returns the plan of a comparison of one cell.
+fn plan(request: &Request, base: &Value) -> Value {
+    json!({
+        "buffers": [request.cells[0].link.buffer],
+        "loads": [request.cells[0].traffic.load],
+        "schemes": request.schemes,
+        "baseline": request.baseline(),
+        "replications": request.replications,
+        "short_bytes": request.short_bytes,
+        "long_bytes": request.long_bytes,
+        "first_replication": 0,
+        "in_rounds": false,
+        "is_sequential": false,
+        "vetoes": request.vetoes,
+        "reference": request.reference,
+        "instead_of": null,
+        "scenario": base,
+        "warmup": null,
+    })
+}

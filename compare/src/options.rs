@@ -1,0 +1,208 @@
+//! A comparison as the options of `mousehole compare` describe it, for those who have no files: what a page asks for.
+
+use crate::comparison::Request;
+use mousehole_answer::sizes::{LONG_BYTES, SHORT_BYTES};
+use mousehole_sim::error::{Error, Result};
+use mousehole_sim::scenario::places::{self, MOST_USERS};
+use mousehole_sim::scenario::spec::{MixSpec, SCHEMA, form_problem};
+use mousehole_sim::scenario::{Plan, Scenario, Scheme};
+use mousehole_sim::units::parse_rate;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The scheme that the others are compared with.
+pub const BASELINE: &str = "droptail";
+/// The schemes of `mousehole compare` where none is named.
+pub const DEFAULT_SCHEMES: [&str; 8] =
+    [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"];
+/// Replications where no number is given.
+pub const REPLICATIONS: u32 = 10;
+/// No page has the patience for more.
+const MOST_REPLICATIONS: u32 = 100;
+
+/// Returns the scenario that options change where the user has none, as JSON; it has no rate and no traffic.
+pub fn default_scenario() -> Value {
+    json!({
+        "schema": SCHEMA,
+        "seed": 1,
+        "warmup": "30s",
+        "duration": "300s",
+        "link": { "rtt": "80ms", "buffer": "1bdp" },
+        "tcp": { "profile": "linux" },
+        "traffic": {},
+    })
+}
+
+/// A comparison as a page describes it; texts are those of the command's options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// A ready-made place, such as `home`.
+    pub place: Option<String>,
+    /// Users, where they are not the place's.
+    pub users: Option<u32>,
+    /// The share of the users who run each application, where they are not the place's.
+    pub apps: Option<Vec<(String, f64)>>,
+    /// Rate from servers to clients.
+    pub down: String,
+    /// Rate from clients to servers.
+    pub up: String,
+    /// Round-trip time.
+    pub rtt: String,
+    /// Buffer of the queue.
+    pub buffer: String,
+    /// Rate of a shaper before the modem, as a share of the line's; without one the scheme is on the line itself.
+    pub shape: Option<String>,
+    /// Buffer of the modem behind the shaper.
+    pub modem_buffer: Option<String>,
+    /// Schemes; the default ones where none is named.
+    pub schemes: Vec<String>,
+    /// Replications.
+    pub seeds: u32,
+    /// Length of the measured window.
+    pub duration: String,
+    /// Time before it.
+    pub warmup: String,
+    /// Seed of all draws.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let base = default_scenario();
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        Options {
+            place: Some("home".into()),
+            users: None,
+            apps: None,
+            down: "20mbit".into(),
+            up: "1mbit".into(),
+            rtt: text(&base["link"]["rtt"]),
+            buffer: text(&base["link"]["buffer"]),
+            shape: None,
+            modem_buffer: None,
+            schemes: Vec::new(),
+            seeds: REPLICATIONS,
+            duration: text(&base["duration"]),
+            warmup: text(&base["warmup"]),
+            seed: base["seed"].as_u64().expect("a number"),
+        }
+    }
+}
+
+/// Options that were checked.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The comparison, of one cell.
+    pub request: Request,
+    /// The scenario that all cells share, as the options have it: without the buffer, which is the cells', and without what
+    /// they leave to the engine's defaults.
+    pub base: Value,
+}
+
+impl Options {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming the option or the field of the scenario, the value and what is allowed.
+    pub fn asked(&self) -> Result<Asked> {
+        if self.seeds == 0 || self.seeds > MOST_REPLICATIONS {
+            let allowed = format!("a whole number from 1 to {MOST_REPLICATIONS}");
+            return Err(Error::field("seeds", self.seeds.to_string(), allowed));
+        }
+        // Elsewhere a text that is no rate is the file of one that varies; a page has no files.
+        parse_rate("down", &self.down)?;
+        parse_rate("up", &self.up)?;
+        let (mix, label) = self.traffic()?;
+        let base = self.base(&mix);
+        let mut cell = serde_json::from_value::<Scenario>(base.clone())
+            .map_err(|error| form_problem(&error.to_string()).for_field("scenario"))?;
+        cell.link.buffer = self.buffer.clone();
+        let request = Request {
+            label,
+            cells: vec![cell],
+            schemes: self.all_schemes(),
+            baseline: Some(BASELINE.to_owned()),
+            replications: self.seeds,
+            short_bytes: SHORT_BYTES,
+            long_bytes: LONG_BYTES,
+            vetoes: Vec::new(),
+            reference: None,
+        };
+        refuse_duplicates(&request)?;
+        Ok(Asked { request, base })
+    }
+
+    fn base(&self, mix: &[MixSpec]) -> Value {
+        let mut base = default_scenario();
+        base["seed"] = self.seed.into();
+        base["warmup"] = self.warmup.clone().into();
+        base["duration"] = self.duration.clone().into();
+        base["trace"] = false.into();
+        base["traffic"] = json!({ "mix": mix });
+        let link = &mut base["link"];
+        let given = [("down", &self.down), ("up", &self.up), ("rtt", &self.rtt)];
+        let shaped = [("shape", &self.shape), ("modem_buffer", &self.modem_buffer)];
+        for (name, text) in given
+            .into_iter()
+            .chain(shaped.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?))))
+        {
+            link[name] = text.clone().into();
+        }
+        base
+    }
+
+    fn all_schemes(&self) -> Vec<String> {
+        let named = self.schemes.iter().map(|one| one.trim().to_owned());
+        let all: Vec<String> =
+            if self.schemes.is_empty() { DEFAULT_SCHEMES.map(str::to_owned).into() } else { named.collect() };
+        let others = all.into_iter().filter(|one| one != BASELINE);
+        [BASELINE.to_owned()].into_iter().chain(others).collect()
+    }
+
+    fn traffic(&self) -> Result<(Vec<MixSpec>, String)> {
+        let known = &places::places().places;
+        let place = match &self.place {
+            None => None,
+            Some(name) => Some(known.iter().find(|one| one.name == *name).ok_or_else(|| {
+                Error::unknown("place", "place", name, known.iter().map(|one| one.name.as_str()))
+            })?),
+        };
+        let users = self.users.or(place.map(|one| one.users)).unwrap_or(1);
+        if users == 0 || users > MOST_USERS {
+            let allowed = format!("a whole number from 1 to {MOST_USERS}");
+            return Err(Error::field("users", users.to_string(), allowed));
+        }
+        let shares = self.apps.as_ref().or(place.map(|one| &one.apps)).map_or(&[][..], |apps| &apps[..]);
+        if shares.is_empty() {
+            return Err(Error::field("apps", "\"\"", "what the users run, at least one application"));
+        }
+        if let Some((name, share)) = shares.iter().find(|(_, share)| !(*share > 0.0 && *share <= 1.0)) {
+            return Err(Error::field("apps", format!("{name}:{share}"), "a share above 0 and at most 1"));
+        }
+        let mix = places::entries(users, shares).map_err(|name| {
+            let apps = places::places().apps.iter().map(|one| one.name.as_str());
+            Error::unknown("apps", "application", &name, apps)
+        })?;
+        let label = places::label(self.place.as_deref(), users);
+        Ok((mix, label))
+    }
+}
+
+fn refuse_duplicates(request: &Request) -> Result<()> {
+    let mut meanings: Vec<String> = Vec::new();
+    for scheme in &request.schemes {
+        let meaning = Plan::new(&request.scenario(0, scheme, 0))?.filled().scheme;
+        let meaning = Scheme::parse(&meaning)?.to_string();
+        if meanings.contains(&meaning) {
+            return Err(Error::conflict(
+                "schemes",
+                scheme.clone(),
+                "another of the list, which is the same",
+                "give every scheme once",
+            ));
+        }
+        meanings.push(meaning);
+    }
+    Ok(())
+}

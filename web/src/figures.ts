@@ -1,0 +1,90 @@
+/** What each class of users feels first, of the document of a comparison. */
+
+import type { Document, Quantity } from "./compare";
+
+export interface Value {
+  scheme: string;
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+  /** Of the change against the baseline: better by the interval is 1, worse is -1. */
+  verdict: -1 | 0 | 1;
+  change: string;
+}
+
+export interface Figure {
+  name: string;
+  words: string;
+  unit: string;
+  values: Value[];
+}
+
+type Cell = Document["cells"][number];
+type Scheme = Cell["schemes"][number];
+type Row = Record<string, number | string | boolean | null>;
+
+const PAGES = "page_mean_s";
+
+/** Returns the figures of a cell: of short and long transfers, of pages, and of each kind of application. */
+export function figuresOf(cell: Cell, quantities: Quantity[]): Figure[] {
+  const first = cell.schemes[0]!;
+  const wanted: { name: string; subject: string; words: (axis: string) => string; of: (scheme: Scheme) => Row | undefined; from: string; change: string }[] = [];
+  for (const role of ["short", "long"]) {
+    const row = (scheme: Scheme) => scheme.buckets.find((one) => one.role === role);
+    const sizes = row(first)?.bucket ?? "";
+    wanted.push({ name: "response_mean_s", subject: "bucket", words: (axis) => `${axis}, transfers ${sizes}`, of: row, from: "response_mean", change: "response_mean_change" });
+  }
+  const kinds = new Set<string>();
+  for (const { group, kind, what, is_primary } of first.groups) {
+    if (what !== PAGES && (kind === null || !is_primary || kinds.has(kind))) continue;
+    if (kind !== null) kinds.add(kind);
+    const row = (scheme: Scheme) => scheme.groups.find((one) => one.group === group && one.what === what);
+    wanted.push({ name: what, subject: "application", words: (axis) => `${group}: ${axis}`, of: row, from: "value", change: "change" });
+  }
+  return wanted.flatMap(({ name, subject, words, of, from, change }) => {
+    const quantity = quantities.find((one) => one.name === name && one.subject === subject) ?? quantities.find((one) => one.name === name);
+    const suffix = from === "value" ? "" : name.slice(from.length);
+    const number = (row: Row | undefined, field: string) => (typeof row?.[field] === "number" ? row[field] : null);
+    const values = cell.schemes.map((scheme): Value => {
+      const row = of(scheme);
+      const changes = ["", "_low", "_high"].map((end) => number(row, `${change}${end}`));
+      return {
+        scheme: scheme.scheme,
+        mean: number(row, `${from}${suffix}`),
+        low: number(row, `${from}_low${suffix}`),
+        high: number(row, `${from}_high${suffix}`),
+        verdict: verdictOf(changes[1]!, changes[2]!, quantity?.is_less_better ?? true),
+        change: changeText(changes),
+      };
+    });
+    if (!quantity || values.every((one) => one.mean === null)) return [];
+    return [{ name: `${name} ${words("")}`, words: words(quantity.words), unit: quantity.unit, values }];
+  });
+}
+
+function verdictOf(low: number | null, high: number | null, isLessBetter: boolean): -1 | 0 | 1 {
+  const better = isLessBetter ? 1 : -1;
+  if (high !== null && high < 0) return better;
+  return low !== null && low > 0 ? (-better as -1 | 1) : 0;
+}
+
+const percent = (share: number) => `${share < 0 ? "−" : "+"}${rounded(100 * Math.abs(share))}`;
+
+/** Returns a change and its interval, such as `−40 % (−51…−27)`; empty where none is known. */
+function changeText([mean, low, high]: (number | null)[]): string {
+  if (mean === null || mean === undefined) return "";
+  const interval = low == null || high == null ? "" : ` (${percent(low)}…${percent(high)})`;
+  return `${percent(mean)} %${interval}`;
+}
+
+/** Returns a number with three digits that count, without zeros at its end. */
+const rounded = (number: number) => (Math.abs(number) >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(3))));
+
+/** Returns a number of a unit in words. */
+export function textOf(number: number | null, unit: string): string {
+  if (number === null) return "–";
+  if (unit === "seconds") return Math.abs(number) < 0.9995 ? `${rounded(1000 * number)} ms` : `${rounded(number)} s`;
+  if (unit === "share") return `${rounded(100 * number)} %`;
+  if (unit === "bits_per_second") return `${rounded(number / 1e6)} Mb/s`;
+  return rounded(number);
+}
