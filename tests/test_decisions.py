@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from mousehole.answer import NOT_SHOWN, RECOMMENDED
+from mousehole.statistics import Design
 
 from tools import document
 from validation import decisions, decisions_traffic
-from validation.decisions import BASELINE, Decision, Size, Truth, errors, score
+from validation.decisions import BASELINE, Decision, Size, Truth, errors, first_by_order, score
 
 TRUTH = Truth(
     "uneven", 4, {BASELINE: 1.0, "sfd": 0.9, "cake": 0.5}, {BASELINE: 0.0, "sfd": -0.1, "cake": -0.5}
@@ -32,6 +33,17 @@ def test_score__counts_regret_power_and_coverage() -> None:
     assert (found.best_said, found.false_best) == (2, 1)
     assert (found.shown, found.effects, found.wrong) == (2, 3, 1)
     assert (found.held, found.intervals) == (4, 6)
+
+
+def test_score__where_nothing_helps_a_recommendation_is_in_vain() -> None:
+    nothing_helps = replace(TRUTH, means_s={BASELINE: 1.0, "sfd": 0.98, "cake": 0.97},
+                            changes={BASELINE: 0.0, "sfd": -0.02, "cake": -0.03})  # fmt: skip
+    nothing = replace(RIGHT, outcome=NOT_SHOWN, scheme=None, is_best=False)
+    found = score([nothing_helps], [RIGHT, nothing])
+    assert (found.near, found.useless, found.clear) == (2, 1, 0)
+    assert score([TRUTH], [RIGHT, nothing]).useless == 0
+    by_order = score([nothing_helps], [RIGHT, replace(nothing, by_order="cake")])
+    assert (by_order.ordered, by_order.ordered_useless) == (1, 1)
 
 
 def test_errors__of_levels_cancel_among_schemes() -> None:
@@ -89,6 +101,26 @@ def test_decisions__of_a_few_captures_are_near_the_best() -> None:
     assert len(regrets) >= len(found) / 2, said
     assert max(regrets) <= 0.10, said
     assert (got.false_best, got.wrong) == (0, 0)
+
+
+def test_decisions__recommend_nothing_where_nothing_helps() -> None:
+    """A short form of the models under which no scheme helps by 5 %; under one, FQ-CoDel does by 4 %."""
+    size = Size(("idle", "equal sizes"), (10,), (), captures=2, truth=4, replications=6, window_s=60)
+    truths, found = decisions.run(size)
+    truth = {one.model: one for one in truths}
+    assert not any(one.helps(scheme) for one in truths for scheme in one.changes), truths
+    said = [(one.model, one.scheme) for one in found if one.scheme is not None]
+    assert [(model, scheme) for model, scheme in said if truth[model].changes[scheme] > -0.02] == []
+    assert score(truths, found).wrong == 0
+
+
+def test_first_by_order__needs_every_replication_and_every_other() -> None:
+    base, ahead = np.array([1.0, 1.2, 0.9, 1.1, 1.0]), np.array([0.9, 1.0, 0.8, 0.9, 0.9])
+    values = {BASELINE: base, "sfd": 0.99 * base, "cake": 0.9 * ahead, "fq-codel": ahead}
+    assert first_by_order(values, Design()) == "cake"
+    assert first_by_order({**values, "fq-codel": 0.9 * ahead}, Design()) is None, "two are level"
+    once_slower = {**values, "cake": np.array([1.01, 0.8, 0.7, 0.8, 0.8])}
+    assert first_by_order(once_slower, Design()) is None
 
 
 def test_decisions__of_fifty_transfers_have_the_right_sign() -> None:

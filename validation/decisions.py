@@ -1,6 +1,6 @@
 """How good the sentence is that `compare` prints first, for captures of traffic whose truth is known.
 
-`make validation WHAT=decisions` draws captures of 1, 10 and 60 minutes from five models of traffic,
+`make validation WHAT=decisions` draws captures of 1, 10 and 60 minutes from eight models of traffic,
 compares the schemes on each, and sets the recommendation beside the truth: independent runs of the same
 model. Smaller captures have 20, 50 and 90 short transfers: of these a fitted model is played. It keeps
 validation/decisions.json and writes docs/decisions.md.
@@ -12,7 +12,7 @@ import argparse
 import itertools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -21,7 +21,8 @@ import numpy as np
 import polars as pl
 from mousehole.answer import NOT_SHOWN, RECOMMENDED
 from mousehole.runs import default_jobs
-from mousehole.statistics import binomial_interval, log_ratio
+from mousehole.statistics import Design, binomial_interval, log_ratio
+from numpy.typing import NDArray
 
 from tools import document
 from validation import decisions_traffic as traffic
@@ -42,6 +43,21 @@ NEAR, CLEAR = 0.05, 0.20
 
 
 @dataclass(frozen=True)
+class Line:
+    """The line of a model: load of captures, load that is compared, and buffer."""
+
+    native: float = NATIVE_LOAD
+    load: float = LOAD
+    buffer: str = "1bdp"
+    runs: int = 1
+    """So many times as many runs make the truth: a mean over few transfers has a wide spread."""
+
+
+LINES = {"idle": Line(native=0.05, load=0.1, runs=8), "small buffer": Line(buffer="10p")}
+"""Lines of models that need one of their own."""
+
+
+@dataclass(frozen=True)
 class Truth:
     """What independent runs of a model say: the mean of short transfers, and each scheme's change."""
 
@@ -55,6 +71,10 @@ class Truth:
     def best_s(self) -> float:
         """The least mean."""
         return min(self.means_s.values())
+
+    def helps(self, scheme: str) -> bool:
+        """Returns whether a scheme changes the mean by more than 5 % for the better."""
+        return self.changes[scheme] < -NEAR
 
 
 @dataclass(frozen=True)
@@ -74,6 +94,8 @@ class Decision:
     """The verdict of each scheme against the baseline."""
     first: int = 0
     """The capture ends with so many short transfers; 0 for captures of some minutes."""
+    by_order: str | None = None
+    """What the order alone would recommend; see `first_by_order`."""
 
     def regret(self, truth: Truth) -> float:
         """Returns by which share the mean exceeds the least; without a recommendation the baseline stays."""
@@ -101,10 +123,16 @@ class Score:
 
     decisions: int
     near: int
-    """Recommendations within 5 % of the best."""
+    """Recommendations within 5 % of the best, and none where nothing helps."""
     regret: float
     """Mean regret as a share."""
     regret_s: float
+    useless: int
+    """Recommendations of a scheme that does not help by 5 %."""
+    ordered: int
+    """Captures without a recommendation, for which the order alone would make one."""
+    ordered_useless: int
+    """Those for which it would be one of a scheme that does not help by 5 %."""
     not_shown: int
     """No recommendation although the best changes the mean by more than 20 %."""
     clear: int
@@ -180,30 +208,36 @@ def _length_text(minutes: float, first: int) -> str:
 
 def truth_of(model: str, size: Size) -> Truth:
     """Returns what independent runs of a model say; each is its own draw of users that meets the load."""
+    line = LINES.get(model, Line())
     means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
-    for number in range(size.truth):
+    for number in range(size.truth * line.runs):
         random = np.random.default_rng([TRUTH_SEED, number])
-        drawn = traffic.meeting(model, random, RATE_BPS, LOAD, 2 * WARMUP_S + 1.5 * size.window_s)
+        drawn = traffic.meeting(model, random, RATE_BPS, line.load, 2 * WARMUP_S + 1.5 * size.window_s)
         found = mousehole.compare(
-            pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, replay="open", schemes=list(SCHEMES),
-            baseline=BASELINE, warmup=WARMUP_S, duration=size.window_s, seeds=1, jobs=size.jobs,
+            pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, buffer=line.buffer, replay="open",
+            schemes=list(SCHEMES), baseline=BASELINE, warmup=WARMUP_S, duration=size.window_s, seeds=1,
+            jobs=size.jobs,
         ).results  # fmt: skip
         (cell,) = found.plan.cells
         for scheme in SCHEMES:
             means[scheme].append(float(found.primary_values(cell, scheme)[0]))
     changes = {scheme: log_ratio(means[scheme], means[BASELINE]).as_change().mean for scheme in SCHEMES}
-    return Truth(model, size.truth, {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}, changes)
+    return Truth(
+        model, size.truth * line.runs, {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}, changes
+    )
 
 
 def decision(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
     """Returns what `compare` says of one capture of a model at a load of 0.25, or of its beginning."""
+    line = LINES.get(model, Line())
     random = np.random.default_rng([CAPTURE_SEED, number, round(60 * minutes), *([first] if first else [])])
-    drawn = traffic.at_load(model, random, RATE_BPS, NATIVE_LOAD, 60 * minutes)
+    drawn = traffic.at_load(model, random, RATE_BPS, line.native, 60 * minutes)
     if first:
         drawn = traffic.first_short(drawn, first, SHORT_BYTES)
     compared = mousehole.compare(
-        pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, load=LOAD, replay="open", schemes=list(SCHEMES),
-        baseline=BASELINE, duration=size.window_s, seeds=size.replications, seed=number + 1, jobs=size.jobs,
+        pl.DataFrame(drawn), rate=RATE_BPS, rtt=RTT, load=line.load, buffer=line.buffer, replay="open",
+        schemes=list(SCHEMES), baseline=BASELINE, duration=size.window_s, seeds=size.replications,
+        seed=number + 1, jobs=size.jobs,
     )  # fmt: skip
     results, advice = compared.results, compared.advice()
     (cell,) = results.plan.cells
@@ -222,7 +256,22 @@ def decision(model: str, minutes: float, number: int, size: Size, first: int = 0
             if not one.exploratory and one.reference == BASELINE
         },
         first,
+        first_by_order({scheme: results.primary_values(cell, scheme) for scheme in SCHEMES}, design),
     )  # fmt: skip
+
+
+def first_by_order(values: Mapping[str, NDArray[np.float64]], design: Design) -> str | None:
+    """Returns the scheme that beats the baseline in every replication, and every other by its interval.
+
+    It is what a recommendation by the order alone would name; each interval is a single one.
+    """
+
+    def is_first(scheme: str) -> bool:
+        others = [other for other in values if other not in (scheme, BASELINE)]
+        is_always = bool(np.all(values[scheme] < values[BASELINE]))
+        return is_always and all(log_ratio(values[scheme], values[one], design).high < 0 for one in others)
+
+    return next((scheme for scheme in values if scheme != BASELINE and is_first(scheme)), None)
 
 
 @dataclass(frozen=True)
@@ -243,7 +292,10 @@ class Errors:
 
 def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
     """Returns how far the estimates of some decisions are from the truth."""
-    true = {one.model: {scheme: np.log1p(change) for scheme, change in one.changes.items()} for one in truths}
+    true = {
+        one.model: {scheme: np.log1p(one.changes[scheme]) for scheme in one.changes if scheme != BASELINE}
+        for one in truths
+    }
     estimated = [
         (true[one.model], {scheme: np.log1p(ends[0]) for scheme, ends in one.changes.items()})
         for one in found
@@ -285,15 +337,20 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
     ]
     effects = [(true, word) for true, word, _ in rows if abs(true) > CLEAR]
     intervals = [(true, ends) for true, _, ends in rows if np.isfinite(ends[1])]
+    by_order = [(one.model, one.by_order) for one in found if one.scheme is None and one.by_order is not None]
     return Score(
         decisions=len(found),
         near=sum(
-            one.outcome == RECOMMENDED and regret <= NEAR for one, regret in zip(found, regrets, strict=True)
+            regret <= NEAR and (one.outcome == RECOMMENDED or not _any_helps(truth[one.model]))
+            for one, regret in zip(found, regrets, strict=True)
         ),
         regret=float(np.mean(regrets)),
         regret_s=float(
             np.mean([regret * truth[one.model].best_s for one, regret in zip(found, regrets, strict=True)])
         ),
+        useless=sum(one.scheme is not None and not truth[one.model].helps(one.scheme) for one in found),
+        ordered=len(by_order),
+        ordered_useless=sum(not truth[model].helps(scheme) for model, scheme in by_order),
         not_shown=sum(one.outcome == NOT_SHOWN for one in clear),
         clear=len(clear),
         best_said=sum(one.is_best for one in found),
@@ -308,16 +365,21 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
     )
 
 
+def _any_helps(truth: Truth) -> bool:
+    return any(truth.helps(scheme) for scheme in truth.changes)
+
+
 def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
     """Returns the generated part of the page: what is true, then the figures."""
     captures, runs = 1 + max(one.number for one in found), truths[0].runs
+    more = [f"{one.runs} for *{one.model}*" for one in truths if one.runs != runs]
     command = f"`make {TARGET} ARGS='--captures {captures} --truth {runs}'`"
     length = f"windows of {WINDOW_S} s, {REPLICATIONS} replications"
     parts = [
         "\n",
         document.wrapped(
             f"{command}: {captures} captures of each model and length, compared with {length}; "
-            f"the truth is that of {runs} independent runs."
+            f"the truth is that of {runs} independent runs{''.join(', ' + one for one in more)}."
         ),
         "\n\n## The truth\n\n",
         document.table(("model", *SCHEMES), [_truth_cells(one) for one in truths]),
@@ -333,8 +395,8 @@ def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
 
 
 COLUMNS = (
-    "captures", "within 5 % of the best", "regret", "not shown", "false `Best`", "effects shown",
-    "wrong sign", "intervals that hold the truth",
+    "captures", "within 5 % of the best", "regret", "recommended in vain", "by order alone", "not shown",
+    "false `Best`", "effects shown", "wrong sign", "intervals that hold the truth",
 )  # fmt: skip
 
 
@@ -378,6 +440,8 @@ def _cells(name: str, one: Score) -> list[str]:
         name,
         _share(one.near, one.decisions),
         f"{100 * one.regret:.1f} %, {1000 * one.regret_s:.0f} ms",
+        _share(one.useless, one.decisions),
+        f"{one.ordered}, {one.ordered_useless} in vain" if one.ordered else "–",
         _share(one.not_shown, one.clear),
         _share(one.false_best, one.best_said),
         _share(one.shown, one.effects),

@@ -72,12 +72,27 @@ def diurnal(random: np.random.Generator, users: int, length_s: float) -> Columns
     return _pages(random, owner[kept], start[kept], np.zeros(users), share[kept])
 
 
+def light(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns users of pages without downloads."""
+    owner = np.repeat(np.arange(users), random.poisson(length_s / 30, users))
+    return _pages(random, owner, random.uniform(0, length_s, owner.size), np.zeros(users), 0.0)
+
+
+def equal_sizes(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns users of pages whose objects are all of the same size: no transfer is shorter than another."""
+    found = light(random, users, length_s)
+    return {**found, "bytes": np.full(found["bytes"].size, 12_000)}
+
+
 MODELS: dict[str, Model] = {
     "uneven": uneven,
     "bursts": bursts,
     "own sizes": own_sizes,
     "translated": translated,
     "diurnal": diurnal,
+    "idle": light,
+    "equal sizes": equal_sizes,
+    "small buffer": uneven,
 }
 
 

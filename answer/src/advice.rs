@@ -1,6 +1,6 @@
 //! The answer of a comparison: what to install, what every class gains or pays, how sure that is.
 
-use crate::comparison::{Cell, known_mean};
+use crate::comparison::{Capture, Cell, known_mean};
 use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::installation::AT_THE_LINE;
 use crate::judged::Judged;
@@ -27,6 +27,9 @@ const LINES_OF_OTHER: usize = 6;
 const MOST_PEERS: usize = 3;
 /// So many schemes that a veto rules out are named with who pays.
 const MOST_VETOED: usize = 2;
+/// A shorter capture is said not to tell whether users act together: it has few bursts, or none that show.
+const SHORT_CAPTURE_S: f64 = 240.0;
+
 /// What an answer comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -101,7 +104,10 @@ pub fn stand_in(cell: &Cell, label: &str, instead_of: Option<&str>) -> Option<St
     let is_fitted = cell.capture.as_ref().is_some_and(|capture| capture.is_fitted);
     is_fitted.then(|| {
         let word = cell.plan.unit().name();
-        format!("Played is {label}, drawn anew in each {word}; the intervals allow for how little they tell.")
+        format!(
+            "Played is {label}, drawn anew in each {word}; the intervals are of these transfers, not of another \
+             day."
+        )
     })
 }
 
@@ -405,7 +411,21 @@ impl Answer<'_> {
         let held = format!("; the interval holds for all {number} schemes at once");
         let held = if number > 1 { held } else { String::new() };
         let peers = chosen.map(|chosen| self.peers_text(chosen, peers)).unwrap_or_default();
-        format!("How sure: {}{held}.{peers}", parts.join(", "))
+        format!("How sure: {}{held}.{peers}{}", parts.join(", "), self.short_capture_text())
+    }
+
+    /// Says of a capture of few minutes, whose copies are played, what no interval can hold.
+    fn short_capture_text(&self) -> String {
+        let capture = self.cell.capture.as_ref();
+        let is_short = |one: &&Capture| !one.is_fitted && one.period_s < SHORT_CAPTURE_S;
+        let Some(capture) = capture.filter(is_short).filter(|_| self.cell.capture_share() > 0.0) else {
+            return String::new();
+        };
+        format!(
+            " {:.0} s hardly tell whether users act together: intervals are of this capture, not of another \
+             time.",
+            capture.period_s
+        )
     }
 
     fn faster(&self, scheme: usize, other: usize) -> (u32, u32) {
@@ -508,7 +528,7 @@ fn lowered(text: &str) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::comparison::Scheme;
+    use crate::comparison::{Counted, Scheme};
     use crate::tests_support::{cell, cell_of, with_calls};
 
     /// Returns the answer where `tc` installs every scheme but those named.
@@ -558,6 +578,30 @@ mod tests {
                 "Install on Linux: tc qdisc replace dev DEV root fq-codel",
             ]
         );
+    }
+
+    #[test]
+    fn advise__of_a_short_capture_says_what_its_intervals_are_of() {
+        let said_of = |period_s: f64| {
+            let mut found = cell(&[("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0)]);
+            let counted = Counted { transfers: 500, clients: 40 };
+            let (freedom, large, pipe_bytes, is_fitted) = (50.0, 50, 1e5, false);
+            let (short, long, all) = (counted, counted, counted);
+            found.capture =
+                Some(Capture { period_s, short, long, all, freedom, large, pipe_bytes, is_fitted });
+            found.plan.is_overlaid = true;
+            for run in found.runs.iter_mut().flatten() {
+                (run.load.copies, run.load.dilation) = (3, 1.0);
+            }
+            answer(found, &[]).lines.iter().any(|line| {
+                line.starts_with("How sure: ")
+                    && line.ends_with(
+                        " 60 s hardly tell whether users act together: intervals are of this capture, not of \
+                         another time.",
+                    )
+            })
+        };
+        assert!(said_of(60.0) && !said_of(600.0));
     }
 
     #[test]

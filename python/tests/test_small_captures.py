@@ -151,7 +151,7 @@ def test_days__a_model_is_played_on_days_with_few_transfers(tmp_path: Path) -> N
     found = mousehole.compare_days(days, **{**SETTINGS, "seeds": 1})
     assert found.answer()[0] == (
         "Played on day60.csv is a model fitted to the day's transfers, drawn anew in each replication; the "
-        "day's own interval allows for how little they tell."
+        "day's own interval is of these transfers."
     )
     captures = [day.results.capture for day in found.days]
     assert [one is not None and one.is_fitted for one in captures] == [True, False, False]

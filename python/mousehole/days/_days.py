@@ -203,7 +203,7 @@ def _stand_in(days: Sequence[Day]) -> list[str]:
         return []
     return [
         f"Played on {', '.join(fitted)} is a model fitted to the day's transfers, drawn anew in each "
-        f"{days[0].results.plan.run_word}; the day's own interval allows for how little they tell."
+        f"{days[0].results.plan.run_word}; the day's own interval is of these transfers."
     ]
 
 

@@ -10,14 +10,16 @@
 //!
 //! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic (`resample.rs`): clients
 //! or blocks of their time, drawn with replacement. A client drawn k times is k clients with shifts of their own. A block
-//! is moved to the slot that it was drawn for and shifted with the client of that slot, so the slots of each copy are
-//! filled once and the load is as even as without a resample. The period stays that of the traffic; copies and dilation
-//! follow from the resample's load. docs/compare.md says what this is needed for.
+//! is moved to the slot that it was drawn for and shifted with the client of that slot, so that the slots of a client are
+//! filled once in each copy. The period stays that of the traffic; copies and dilation follow from the resample's
+//! load. If clients act together, the shifted times go through a map that all copies share (`together.rs`).
+//! docs/compare.md says what this is needed for.
 
 use super::connection::Connection;
 use super::datagrams::Datagrams;
 use super::part::Part;
 use super::resample::Draws;
+use super::together::Together;
 use crate::error::{Error, Result};
 use crate::rng::{Purpose, Stream, mix};
 use crate::units::{Dur, Rate, Time};
@@ -74,6 +76,8 @@ pub struct Overlay {
     in_progress: Vec<Arrival>,
     /// How often each client or block of time occurs in a copy, and where.
     draws: Draws,
+    /// When the clients act together, if they do.
+    together: Option<Together>,
     arrivals: Vec<Arrival>,
 }
 
@@ -108,7 +112,7 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        Overlay::of_draws(traffic, (Draws::once(traffic), KEY_BITS), target, rate, mss, run, span)
+        Overlay::of_draws(traffic, (Draws::once(traffic), KEY_BITS, None), target, rate, mss, run, span)
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
@@ -125,15 +129,17 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        let draws = Draws::resampled(traffic, period_of(traffic), run);
-        Overlay::of_draws(traffic, (draws, RESAMPLE_KEY_BITS), Some(target), rate, mss, run, span)
+        let period = period_of(traffic);
+        let draws = Draws::resampled(traffic, period, run);
+        let drawn = (draws, RESAMPLE_KEY_BITS, Together::of(traffic, period));
+        Overlay::of_draws(traffic, drawn, Some(target), rate, mss, run, span)
     }
 
     /// Overlays copies in which each connection occurs as often as its unit was drawn; keys have `key_bits` bits for
-    /// (connection, copy).
+    /// (connection, copy), and shifted times go through the map of `together`.
     fn of_draws(
         traffic: Part,
-        (draws, key_bits): (Draws, u32),
+        (draws, key_bits, together): (Draws, u32, Option<Together>),
         target: Option<f64>,
         rate: Rate,
         mss: u32,
@@ -164,6 +170,7 @@ impl Overlay {
             first: traffic.first,
             copy_numbers: copies * draws.most_times(),
             draws,
+            together,
             key_bits,
             in_progress: Vec::new(),
             arrivals: Vec::new(),
@@ -194,7 +201,7 @@ impl Overlay {
         let begin = (own_offset + own_period - MARGIN.0) % own_period;
         let length = ((span.0 as f64 / self.dilation) as u64).saturating_add(2 * MARGIN.0);
         for start in drawn {
-            let own = self.within_period(start.at.0 + shifts[start.unit as usize]);
+            let own = self.moved(start.at.0 + shifts[start.unit as usize]);
             if start.lasts > Dur::ZERO {
                 let arrival = Arrival { at: self.dilated(own), connection: start.connection, copy: number };
                 if arrival.at != offset && self.since_start(&arrival, offset) < start.lasts {
@@ -221,7 +228,7 @@ impl Overlay {
     /// end, so that it belongs to the repetition before. `start` is that of connection number `connection` of the traffic.
     pub fn place(&self, connection: u32, start: Time, copy: u32) -> (Time, bool) {
         let shifted = start.0 + self.shift(copy, self.unit_of(connection));
-        (self.dilated(self.within_period(shifted)), shifted >= self.own_period.0)
+        (self.dilated(self.moved(shifted)), shifted >= self.own_period.0)
     }
 
     /// Returns the unit of a connection, by its index in the traffic.
@@ -238,6 +245,12 @@ impl Overlay {
             None => shifts.shift_of(number, self.draws.client(unit)),
             Some((client, by)) => (shifts.shift_of(copy, client) + by) % self.own_period.0,
         }
+    }
+
+    /// Returns a shifted time within the period, before dilation, moved to when clients act together.
+    fn moved(&self, shifted: u64) -> u64 {
+        let own = self.within_period(shifted);
+        self.together.as_ref().map_or(own, |together| together.moved(own))
     }
 
     /// Returns a time modulo the period, both before dilation. Most times are below it, and a division is slow.
@@ -285,7 +298,7 @@ impl Overlay {
     /// bits. An arrival that was shifted beyond the period's end belongs to the repetition before. `start` is the
     /// connection's own.
     pub fn pages(&self, arrival: &Arrival, repetition: u64, start: Time) -> u64 {
-        let has_wrapped = arrival.at.0 < scale(start.0, self.dilation);
+        let (_, has_wrapped) = self.place(arrival.connection, start, arrival.copy);
         ((repetition + 1 - u64::from(has_wrapped)) * u64::from(self.copy_numbers) + u64::from(arrival.copy))
             & 0xff_ffff
     }

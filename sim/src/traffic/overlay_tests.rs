@@ -345,3 +345,27 @@ fn of_resample__blocks_are_together_and_keep_their_order() {
         assert!((gap - 1e9).abs() < 2.0, "copy {copy}: {gap}");
     }
 }
+
+/// Users who act together do so in copies as well: the same part of the starts lies in the bursts.
+#[test]
+fn of_resample__keeps_bursts_of_all_clients() {
+    let at = |client: u64, k: u64| {
+        if k.is_multiple_of(2) { k * 15_000 } else { (k - 1) * 15_000 + (client * 150) % 9000 }
+    };
+    let together = (0..70u64).flat_map(|client| (0..40).map(move |k| (client, k)));
+    let mut connections: Vec<Connection> =
+        together.map(|(client, k)| connection(at(client, k) + client * 10, client as u32, 10_000)).collect();
+    connections.sort_by_key(|one| one.start);
+    let traffic = Traffic::from_connections(connections);
+    let load = 2.5 * load_of(&traffic, RATE, 1000);
+    let overlay = Overlay::of_resample(&traffic, load, RATE, 1000, (1, 0), Dur(u64::MAX)).unwrap();
+    let mut of_bins = [0u32; 6];
+    let period = period_of(&traffic).0 as f64 * overlay.dilation;
+    for arrival in overlay.arrivals() {
+        let own = arrival.at.0 as f64 / period * period_of(&traffic).0 as f64;
+        of_bins[(own as u64 / 5_000_000_000 % 6) as usize] += 1;
+    }
+    // Half of the time, as bins of 5 s may begin before a burst and end after it.
+    let in_burst = f64::from(of_bins[5] + of_bins[0] + of_bins[1]) / f64::from(of_bins.iter().sum::<u32>());
+    assert!(in_burst > 0.9, "{of_bins:?}");
+}

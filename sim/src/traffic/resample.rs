@@ -1,8 +1,10 @@
 //! Bootstrap resamples of a traffic.
 //!
-//! As many clients as the traffic has are drawn with replacement. If they are few, the time of each is divided into blocks
-//! of equal length, and blocks are drawn: each slot of each client, a place where the traffic has a block, gets a block of
-//! any client. Whole clients or blocks are drawn because connections that belong together depend on each other.
+//! As many clients as the traffic has are drawn with replacement, so that the draw contains what users differ by. If they
+//! are few, the time of each is divided into blocks of equal length as well, and each slot of a client that was drawn, a
+//! place where it has a block, gets a block of the same client. If they are very few, clients are not drawn, and each slot
+//! gets a block of any client. Whole clients or blocks are drawn because connections that belong together depend on each
+//! other.
 //!
 //! Sources: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979), section 2; H. R.
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17 (1989), for blocks
@@ -15,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// With fewer clients than this, blocks of time of each client are drawn in their place, at least so many in all.
 const LEAST_UNITS: usize = 60;
+/// With fewer clients than this, a block of any of them may be drawn: without the largest of so few, little would be left.
+const LEAST_CLIENTS: usize = 20;
 
 /// Which units of a traffic were drawn, and how often. A unit is a client or a block of a client's time.
 #[derive(Debug, Clone)]
@@ -22,7 +26,9 @@ pub struct Draws {
     /// The unit of each connection.
     unit_of: Vec<u32>,
     units: Vec<Unit>,
-    /// The unit that was drawn for each slot. The slots are the places of all units.
+    /// The places that are filled: those of the units of each client that was drawn, for each draw of it.
+    places: Vec<Unit>,
+    /// The unit that was drawn for each place.
     drawn: Vec<u32>,
     /// How often each unit was drawn.
     times: Vec<u32>,
@@ -40,7 +46,7 @@ struct Unit {
 /// Where blocks of time are played.
 #[derive(Debug, Clone)]
 struct Slots {
-    /// The slots that each unit was drawn for, in the order in which they were.
+    /// The places that each unit was drawn for, in the order in which they were.
     of: Vec<Vec<u32>>,
     blocks: u64,
     period: Dur,
@@ -51,28 +57,40 @@ impl Draws {
     pub fn once(traffic: Part) -> Draws {
         let (unit_of, units) = units_of(traffic, 1, Dur(1));
         let (times, drawn) = (vec![1; units.len()], (0..units.len() as u32).collect());
-        Draws { unit_of, units, drawn, times, slots: None }
+        Draws { unit_of, places: units.clone(), units, drawn, times, slots: None }
     }
 
-    /// Draws as many units as the traffic has, with replacement, named by (seed, replication). `period` is the traffic's.
+    /// Draws as many clients as the traffic has, with replacement, named by (seed, replication). `period` is the traffic's.
     pub fn resampled(traffic: Part, period: Dur, (seed, replication): (u64, u32)) -> Draws {
-        let clients: BTreeSet<u32> = traffic.connections.iter().map(|connection| connection.client).collect();
+        let clients: BTreeSet<u32> = traffic.connections.iter().map(|one| one.client).collect();
         let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
         let (unit_of, units) = units_of(traffic, blocks, period);
+        let is_of_clients = clients.len() >= LEAST_CLIENTS;
+        let pools =
+            if is_of_clients { units_by_client(&units) } else { vec![(0..units.len() as u32).collect()] };
         let mut stream = Stream::new(seed, Purpose::Resample, u64::from(replication));
-        let drawn: Vec<u32> = units.iter().map(|_| stream.below(units.len() as u64) as u32).collect();
+        let mut one_of = |number: usize| if number > 1 { stream.below(number as u64) as usize } else { 0 };
+        let (mut places, mut drawn) = (Vec::new(), Vec::new());
+        for number in 0..pools.len() {
+            let pool = &pools[one_of(pools.len())];
+            for &unit in pool {
+                let Unit { client, block } = units[unit as usize];
+                places.push(Unit { client: if is_of_clients { number as u32 } else { client }, block });
+                drawn.push(pool[one_of(pool.len())]);
+            }
+        }
         let mut slots = vec![Vec::new(); units.len()];
-        (0..).zip(&drawn).for_each(|(slot, &unit)| slots[unit as usize].push(slot));
+        (0..).zip(&drawn).for_each(|(place, &unit)| slots[unit as usize].push(place));
         let times = slots.iter().map(|own| own.len() as u32).collect();
         let slots = (blocks > 1).then_some(Slots { of: slots, blocks, period });
-        Draws { unit_of, units, drawn, times, slots }
+        Draws { unit_of, units, places, drawn, times, slots }
     }
 
-    /// Draws a unit from the resample for each slot; returns the unit, and client and time as of [`Draws::moved`].
+    /// Draws a unit from the resample for each place; returns the unit, and client and time as of [`Draws::moved`].
     pub fn again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
-        let one = |slot: u32| {
+        let one = |place: u32| {
             let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];
-            (unit, self.moved_to(unit, slot))
+            (unit, self.moved_to(unit, place))
         };
         (0..self.drawn.len() as u32).map(one).collect()
     }
@@ -111,12 +129,25 @@ impl Draws {
 
     /// Returns the client of a slot, and how much later than recorded a unit is played there, modulo the period, ns.
     fn moved_to(&self, unit: u32, slot: u32) -> (u32, u64) {
-        let slot = self.units[slot as usize];
+        let slot = self.places[slot as usize];
         let Some(Slots { blocks, period, .. }) = self.slots else { return (slot.client, 0) };
         let begin = |block: u64| block * period.0 / blocks;
         let by = period.0 + begin(slot.block) - begin(self.units[unit as usize].block);
         (slot.client, by % period.0)
     }
+}
+
+/// Returns the units of each client, in the order in which clients first occur.
+fn units_by_client(units: &[Unit]) -> Vec<Vec<u32>> {
+    let (mut numbers, mut found) = (BTreeMap::new(), Vec::new());
+    for (unit, own) in (0..).zip(units) {
+        let number = *numbers.entry(own.client).or_insert(found.len());
+        if number == found.len() {
+            found.push(Vec::new());
+        }
+        found[number].push(unit);
+    }
+    found
 }
 
 /// Returns the unit of each connection, and all units, where the period of each client is divided into blocks. Only blocks
@@ -205,5 +236,26 @@ mod tests {
         }
         // 200 draws each, with a standard deviation of 14.
         assert!(drawn.iter().all(|&times| (140..260).contains(&times)), "{drawn:?}");
+    }
+
+    /// Where a client of some dozen was drawn, all blocks are of it, as many as it has.
+    #[test]
+    fn resampled__blocks_are_of_the_client_that_was_drawn() {
+        let mut traffic = traffic(30);
+        traffic.connections.retain(|one| one.client > 0 || one.start < Time(30_000_000_000));
+        let mut numbers_of_first = BTreeSet::new();
+        for replication in 0..50 {
+            let draws = resampled(&traffic, replication);
+            let mut profiles: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            for (&unit, place) in draws.drawn.iter().zip(&draws.places) {
+                profiles.entry(place.client).or_default().push(draws.client(unit));
+            }
+            assert_eq!(profiles.len(), 30);
+            let expected = |client: u32| if client == 0 { 1 } else { 2 };
+            assert!(profiles.values().all(|own| own.iter().all(|client| *client == own[0])));
+            assert!(profiles.values().all(|own| own.len() == expected(own[0])));
+            numbers_of_first.insert(profiles.values().filter(|own| own[0] == 0).count());
+        }
+        assert!(numbers_of_first.len() > 2, "never, once, or more often: {numbers_of_first:?}");
     }
 }
