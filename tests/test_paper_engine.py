@@ -828,6 +828,7 @@ IDS = {
     "tcp-ds": [f"N{n}" for n in range(1, 16)],
     "rio-ps": [f"M-{n}" for n in range(1, 16)],
     "run2c": [f"C{n}" for n in range(1, 5)],
+    "tlps": [f"T{n}" for n in range(1, 6)],
 }
 
 
