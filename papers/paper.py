@@ -172,7 +172,9 @@ class Paper:
         if wanted.section is not None:
             claims = [one for one in definition.claims if stands_in(one, wanted.section)]
             if not claims:
-                raise MouseholeError(f"paper {self.name}: no claim stands in section {wanted.section}")
+                known = sorted({one for claim in definition.claims for one in sections_of(claim)})
+                there = f"; there are claims in {', '.join(known)}" if known else "; claims name no sections"
+                raise MouseholeError(f"paper {self.name}: no claim stands in section {wanted.section}{there}")
             return (), (), claims
         if wanted.table is not None:
             tables = self._numbered("table", wanted.table, definition.tables)
@@ -471,11 +473,18 @@ def require_readable(log: Path) -> None:
 def stands_in(claim: Claim, section: str) -> bool:
     """Returns whether a claim's place names a section, or a part of it: `4.3` for `4`, `VI.C` for `vi`."""
     asked = section.lower().rstrip(".")
-    for place in claim.place.lower().split(";"):
-        named = re.match(r"section ([\w.]+)", place.strip())
-        if named is not None and (named[1] == asked or named[1].startswith(f"{asked}.")):
-            return True
-    return False
+    named = [one.lower() for one in sections_of(claim)]
+    return any(one == asked or one.startswith(f"{asked}.") for one in named)
+
+
+def sections_of(claim: Claim) -> list[str]:
+    """Returns the sections that a claim's place names: two of `sections 6 and 7`."""
+    found = []
+    for place in claim.place.split(";"):
+        named = re.match(r"sections? ([\w.]+)(?: and ([\w.]+))?", place.strip())
+        if named is not None:
+            found += [one for one in named.groups() if one]
+    return found
 
 
 def arabic(number: str) -> str:
