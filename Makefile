@@ -33,7 +33,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs site web deps lock clean live live-test deb-test bpf-compile bpf-parity page-test \
-	wheel wheel-test wasm-check msrv golden oracle papers validation bench instructions fuzz fuzz-brief mutants
+	wheel wheel-test wasm-check msrv golden oracle papers notebooks validation bench instructions fuzz fuzz-brief mutants
 
 ## Use it
 
@@ -162,6 +162,9 @@ oracle: $(ENGINE) ## random TCP cases in ns-2 and here, event by event, and seve
 
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
 	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))
+
+notebooks: $(ENGINE) ## run the papers' notebooks into build/notebooks (about a minute): NAMES="sfd lfp"
+	@$(BIN)/python -m tools.notebooks $(NAMES)
 
 # WHAT is a module of validation/ (default: page), or of bench/ (default: engine, then schemes); ARGS are its options.
 validation: $(ENGINE) $(if $(filter live kernels,$(WHAT)),live) ## compare with something outside: WHAT=page|coverage|… ARGS='…'; docs/validation.md

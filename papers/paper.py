@@ -369,9 +369,13 @@ def bound_text(claim: Claim) -> str:
 def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it."""
     for one, trial in evaluator.trials_of(claim):
-        other = evaluator.under(trial)
-        other.runs.run(other.claim_requests(claim))
-        yield TrialPart(claim.id, one.name, trial.name, lines_of(other.judged(claim)))
+        yield TrialPart(claim.id, one.name, trial.name, judged_lines(evaluator.under(trial), claim))
+
+
+def judged_lines(evaluator: Evaluator, claim: Claim) -> list[Line]:
+    """Runs what a claim needs, all at once, and returns its judgements."""
+    evaluator.runs.run(evaluator.claim_requests(claim))
+    return lines_of(evaluator.judged(claim))
 
 
 def table_part(evaluator: Evaluator, table: TableItem) -> Table:
