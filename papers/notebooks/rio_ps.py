@@ -20,13 +20,14 @@ rio_ps = study("rio-ps")
 rio_ps.figure("2")
 
 # %% [markdown]
-# ## One knob: short flows for each long one
+# ## One knob: where the border begins
 #
-# What share of their fair part of the link do short flows get? The paper says it hardly matters.
+# It moves by a packet every ten seconds, so that where it begins matters in a run of minutes. What
+# share of their fair part of the link do short flows get?
 
 # %%
-ratios = {str(slr): {"scheme": {"rio-ps": {"slr": slr}}} for slr in (0.5, 3, 10)}
-rio_ps.turned("M-3 RIO-PS", "short flows for each long one", ratios)
+borders = {f"{packets} packets": {"scheme": {"rio-ps": {"l_t": packets}}} for packets in (2, 20, 100)}
+rio_ps.turned("M-3 RIO-PS", "first border", borders)
 
 # %% [markdown]
 # ## Where it breaks
