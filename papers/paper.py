@@ -47,6 +47,8 @@ N = TypeVar("N", TableItem, FigureItem)
 ROMAN = {"i": 1, "v": 5, "x": 10}
 OPEN = (Word.COMPATIBLE, Word.UNDECIDED)
 """Words of claims that more replications may settle."""
+ENOUGH = 640
+"""Replications that leave few words open (docs/seeds.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,7 +260,7 @@ class Paper:
             if tried and one.claim.grid:
                 yield from trial_parts(evaluator, one.claim)
         if len(parts) > 1:
-            yield Summary(summary_text(parts))
+            yield Summary(summary_text(parts, settle=evaluator.runs.settle))
 
     def _readings(self, evaluator: Evaluator, claims: Sequence[Claim]) -> Iterator[Part]:
         """Yields the matrix of claims and readings, and the scores."""
@@ -295,13 +297,19 @@ def settled(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
     return [found[place] for place in range(len(claims))]
 
 
-def summary_text(parts: Sequence[ClaimPart]) -> str:
-    """Returns how many claims have which word, by what the words rest on."""
+def summary_text(parts: Sequence[ClaimPart], settle: int | None) -> str:
+    """Returns how many claims have which word, by what the words rest on, and how open ones may be settled.
+
+    `settle` is up to how many replications that was tried.
+    """
     texts = [f"{len(parts)} statements."]
     for basis, name in BASES.items():
         words = [part.word for part in parts if basis_of(part.basis, part.fitted) == basis]
         if words:
             texts.append(f"{name.capitalize()}, {len(words)}: {tally(words)}.")
+    number = sum(part.word in OPEN for part in parts)
+    if number and settle is None:
+        texts.append(f"{number} may be settled by more replications: --settle {ENOUGH}.")
     return " ".join(texts)
 
 
