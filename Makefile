@@ -90,13 +90,16 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema, layers, manual pages; README=1 its first example too
+docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema, layers, manual pages; README=1 its first example too, PAPERS=1 the papers' pictures
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
 	@MOUSEHOLE_RENEW=1 $(CARGO) test --quiet --locked $(if $(DEV),--profile quick) -p mousehole-answer --lib schema > /dev/null
 	@$(BIN)/python -m tools.man_pages
 	@$(BIN)/python -m tools.format_pages
 	@if [ -n "$(README)" ]; then $(BIN)/python -m tools.readme_home; fi
+	@if [ -n "$(PAPERS)" ]; then cd docs/images; mousehole=$(abspath $(BIN)/mousehole); \
+		for one in "sfd figure 7" "rio-ps figure 3" "tcp-ds figure 11" "shred figure 11" "lfp figure 7"; do \
+			$$mousehole paper $$one > /dev/null; done; fi
 
 site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
