@@ -33,7 +33,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs site web deps lock clean live live-test deb-test bpf-compile bpf-parity page-test \
-	wheel wheel-test wasm-check msrv golden oracle papers validation bench instructions fuzz fuzz-brief mutants
+	wheel wheel-test wasm-check msrv golden oracle papers notebooks validation bench instructions fuzz fuzz-brief mutants
 
 ## Use it
 
@@ -90,13 +90,16 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema, layers, manual pages; README=1 its first example too
+docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema, layers, manual pages; README=1 its first example too, PAPERS=1 the papers' pictures
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
 	@MOUSEHOLE_RENEW=1 $(CARGO) test --quiet --locked $(if $(DEV),--profile quick) -p mousehole-answer --lib schema > /dev/null
 	@$(BIN)/python -m tools.man_pages
 	@$(BIN)/python -m tools.format_pages
 	@if [ -n "$(README)" ]; then $(BIN)/python -m tools.readme_home; fi
+	@if [ -n "$(PAPERS)" ]; then cd docs/images; mousehole=$(abspath $(BIN)/mousehole); \
+		for one in "sfd figure 7" "rio-ps figure 3" "tcp-ds figure 11" "shred figure 11" "lfp figure 7"; do \
+			$$mousehole paper $$one > /dev/null; done; fi
 
 site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -162,6 +165,9 @@ oracle: $(ENGINE) ## random TCP cases in ns-2 and here, event by event, and seve
 
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
 	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))
+
+notebooks: $(ENGINE) ## run the papers' notebooks into build/notebooks (about a minute): NAMES="sfd lfp"
+	@$(BIN)/python -m tools.notebooks $(NAMES)
 
 # WHAT is a module of validation/ (default: page), or of bench/ (default: engine, then schemes); ARGS are its options.
 validation: $(ENGINE) $(if $(filter live kernels,$(WHAT)),live) ## compare with something outside: WHAT=page|coverage|… ARGS='…'; docs/validation.md

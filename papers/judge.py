@@ -25,6 +25,8 @@ class Word(StrEnum):
     EQUIVALENT = "equivalent"
 
 
+GOOD = (Word.AGREES, Word.EQUIVALENT)
+"""The words of a claim that comes out."""
 MEANING = {
     Word.AGREES: "the whole interval lies where the paper says, its tolerance included",
     Word.COMPATIBLE: "the interval is too wide to tell",

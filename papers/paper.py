@@ -47,6 +47,8 @@ N = TypeVar("N", TableItem, FigureItem)
 ROMAN = {"i": 1, "v": 5, "x": 10}
 OPEN = (Word.COMPATIBLE, Word.UNDECIDED)
 """Words of claims that more replications may settle."""
+ENOUGH = 640
+"""Replications that leave few words open (docs/seeds.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +174,9 @@ class Paper:
         if wanted.section is not None:
             claims = [one for one in definition.claims if stands_in(one, wanted.section)]
             if not claims:
-                raise MouseholeError(f"paper {self.name}: no claim stands in section {wanted.section}")
+                known = sorted({one for claim in definition.claims for one in sections_of(claim)})
+                there = f"; there are claims in {', '.join(known)}" if known else "; claims name no sections"
+                raise MouseholeError(f"paper {self.name}: no claim stands in section {wanted.section}{there}")
             return (), (), claims
         if wanted.table is not None:
             tables = self._numbered("table", wanted.table, definition.tables)
@@ -256,7 +260,7 @@ class Paper:
             if tried and one.claim.grid:
                 yield from trial_parts(evaluator, one.claim)
         if len(parts) > 1:
-            yield Summary(summary_text(parts))
+            yield Summary(summary_text(parts, settle=evaluator.runs.settle))
 
     def _readings(self, evaluator: Evaluator, claims: Sequence[Claim]) -> Iterator[Part]:
         """Yields the matrix of claims and readings, and the scores."""
@@ -293,13 +297,19 @@ def settled(evaluator: Evaluator, claims: Sequence[Claim]) -> list[Judged]:
     return [found[place] for place in range(len(claims))]
 
 
-def summary_text(parts: Sequence[ClaimPart]) -> str:
-    """Returns how many claims have which word, by what the words rest on."""
+def summary_text(parts: Sequence[ClaimPart], settle: int | None) -> str:
+    """Returns how many claims have which word, by what the words rest on, and how open ones may be settled.
+
+    `settle` is up to how many replications that was tried.
+    """
     texts = [f"{len(parts)} statements."]
     for basis, name in BASES.items():
         words = [part.word for part in parts if basis_of(part.basis, part.fitted) == basis]
         if words:
             texts.append(f"{name.capitalize()}, {len(words)}: {tally(words)}.")
+    number = sum(part.word in OPEN for part in parts)
+    if number and settle is None:
+        texts.append(f"{number} may be settled by more replications: --settle {ENOUGH}.")
     return " ".join(texts)
 
 
@@ -367,9 +377,13 @@ def bound_text(claim: Claim) -> str:
 def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it."""
     for one, trial in evaluator.trials_of(claim):
-        other = evaluator.under(trial)
-        other.runs.run(other.claim_requests(claim))
-        yield TrialPart(claim.id, one.name, trial.name, lines_of(other.judged(claim)))
+        yield TrialPart(claim.id, one.name, trial.name, judged_lines(evaluator.under(trial), claim))
+
+
+def judged_lines(evaluator: Evaluator, claim: Claim) -> list[Line]:
+    """Runs what a claim needs, all at once, and returns its judgements."""
+    evaluator.runs.run(evaluator.claim_requests(claim))
+    return lines_of(evaluator.judged(claim))
 
 
 def table_part(evaluator: Evaluator, table: TableItem) -> Table:
@@ -471,11 +485,18 @@ def require_readable(log: Path) -> None:
 def stands_in(claim: Claim, section: str) -> bool:
     """Returns whether a claim's place names a section, or a part of it: `4.3` for `4`, `VI.C` for `vi`."""
     asked = section.lower().rstrip(".")
-    for place in claim.place.lower().split(";"):
-        named = re.match(r"section ([\w.]+)", place.strip())
-        if named is not None and (named[1] == asked or named[1].startswith(f"{asked}.")):
-            return True
-    return False
+    named = [one.lower() for one in sections_of(claim)]
+    return any(one == asked or one.startswith(f"{asked}.") for one in named)
+
+
+def sections_of(claim: Claim) -> list[str]:
+    """Returns the sections that a claim's place names: two of `sections 6 and 7`."""
+    found = []
+    for place in claim.place.split(";"):
+        named = re.match(r"sections? ([\w.]+)(?: and ([\w.]+))?", place.strip())
+        if named is not None:
+            found += [one for one in named.groups() if one]
+    return found
 
 
 def arabic(number: str) -> str:

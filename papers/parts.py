@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mousehole.statistics import Estimate
 
-from papers.judge import Word
+from papers.judge import GOOD, Word
 
 
 @dataclass(frozen=True)
@@ -150,3 +150,8 @@ def _plain(value: object) -> object:
         case float() if not math.isfinite(value):
             return None
     return value
+
+
+def cells_text(words: Sequence[Word | None]) -> str:
+    """Returns how many of a claim's cells come out: `7 of 9 cells`."""
+    return f"{sum(one in GOOD for one in words)} of {len(words)} cells"

@@ -12,11 +12,10 @@ from math import log, sqrt
 
 from papers.definition import Reading
 from papers.evaluate import Check, Judged
-from papers.judge import Word, worst
-from papers.parts import Table, word_text
+from papers.judge import GOOD, Word, worst
+from papers.parts import Table, cells_text, word_text
 
 HALVES = ("A", "B")
-GOOD = (Word.AGREES, Word.EQUIVALENT)
 
 
 @dataclass(frozen=True)
@@ -134,4 +133,4 @@ def _word(judged: Judged) -> str:
     text = word_text(worst(words))
     if len(words) < 2:
         return text
-    return f"{text}, {sum(word in GOOD for word in words)} of {len(words)} agree"
+    return f"{text}, {cells_text(words)} agree"

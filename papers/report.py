@@ -24,7 +24,19 @@ from mousehole.html.pictures import in_colours_of_page
 
 from papers.definition import Definition
 from papers.judge import MEANING, Word, worst
-from papers.parts import BASES, ClaimPart, Heading, Line, Part, Picture, Summary, Table, TrialPart, word_text
+from papers.parts import (
+    BASES,
+    ClaimPart,
+    Heading,
+    Line,
+    Part,
+    Picture,
+    Summary,
+    Table,
+    TrialPart,
+    cells_text,
+    word_text,
+)
 from papers.text import tally
 
 TONES: Mapping[Word, Tone] = {
@@ -36,7 +48,6 @@ TONES: Mapping[Word, Tone] = {
 }
 """How a word is coloured; the others are grey. The word itself always stands beside the colour."""
 SIGNS: Mapping[Tone, str] = {"good": "✓", "open": "~", "bad": "✗", "dim": "–"}
-GOOD = (Word.AGREES, Word.EQUIVALENT)
 FITTED = (
     "a parameter that the paper does not print was chosen while looking at this number: it is no evidence"
 )
@@ -94,12 +105,14 @@ def _matrix(paper: Reported) -> str:
         words = [part.word for part in parts]
         word = worst(words)
         cells = [line.word for part in parts for line in part.lines]
-        share = f" {sum(one in GOOD for one in cells)}/{len(cells)}" if len(cells) > 1 else ""
+        share = cells_text(cells) if len(cells) > 1 else ""
         text = f"{len(parts)} statements: {tally(words)}" if len(parts) > 1 else word_text(word)
+        text += f"; {share} agree" if share else ""
         chips.append(
             f'<a class="{_tone(word)}" href="#{escape(_anchor(paper.definition.name, name))}" '
             f'title="{escape(text)}" aria-label="{escape(f"{name}: {text}")}">'
-            f"{escape(name)} {_sign(word)}{share}</a>"
+            f"{escape(name)} {_sign(word)} {share}".rstrip()
+            + "</a>"
         )
     definition, words_of = paper.definition, tally([part.word for part in paper.claims])
     return (
@@ -154,7 +167,7 @@ def _claim(part: ClaimPart, name: str, details: bool) -> Facts:
     ]
     if len(pairs) != 1:
         nothing = MEANING[part.word] if part.word is not None else "too few replications"
-        text = f"all {len(pairs)} together" if pairs else nothing
+        text = f"{cells_text([line.word for line in part.lines])} agree" if pairs else nothing
         pairs.insert(0, (f"{_sign(part.word)} {word_text(part.word)}", text, _tone(part.word)))
     fitted = f"chosen while looking at it: {', '.join(part.fitted)}" if part.fitted else ""
     cause = "why" if part.word == Word.DIFFERS else "because"

@@ -313,7 +313,7 @@ def test_readings__are_scored_on_cells_that_did_not_choose(folder: Path, modules
     assert sum(map(len, cells)) == 3, "two rates of X1, one step of X2"
     table = readings.matrix(reads)
     assert [row[0] for row in table.rows] == ["X1", "X2"]
-    assert re.fullmatch(r"\w+, \d of 2 agree", table.rows[0][1])
+    assert re.fullmatch(r"\w+, \d of 2 cells agree", table.rows[0][1])
     scores = readings.scores(reads)
     assert [row[0] for row in scores.rows] == ["taken", "far"]
     assert "Chosen on half A" in scores.note
@@ -657,11 +657,14 @@ def test_chosen__leaves_what_is_left_to_others_to_full_runs() -> None:
 
 
 def test_section__is_named_by_a_claims_place() -> None:
-    claims = [Claim(id="X1", place=place, says="", kind="lost") for place in
-              ("section 4.3; Figure 8a", "Table 4", "section 4", "section VI.C", "section 40")]  # fmt: skip
+    claims = [
+        Claim(id="X1", place=place, says="", kind="lost")
+        for place in ("section 4.3; Figure 8a", "Table 4", "section 4", "section VI.C", "sections 3 and 40")
+    ]
     assert [paper.stands_in(one, "4") for one in claims] == [True, False, True, False, False]
     assert [paper.stands_in(one, "4.3") for one in claims] == [True, False, False, False, False]
     assert [paper.stands_in(one, "vi") for one in claims] == [False, False, False, True, False]
+    assert [paper.stands_in(one, "40") for one in claims] == [False, False, False, False, True]
 
 
 def test_start__writes_a_paper_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -745,7 +748,7 @@ def test_reproduce__adjusts_p_values_over_all_claims_of_the_paper_only(
     assert "Holm p" in command.write_html([own], folder / "report", options, details=True).read_text()
     page = command.write_html([own], folder / "report", options).read_text()
     assert "Holm" not in page
-    assert "X1 ✗ 0/2</a>" in page, "a chip says how many of its cells agree"
+    assert "X1 ✗ 0 of 2 cells</a>" in page, "a chip says how many of its cells agree"
 
 
 def test_json_command__prints_one_line_for_each_part(
@@ -828,6 +831,7 @@ IDS = {
     "tcp-ds": [f"N{n}" for n in range(1, 16)],
     "rio-ps": [f"M-{n}" for n in range(1, 16)],
     "run2c": [f"C{n}" for n in range(1, 5)],
+    "tlps": [f"T{n}" for n in range(1, 6)],
 }
 
 

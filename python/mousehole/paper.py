@@ -69,6 +69,12 @@ def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: An
     return int(_command(own).run(name, html_folder=folder, **wanted))
 
 
+def study(name: str, **length: Any) -> Any:
+    """Returns a paper for a notebook (`papers/notebook.py`); `length` is how long and how often it is run."""
+    make_importable()
+    return importlib.import_module(f"{papers_folder().name}.notebook").Study(name, **length)
+
+
 def make_importable(own: Path | None = None) -> None:
     """Lets this process import the package `papers`, with what stands in a further folder before it."""
     folder = str(papers_folder().parent)

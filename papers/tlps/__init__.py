@@ -1,0 +1,1 @@
+"""The experiments of Marin, Rossi & Zen (2020)."""

@@ -1,0 +1,125 @@
+"""The words of the papers' claims under several master seeds: how many hang on what was drawn.
+
+`make validation WHAT=seeds` judges every cell of the papers named under each seed, as `mousehole paper NAME
+--seed N` does and once more with `--settle`, and writes docs/seeds.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from papers import paper
+from papers.judge import GOOD, Word
+from papers.parts import ClaimPart, word_text
+from papers.runs import Options, default_cache
+from tools import document
+from validation.full_length import statements
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "seeds.md"
+TARGET = "validation WHAT=seeds"
+PAPERS = ("lfp",)
+"""The paper whose words hang most on the seed; these seeds of it take half an hour of CPU time."""
+SEEDS = (201, 202, 203, 204)
+SETTLE = 640
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The words of one paper's cells under several seeds."""
+
+    paper: str
+    settle: int | None
+    """Up to how many replications were made until words were settled; None where none were added."""
+    cells: Sequence[tuple[str, Sequence[Word | None]]]
+    """The name of each cell with its word under each seed, in the order of the seeds."""
+
+    @property
+    def changed(self) -> list[tuple[str, Sequence[Word | None]]]:
+        """Returns the cells whose word is not the same under all seeds."""
+        return [(name, words) for name, words in self.cells if len(set(words)) > 1]
+
+    @property
+    def opposite(self) -> int:
+        """Returns how many cells come out under one seed and differ under another."""
+        return sum(Word.DIFFERS in words and any(one in GOOD for one in words) for _, words in self.cells)
+
+    @property
+    def share(self) -> float:
+        """Returns the share of words that change from one seed to another, on average over all pairs."""
+        pairs = [pair for _, words in self.cells for pair in combinations(words, 2)]
+        return sum(one is not other for one, other in pairs) / len(pairs)
+
+
+def drawn(name: str, seeds: Sequence[int], settle: int | None, jobs: int | None) -> Drawn:
+    """Judges a paper under each seed; what was run before is taken from the cache."""
+    found = [
+        statements(paper.find(name), Options(seed=seed, settle=settle, jobs=jobs, cache=default_cache()))
+        for seed in seeds
+    ]
+    named = [cells(parts) for parts in found]
+    names = [name for name, _ in named[0]]
+    words = zip(*([word for _, word in one] for one in named), strict=True)
+    return Drawn(name, settle, list(zip(names, words, strict=True)))
+
+
+def cells(parts: Sequence[ClaimPart]) -> list[tuple[str, Word | None]]:
+    """Returns the name and word of each cell of some statements."""
+    return [
+        (" ".join(filter(None, (part.id, part.part, line.label))), line.word)
+        for part in parts
+        for line in part.lines
+    ]
+
+
+def section(found: Sequence[Drawn], seeds: Sequence[int]) -> str:
+    """Returns what is written into the document."""
+    counts = [
+        [
+            one.paper, "–" if one.settle is None else str(one.settle), str(len(one.cells)),
+            str(len(one.changed)), str(one.opposite), f"{100 * one.share:.1f} %",
+        ]
+        for one in found
+    ]  # fmt: skip
+    header = ["paper", "--settle", "cells", "with more than one word", "with opposite words",
+              "words that change between two seeds"]  # fmt: skip
+    names = [str(seed) for seed in seeds]
+    changed = [
+        [f"{one.paper}: {name}", *map(word_text, words)]
+        for one in found
+        if one.settle
+        for name, words in one.changed
+    ]
+    text = f"\n{document.table(header, counts)}"
+    return f"{text}\n{document.table(['cell, with --settle', *names], changed)}" if changed else text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judges the papers under all seeds, prints the tables, and writes the document."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--papers", nargs="+", default=PAPERS, help=f"without: {', '.join(PAPERS)}")
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="two master seeds or more")
+    parser.add_argument("--settle", type=int, default=SETTLE, help="most replications of a cell")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    given = parser.parse_args(arguments)
+    if len(given.seeds) < 2:
+        parser.error("--seeds: give two or more")
+    found = []
+    for name in given.papers:
+        for settle in (None, given.settle):
+            found.append(drawn(name, given.seeds, settle, given.jobs))
+            print(f"{name}: {len(found[-1].changed)} cells change, settle {settle}", flush=True)
+    text = section(found, given.seeds)
+    print(text)
+    document.renew(given.document, TARGET, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
