@@ -75,7 +75,7 @@ pub struct Preference {
 ///
 /// A scheme with a smaller mean that was faster than the least in every replication takes its place: what is recommended is
 /// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first one is preferred under which
-/// other classes pay less, by [`preference`], and else one under which nobody pays against the first and whose long
+/// other classes pay less, by `preference`, and else one under which nobody pays against the first and whose long
 /// transfers are shown to take less.
 pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let least = found.shown[0];

@@ -66,9 +66,9 @@ class CliGroup(TyperGroup):
             _output_failed(error)
         except Exception as error:
             fault = error if isinstance(error, MouseholeError) else usage_error_text(error)
-            if fault is None and hasattr(error, "show"):  # the help, where no command is named
-                error.show()
-                sys.exit(USAGE_STATUS)
+            if fault is None and hasattr(error, "ctx"):  # the help, where no command is named
+                print(error.ctx.get_help())
+                sys.exit(0)
             if fault is None:
                 _die(*_unforeseen(error))
             _die(f"mousehole: error: {MouseholeError(str(fault))}", USAGE_STATUS)
@@ -131,6 +131,7 @@ OPTION_OF_FIELD = {
     "baseline": "--baseline", "veto": "--veto", "reference": "--reference",
     "dask": "--dask", "days": "--days",
     "traffic.params": "--param", "params": "--param", "traffic.classes": "--class",
+    "traffic.format": "--format",
 }  # fmt: skip
 """Fields of a scenario by the option that sets them, so that errors name what the user typed."""
 

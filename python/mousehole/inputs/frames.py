@@ -340,7 +340,10 @@ def _numbered(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
 
 
 def _is_number(host: Any) -> bool:
-    if isinstance(host, bool | np.bool_) or not isinstance(host, int | float | np.integer | np.floating):
+    # numpy's spans of time are integers by their type.
+    if isinstance(host, bool | np.bool_ | np.timedelta64):
+        return False
+    if not isinstance(host, int | float | np.integer | np.floating):
         return False
     number = float(host)
     return isfinite(number) and number.is_integer() and 0 <= number < HOSTS

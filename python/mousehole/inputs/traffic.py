@@ -140,7 +140,7 @@ def described(
         return _of_users([str(item) for item in source], payload, params, users, apps)
     refuse_users(users, apps, "other traffic")
     if _is_data(source):
-        given = frames.of_frame(frames.collected(source), payload or "down")
+        given = frames.of_frame(frames.collected(source), "down" if payload is None else payload)
         return _of_connections(given, payload, params)
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
@@ -205,6 +205,8 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
     """
     if path is None:
         return given
+    if not str(path):
+        raise field_error("traffic.format", "", "the name of a file")
     if not given.section.get("files") or given.connections is not None:
         raise conflict_error(
             "traffic.format", str(path), "traffic that is not read from files", "leave it out"
@@ -401,7 +403,7 @@ def _of_files(names: list[str], payload: str | None) -> TrafficInput:
     if not names:
         raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     files = tuple(Path(name) for name in names)
-    section: TrafficSection = {"files": names, "payload": payload or "down"}
+    section: TrafficSection = {"files": names, "payload": "down" if payload is None else payload}
     labels = ["standard input" if str(file) == STANDARD_INPUT else file.name for file in files]
     return TrafficInput(section, ", ".join(labels), files)
 

@@ -84,8 +84,9 @@ fn squares(counts: &[f64]) -> f64 {
 
 /// Returns the same of the starts of one client in the `bins` bins of a block, by bin.
 fn squares_of_one(starts: &[(u32, usize)], bins: usize) -> f64 {
+    let total = starts.len() as f64;
     let counts = starts.chunk_by(|one, other| one == other).map(|own| own.len() as f64);
-    counts.map(|count| count * count).sum::<f64>() - (starts.len() as f64).powi(2) / bins as f64
+    counts.map(|count| count * count).sum::<f64>() - total * total / bins as f64
 }
 
 /// Returns the share of a block's starts before each of its bins, where `weight` of the distance from an even share is kept.
