@@ -99,7 +99,7 @@ docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON 
 	@if [ -n "$(README)" ]; then $(BIN)/python -m tools.readme_home; fi
 	@if [ -n "$(PAPERS)" ]; then cd docs/images; mousehole=$(abspath $(BIN)/mousehole); \
 		for one in "sfd figure 7" "rio-ps figure 3" "tcp-ds figure 11" "shred figure 11" "lfp figure 7"; do \
-			$$mousehole paper $$one > /dev/null; done; fi
+			$$mousehole paper $$one > /dev/null || exit 1; done; fi
 
 site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -166,7 +166,7 @@ oracle: $(ENGINE) ## random TCP cases in ns-2 and here, event by event, and seve
 papers: $(ENGINE) ## the five papers, claim by claim, published beside ours (about 15 minutes on two cores); FULL=1, HTML=DIR
 	@$(BIN)/mousehole paper --all $(if $(FULL),--full) $(if $(HTML),--html $(HTML))
 
-notebooks: $(ENGINE) ## run the papers' notebooks into build/notebooks (about a minute): NAMES="sfd lfp"
+notebooks: $(ENGINE) ## run the papers' notebooks into build/notebooks: NAMES="sfd lfp"
 	@$(BIN)/python -m tools.notebooks $(NAMES)
 
 # WHAT is a module of validation/ (default: page), or of bench/ (default: engine, then schemes); ARGS are its options.

@@ -27,8 +27,9 @@ const LINES_OF_OTHER: usize = 6;
 const MOST_PEERS: usize = 3;
 /// So many schemes that a veto rules out are named with who pays.
 const MOST_VETOED: usize = 2;
-/// A shorter capture is said not to tell whether users act together: it has few bursts, or none that show.
-const SHORT_CAPTURE_S: f64 = 240.0;
+/// A shorter capture does not tell whether users act together, and the answer says so. Seconds; the simulator, which
+/// `mousehole-compare` holds against it, looks for that in longer ones only.
+pub const SHORT_CAPTURE_S: f64 = 240.0;
 
 /// What an answer comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -361,7 +362,7 @@ impl Answer<'_> {
         let change = capped(ratio(self.cell, preference.other, scheme).as_change().mean);
         let pays = first_texts(preference.pays.iter());
         let less = first_texts(preference.gains_less.iter());
-        let gains = if less.is_empty() { less } else { format!(" Gain less than under it: {less}.") };
+        let gains = if less.is_empty() { less } else { format!(" Less gain than under {name}: {less}.") };
         format!(
             "Preferred to {name}, which is level for {words} ({change} %), but under it pay: {pays}.{gains}"
         )

@@ -152,9 +152,9 @@ pub fn present(cell: &Cell) -> Vec<Class> {
 }
 
 /// Returns what each class present gains or loses under a scheme against the baseline, a line each, but for the class of
-/// `without`; first, and so called, those that pay.
+/// `without`. Classes that pay by the rule of a veto come first, as `Worse for …`.
 ///
-/// It has what users of the class feel first, and of datagrams how many are lost. A class pays by the rule of a veto.
+/// A line has what users of the class feel first, and of datagrams how many are lost.
 pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint) -> Vec<String> {
     let all = figures(&cell.table);
     let is_left_out = |class: &Class| *class == Class::Short && without.source.is_of_transfers();

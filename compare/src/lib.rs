@@ -15,6 +15,9 @@ pub use manifest::{Made, SCHEMA, document_text, statistics, tcp_parameters};
 pub use options::{Asked, BASELINE, DEFAULT_SCHEMES, Options, REPLICATIONS, default_scenario};
 pub use records::{BULK, COLOURS, facts};
 
+// What the answer says of short captures is what the simulator does with them.
+const _: () = assert!(mousehole_answer::advice::SHORT_CAPTURE_S == mousehole_sim::traffic::together::LEAST);
+
 /// Compares what a request in JSON asks for ([`Request`]); returns the document in JSON.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ mod resample;
 mod sharing;
 pub mod split;
 pub mod summary;
-mod together;
+pub mod together;
 pub mod waiting;
 
 use connection::{Connection, PageOf};

@@ -1,9 +1,9 @@
 //! Whether the clients of a traffic act together, and when.
 //!
 //! Copies of a traffic are shifted in time, each client by itself, so that nothing is in step that was not. If users act
-//! together, their bursts would be lost. Whether they do is told by the variance of the number of starts in [`BIN`]: if
+//! together, their bursts would be lost. Whether they do is told by the variance of the number of starts in `BIN`: if
 //! clients are independent it is the sum of the clients' own variances, and its excess is what they have in common. Only
-//! variation within a [`BLOCK`] counts, so that slow rises and falls move no load from one part of a run to another.
+//! variation within a `BLOCK` counts, so that slow rises and falls move no load from one part of a run to another.
 //!
 //! What is in common is kept by one monotone map of the period onto itself that all copies share: time passes fast where
 //! the clients of the traffic did little, and slowly where they did much. Each block is mapped onto itself, so that the load
@@ -16,6 +16,8 @@ use crate::units::Dur;
 const BIN: f64 = 5.0;
 /// What varies more slowly than within this time is no burst, in seconds.
 const BLOCK: f64 = 120.0;
+/// A traffic of less time does not tell whether its clients act together, in seconds.
+pub const LEAST: f64 = 2.0 * BLOCK;
 /// An excess below so many standard errors is chance.
 const SURE: f64 = 5.0;
 
@@ -37,7 +39,7 @@ impl Together {
     /// does not tell: pages that were loaded one by one and stand in one file all begin together.
     pub fn of(traffic: Part, period: Dur) -> Option<Together> {
         let (seconds, first) = (period.as_secs(), traffic.connections.first()?.start);
-        if seconds < 2.0 * BLOCK {
+        if seconds < LEAST {
             return None;
         }
         let blocks = (seconds / BLOCK).ceil() as usize;

@@ -488,31 +488,33 @@ fn translated(flows: &[Flow]) -> HashSet<usize> {
 /// The SYNs of late, which show the hosts that translate addresses, also where the flows are not in the sample.
 #[derive(Default)]
 struct Syns {
-    recent: VecDeque<(Segment, u32)>,
+    recent: VecDeque<Segment>,
     /// Interfaces with the host in the place of one end on them.
     translators: HashSet<(u32, IpAddr)>,
 }
 
 impl Syns {
-    /// Takes in a segment of a capture from several interfaces. One of late with the same sequence number and one end the
-    /// same, on another interface, shows a translator.
+    /// Takes in a segment of a capture from several interfaces. A SYN of late with the same sequence number and one end
+    /// the same, on another interface, shows a translator.
     fn add(&mut self, segment: &Segment) {
-        let opens = |tcp: &&Tcp| tcp.flags & (Tcp::SYN | Tcp::ACK) == Tcp::SYN;
-        let Some(tcp) = segment.tcp.as_ref().filter(opens).filter(|_| segment.interface != 0) else { return };
-        let is_late = |(one, _): &(Segment, u32)| segment.at.saturating_sub(one.at) > TRANSLATION;
-        while self.recent.len() >= MOST_SYNS || self.recent.front().is_some_and(is_late) {
+        let number = |one: &Segment| one.tcp.as_ref().map(|tcp| tcp.seq);
+        let opens = |tcp: &Tcp| tcp.flags & (Tcp::SYN | Tcp::ACK) == Tcp::SYN;
+        if segment.interface == 0 || !segment.tcp.as_ref().is_some_and(opens) {
+            return;
+        }
+        let is_old = |one: &Segment| segment.at.saturating_sub(one.at) > TRANSLATION;
+        while self.recent.len() >= MOST_SYNS || self.recent.front().is_some_and(is_old) {
             self.recent.pop_front();
         }
-        for (one, _) in
-            self.recent.iter().filter(|(one, seq)| *seq == tcp.seq && one.interface != segment.interface)
-        {
+        let is_other = |one: &&Segment| one.interface != segment.interface && number(one) == number(segment);
+        for one in self.recent.iter().filter(is_other) {
             match (one.from == segment.from, one.to == segment.to) {
                 (false, true) => self.translators.insert((segment.interface, segment.from.host)),
                 (true, false) => self.translators.insert((segment.interface, segment.to.host)),
                 _ => continue,
             };
         }
-        self.recent.push_back((*segment, tcp.seq));
+        self.recent.push_back(*segment);
     }
 
     /// Returns the flows of translators, by their places.
