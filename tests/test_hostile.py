@@ -41,6 +41,8 @@ def test_tries__are_those_of_their_seed() -> None:
         (2, f"mousehole: error: {'x' * 9000}\n", b"", {}, "several lines"),
         (0, "", "\u202e".encode(), {}, "raw control characters"),
         (2, SENTENCE + "\x1b]0;", b"", {}, "raw control characters"),
+        (0, "", b"a\x9b31m", {}, "raw control characters"),
+        (0, "\udc9b", b"", {}, "raw control characters"),
         (0, "", b"", {"o.json": b'{"a":'}, "half-written"),
         (0, "", b"", {".o.0.part.html": b"</html>"}, "half-written"),
         (0, "", b"", {"o.png": b"\x89PNG"}, "half-written"),
@@ -50,6 +52,10 @@ def test_faults_of__bad_endings(
     status: int | None, err: str, out: bytes, files: dict[str, bytes], fault: str
 ) -> None:
     assert fault in faults_of(Try("kind", ("compare",)), Ending(status, out, err, files, False))
+
+
+def test_faults_of__a_letter_with_the_byte_of_a_control_character() -> None:
+    assert faults_of(Try("kind", ("compare",)), Ending(0, "\u06db".encode(), "", {}, False)) == []
 
 
 def test_faults_of__refusals_and_inputs() -> None:

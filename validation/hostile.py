@@ -66,7 +66,7 @@ class Ending:
 
 def faults_of(tried: Try, ended: Ending) -> list[str]:
     """Returns what is wrong with how a try ended, in the words of `FAULTS`."""
-    shown = ended.err.encode() + ended.out
+    shown = ended.err + ended.out.decode("utf-8", "surrogateescape")
     checks = {
         "traceback": "Traceback (most recent" in ended.err
         or "panicked at" in ended.err
@@ -122,7 +122,7 @@ def play(tried: Try, folder: Path) -> Ending:
     after = _digests(folder)
     known = set(before) | {out.name, err.name}
     new = {name: (folder / name).read_bytes() for name in after if name not in known}
-    text = err.read_bytes().decode("utf-8", "backslashreplace")
+    text = err.read_bytes().decode("utf-8", "surrogateescape")
     changed = any(after.get(name) != digest for name, digest in before.items() if name not in tried.outputs)
     return Ending(status, out.read_bytes(), text, new, changed)
 

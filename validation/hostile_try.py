@@ -7,8 +7,11 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-STEERING = (b"\x1b]", b"\x07", "\u202e".encode(), b"\x9b")
-"""What must not reach a terminal: an escape that sets titles, a bell, a turn of direction, an 8-bit CSI."""
+STEERING = ("\x1b]", "\x07", "\u202e", "\x9b", "\udc9b")
+"""What must not reach a terminal: an escape that sets titles, a bell, a turn of direction, an 8-bit CSI.
+
+The last one is the byte of a CSI outside a character of UTF-8.
+"""
 USAGE = (0, 2)
 
 CSV = "start,client,server,bytes\n" + "".join(

@@ -219,6 +219,15 @@ def test_frames__of_duckdb_are_taken() -> None:
     assert mousehole.read(relation).equals(mousehole.read(ROWS))
 
 
+@pytest.mark.parametrize("is_reader", [False, True])
+def test_frames__intervals_of_duckdb_are_refused(is_reader: bool) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    rows = "range(3) t(i)"
+    relation = duckdb.sql(f"SELECT i AS start_s, i AS client, 9 AS bytes, INTERVAL 1 SECOND AS d FROM {rows}")  # noqa: S608
+    with pytest.raises(mousehole.MouseholeError, match=r'"column d" is an interval of months.*epoch'):
+        mousehole.read(relation.arrow() if is_reader else relation)
+
+
 @pytest.mark.parametrize(
     ("frame", "words"),
     [

@@ -116,3 +116,26 @@ def test_shapes__a_packet_per_row_is_refused(tmp_path: Path, names: str) -> None
 def test_shapes__dates_of_one_meaning_are_read(tmp_path: Path, form: str) -> None:
     rows = [[stamp(at, form), CLIENTS[n], SERVER, SIZES[n]] for n, at in enumerate(TIMES)]
     assert read(tmp_path, as_cells(";")("start client server bytes", rows)) == (5, sum(SIZES))
+
+
+@pytest.mark.parametrize("names", ["bytes sent,bytes received", "bytes_in,bytes_out", "RxBytes,TxBytes"])
+def test_shapes__bytes_of_both_directions_are_refused(tmp_path: Path, names: str) -> None:
+    rows = [[at, CLIENTS[n], 300 + SIZES[n], 300, SIZES[n]] for n, at in enumerate(TIMES)]
+    text = as_cells(",")("time client bytes one other", rows).replace("one,other", names)
+    with pytest.raises(MouseholeError, match="may be the sum of"):
+        read(tmp_path, text)
+
+
+def test_shapes__the_delimiter_that_excel_is_given(tmp_path: Path) -> None:
+    rows = [[at, CLIENTS[n], SERVER, SIZES[n]] for n, at in enumerate(TIMES)]
+    assert read(tmp_path, "sep=;\n" + as_cells(";")("start client server bytes", rows)) == (5, sum(SIZES))
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [(b"PK\x03\x04\x14\x00\x06\x00", "Excel workbook; save it as CSV"), (b"ARROW1\x00\x00", "Arrow IPC")],
+)
+def test_shapes__binary_tables_are_named(tmp_path: Path, head: bytes, words: str) -> None:
+    (tmp_path / "table").write_bytes(head + bytes(500))
+    with pytest.raises(MouseholeError, match=words):
+        mousehole.inspect(tmp_path / "table")

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import random
 import resource
+import signal
 import struct
 import subprocess
 import time
@@ -260,19 +261,63 @@ def test_drafts__of_killed_processes_are_deleted(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([used.name, others.name, "o.json"])
 
 
+def write_for_ever(path: str) -> None:
+    while True:
+        output.write_text(path, "{}" * 5000)
+
+
+def test_drafts__of_a_process_killed_just_now_are_deleted(tmp_path: Path) -> None:
+    target = tmp_path / "o.json"
+    for delay in (0.01, 0.013, 0.017, 0.02, 0.023, 0.027, 0.03, 0.033, 0.037, 0.04):
+        child = os.fork()
+        if child == 0:
+            write_for_ever(str(target))
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        # Killed between its making and its lock, it stays for a minute.
+        left = [path for path in tmp_path.iterdir() if path.name.endswith("~")]
+        output.write_text(str(target), "{}")
+        assert sorted(tmp_path.iterdir()) == sorted([target, *left])
+        assert target.read_text(encoding="utf-8") == "{}"
+        for path in left:
+            path.unlink()
+
+
+def test_drafts__of_writers_at_once_are_left_alone(tmp_path: Path) -> None:
+    def write() -> None:
+        for _ in range(200):
+            output.write_text(str(tmp_path / "o.json"), "{}")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: forked(write), range(4))) == [0] * 4
+    assert [path.name for path in tmp_path.iterdir()] == ["o.json"]
+
+
+def test_scratch__without_a_lock_is_deleted_when_it_is_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    young, old = tmp_path / "mousehole-trial-young", tmp_path / "mousehole-trial-old"
+    for folder in (young, old):
+        folder.mkdir()
+    os.utime(old, (time.time() - 3600,) * 2)
+    output.sweep_scratch("mousehole-trial-")
+    assert young.exists()
+    assert not old.exists()
+
+
 def test_scratch__of_killed_processes_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     child = os.fork()
     if child == 0:
         with output.scratch("trial") as folder:
             (folder / "more").write_text("x")
-            os.utime(folder / output.LOCK, (time.time() - 3600,) * 2)
             os._exit(0)  # as by a kill
     os.waitpid(child, 0)
     (left,) = tmp_path.iterdir()
     with output.scratch("trial") as folder:
         assert not left.exists()
-        os.utime(folder / output.LOCK, (time.time() - 3600,) * 2)
         with output.scratch("trial") as second:
             assert folder.exists()
             assert second != folder

@@ -27,7 +27,9 @@ TABLE_SUFFIXES = (".parquet", ".csv")
 LOCK = ".lock"
 """The file of a folder of temporary files that its process has locked."""
 JUST_MADE_S = 60.0
-"""Seconds in which a temporary file is taken for one that is just being made."""
+"""Seconds in which a temporary file without its name is taken for one that is just being made."""
+_UNNAMED = "~"
+"""Ends the name of a temporary file until it is locked."""
 MOST_STEM = 200
 """Characters of a file's name that its draft has as well, so that the draft's name is not too long."""
 
@@ -138,10 +140,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         real = Path(os.path.realpath(target))
         _sweep_drafts(target)
         part = target.with_name(f".{target.stem[:MOST_STEM]}.{secrets.token_hex(6)}.part{target.suffix}")
-        # Made anew under a name that nobody can guess, so that no link of somebody else's is followed.
-        draft = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        draft = _make_locked(part, 0o666)
         try:
-            fcntl.flock(draft, fcntl.LOCK_EX)
             yield part
             part.replace(real)
         finally:
@@ -149,10 +149,26 @@ def replacing(path: str | Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
+def _make_locked(path: Path, mode: int) -> int:
+    """Makes a file that is locked as soon as it has its name; returns its handle, which keeps the lock."""
+    unnamed = path.with_name(f"{path.name}{_UNNAMED}")
+    # Drafts have names that nobody can guess, so that no link of somebody else's is followed.
+    handle = os.open(unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        unnamed.replace(path)
+    except BaseException:
+        os.close(handle)
+        unnamed.unlink(missing_ok=True)
+        raise
+    return handle
+
+
 def _sweep_drafts(target: Path) -> None:
     """Deletes the drafts of this file that nobody writes any more: their locks ended with their processes."""
     name = re.compile(
-        rf"\.{re.escape(target.stem[:MOST_STEM])}\.[0-9a-f]{{12}}\.part{re.escape(target.suffix)}\Z"
+        rf"\.{re.escape(target.stem[:MOST_STEM])}\.[0-9a-f]{{12}}\.part{re.escape(target.suffix)}"
+        rf"({re.escape(_UNNAMED)})?\Z"
     )
     with suppress(OSError):
         for path in [path for path in target.parent.iterdir() if name.match(path.name)]:
@@ -161,11 +177,12 @@ def _sweep_drafts(target: Path) -> None:
 
 
 def is_abandoned(path: Path) -> bool:
-    """Returns whether a file that its process locked while it lived has lost that process."""
+    """Returns whether a file of `_make_locked` has lost its process."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
-            if time.time() - os.fstat(handle).st_mtime < JUST_MADE_S:
+            is_young = time.time() - os.fstat(handle).st_mtime < JUST_MADE_S
+            if is_young and path.name.endswith(_UNNAMED):
                 return False  # it may not be locked yet
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
@@ -221,9 +238,8 @@ def scratch(purpose: str) -> Iterator[Path]:
     prefix = f"mousehole-{purpose}-"
     sweep_scratch(prefix)
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
-        handle = os.open(Path(name) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = _make_locked(Path(name) / LOCK, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
             yield Path(name)
         finally:
             os.close(handle)
@@ -233,5 +249,10 @@ def sweep_scratch(prefix: str) -> None:
     """Deletes the folders of this user that `scratch` made under this prefix and nobody uses any more."""
     with suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-            if folder.lstat().st_uid == os.getuid() and folder.is_dir() and is_abandoned(folder / LOCK):
+            status = folder.lstat()
+            if status.st_uid != os.getuid() or not folder.is_dir():
+                continue
+            lock = folder / LOCK
+            is_old = time.time() - status.st_mtime >= JUST_MADE_S
+            if is_abandoned(lock) if lock.exists() else is_old:
                 shutil.rmtree(folder, ignore_errors=True)

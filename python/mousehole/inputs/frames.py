@@ -78,12 +78,29 @@ def collected(source: Any) -> FrameLike | Mapping[str, Any]:
         if is_lazy(source):
             return cast("FrameLike", source.collect())
         if is_stream(source) and not hasattr(source, "iloc"):
+            _refuse_intervals(source)
             return make_frame(source)
     except MouseholeError:
         raise
     except Exception as error:
         raise MouseholeError(f"data frame: cannot be read ({_first_line(error)})") from None
     return cast("FrameLike", source)
+
+
+def _refuse_intervals(stream: Any) -> None:
+    """Raises `MouseholeError` for a column of months, days and nanoseconds, which ends polars by a panic.
+
+    The types are read as DuckDB's relations and pyarrow's readers name them.
+    """
+    if hasattr(stream, "types"):
+        types = dict(zip(stream.columns, stream.types, strict=True))
+    else:
+        types = {field.name: field.type for field in getattr(stream, "schema", ())}
+    for name, kind in types.items():
+        if "interval" in str(kind).lower():
+            seconds = "seconds, as of DuckDB's epoch()"
+            is_it = "is an interval of months, days and nanoseconds"
+            raise field_error("data frame", f"column {name}", seconds, is_it)
 
 
 def _first_line(error: Exception) -> str:

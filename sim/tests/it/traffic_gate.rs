@@ -14,7 +14,7 @@ fn assert_said(traffic: &Traffic, text: &str, is_said: bool) {
 
 /// Rows of `start,client,server,bytes` and the like, from a function of their number.
 fn table(header: &str, row: impl Fn(u64) -> String) -> String {
-    (0..60).map(row).fold(format!("{header}\n"), |text, row| text + &row + "\n")
+    rows_at(header, 60, row)
 }
 
 fn usual(number: u64) -> String {
@@ -111,6 +111,56 @@ fn gate__sizes_that_are_tiny_or_all_equal() {
     assert_said(&tiny, "have less than 100 B", true);
     let equal = one(&table("start,client,server,bytes", size(|_| 4096)));
     assert_said(&equal, "all 60 transfers have 4096 B", true);
+}
+
+/// So many rows below a header, from a function of their number.
+fn rows_at(header: &str, count: u64, row: impl Fn(u64) -> String) -> String {
+    (0..count).map(row).fold(format!("{header}\n"), |text, row| text + &row + "\n")
+}
+
+#[test]
+fn gate__counters() {
+    let size = |number: u64| 500 + number * 7919 % 3001;
+    let header = "time,client,bytes";
+    let polled = |bytes: &dyn Fn(u64) -> u64, late: u64| {
+        rows_at(header, 600, |number| {
+            let at = T0 + number / 5 * 10 + u64::from(number >= 300) * late;
+            format!("{at},10.0.0.{},{}", number % 5, bytes(number))
+        })
+    };
+    let beat = "rows come exactly every 10.0 s, as samples of counters do";
+    let growth = "the bytes only grow from row to row of each client";
+    assert_said(&one(&polled(&size, 0)), beat, true);
+    assert_said(&one(&polled(&size, 1)), beat, false);
+    assert_said(&one(&polled(&|number| 1000 * number, 3)), growth, true);
+    // A counter's own sentence is enough.
+    assert_said(&one(&polled(&|number| 1000 * number, 0)), beat, false);
+    assert_said(&one(&polled(&|number| 1000 * (number + 1) % 599_000, 3)), growth, false);
+    // Few rows may be somebody's example.
+    let small = rows_at(header, 60, |number| format!("{}.5,10.0.0.1,{}", T0 + number, 1000 * number));
+    assert_said(&one(&small), growth, false);
+    assert_said(&one(&small), "rows come exactly", false);
+    // What has durations is a table of flows.
+    let flows = rows_at("time,duration,client,bytes", 300, |number| {
+        format!("{}.5,0.{},10.0.0.1,{}", T0 + number, 1 + number % 8, size(number))
+    });
+    assert_said(&one(&flows), "rows come exactly", false);
+}
+
+#[test]
+fn gate__whole_minutes() {
+    let minute = |number: u64| {
+        format!("2026-10-10 10:{:02}:00,10.0.0.{},{}", number / 20, number % 7, 500 + number * 7919 % 3001)
+    };
+    let traffic = one(&rows_at("time,client,bytes", 120, minute));
+    assert_said(&traffic, "time stamps are whole minutes", true);
+    assert_said(&traffic, "time stamps are whole seconds", false);
+    // Twenty rows of a minute are spread over it.
+    let begins = traffic.connections.iter().filter(|connection| connection.start.0 < 1_000_000_000).count();
+    assert!(begins < 5, "{begins}");
+    // Seconds from 0, 60 apart, are somebody's plan, not a coarse clock.
+    let plan = rows_at("time,client,bytes", 60, |number| format!("{},a,{}", 60 * number, 500 + number));
+    assert_said(&one(&plan), "whole minutes", false);
 }
 
 #[test]

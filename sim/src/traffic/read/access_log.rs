@@ -74,7 +74,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
         let own = drafts.next_if(|draft| draft.order == row);
         own.into_iter().for_each(|draft| draft.pages = Some(Box::new(PagesOfWrites([page].into()))));
     }
-    collector.spread_whole_seconds(first, ledger);
+    collector.spread_coarse_stamps(first, ledger);
     Ok(())
 }
 

@@ -227,25 +227,40 @@ impl Collector {
     /// Returns the offset within its second, in nanoseconds, that is drawn for something with a whole-second
     /// stamp.
     pub fn within_second(&self, file: usize, entity: u64) -> i64 {
-        Stream::new(self.options.seed, Purpose::Spread, (file as u64) << 40 | entity).below(SECOND) as i64
+        self.within(SECOND, file, entity)
     }
 
-    /// Spreads the connections from index `first` on, when the file has whole-second stamps only.
-    pub fn spread_whole_seconds(&mut self, first: usize, ledger: &Ledger) {
+    fn within(&self, resolution: u64, file: usize, entity: u64) -> i64 {
+        Stream::new(self.options.seed, Purpose::Spread, (file as u64) << 40 | entity).below(resolution) as i64
+    }
+
+    /// Spreads the connections from index `first` on, when the file has stamps of whole seconds or minutes only.
+    pub fn spread_coarse_stamps(&mut self, first: usize, ledger: &Ledger) {
         if !self.is_coarse(ledger.index) || self.connections.len() == first {
             return;
         }
+        let resolution = ledger.clock.resolution();
         let shifts: Vec<i64> = self.connections[first..]
             .iter()
-            .map(|draft| self.within_second(draft.file as usize, spread_together(draft)))
+            .map(|draft| self.within(resolution as u64, draft.file as usize, spread_together(draft)))
             .collect();
         for (draft, shift) in self.connections[first..].iter_mut().zip(shifts) {
             draft.start += shift;
         }
-        self.note_coarse(&ledger.path);
+        if resolution > SECOND as i64 {
+            let text = "time stamps are whole minutes; starts are spread evenly within their minute, so that bursts \
+                        and pages are lost; a log with seconds judges better";
+            self.add_note(Note::new(
+                NoteKind::Doubt,
+                Some(base(&ledger.path)),
+                format!("{}: {text}", base(&ledger.path)),
+            ));
+        } else {
+            self.note_coarse(&ledger.path);
+        }
     }
 
-    /// Reports that stamps were spread.
+    /// Reports that stamps of whole seconds were spread.
     pub fn note_coarse(&mut self, path: &str) {
         self.note(format!(
             "{}: time stamps are whole seconds; starts are spread evenly within their second",

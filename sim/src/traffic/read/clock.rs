@@ -12,8 +12,13 @@ const STEP: i64 = HOUR / 2;
 /// So many rows in a row stay behind a clock that was set back; so many steps a clock may take, more are another order.
 const STAYS: u64 = 10;
 const MOST_STEPS: u64 = 3;
-/// Fewer packets say nothing of the clock's resolution.
+/// Fewer packets or rows say nothing of the clock's resolution.
 const FEW: u64 = 20;
+/// Fewer stamps at equal distances may be chance, or somebody's small example.
+const MANY: u64 = 100;
+const MINUTE: i64 = 60 * 1_000_000_000;
+/// Stamps from here on, the year 2000, are dates; those before count from a file's begin.
+const DATES: i64 = 946_684_800 * 1_000_000_000;
 
 /// What the time stamps of one capture do.
 #[derive(Debug, Default)]
@@ -115,11 +120,58 @@ pub struct RowClock {
     step: Step,
     back: Step,
     steps: u64,
+    /// Whether a stamp was no whole minute of a date.
+    is_within_minutes: bool,
+    beat: Beat,
+}
+
+/// Whether rows come at equal distances, the same number of them each time, as samples of counters do.
+#[derive(Debug, Default)]
+struct Beat {
+    stamps: u64,
+    /// Rows of the latest stamp, and of each one before it.
+    rows: u64,
+    rows_each: u64,
+    distance: i64,
+    is_broken: bool,
+}
+
+impl Beat {
+    /// Adds a row that is `step` nanoseconds after the one before it; the first row's step means nothing.
+    fn add(&mut self, step: i64) {
+        if self.stamps > 0 && step == 0 {
+            self.rows += 1;
+            self.is_broken |= self.stamps > 1 && self.rows > self.rows_each;
+            return;
+        }
+        match self.stamps {
+            0 => {}
+            1 => (self.rows_each, self.distance) = (self.rows, step),
+            _ => self.is_broken |= self.rows != self.rows_each || step != self.distance,
+        }
+        self.stamps += 1;
+        self.rows = 1;
+    }
 }
 
 impl RowClock {
+    /// Returns the step of the stamps, nanoseconds, given that none has a part of a second.
+    pub fn resolution(&self) -> i64 {
+        if self.rows >= FEW && !self.is_within_minutes { MINUTE } else { SECOND as i64 }
+    }
+
+    /// Returns the time between stamps, nanoseconds, if it and the number of rows at each are always the same.
+    pub fn beat(&self) -> Option<i64> {
+        let is_beat = self.beat.stamps >= MANY && !self.beat.is_broken;
+        is_beat.then_some(self.beat.distance.saturating_abs())
+    }
+
     /// Adds the next row's stamp, nanoseconds; `row` is its number.
     pub fn row(&mut self, at: i64, row: u64) {
+        self.is_within_minutes = self.is_within_minutes || at < DATES || at % MINUTE != 0;
+        if !self.beat.is_broken {
+            self.beat.add(at.saturating_sub(self.last));
+        }
         let back = self.last.saturating_sub(at);
         if let Some(before) = self.before {
             let is_behind = before.saturating_sub(at) >= STEP;

@@ -94,6 +94,40 @@ const DOWN: &[&str] = &[
     "byte_count",
     "num_bytes",
 ];
+/// Of [`DOWN`], the names that say no direction.
+const UNDIRECTED: &[&str] = &["bytes", "size", "length", "octets", "byte_count", "num_bytes"];
+/// What is left of the name of a column of bytes that counts one direction.
+const ONE_DIRECTION: &[&str] = &[
+    "sent",
+    "received",
+    "recv",
+    "rcvd",
+    "in",
+    "out",
+    "rx",
+    "tx",
+    "src",
+    "dst",
+    "source",
+    "dest",
+    "destination",
+    "up",
+    "down",
+    "upload",
+    "download",
+    "uploaded",
+    "downloaded",
+    "ingress",
+    "egress",
+    "inbound",
+    "outbound",
+    "forward",
+    "reverse",
+    "fwd",
+    "bwd",
+    "to_server",
+    "to_client",
+];
 /// What a web server sent; in tables of flows the client may have.
 const BY_WEB_SERVER: &[&str] = &["bytes_sent"];
 const UP: &[&str] = &[
@@ -223,6 +257,11 @@ pub fn likely_delimiter(line: &[u8]) -> Option<u8> {
     (count(best) > 0).then_some(best)
 }
 
+/// Returns whether a line before the header is none of the table: a remark, or what tells Excel the delimiter.
+pub fn is_remark(line: &[u8]) -> bool {
+    line.starts_with(b"#") || line.starts_with(b"sep=")
+}
+
 /// Normalises header cells for comparison: lower case, without `#`, quotes and spaces, and short enough to be
 /// shown.
 pub fn names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
@@ -299,6 +338,16 @@ pub fn doubt(columns: &Columns, header: &[String]) -> Option<String> {
             "the columns {names} are headers of packets, and a row must be a transfer; give the capture itself"
         ));
     }
+    let is_any = UNDIRECTED.iter().any(|alias| is_same(&header[columns.bytes], alias));
+    let of_directions: Vec<&str> =
+        header.iter().map(String::as_str).filter(|name| is_any && counts_one_direction(name)).collect();
+    if let [one, other, ..] = of_directions[..] {
+        return Some(format!(
+            "{} may be the sum of {one} and {other}; name the one that counts from server to client resp_bytes, the other \
+             orig_bytes",
+            header[columns.bytes]
+        ));
+    }
     let port = columns.client_port.filter(|_| columns.client.is_none())?;
     Some(format!(
         "the column {} names a port, and no column has a known name for the address of the client; name it client, or src \
@@ -306,6 +355,17 @@ pub fn doubt(columns: &Columns, header: &[String]) -> Option<String> {
         header[port],
         listed(header)
     ))
+}
+
+/// Returns whether a name says bytes of one direction without saying which: `rx_bytes`, `bytes sent`.
+fn counts_one_direction(name: &str) -> bool {
+    let is_known = [DOWN, UP].into_iter().flatten().any(|alias| is_same(name, alias));
+    let rest = ["bytes", "byte", "octets"].iter().find_map(|unit| {
+        let (before, after) = name.split_once(unit)?;
+        Some(format!("{before}{after}"))
+    });
+    let directed = |rest: String| ONE_DIRECTION.iter().any(|direction| is_same(&rest, direction));
+    !is_known && rest.is_some_and(directed)
 }
 
 /// Compares names without regard to what stands between their parts: `SrcIP`, `src_ip` and `src.ip` are one.
@@ -334,7 +394,8 @@ fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
 }
 
 fn missing(meaning: &str, aliases: &[&str], header: &[String]) -> String {
-    let hint = header.iter().map(|name| (did_you_mean(name, aliases.iter().copied()), name));
+    let unknown = header.iter().filter(|name| !is_known(name));
+    let hint = unknown.map(|name| (did_you_mean(name, aliases.iter().copied()), name));
     let hint =
         hint.filter(|(hint, _)| !hint.is_empty()).map(|(hint, name)| format!("; \"{name}\"{hint}")).next();
     format!(
@@ -364,6 +425,37 @@ mod tests {
         assert_eq!(columns.start, (1, Unit::Ms));
         assert_eq!(columns.rtt, Some((3, Unit::Us)));
         assert_eq!((columns.client, columns.bytes), (Some(0), 2));
+    }
+
+    #[test]
+    fn doubt__a_sum_of_both_directions() {
+        let doubt = |text: &str| {
+            let header = header(text);
+            doubt(&Columns::from_header(&header, Direction::Down).unwrap(), &header)
+        };
+        let asked = doubt("start time,client,bytes,bytes sent,bytes received").unwrap();
+        assert!(asked.starts_with("bytes may be the sum of bytes sent and bytes received; name"), "{asked}");
+        for text in [
+            "time,ip,octets,octets_in,octets_out",
+            "time,ip,size,RxBytes,TxBytes",
+            "time,ip,bytes,src_bytes,dst_bytes",
+        ] {
+            assert!(doubt(text).is_some(), "{text}");
+        }
+        for text in [
+            "time,ip,bytes",
+            "time,ip,bytes,bytes_sent",
+            "time,ip,resp_bytes,rx_bytes,tx_bytes",
+            "time,ip,bytes,min_bytes,max_bytes",
+        ] {
+            assert_eq!(doubt(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn from_header__suggests_no_name_for_a_column_that_has_one() {
+        let error = Columns::from_header(&header("time,client,none"), Direction::Down).unwrap_err();
+        assert!(!error.contains("did you mean"), "{error}");
     }
 
     #[test]

@@ -211,7 +211,7 @@ impl Reading<'_> {
         if !spec.note.is_empty() {
             collector.note(format!("{name}: {}", spec.note));
         }
-        collector.spread_whole_seconds(first, ledger);
+        collector.spread_coarse_stamps(first, ledger);
     }
 
     /// Returns the time of a row: when it began, and its length if it is known.

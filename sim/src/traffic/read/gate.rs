@@ -2,6 +2,8 @@
 //!
 //! A remark is one sentence about a file whose numbers are possible but rarely meant.
 
+use std::collections::HashMap;
+
 use super::clock;
 use super::draft::Draft;
 use super::input::base;
@@ -12,6 +14,8 @@ use crate::units::Dur;
 
 /// Files with fewer transfers than this raise no doubt.
 const FEW: u64 = 20;
+/// So many sizes in a row that never fall are a counter's, and no small example's.
+const MANY: u64 = 100;
 /// Half of the transfers of a network are larger than this, bytes.
 const TINY: u64 = 100;
 /// No network has round trips below this; loopback and cables on a bench do.
@@ -37,6 +41,37 @@ struct Counts {
     last_order: u64,
     rtts: u64,
     short_rtts: u64,
+    has_durations: bool,
+    growth: Growth,
+}
+
+/// Whether sizes only grow from row to row of each client, as what a counter says does.
+#[derive(Debug, Default)]
+struct Growth {
+    latest: HashMap<u32, u64>,
+    steps: u64,
+    is_broken: bool,
+}
+
+impl Growth {
+    /// Adds the next transfer of a client by time. The map is freed with the first size that is smaller, which comes
+    /// soon in traffic.
+    fn add(&mut self, client: u32, bytes: u64) {
+        if self.is_broken {
+            return;
+        }
+        if let Some(before) = self.latest.insert(client, bytes) {
+            self.steps += 1;
+            self.is_broken = bytes < before;
+        }
+        if self.is_broken {
+            self.latest = HashMap::new();
+        }
+    }
+
+    fn is_of_a_counter(&self) -> bool {
+        !self.is_broken && self.steps >= MANY
+    }
 }
 
 impl Counts {
@@ -56,7 +91,9 @@ impl Counts {
         if draft.kind == Kind::Datagrams {
             return;
         }
+        self.has_durations |= Option::<Dur>::from(draft.duration).is_some();
         for write in draft.writes.iter() {
+            self.growth.add(draft.client, write.bytes);
             self.transfers += 1;
             self.tiny += u64::from(write.bytes < TINY);
             self.sizes_differ |= *self.size.get_or_insert(write.bytes) != write.bytes;
@@ -89,6 +126,9 @@ impl Counts {
                 self.transfers
             ));
         }
+        if ledger.kind == "table" && self.sizes_differ {
+            doubts.extend(self.counter(ledger.clock.beat()));
+        }
         // A host's own capture has one client, and often one server as well.
         let is_odd = self.servers_differ || !is_capture;
         if self.connections >= FEW && !self.clients_differ && is_odd && !is_har {
@@ -104,6 +144,19 @@ impl Counts {
             );
         }
         doubts
+    }
+
+    /// Returns the doubt about a table whose rows look like readings of counters; `beat` is the time between readings.
+    fn counter(&self, beat: Option<i64>) -> Option<String> {
+        if self.growth.is_of_a_counter() {
+            let text = "the bytes only grow from row to row of each client, as those of a counter do; a row must be one transfer";
+            return Some(text.to_string());
+        }
+        let beat = beat.filter(|_| !self.has_durations)?;
+        Some(format!(
+            "rows come exactly every {}, as samples of counters do; a row must be one transfer",
+            clock::span_text(beat)
+        ))
     }
 }
 

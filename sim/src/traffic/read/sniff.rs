@@ -111,7 +111,7 @@ fn text(head: &[u8]) -> Option<Format> {
 /// Returns the first line that is no remark, if remarks stand before it.
 fn line_behind_comments(head: &[u8]) -> Option<&[u8]> {
     let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
-    lines.find(|line| !line.starts_with(b"#")).filter(|_| head.trim_ascii_start().starts_with(b"#"))
+    lines.find(|line| !columns::is_remark(line)).filter(|_| columns::is_remark(head.trim_ascii_start()))
 }
 
 fn is_zeek_header(line: &[u8]) -> bool {
@@ -157,12 +157,17 @@ fn hint(head: &[u8]) -> Option<String> {
     const HINTS: &[(&[u8], &str)] = &[
         (b"GMBU", "it looks like a Network Monitor capture; editcap -F pcap converts it"),
         (b"XCP\0", "it looks like a NetXRay capture; editcap -F pcap converts it"),
+        (b"PK\x03\x04\x14\x00\x06\x00", "it looks like an Excel workbook; save it as CSV"),
         (b"PK\x03\x04", "it looks like zip; unpack it first"),
         (b"\xfd7zXZ", "it looks like xz; unpack it first"),
         (b"BZh", "it looks like bzip2; unpack it first"),
         (b"\x28\xb5\x2f\xfd", "it looks like zstd; unpack it first"),
         (b"\x1f\x8b", "it looks gzipped twice; unpack it once"),
         (b"PAR1", "it looks like Parquet, which the mousehole command and the Python package read"),
+        (
+            b"ARROW1",
+            "it looks like Arrow IPC (Feather); the Python package takes the frame that a library makes of it",
+        ),
         (b"\xff\xfe", "it looks like UTF-16; save it as UTF-8"),
         (b"\xfe\xff", "it looks like UTF-16; save it as UTF-8"),
         (b"\x04\x22\x4d\x18", "it looks like lz4; unpack it first"),

@@ -132,14 +132,14 @@ pub fn read(
     groups.into_iter().for_each(|((client, id), group)| {
         collector.push_as(close_group(group), collector.hosts.hash(client), sampling::hash(&id));
     });
-    collector.spread_whole_seconds(first, ledger);
+    collector.spread_coarse_stamps(first, ledger);
     Ok(())
 }
 
 /// Returns whether a row before the header is a remark.
 fn is_comment(record: &ByteRecord) -> bool {
     let has_names = joined_names(record.iter()).iter().any(|name| columns::is_known(name));
-    record.get(0).is_some_and(|cell| cell.starts_with(b"#")) && !has_names
+    record.get(0).is_some_and(columns::is_remark) && !has_names
 }
 
 enum Outcome {
