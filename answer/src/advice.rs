@@ -12,7 +12,7 @@ use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::intervals::smaller_in;
 use crate::texts::{capped, counted, unit_text};
 use crate::verdicts;
-use crate::vetoes::{Veto, class_lines};
+use crate::vetoes::{Veto, class_lines, payers, shown_payers};
 use serde::{Deserialize, Serialize};
 
 /// The answer for one cell has at most so many lines, beside the commands that install it.
@@ -321,6 +321,7 @@ impl Answer<'_> {
         let mut lines = self.pays_lines(near, "Not recommended: ");
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay(chosen));
+        lines.extend(self.harmless_text(chosen, &found.shown));
         lines.push(self.sureness_text(Some(chosen), &peers));
         lines.extend(self.remarks());
         if !ahead.is_empty() {
@@ -354,6 +355,20 @@ impl Answer<'_> {
         let texts = first_texts(found);
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
+    }
+
+    /// Returns the fastest of the schemes shown to help under which no class pays against the baseline, where some class
+    /// is shown to pay so under the chosen one.
+    fn harmless_text(&self, chosen: usize, shown: &[usize]) -> Option<String> {
+        let baseline = self.cell.baseline();
+        if shown_payers(self.cell, chosen, baseline).is_empty() {
+            return None;
+        }
+        let harmless =
+            shown.iter().copied().find(|scheme| payers(self.cell, *scheme, baseline).is_empty())?;
+        let name = self.cell.name(harmless);
+        let verdict = &self.primary().into_iter().find(|one| one.scheme == name)?.verdict;
+        Some(format!("Nobody is worse off than under {} with {name}: {verdict}.", self.cell.plan.baseline))
     }
 
     /// Returns in whose place a scheme stands, who pays under that one, and who gains more.
@@ -648,6 +663,23 @@ mod tests {
         let why = "Preferred to fq-codel, which is level for transfers ≤ 15 kB (−2.0 %), but under it pay: \
                    calls: datagrams lost 10 % → 20 %, +10 points (+10…+10), of +0.5 points allowed.";
         assert!(one.lines.iter().any(|line| line == why), "{:#?}", one.lines);
+    }
+
+    #[test]
+    fn advise__names_the_fastest_scheme_that_harms_nobody() {
+        let schemes =
+            [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.6, 10.0), ("red", 0.7, 10.0)];
+        let lines_of = |lost: [f64; 4]| {
+            let found = cell_of(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
+            answer(found, &[]).lines
+        };
+        let line = "Nobody is worse off than under droptail with sfd: better by 40 % (95 % interval 40–40 %), mean 1 s → \
+                    600 ms.";
+        let harmful = lines_of([0.1, 0.2, 0.1, 0.1]);
+        assert_eq!(harmful.iter().filter(|one| *one == line).count(), 1, "{harmful:#?}");
+        let is_named = |lines: &[String]| lines.iter().any(|one| one.starts_with("Nobody is worse off"));
+        assert!(!is_named(&lines_of([0.1, 0.2, 0.2, 0.2])), "all harm calls");
+        assert!(!is_named(&lines_of([0.1, 0.1, 0.1, 0.1])), "the best harms nobody");
     }
 
     #[test]
