@@ -102,7 +102,9 @@ docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON 
 			$$mousehole paper $$one > /dev/null || exit 1; done; fi
 
 site: $(VENV)/.requirements ## build the documentation's site into build/site; any broken link is an error
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir build/site.new
+	@[ ! -d build/site/try ] || mv build/site/try build/site.new/try
+	@rm -rf build/site && mv build/site.new build/site
 	@echo "site: build/site/index.html"
 
 web: ## build the page that simulates in a browser into build/site/try (needs what `make deps` installs)
