@@ -164,8 +164,8 @@ class Evaluator:
     def _replications(self, request: Request) -> Sequence[Measured]:
         """Returns what is measured of a request in the replications of this look."""
         if self.looked is None:
-            return self.runs.of(request)[: self.runs.replications(request.grid)]
-        return self.runs.of(request, self.looked[1])[: self.looked[1]]
+            return self.runs.measure(request)[: self.runs.replications(request.grid)]
+        return self.runs.measure(request, self.looked[1])[: self.looked[1]]
 
     def claim_requests(self, claim: Claim) -> list[Request]:
         """Returns all cells that a claim needs."""

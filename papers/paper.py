@@ -442,7 +442,7 @@ def curve(
         rows = evaluator.values(panel, item.grid, points[0])
         y = [t_interval(column) for column in rows.T]
         if panel.kind == "lines":
-            x = list(evaluator.runs.of(evaluator.requests(panel, item.grid, points[0])[0])[0][panel.x])
+            x = list(evaluator.runs.measure(evaluator.requests(panel, item.grid, points[0])[0])[0][panel.x])
         else:
             x = list(np.arange(len(y)) / len(y))
         if panel.beside:

@@ -153,7 +153,7 @@ class Runs:
         for (request, _), task in wanted.items():
             self._done[request].append((stored | made)[task.digest])
 
-    def of(self, request: Request, replications: int | None = None) -> Sequence[Measured]:
+    def measure(self, request: Request, replications: int | None = None) -> Sequence[Measured]:
         """Returns what was measured in the request's replications, in their order."""
         self.run([request], replications=replications)
         return self._done[request]

@@ -91,7 +91,7 @@ def test_runs__make_what_two_grids_share_once(evaluator: Evaluator) -> None:
     cells = [evaluator.runs.request(grid, {"rate": "1"}) for grid in ("one", "same")]
     evaluator.runs.run(cells)
     assert evaluator.runs.made == 2
-    assert evaluator.runs.of(cells[0]) == evaluator.runs.of(cells[1])
+    assert evaluator.runs.measure(cells[0]) == evaluator.runs.measure(cells[1])
 
 
 def test_runs__cost_is_that_of_the_dearest_rate(

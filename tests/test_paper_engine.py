@@ -352,7 +352,7 @@ def test_seed__draws_another_sample(folder: Path, modules: ModuleType) -> None:
     used = []
     for seed in (None, 1, 770411):
         made = evaluator(folder, modules, seed=seed)
-        used.append([float(one["used"]) for one in made.runs.of(made.runs.request("all", cell))])
+        used.append([float(one["used"]) for one in made.runs.measure(made.runs.request("all", cell))])
     assert used[0] == used[1] != used[2]
 
 
@@ -376,28 +376,28 @@ def test_request__needs_a_label_of_each_axis_with_several(folder: Path, modules:
 def test_run__takes_from_the_cache_what_was_measured(folder: Path, modules: ModuleType) -> None:
     first = evaluator(folder, modules)
     request = first.runs.request("all", {"rate": "1mbit", "buffer": "large"})
-    measured = first.runs.of(request)
+    measured = first.runs.measure(request)
     assert (first.runs.made, first.runs.kept, len(measured)) == (5, 0, 5)
     again = evaluator(folder, modules)
-    found = again.runs.of(request)
+    found = again.runs.measure(request)
     assert (again.runs.made, again.runs.kept) == (0, 5)
     assert [float(one["used"]) for one in found] == [float(one["used"]) for one in measured]
     assert len({float(one["used"]) for one in measured}) == 5, "replications draw afresh"
     fresh = evaluator(folder, modules, fresh=True)
-    fresh.runs.of(request)
+    fresh.runs.measure(request)
     assert fresh.runs.made == 5
 
 
 def test_run__repeats_what_was_cut_short(folder: Path, modules: ModuleType) -> None:
     first = evaluator(folder, modules)
     request = first.runs.request("all", {"rate": "1mbit", "buffer": "large"})
-    first.runs.of(request)
+    first.runs.measure(request)
     stored = sorted((folder / "cache" / "x").glob("*.npz"))
     assert len(stored) == 5
     stored[0].write_bytes(stored[0].read_bytes()[:40])
     stored[1].write_bytes(b"")
     again = evaluator(folder, modules)
-    again.runs.of(request)
+    again.runs.measure(request)
     assert (again.runs.made, again.runs.kept) == (2, 3)
 
 
@@ -405,11 +405,11 @@ def test_run__another_measure_or_engine_is_another_key(
     folder: Path, modules: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = evaluator(folder, modules).runs.request("all", {"rate": "1mbit", "buffer": "large"})
-    evaluator(folder, modules).runs.of(request)
+    evaluator(folder, modules).runs.measure(request)
     for name, value in (("_source", "another measure"), ("engine_digest", "another engine")):
         monkeypatch.setattr(f"papers.runs.{name}", lambda *_, value=value: value)
         other = evaluator(folder, modules)
-        other.runs.of(request)
+        other.runs.measure(request)
         assert other.runs.made == 5, name
 
 

@@ -99,12 +99,12 @@ def test_slowest__is_the_longest_of_each_page() -> None:
     assert list(measures.slowest(seconds, np.array([1, 1, 2, 2, 3], np.uint64))) == [2.0, np.inf, 0.3]
 
 
-def test_windows_told__are_those_when_the_packet_was_sent() -> None:
+def test_dropped_windows__are_those_when_the_packet_was_sent() -> None:
     event = np.array(["send", "send", "drop", "ack", "send", "drop", "receive", "drop"])
     flow = np.array([1, 2, 1, 2, 1, 1, 2, 2], np.uint32)
     seq = np.array([5, 5, 5, 4, 5, 5, 5, 5], np.int64)
     cwnd = np.array([3.7, 300.0, 9.0, 9.0, 1.0, 9.0, 9.0, 9.0])
-    told = measures.windows_told(event, flow, seq, cwnd)
+    told = measures.dropped_windows(event, flow, seq, cwnd)
     assert list(told[event == "drop"]) == [3.0, 1.0, 255.0], "the latest sending of that number in its slot"
     assert np.isnan(told[event != "drop"]).all()
 

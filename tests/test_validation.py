@@ -113,9 +113,9 @@ def test_one_more_run__has_students_distribution() -> None:
 
 
 def test_holm__corrects_step_by_step() -> None:
-    assert rows.is_kept([0.01, 0.04, 0.03, 0.005]) == [False, True, True, False]
-    assert rows.is_kept([0.02, 0.02, 0.02]) == [True, True, True]
-    assert rows.is_kept([]) == []
+    assert rows.hold_after_holm([0.01, 0.04, 0.03, 0.005]) == [False, True, True, False]
+    assert rows.hold_after_holm([0.02, 0.02, 0.02]) == [True, True, True]
+    assert rows.hold_after_holm([]) == []
 
 
 @pytest.mark.parametrize(

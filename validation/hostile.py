@@ -276,7 +276,7 @@ def summary(counts: dict[str, int], found: dict[str, Counter[str]]) -> str:
     return f"{sum(counts.values())} tries: " + ", ".join(f"{total[name]} {name}" for name in FAULTS)
 
 
-def _kept(
+def _add_kept_counts(
     options: argparse.Namespace, counts: dict[str, int], found: dict[str, Counter[str]]
 ) -> tuple[dict[str, int], dict[str, Counter[str]]]:
     """Returns the counts with those of other kinds that runs of the same tries have kept, and keeps them."""
@@ -301,7 +301,7 @@ def main() -> None:
     options = parser.parse_args()
     tries = hostile_cases.tries(options.tries, options.seed)
     counts, found = run([one for one in tries if options.kind in (None, one.kind)])
-    counts, found = _kept(options, counts, found)
+    counts, found = _add_kept_counts(options, counts, found)
     lines = table(counts, found)
     print("\n".join([*lines, "", summary(counts, found)]))
     if options.write:

@@ -37,7 +37,7 @@ from mousehole.statistics import p_apart, t_interval
 
 from tools import document
 from validation.oracle_cases import DRAWN, ROOT, VARIANTS
-from validation.rows import is_kept
+from validation.rows import hold_after_holm
 
 SCRIPT = ROOT / "oracle" / "tcl" / "m_flows.tcl"
 CLOSE_S = 2e-6
@@ -371,7 +371,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cases = [drop_tail_case(number, given.seed) for number in range(given.cases)]
         outcomes = list(pool.map(packet_by_packet, cases))
     figures = [one for discipline in DISCIPLINES for one in compared(discipline, given.seeds)]
-    holds = is_kept([one.p_value for one in figures])
+    holds = hold_after_holm([one.p_value for one in figures])
     lines = as_json(outcomes, figures, holds) if given.json else as_text(outcomes, figures, holds)
     print("\n".join(lines))
     return 0 if all(one.agrees for one in outcomes) and all(holds) else 1

@@ -280,7 +280,7 @@ class Setting:
 def tested_settings(lines: Sequence[Mapping[str, str]]) -> list[Setting]:
     """Tests all rows together, so that a false alarm anywhere in the table has a probability of 5 %."""
     each = [overload_tests(line) for line in lines]
-    holds = iter(is_kept([p for own in each for p in own]))
+    holds = iter(hold_after_holm([p for own in each for p in own]))
     return [
         Setting(line, own, all(list(islice(holds, len(own))))) for line, own in zip(lines, each, strict=True)
     ]
@@ -326,7 +326,7 @@ def one_more_run(
     return p_apart(other - mean, error, runs - 1)
 
 
-def is_kept(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
+def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
     """Returns for each hypothesis whether it holds; Holm's procedure errs in a share `level` of all cases."""
     return [adjusted > level for adjusted in holm(p_values)]
 

@@ -157,13 +157,13 @@ def measure_windows(result: RunResult) -> Mapping[str, Any]:
     if trace is None:
         raise MouseholeError("paper shred: this measure needs trace = true")
     event, time_s = np.array(trace["event"]), np.asarray(trace["time_s"])
-    told = windows_told(event, trace["flow"], trace["seq"], np.asarray(trace["cwnd"], np.float64))
+    told = dropped_windows(event, trace["flow"], trace["seq"], np.asarray(trace["cwnd"], np.float64))
     counted = (event == "drop") & (time_s >= float(result.summary()["window_begin_s"]))
     windows = WINDOWS.astype(np.float64)
     return {"window": windows, "dropped": done_by(told[counted], windows)}
 
 
-def windows_told(
+def dropped_windows(
     event: NDArray[np.str_], flow: NDArray[np.uint32], seq: NDArray[np.int64], cwnd: Floats
 ) -> Floats:
     """Returns for each drop the window that its packet told of, its sender's when it was sent; else NaN.

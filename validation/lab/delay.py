@@ -40,7 +40,7 @@ class Delay:
         """Takes a packet that has come; it is passed to `put`, or is lost."""
         raise NotImplementedError
 
-    def put(self, due: float, sink: int, packet: bytes, left: Callable[[float], None] | None = None) -> None:
+    def hold(self, due: float, sink: int, packet: bytes, left: Callable[[float], None] | None = None) -> None:
         """Has a packet written to `sink` when it is due; `left` is then called with the moment."""
         self.count += 1
         heapq.heappush(self.waiting, (due, self.count, sink, packet, left))
@@ -97,7 +97,7 @@ class DelayLine(Delay):
 
     def take(self, source: int, packet: bytes, now: float) -> None:  # noqa: ARG002 (there is one)
         """Takes a packet that has come."""
-        self.put(now + self.delay_s, self.sink, packet)
+        self.hold(now + self.delay_s, self.sink, packet)
 
     def report(self) -> dict[str, float]:
         """Returns packets, packets that the far end refused, and lateness."""

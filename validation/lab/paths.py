@@ -152,12 +152,12 @@ class Network(Delay):
             if segment.flags & SYN and not connection.opened:
                 connection.opened = now
             connection.on_ack(segment)
-            self.put(now + connection.path.rtt_s / 2, self.server, packet)
+            self.hold(now + connection.path.rtt_s / 2, self.server, packet)
             return
         left = connection.departure(now, len(packet))
         if left is not None:
             due = left + connection.path.rtt_s / 2
-            self.put(due, self.client, packet, partial(connection.on_data, segment))
+            self.hold(due, self.client, packet, partial(connection.on_data, segment))
 
     def report(self) -> dict[str, object]:
         """Seconds from the SYN to the end of each answer that ended, by transfer; its losses, the number of

@@ -131,7 +131,7 @@ impl Overlay {
         let traffic = traffic.into();
         let period = period_of(traffic);
         let draws = Draws::resampled(traffic, period, run);
-        let drawn = (draws, RESAMPLE_KEY_BITS, Together::of(traffic, period));
+        let drawn = (draws, RESAMPLE_KEY_BITS, Together::measure(traffic, period));
         Overlay::of_draws(traffic, drawn, Some(target), rate, mss, run, span)
     }
 

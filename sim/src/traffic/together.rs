@@ -37,7 +37,7 @@ impl Together {
     ///
     /// The standard error of the ratio of variances is that of independent normal counts. A traffic of less than two blocks
     /// does not tell: pages that were loaded one by one and stand in one file all begin together.
-    pub fn of(traffic: Part, period: Dur) -> Option<Together> {
+    pub fn measure(traffic: Part, period: Dur) -> Option<Together> {
         let (seconds, first) = (period.as_secs(), traffic.connections.first()?.start);
         if seconds < LEAST {
             return None;
@@ -132,22 +132,22 @@ mod tests {
 
     #[test]
     fn of__clients_by_themselves_or_one_alone_are_not_together() {
-        assert!(Together::of((&traffic(|share| share)).into(), PERIOD).is_none());
+        assert!(Together::measure((&traffic(|share| share)).into(), PERIOD).is_none());
         let mut alone = traffic(bursts);
         alone.connections.iter_mut().for_each(|one| one.client = 0);
-        assert!(Together::of((&alone).into(), PERIOD).is_none(), "what one does is kept anyway");
-        assert!(Together::of((&Traffic::default()).into(), PERIOD).is_none());
-        assert!(Together::of((&traffic(bursts)).into(), Dur(PERIOD.0 / 3)).is_none(), "too short");
+        assert!(Together::measure((&alone).into(), PERIOD).is_none(), "what one does is kept anyway");
+        assert!(Together::measure((&Traffic::default()).into(), PERIOD).is_none());
+        assert!(Together::measure((&traffic(bursts)).into(), Dur(PERIOD.0 / 3)).is_none(), "too short");
     }
 
     #[test]
     fn of__a_slow_rise_is_no_burst() {
-        assert!(Together::of((&traffic(f64::sqrt)).into(), PERIOD).is_none());
+        assert!(Together::measure((&traffic(f64::sqrt)).into(), PERIOD).is_none());
     }
 
     #[test]
     fn moved__brings_even_times_to_where_clients_act_and_keeps_order_and_blocks() {
-        let found = Together::of((&traffic(bursts)).into(), PERIOD).unwrap();
+        let found = Together::measure((&traffic(bursts)).into(), PERIOD).unwrap();
         let times: Vec<u64> = (0..6000).map(|k| found.moved(k * PERIOD.0 / 6000)).collect();
         assert!(times.is_sorted() && times[5999] < PERIOD.0);
         let share = times.iter().filter(|at| **at % 60_000_000_000 < 10_000_000_000).count();

@@ -45,7 +45,7 @@ pub extern "C" fn output_bytes() -> usize {
 /// Keeps the words of a panic as the output, for whoever sees the trap.
 #[unsafe(no_mangle)]
 pub extern "C" fn start() {
-    std::panic::set_hook(Box::new(|panic| put(panic.to_string().into_bytes())));
+    std::panic::set_hook(Box::new(|panic| store_output(panic.to_string().into_bytes())));
 }
 
 /// Puts out what can be asked for: places, applications, default schemes, and the default options; and what is measured.
@@ -141,7 +141,7 @@ fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T> {
         .map_err(|error| mousehole_sim::scenario::spec::form_problem(&error.to_string()).for_field("request"))
 }
 
-fn put(bytes: Vec<u8>) {
+fn store_output(bytes: Vec<u8>) {
     if let Ok(mut output) = OUTPUT.lock() {
         *output = bytes;
     }
@@ -153,6 +153,6 @@ fn put_json<T: Serialize>(found: Result<T>) -> u32 {
 
 fn put_result(found: Result<Vec<u8>>) -> u32 {
     let is_fault = u32::from(found.is_err());
-    put(found.unwrap_or_else(|error| error.to_string().into_bytes()));
+    store_output(found.unwrap_or_else(|error| error.to_string().into_bytes()));
     is_fault
 }
