@@ -85,6 +85,7 @@ impl Part {
         match self {
             Part::Policy(_) => match self.qdisc()?.0 {
                 "red" => Some(Ok(line::red(|name| values.text(name).to_string(), "", line))),
+                "fq_codel" => Some(Ok(line::fq_codel(values, line))),
                 _ => None,
             },
             Part::Native(native) => native.install.qdisc().map(|qdisc| (qdisc.lines)(values, line)),

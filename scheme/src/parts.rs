@@ -7,7 +7,6 @@ pub mod adaptive_red;
 mod cake;
 mod codel;
 mod droptail;
-mod fq_codel;
 mod ideal;
 pub mod ns2;
 mod sfq;
@@ -20,7 +19,6 @@ pub const NATIVE_PARTS: &[&NativePart] = &[
     &adaptive_red::ARED,
     &codel::CODEL,
     &codel::PIE,
-    &fq_codel::FQ_CODEL,
     &sfq::SFQ,
     &cake::CAKE,
     &ideal::SRPT,

@@ -1,6 +1,6 @@
 //! CoDel: drops from the head when the delay has stayed above a target for an interval.
 //!
-//! RFC 8289, section 5; FQ-CoDel uses this implementation. Defaults are those of RFC 8289. A comparator,
+//! RFC 8289, section 5. Defaults are those of RFC 8289. A comparator,
 //! not a policy of ours, hence Rust. Deviations: none known. The RFC's pseudo-code has no ECN. As in Linux, an
 //! ECN-capable packet is marked instead of dropped, and sent: at most one mark per dequeue.
 
@@ -41,13 +41,6 @@ pub(super) struct State {
     dropping: bool,
 }
 
-/// The surroundings of a queue that is one of several on a link.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct QueueContext {
-    /// Bytes in the other queues of the link: they count as backlog too (RFC 8289 section 4.4).
-    pub elsewhere: u64,
-}
-
 type Head = Option<(Packet, Time)>;
 
 impl State {
@@ -56,18 +49,17 @@ impl State {
         &mut self,
         params: &CodelParams,
         fifo: &mut PacketFifo,
-        context: QueueContext,
         now: Time,
         drops: &mut Vec<Dropped>,
     ) -> Head {
-        let (head, ok_to_drop) = self.pop_head(params, fifo, context, now);
+        let (head, ok_to_drop) = self.pop_head(params, fifo, now);
         if head.is_none() || (self.dropping && !ok_to_drop) {
             self.dropping = false;
             return head;
         }
         match (self.dropping, ok_to_drop) {
-            (true, _) => self.keep_dropping(head, params, fifo, context, now, drops),
-            (false, true) => self.start_dropping(head, params, fifo, context, now, drops),
+            (true, _) => self.keep_dropping(head, params, fifo, now, drops),
+            (false, true) => self.start_dropping(head, params, fifo, now, drops),
             (false, false) => head,
         }
     }
@@ -78,7 +70,6 @@ impl State {
         mut head: Head,
         params: &CodelParams,
         fifo: &mut PacketFifo,
-        context: QueueContext,
         now: Time,
         drops: &mut Vec<Dropped>,
     ) -> Head {
@@ -90,7 +81,7 @@ impl State {
             }
             drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
             let ok_to_drop;
-            (head, ok_to_drop) = self.pop_head(params, fifo, context, now);
+            (head, ok_to_drop) = self.pop_head(params, fifo, now);
             if ok_to_drop {
                 self.schedule_drop(params);
             } else {
@@ -106,13 +97,12 @@ impl State {
         mut head: Head,
         params: &CodelParams,
         fifo: &mut PacketFifo,
-        context: QueueContext,
         now: Time,
         drops: &mut Vec<Dropped>,
     ) -> Head {
         if !mark(params, &mut head) {
             drops.extend(head.map(|(packet, _)| Dropped { packet, reason: DropReason::Early }));
-            (head, _) = self.pop_head(params, fifo, context, now);
+            (head, _) = self.pop_head(params, fifo, now);
         }
         self.dropping = true;
         let delta = self.count.wrapping_sub(self.last_count);
@@ -125,19 +115,12 @@ impl State {
 
     /// Removes the head. Returns it, and whether the delay has stayed above the target for an interval (section 5.6,
     /// `dodequeue`).
-    fn pop_head(
-        &mut self,
-        params: &CodelParams,
-        fifo: &mut PacketFifo,
-        context: QueueContext,
-        now: Time,
-    ) -> (Head, bool) {
+    fn pop_head(&mut self, params: &CodelParams, fifo: &mut PacketFifo, now: Time) -> (Head, bool) {
         let Some((packet, at)) = fifo.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        let is_low =
-            now.since(at) < params.target || fifo.occupancy().bytes + context.elsewhere <= MAX_PACKET;
+        let is_low = now.since(at) < params.target || fifo.occupancy().bytes <= MAX_PACKET;
         let ok_to_drop = match (is_low, self.first_above) {
             (true, _) => {
                 self.first_above = None;
@@ -219,7 +202,7 @@ impl Codel {
 
     /// Returns the next packet.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
-        match self.state.dequeue(&self.params.law, &mut self.fifo, QueueContext::default(), now, drops) {
+        match self.state.dequeue(&self.params.law, &mut self.fifo, now, drops) {
             Some((packet, at)) => Dequeued::Packet(packet, at),
             None => Dequeued::Empty,
         }

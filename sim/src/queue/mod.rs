@@ -17,7 +17,6 @@ pub mod codel;
 mod dropper;
 pub mod fifo;
 mod flow_names;
-pub mod fq_codel;
 pub mod host_scheduler;
 mod lists;
 pub mod ns2_dsred;
@@ -44,7 +43,6 @@ pub use classify::ClassifyBy;
 pub use codel::Codel;
 pub use dropper::Dropper;
 pub use fifo::{Fifo, Policy};
-pub use fq_codel::FqCodel;
 pub use host_scheduler::HostScheduler;
 pub use ns2_dsred::Ns2DsRed;
 pub use ns2_red::Ns2Red;
@@ -60,8 +58,6 @@ pub use unshared::Unshared;
 pub enum Queue {
     /// First in, first out, with a drop policy at the arrival.
     Fifo(Fifo),
-    /// Flow queueing with CoDel (RFC 8290).
-    FqCodel(Box<FqCodel>),
     /// Stochastic fairness queueing: hashed flows in turn.
     Sfq(Box<Sfq>),
     /// One FIFO under CoDel (RFC 8289).
@@ -84,7 +80,6 @@ impl Queue {
     /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
-            Queue::FqCodel(fair) => fair.open(slot, flow),
             Queue::Sfq(fair) => fair.open(slot, flow),
             Queue::Cake(cake) => cake.open(slot, flow),
             Queue::Bands(bands) => bands.open(slot, flow),
@@ -100,11 +95,7 @@ impl Queue {
         match self {
             Queue::Bands(bands) => bands.is_flow_aware(),
             Queue::Srpt(srpt) => srpt.is_flow_aware(),
-            Queue::FqCodel(_)
-            | Queue::Sfq(_)
-            | Queue::Cake(_)
-            | Queue::HostScheduler(_)
-            | Queue::Unshared(_) => true,
+            Queue::Sfq(_) | Queue::Cake(_) | Queue::HostScheduler(_) | Queue::Unshared(_) => true,
             Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) => false,
         }
     }
@@ -113,8 +104,7 @@ impl Queue {
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Queue::Fifo(fifo) => fifo.series(),
-            Queue::FqCodel(_)
-            | Queue::Sfq(_)
+            Queue::Sfq(_)
             | Queue::Codel(_)
             | Queue::Pie(_)
             | Queue::Cake(_)
@@ -129,7 +119,6 @@ impl Queue {
     pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
-            Queue::FqCodel(fair) => fair.enqueue(packet, now, drops),
             Queue::Sfq(fair) => fair.enqueue(packet, now, drops),
             Queue::Codel(codel) => codel.enqueue(packet, now, drops),
             Queue::Pie(pie) => pie.enqueue(packet, now, rng, drops),
@@ -145,7 +134,6 @@ impl Queue {
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
-            Queue::FqCodel(fair) => fair.dequeue(now, drops),
             Queue::Sfq(fair) => fair.dequeue(now, drops),
             Queue::Codel(codel) => codel.dequeue(now, drops),
             Queue::Pie(pie) => pie.dequeue(now),
@@ -169,7 +157,6 @@ impl Queue {
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         match self {
             Queue::Fifo(fifo) => fifo.backlog(now),
-            Queue::FqCodel(fair) => fair.backlog(),
             Queue::Sfq(fair) => fair.backlog(),
             Queue::Codel(codel) => codel.backlog(),
             Queue::Pie(pie) => pie.backlog(),

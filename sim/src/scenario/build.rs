@@ -4,7 +4,6 @@ mod adaptive_red;
 mod cake;
 mod codel;
 mod droptail;
-mod fq_codel;
 mod ideal;
 mod ns2;
 mod sfq;
@@ -87,7 +86,6 @@ fn native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
         "ared" => adaptive_red::ared(values, context)?,
         "codel" => codel::codel(values),
         "pie" => codel::pie(values),
-        "fq-codel" => fq_codel::fq_codel(values, context),
         "sfq" => sfq::sfq(values, context),
         "cake" => cake::cake(values, context),
         "srpt" => ideal::srpt(values),

@@ -96,14 +96,11 @@ fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
     let adaptive = AdaptiveRed::new(red(), 0.1, Default::default()).expect("good parameters");
-    let fair = fq_codel::Params {
-        flows: 16,
-        quantum: 1514,
-        target: law.target,
-        interval: law.interval,
-        limit,
-        ecn: true,
+    let fair_limit = match limit {
+        Buffer::Packets(packets) => format!("{packets}p"),
+        Buffer::Bytes(bytes) => format!("{bytes}B"),
     };
+    let fair = format!("fq-codel(flows=16,quantum=1514B,target=1ms,interval=10ms,limit={fair_limit})");
     let srpt = |rank| Queue::Srpt(Box::new(Srpt::new(srpt::Params { rank, limit })));
     vec![
         ("droptail", Queue::Fifo(Fifo::new(limit, Policy::DropTail)), FIFO),
@@ -112,7 +109,7 @@ fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
         ("codel", Queue::Codel(Box::new(Codel::new(codel::Params { law, limit }))), FIFO),
         ("pie", Queue::Pie(Box::new(Pie::new(pie))), FIFO),
         ("pie-rate", Queue::Pie(Box::new(Pie::new(derandomised))), FIFO),
-        ("fq-codel", Queue::FqCodel(Box::new(FqCodel::new(fair, 5))), FLOWS),
+        ("fq-codel", bands(&fair, limit), FLOWS),
         ("cake", cake(limit, |_| {}), FLOWS),
         ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), FLOWS),
         ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),
