@@ -5,10 +5,10 @@
 
 pub mod adaptive_red;
 mod cake;
-mod codel;
 mod droptail;
 mod ideal;
 pub mod ns2;
+mod pie;
 mod sfq;
 
 use crate::native_part::NativePart;
@@ -17,8 +17,7 @@ use crate::native_part::NativePart;
 pub const NATIVE_PARTS: &[&NativePart] = &[
     &droptail::DROPTAIL,
     &adaptive_red::ARED,
-    &codel::CODEL,
-    &codel::PIE,
+    &pie::PIE,
     &sfq::SFQ,
     &cake::CAKE,
     &ideal::SRPT,

@@ -152,6 +152,13 @@ pub fn ecn(values: &Values, otherwise: &'static str) -> &'static str {
     if values.flag("ecn") { " ecn" } else { otherwise }
 }
 
+/// Returns the lines of Linux's codel for these parameters of CoDel.
+pub fn codel(values: &Values, line: &Line) -> Vec<String> {
+    let limit = limit_packets(values.buffer("limit"));
+    let times = format!("target {} interval {}", values.text("target"), values.text("interval"));
+    behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn(values, "")), line)
+}
+
 /// Returns the lines of Linux's fq_codel for these parameters of FQ-CoDel.
 pub fn fq_codel(values: &Values, line: &Line) -> Vec<String> {
     let queue = format!(

@@ -13,7 +13,6 @@ pub mod bands;
 pub mod cake;
 mod classify;
 mod cobalt;
-pub mod codel;
 mod dropper;
 pub mod fifo;
 mod flow_names;
@@ -40,7 +39,6 @@ pub use adaptive_red::AdaptiveRed;
 pub use bands::Bands;
 pub use cake::Cake;
 pub use classify::ClassifyBy;
-pub use codel::Codel;
 pub use dropper::Dropper;
 pub use fifo::{Fifo, Policy};
 pub use host_scheduler::HostScheduler;
@@ -60,8 +58,6 @@ pub enum Queue {
     Fifo(Fifo),
     /// Stochastic fairness queueing: hashed flows in turn.
     Sfq(Box<Sfq>),
-    /// One FIFO under CoDel (RFC 8289).
-    Codel(Box<Codel>),
     /// One FIFO under PIE (RFC 8033).
     Pie(Box<Pie>),
     /// Shaper, tins, host and flow fairness over COBALT.
@@ -86,7 +82,7 @@ impl Queue {
             Queue::Srpt(srpt) => srpt.open(slot, flow),
             Queue::HostScheduler(host) => host.open(slot, flow),
             Queue::Unshared(links) => links.open(slot),
-            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) => {}
+            Queue::Fifo(_) | Queue::Pie(_) => {}
         }
     }
 
@@ -96,7 +92,7 @@ impl Queue {
             Queue::Bands(bands) => bands.is_flow_aware(),
             Queue::Srpt(srpt) => srpt.is_flow_aware(),
             Queue::Sfq(_) | Queue::Cake(_) | Queue::HostScheduler(_) | Queue::Unshared(_) => true,
-            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) => false,
+            Queue::Fifo(_) | Queue::Pie(_) => false,
         }
     }
 
@@ -105,7 +101,6 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.series(),
             Queue::Sfq(_)
-            | Queue::Codel(_)
             | Queue::Pie(_)
             | Queue::Cake(_)
             | Queue::Bands(_)
@@ -120,7 +115,6 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
             Queue::Sfq(fair) => fair.enqueue(packet, now, drops),
-            Queue::Codel(codel) => codel.enqueue(packet, now, drops),
             Queue::Pie(pie) => pie.enqueue(packet, now, rng, drops),
             Queue::Cake(cake) => cake.enqueue(packet, now, drops),
             Queue::Bands(bands) => bands.enqueue(packet, now, rng, drops),
@@ -135,7 +129,6 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
             Queue::Sfq(fair) => fair.dequeue(now, drops),
-            Queue::Codel(codel) => codel.dequeue(now, drops),
             Queue::Pie(pie) => pie.dequeue(now),
             Queue::Cake(cake) => cake.dequeue(now, drops),
             Queue::Bands(bands) => bands.dequeue(now, drops),
@@ -158,7 +151,6 @@ impl Queue {
         match self {
             Queue::Fifo(fifo) => fifo.backlog(now),
             Queue::Sfq(fair) => fair.backlog(),
-            Queue::Codel(codel) => codel.backlog(),
             Queue::Pie(pie) => pie.backlog(),
             Queue::Cake(cake) => cake.backlog(),
             Queue::Bands(bands) => bands.backlog(),

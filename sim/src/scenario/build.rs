@@ -2,10 +2,10 @@
 
 mod adaptive_red;
 mod cake;
-mod codel;
 mod droptail;
 mod ideal;
 mod ns2;
+mod pie;
 mod sfq;
 
 use super::{LinkContext, Part, Role, Scheme};
@@ -84,8 +84,7 @@ fn native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
     Ok(match placed.part().name() {
         "droptail" => droptail::droptail(values, context),
         "ared" => adaptive_red::ared(values, context)?,
-        "codel" => codel::codel(values),
-        "pie" => codel::pie(values),
+        "pie" => pie::pie(values),
         "sfq" => sfq::sfq(values, context),
         "cake" => cake::cake(values, context),
         "srpt" => ideal::srpt(values),
