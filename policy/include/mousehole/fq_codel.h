@@ -17,7 +17,7 @@
  * Work-conserving. The limit is a parameter of its own and not the link's buffer, because people install it so.
  *
  * Format: credits in bytes, 2^63 stands for none. Lists are links of 16 bits in the flows' states.
- * Range: 1 to 1024 flows, a quantum from 128 bytes on.
+ * Range: 1 to 1024 flows; a quantum from 128 bytes on, so that rounds over all flows reach a packet within mh_tries().
  * Worst error: codel_law.h's.
  * Deviations: no CE threshold (section 5.2.7, off by default). A flow has had its quantum when no credit is left: section
  * 4.2 says both "negative" and "at least a quantum", Linux has the latter. Sizes are IP lengths, so the default quantum is
