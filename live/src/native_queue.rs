@@ -37,7 +37,7 @@ impl Native {
         if values.get("ecn").is_some_and(|text| text == "true") {
             return Err(Failure::new(format!(
                 "--native cannot run the queue {name} with ecn=true, since a queue discipline by struct_ops may not write into \
-                 packets; leave ecn out"
+                 packets; give ecn=false"
             )));
         }
         Ok(Native {

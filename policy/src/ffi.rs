@@ -5,7 +5,7 @@ use crate::waiting::RawWaiting;
 use std::ffi::{CStr, c_char, c_void};
 
 /// `MH_POLICY_ABI`.
-pub(crate) const ABI: u32 = 5;
+pub(crate) const ABI: u32 = 6;
 pub(crate) const MARKER: u32 = 1;
 pub(crate) const DROPPER: u32 = 2;
 pub(crate) const QUEUE: u32 = 3;
@@ -232,7 +232,7 @@ mod tests {
         let units = [0, 1];
         let applications =
             [Application::Unknown, Application::Interactive, Application::Web, Application::Bulk];
-        let kinds: Vec<u32> = (0..12).collect();
+        let kinds: Vec<u32> = (0..13).collect();
         let rest = [MARKER, DROPPER, QUEUE, 0, PER_CONNECTION, PER_USER, 0, RETURNS_HINT, LEAST_IS_STRICTEST];
         let rust = [
             &[ABI][..],

@@ -423,6 +423,7 @@ fn check_parameters(policy: &'static Policy) -> Result<(), String> {
             0 | 2 | 3 | 5 | 8 | 11 => &[8],
             9 | 10 => &[4],
             1 | 4 | 6 | 7 => &[4, 8],
+            12 => &[16],
             other => return Err(format!("parameter {name}: there is no kind {other}")),
         };
         if !widths.contains(&raw.bytes) {
@@ -433,7 +434,7 @@ fn check_parameters(policy: &'static Policy) -> Result<(), String> {
                 widths.join(" or ")
             ));
         }
-        let alignment = if raw.kind == 2 { 4 } else { raw.bytes };
+        let alignment = if raw.kind == 2 { 4 } else { raw.bytes.min(8) };
         if !raw.offset.is_multiple_of(alignment) || !raw.stride.is_multiple_of(alignment) {
             return Err(format!("parameter {name}: its field is not aligned; do not pack the struct"));
         }

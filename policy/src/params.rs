@@ -183,7 +183,7 @@ impl Params {
         self.policy.parameters().iter().any(|one| one.name == "hold_acks") && self.number("hold_acks") != 0.0
     }
 
-    /// Returns a parameter as a number in its natural unit, read back from the struct; thresholds as their count,
+    /// Returns a parameter as a number in its natural unit, read back from the struct; thresholds and buffers as their count,
     /// flags as 0 or 1, choices as their position.
     ///
     /// # Panics
@@ -191,9 +191,15 @@ impl Params {
     pub fn number(&self, name: &str) -> f64 {
         let index = index_of(self.policy, name);
         let raw = &self.policy.raw_parameters()[index];
-        let word = self.field(raw.offset as usize, if raw.kind == 2 { 4 } else { raw.bytes as usize });
+        let kind = self.policy.parameters()[index].kind;
+        let width = match kind {
+            Kind::Threshold => 4,
+            Kind::Buffer => 8,
+            _ => raw.bytes as usize,
+        };
+        let word = self.field(raw.offset as usize, width);
         let fixed = |bits: u32| word as f64 / power_of_two(bits);
-        match self.policy.parameters()[index].kind {
+        match kind {
             Kind::Time | Kind::Timeout => word as f64 / 1e9,
             Kind::Fraction | Kind::Percent => fixed(32),
             Kind::Length if raw.bytes == 8 => fixed(32),
@@ -279,6 +285,10 @@ impl Params {
             (Kind::Threshold, Absolute::Number(count) | Absolute::Packets(count)) => {
                 self.set_field(offset, 4, *count as u64);
                 self.set_field(offset + 4, 4, u64::from(matches!(value, Absolute::Packets(_))));
+            }
+            (Kind::Buffer, Absolute::Number(count) | Absolute::Packets(count)) => {
+                self.set_field(offset, 8, count.round() as u64);
+                self.set_field(offset + 8, 4, u64::from(matches!(value, Absolute::Packets(_))));
             }
             (Kind::Flag, Absolute::Bits(bits)) => self.set_bits(offset, raw.mask, *bits),
             (Kind::Flag, Absolute::Number(on)) => {

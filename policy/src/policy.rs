@@ -316,6 +316,7 @@ fn kind(raw: &RawParameter) -> Kind {
         8 => Kind::Percent,
         9 => Kind::Flag,
         10 => Kind::Choice(text(raw.choices).split(' ').collect::<Vec<_>>().leak()),
-        _ => Kind::Timeout,
+        11 => Kind::Timeout,
+        _ => Kind::Buffer,
     }
 }

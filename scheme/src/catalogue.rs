@@ -52,7 +52,9 @@ impl Part {
     /// Returns in which order packets leave it. Before a marker or dropper packets come and go in order.
     pub fn order(&self) -> Order {
         match self {
-            Part::Policy(policy) if policy.kind() == PolicyKind::Queue => Order::Several,
+            Part::Policy(policy) if policy.kind() == PolicyKind::Queue && policy.bands() > 1 => {
+                Order::Several
+            }
             Part::Policy(_) => Order::Fifo,
             Part::Native(native) => native.order,
         }
@@ -85,6 +87,8 @@ impl Part {
         match self {
             Part::Policy(_) => match self.qdisc()?.0 {
                 "red" => Some(Ok(line::red(|name| values.text(name).to_string(), "", line))),
+                "codel" => Some(Ok(line::codel(values, line))),
+                "fq_codel" => Some(Ok(line::fq_codel(values, line))),
                 _ => None,
             },
             Part::Native(native) => native.install.qdisc().map(|qdisc| (qdisc.lines)(values, line)),

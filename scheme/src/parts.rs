@@ -5,11 +5,10 @@
 
 pub mod adaptive_red;
 mod cake;
-mod codel;
 mod droptail;
-mod fq_codel;
 mod ideal;
 pub mod ns2;
+mod pie;
 mod sfq;
 
 use crate::native_part::NativePart;
@@ -18,9 +17,7 @@ use crate::native_part::NativePart;
 pub const NATIVE_PARTS: &[&NativePart] = &[
     &droptail::DROPTAIL,
     &adaptive_red::ARED,
-    &codel::CODEL,
-    &codel::PIE,
-    &fq_codel::FQ_CODEL,
+    &pie::PIE,
     &sfq::SFQ,
     &cake::CAKE,
     &ideal::SRPT,

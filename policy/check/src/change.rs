@@ -155,7 +155,9 @@ fn of_field(policy: &Policy, field: &Field) -> Vec<Change> {
                     let role = Role::Choice(index, layout.mask.trailing_zeros());
                     found.extend([Step::Up, Step::Down].map(|step| change(step, role, true)));
                 }
-                Kind::Threshold if is_second => found.push(change(Step::Flip(0), Role::Bits, true)),
+                Kind::Threshold | Kind::Buffer if is_second => {
+                    found.push(change(Step::Flip(0), Role::Bits, true))
+                }
                 _ => {
                     let role = Role::Number(index, element);
                     found.extend([Step::Up, Step::Down].map(|step| change(step, role, true)));

@@ -82,7 +82,9 @@ fn value(parameter: &Parameter, random: &mut Random) -> Value {
         Kind::Length if random.one_in(4) => Value::Share(random.real(0.1, 200.0)),
         Kind::Rate if random.one_in(8) => Value::Share(random.real(0.01, 200.0)),
         Kind::Length if random.one_in(3) => Value::Number(number(random, least, most).round()),
-        Kind::Threshold if random.one_in(2) => Value::Packets(number(random, least, most).round()),
+        Kind::Threshold | Kind::Buffer if random.one_in(2) => {
+            Value::Packets(number(random, least, most).round())
+        }
         Kind::Size | Kind::Threshold | Kind::Rate | Kind::Count | Kind::Buffer => {
             Value::Number(number(random, least, most).round())
         }

@@ -100,7 +100,7 @@ struct mh_counts {
 #include <stddef.h>
 
 /* Changes with the layout of the structs below, and with the meaning of what packets bring. */
-#define MH_POLICY_ABI 5
+#define MH_POLICY_ABI 6
 
 /* What a parameter's text may be, and the format of the field that it sets. */
 enum mh_kind {
@@ -117,7 +117,8 @@ enum mh_kind {
 	MH_FLAG = 9,      /* true or false     u32: the bits of `mask` */
 	MH_CHOICE = 10,   /* one word          u32: its position in `choices`, times the lowest bit of `mask`; a `-` in
 			   * `choices` is a position without a word */
-	MH_TIMEOUT = 11   /* 5s or never       u64: ns, MH_NEVER */
+	MH_TIMEOUT = 11,  /* 5s or never       u64: ns, MH_NEVER */
+	MH_BUFFER = 12    /* 50p or 64kB       struct mh_limit */
 };
 
 /* One parameter of a policy. Times are in s, sizes in bytes, rates in bit/s wherever they are numbers here. */

@@ -3,7 +3,9 @@
 use crate::common::cases::{Case, Step, pairs, read};
 use crate::common::{Dropper, Marker, reading, shipped};
 use mousehole_policy::{Answer, Bands, NEVER, Params, Policy, PolicyKind, State, Verdict, View, Waits};
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 #[test]
 fn every_policy__passes_its_cases() {
@@ -139,42 +141,46 @@ fn play_dropper(case: &Case, params: Params) {
     }
 }
 
-/// A packet of a case: its view.
-struct Packet(View);
+/// A packet of a case: its view, and how many packets of the case were marked.
+struct Packet(View, Rc<Cell<u32>>);
 
 impl Waits for Packet {
     fn view(&self) -> View {
         self.0
     }
 
-    fn mark(&mut self) {}
+    fn mark(&mut self) {
+        self.1.set(self.1.get() + 1);
+    }
 }
 
 fn play_queue(case: &Case, params: Params) {
     let mut bands = Bands::new(params);
+    let marks = Rc::new(Cell::new(0));
     for step in &case.steps {
         let mut dropped = Vec::new();
         match step.verb.as_str() {
             "packet" => {
-                step.allow(VIEW);
+                step.allow(&[VIEW, &["flow"]].concat());
                 let (view, now_ns, mut refused) = (step.view(), step.now_ns(), None);
-                let taken =
-                    bands.enqueue(Packet(view), &view, (0, step.random()), now_ns, |packet, verdict| {
-                        refused = Some(verdict);
-                        dropped.push((packet.0.colour as u32).to_string());
-                    });
+                let (packet, chance) = (Packet(view, Rc::clone(&marks)), (step.hash(), step.random()));
+                let taken = bands.enqueue(packet, &view, chance, now_ns, |packet, verdict| {
+                    refused = Some(verdict);
+                    dropped.push((packet.0.colour as u32).to_string());
+                });
                 let got = taken.map_or_else(|| word(refused.unwrap()).to_string(), banded);
-                let pushed = taken.is_some() && !dropped.is_empty();
-                let pushed = if pushed { format!(" drops {}", dropped.join(",")) } else { String::new() };
+                let pushed = if taken.is_some() { drops(&dropped) } else { String::new() };
                 assert_step(case, step, &(got + &pushed));
             }
             "leave" => {
                 step.allow(&["at"]);
+                let before = marks.get();
                 let left = bands.dequeue(step.now_ns(), |packet, _| {
                     dropped.push((packet.0.colour as u32).to_string());
                 });
-                let got = left.map_or("nothing".to_string(), |(_, _, band)| band.to_string());
-                assert_step(case, step, &got);
+                let marked = marks.get() > before;
+                let got = left.map_or("nothing".to_string(), |(_, _, band)| banded((band, marked)));
+                assert_step(case, step, &(got + &drops(&dropped)));
             }
             "reading" => {
                 let names = bands.policy().readings();
@@ -191,6 +197,11 @@ fn play_queue(case: &Case, params: Params) {
 
 fn banded((band, marked): (usize, bool)) -> String {
     format!("{band}{}", if marked { " mark" } else { "" })
+}
+
+/// Returns the colours of packets that are dropped, for the result of a step.
+fn drops(colours: &[String]) -> String {
+    if colours.is_empty() { String::new() } else { format!(" drops {}", colours.join(",")) }
 }
 
 fn word(verdict: Verdict) -> &'static str {

@@ -337,13 +337,15 @@ fn counterparts__are_what_the_headers_say() {
         ("sfd", Firewall("th"), vec![("promotion", "none"), ("timeout", "never")]),
         ("demotion", Firewall("first"), vec![("second", "4294967295B"), ("timeout", "never")]),
         ("red", Qdisc("red", "2.2"), vec![]),
+        ("codel", Qdisc("codel", "3.5"), vec![]),
+        ("fq-codel", Qdisc("fq_codel", "3.5"), vec![]),
         ("multi-red", Wred, vec![("mode", "total"), ("gentle", "false")]),
         ("priority", Classes, vec![]),
         ("priority-red", Classes, vec![]),
     ] {
         assert!(found.contains(&expected), "{expected:?} in {found:?}");
     }
-    assert_eq!(found.len(), 6);
+    assert_eq!(found.len(), 8);
     let colours = |name| mousehole_policy::find(name).unwrap().colours();
     assert_eq!(["sfd", "excess", "rio-ps", "demotion", "lfp"].map(colours), [2, 3, 2, 3, 3]);
 }

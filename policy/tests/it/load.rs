@@ -412,8 +412,8 @@ fn fault__field_of_a_packed_struct() {
 
 #[test]
 fn fault__kind_that_does_not_exist() {
-    let table = beyond("unkind", ".kind = 12, .value = \"1s\", .most = 9");
-    assert_sentence(&problem("unkind.h", &marker("unkind", &table)), "parameter beyond: there is no kind 12");
+    let table = beyond("unkind", ".kind = 13, .value = \"1s\", .most = 9");
+    assert_sentence(&problem("unkind.h", &marker("unkind", &table)), "parameter beyond: there is no kind 13");
 }
 
 #[test]
@@ -489,7 +489,7 @@ MH_CONTROL(adrift)
 fn fault__made_for_another_version_of_the_description() {
     let text = marker("stale", &limit("stale", "1B"))
         .replace("MH_SETUP(stale)", "#undef MH_POLICY_ABI\n#define MH_POLICY_ABI 99\nMH_SETUP(stale)");
-    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 5");
+    assert_sentence(&problem("stale.h", &text), "was made for version 99 of policy.h; this is version 6");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod cases;
+mod codel;
 mod common;
 mod demotion;
 mod descriptions;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "mousehole/aggregate_marker.h"
+#include "mousehole/codel_law.h"
 #include "mousehole/lfp.h"
 #include "mousehole/multi_red.h"
 #include "mousehole/rio_ps.h"
@@ -28,6 +29,13 @@ u64 mh_test_mul_q64(u64 a, u64 f_q64)
 u64 mh_test_pow_q64(u64 base_q64, u64 exponent)
 {
 	return mh_pow_q64(base_q64, exponent);
+}
+
+u64 mh_test_codel_gap_ns(u64 interval_ns, u32 shift, u32 count)
+{
+	struct mh_codel_law law = { 0, interval_ns, shift, 0 };
+
+	return mh_codel_gap_ns(&law, count);
 }
 
 u64 mh_test_red_average(const void *params, u64 avg_q32, u64 queue_q32, u64 idle_ns)

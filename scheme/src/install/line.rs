@@ -152,6 +152,27 @@ pub fn ecn(values: &Values, otherwise: &'static str) -> &'static str {
     if values.flag("ecn") { " ecn" } else { otherwise }
 }
 
+/// Returns the lines of Linux's codel for these parameters of CoDel.
+pub fn codel(values: &Values, line: &Line) -> Vec<String> {
+    let limit = limit_packets(values.buffer("limit"));
+    let times = format!("target {} interval {}", values.text("target"), values.text("interval"));
+    behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn(values, "")), line)
+}
+
+/// Returns the lines of Linux's fq_codel for these parameters of FQ-CoDel.
+pub fn fq_codel(values: &Values, line: &Line) -> Vec<String> {
+    let queue = format!(
+        "fq_codel limit {} flows {} quantum {} target {} interval {}{}",
+        limit_packets(values.buffer("limit")),
+        values.text("flows"),
+        values.size("quantum"),
+        values.text("target"),
+        values.text("interval"),
+        ecn(values, " noecn")
+    );
+    behind_token_bucket(&queue, line)
+}
+
 /// Returns the lines of Linux's red for these parameters of RED, with `more` words, and a remark on the differences.
 ///
 /// sch_red drops, or with ecn marks, every packet once the average is at max: it has no gentle part. Its drops are between

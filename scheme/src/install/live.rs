@@ -91,7 +91,10 @@ pub fn place_queue(
         return refuse_cells(name, line).map(|()| LiveQueue::Classes(values.count("colours")));
     }
     if part.is_scheduler() {
-        return Err(format!("the queue {name} exists in the simulator only, since it {NOTHING_SCHEDULES}"));
+        return Err(match part.qdisc() {
+            Some((kind, _)) => refuse_qdisc(name, kind),
+            None => format!("the queue {name} exists in the simulator only, since it {NOTHING_SCHEDULES}"),
+        });
     }
     let Part::Native(NativePart { install, .. }) = part else {
         return refuse_cells(name, line).map(|()| LiveQueue::Dropper);
@@ -99,17 +102,21 @@ pub fn place_queue(
     match install {
         Install::Fifo(_) => refuse_cells(name, line).map(|()| LiveQueue::DropTail),
         Install::Qdisc(qdisc) => Err(match (qdisc.lines)(&values, line) {
-            Ok(_) => format!(
-                "the queue {name} cannot be decided by a program before a FIFO; install it with `tc qdisc replace dev … \
-                 root {}`, and a marker before it with `mark`",
-                qdisc.kind
-            ),
+            Ok(_) => refuse_qdisc(name, qdisc.kind),
             Err(reason) => format!("the queue {name} {reason}"),
         }),
         Install::Nothing(reason) | Install::Simulated(reason) => {
             Err(format!("the queue {name} exists in the simulator only, since it {reason}"))
         }
     }
+}
+
+/// Returns why a queue discipline of Linux is not run by a program of ours, and what installs it.
+fn refuse_qdisc(queue: &str, kind: &str) -> String {
+    format!(
+        "the queue {queue} cannot be decided by a program before a FIFO; install it with `tc qdisc replace dev … root {kind}`, \
+         and a marker before it with `mark`"
+    )
 }
 
 /// Refuses a line of ATM cells, whose padding `mousehole-live up` does not count.

@@ -216,7 +216,7 @@ pub fn describe(part: Part) -> String {
     match part {
         Part::Policy(policy) if policy.reads_hints() => own("host"),
         Part::Policy(_) if part.is_scheduler() && !part.has_classes() => {
-            format!("nothing: it {NOTHING_SCHEDULES}")
+            qdisc.unwrap_or_else(|| format!("nothing: it {NOTHING_SCHEDULES}"))
         }
         Part::Policy(_) if part.role() == Role::Queue => {
             qdisc.into_iter().chain([own("up")]).collect::<Vec<_>>().join("; ")

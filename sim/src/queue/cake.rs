@@ -23,8 +23,7 @@
 
 pub use super::ack_filter::AckFilter;
 use super::classify::{Classifier, ClassifyBy};
-use super::cobalt::CobaltParams;
-use super::codel::CodelParams;
+use super::cobalt::{CobaltParams, CodelParams};
 use super::flow_names::FlowNames;
 use super::packet_fifo::Occupancy;
 pub use super::tin::Isolation;

@@ -17,7 +17,6 @@
 //! Deviations: inverse square roots are exact, those of Linux come from Newton steps in 32 bits.
 
 use super::Dropped;
-use super::codel::CodelParams;
 use super::packet_fifo::PacketFifo;
 use crate::drop_reason::DropReason;
 use crate::packet::{Packet, flag};
@@ -27,6 +26,17 @@ use crate::units::{Dur, Time};
 /// Steps of BLUE's probability: up at an overflow, down at an empty queue (Linux' values).
 const STEP_UP: f64 = 1.0 / 256.0;
 const STEP_DOWN: f64 = 1.0 / 4096.0;
+
+/// The parameters of CoDel's control law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CodelParams {
+    /// Acceptable standing delay.
+    pub target: Dur,
+    /// Time over which the delay must have stayed above the target.
+    pub interval: Dur,
+    /// Mark ECT packets instead of dropping them.
+    pub ecn: bool,
+}
 
 /// The parameters of COBALT.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -13,11 +13,9 @@ pub mod bands;
 pub mod cake;
 mod classify;
 mod cobalt;
-pub mod codel;
 mod dropper;
 pub mod fifo;
 mod flow_names;
-pub mod fq_codel;
 pub mod host_scheduler;
 mod lists;
 pub mod ns2_dsred;
@@ -41,10 +39,8 @@ pub use adaptive_red::AdaptiveRed;
 pub use bands::Bands;
 pub use cake::Cake;
 pub use classify::ClassifyBy;
-pub use codel::Codel;
 pub use dropper::Dropper;
 pub use fifo::{Fifo, Policy};
-pub use fq_codel::FqCodel;
 pub use host_scheduler::HostScheduler;
 pub use ns2_dsred::Ns2DsRed;
 pub use ns2_red::Ns2Red;
@@ -60,12 +56,8 @@ pub use unshared::Unshared;
 pub enum Queue {
     /// First in, first out, with a drop policy at the arrival.
     Fifo(Fifo),
-    /// Flow queueing with CoDel (RFC 8290).
-    FqCodel(Box<FqCodel>),
     /// Stochastic fairness queueing: hashed flows in turn.
     Sfq(Box<Sfq>),
-    /// One FIFO under CoDel (RFC 8289).
-    Codel(Box<Codel>),
     /// One FIFO under PIE (RFC 8033).
     Pie(Box<Pie>),
     /// Shaper, tins, host and flow fairness over COBALT.
@@ -84,14 +76,13 @@ impl Queue {
     /// Notifies the queue that a new connection has `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         match self {
-            Queue::FqCodel(fair) => fair.open(slot, flow),
             Queue::Sfq(fair) => fair.open(slot, flow),
             Queue::Cake(cake) => cake.open(slot, flow),
             Queue::Bands(bands) => bands.open(slot, flow),
             Queue::Srpt(srpt) => srpt.open(slot, flow),
             Queue::HostScheduler(host) => host.open(slot, flow),
             Queue::Unshared(links) => links.open(slot),
-            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) => {}
+            Queue::Fifo(_) | Queue::Pie(_) => {}
         }
     }
 
@@ -100,12 +91,8 @@ impl Queue {
         match self {
             Queue::Bands(bands) => bands.is_flow_aware(),
             Queue::Srpt(srpt) => srpt.is_flow_aware(),
-            Queue::FqCodel(_)
-            | Queue::Sfq(_)
-            | Queue::Cake(_)
-            | Queue::HostScheduler(_)
-            | Queue::Unshared(_) => true,
-            Queue::Fifo(_) | Queue::Codel(_) | Queue::Pie(_) => false,
+            Queue::Sfq(_) | Queue::Cake(_) | Queue::HostScheduler(_) | Queue::Unshared(_) => true,
+            Queue::Fifo(_) | Queue::Pie(_) => false,
         }
     }
 
@@ -113,9 +100,7 @@ impl Queue {
     pub fn series(&mut self) -> Vec<Series> {
         match self {
             Queue::Fifo(fifo) => fifo.series(),
-            Queue::FqCodel(_)
-            | Queue::Sfq(_)
-            | Queue::Codel(_)
+            Queue::Sfq(_)
             | Queue::Pie(_)
             | Queue::Cake(_)
             | Queue::Bands(_)
@@ -129,9 +114,7 @@ impl Queue {
     pub fn enqueue(&mut self, packet: Packet, now: Time, rng: &mut Stream, drops: &mut Vec<Dropped>) {
         match self {
             Queue::Fifo(fifo) => fifo.enqueue(packet, now, rng, drops),
-            Queue::FqCodel(fair) => fair.enqueue(packet, now, drops),
             Queue::Sfq(fair) => fair.enqueue(packet, now, drops),
-            Queue::Codel(codel) => codel.enqueue(packet, now, drops),
             Queue::Pie(pie) => pie.enqueue(packet, now, rng, drops),
             Queue::Cake(cake) => cake.enqueue(packet, now, drops),
             Queue::Bands(bands) => bands.enqueue(packet, now, rng, drops),
@@ -145,9 +128,7 @@ impl Queue {
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Dequeued {
         match self {
             Queue::Fifo(fifo) => fifo.dequeue(now),
-            Queue::FqCodel(fair) => fair.dequeue(now, drops),
             Queue::Sfq(fair) => fair.dequeue(now, drops),
-            Queue::Codel(codel) => codel.dequeue(now, drops),
             Queue::Pie(pie) => pie.dequeue(now),
             Queue::Cake(cake) => cake.dequeue(now, drops),
             Queue::Bands(bands) => bands.dequeue(now, drops),
@@ -169,9 +150,7 @@ impl Queue {
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
         match self {
             Queue::Fifo(fifo) => fifo.backlog(now),
-            Queue::FqCodel(fair) => fair.backlog(),
             Queue::Sfq(fair) => fair.backlog(),
-            Queue::Codel(codel) => codel.backlog(),
             Queue::Pie(pie) => pie.backlog(),
             Queue::Cake(cake) => cake.backlog(),
             Queue::Bands(bands) => bands.backlog(),

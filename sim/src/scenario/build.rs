@@ -2,11 +2,10 @@
 
 mod adaptive_red;
 mod cake;
-mod codel;
 mod droptail;
-mod fq_codel;
 mod ideal;
 mod ns2;
+mod pie;
 mod sfq;
 
 use super::{LinkContext, Part, Role, Scheme};
@@ -85,9 +84,7 @@ fn native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
     Ok(match placed.part().name() {
         "droptail" => droptail::droptail(values, context),
         "ared" => adaptive_red::ared(values, context)?,
-        "codel" => codel::codel(values),
-        "pie" => codel::pie(values),
-        "fq-codel" => fq_codel::fq_codel(values, context),
+        "pie" => pie::pie(values),
         "sfq" => sfq::sfq(values, context),
         "cake" => cake::cake(values, context),
         "srpt" => ideal::srpt(values),

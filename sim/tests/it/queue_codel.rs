@@ -1,11 +1,11 @@
 //! CoDel against a second implementation of the pseudo-code of RFC 8289.
 use crate::common::hop::packet;
+use crate::common::params;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::packet::{Packet, flag};
-use mousehole_sim::queue::codel::{CodelParams, Params};
-use mousehole_sim::queue::{Codel, Dequeued, Dropped};
+use mousehole_sim::queue::{Bands, Dequeued, Dropped};
 use mousehole_sim::rng::{Purpose, Stream};
-use mousehole_sim::units::{Buffer, Dur, Time};
+use mousehole_sim::units::Time;
 use std::collections::VecDeque;
 
 fn ms(ms: u64) -> Time {
@@ -72,7 +72,15 @@ impl Reference {
     }
 }
 
-fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet> {
+fn codel(given: &[(&str, &str)]) -> Bands {
+    Bands::new(params("codel", given, 1e7), 0)
+}
+
+fn put(codel: &mut Bands, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
+    codel.enqueue(packet, now, &mut Stream::new(1, Purpose::Queue, 0), drops);
+}
+
+fn take(codel: &mut Bands, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet> {
     match codel.dequeue(now, drops) {
         Dequeued::Packet(packet, _) => Some(packet),
         _ => None,
@@ -83,14 +91,13 @@ fn take(codel: &mut Codel, now: Time, drops: &mut Vec<Dropped>) -> Option<Packet
 #[test]
 fn dequeue__is_the_pseudo_code() {
     let mut rng = Stream::new(5, Purpose::Arrival, 0);
-    let (mut codel, mut reference) =
-        (Codel::new(Params { limit: Buffer::Packets(100_000), ..Params::default() }), Reference::default());
+    let (mut codel, mut reference) = (codel(&[("limit", "100000p")]), Reference::default());
     let (mut drops, mut seq) = (Vec::new(), 0);
     for now in 0..60_000 {
         if rng.below(100) == 0 {
             for _ in 0..rng.below(200) {
                 let bytes = 40 + rng.below(1461) as u16;
-                codel.enqueue(packet(1, seq, bytes), ms(now), &mut drops);
+                put(&mut codel, packet(1, seq, bytes), ms(now), &mut drops);
                 reference.queue.push_back((seq, f64::from(bytes), now as f64 * 1e6));
                 seq += 1;
             }
@@ -106,10 +113,10 @@ fn dequeue__is_the_pseudo_code() {
 
 #[test]
 fn enqueue__drops_the_tail_when_full() {
-    for (limit, held) in [(Buffer::Packets(3), 3), (Buffer::Bytes(3999), 3)] {
-        let mut codel = Codel::new(Params { limit, ..Params::default() });
+    for (limit, held) in [("3p", 3), ("3999B", 3)] {
+        let mut codel = codel(&[("limit", limit)]);
         let mut drops = Vec::new();
-        (0..5).for_each(|seq| codel.enqueue(packet(1, seq, 1000), ms(0), &mut drops));
+        (0..5).for_each(|seq| put(&mut codel, packet(1, seq, 1000), ms(0), &mut drops));
         assert_eq!(codel.backlog(), (held, u64::from(held) * 1000));
         assert_eq!(drops.iter().map(|drop| drop.packet.seq).collect::<Vec<_>>(), [3, 4]);
         assert!(drops.iter().all(|drop| drop.reason == DropReason::Forced));
@@ -120,12 +127,11 @@ fn enqueue__drops_the_tail_when_full() {
 #[test]
 fn ecn__marks_where_it_would_drop() {
     let times = |ecn: bool| {
-        let mut codel =
-            Codel::new(Params { law: CodelParams { ecn, ..CodelParams::default() }, ..Params::default() });
+        let mut codel = codel(&[("ecn", if ecn { "true" } else { "false" })]);
         let (mut drops, mut hits, mut next, mut out) = (Vec::new(), Vec::new(), 0, Vec::new());
         for now in 0..1000 {
             while codel.backlog().0 < 30 {
-                codel.enqueue(Packet { flags: flag::ECT, ..packet(1, next, 1000) }, ms(now), &mut drops);
+                put(&mut codel, Packet { flags: flag::ECT, ..packet(1, next, 1000) }, ms(now), &mut drops);
                 next += 1;
             }
             let packet = take(&mut codel, ms(now), &mut drops).expect("a standing queue");
@@ -140,10 +146,4 @@ fn ecn__marks_where_it_would_drop() {
     let marked = times(true);
     assert_eq!(marked, times(false));
     assert_eq!(marked[..3], [105, 205, 276]);
-}
-
-#[test]
-fn law__defaults_are_the_rfcs() {
-    let law = CodelParams::default();
-    assert_eq!((law.target, law.interval), (Dur::from_millis(5), Dur::from_millis(100)));
 }

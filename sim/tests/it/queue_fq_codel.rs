@@ -1,26 +1,17 @@
 //! FQ-CoDel against RFC 8290 (scheduler) and RFC 8289 (CoDel).
 use crate::common::hop::packet;
+use crate::common::params;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::flow::Flow;
 use mousehole_sim::packet::{Packet, flag};
-use mousehole_sim::queue::fq_codel::Params;
-use mousehole_sim::queue::{Dequeued, Dropped, FqCodel};
-use mousehole_sim::units::{Buffer, Dur, Time};
+use mousehole_sim::queue::{Bands, Dequeued, Dropped};
+use mousehole_sim::rng::{Purpose, Stream};
+use mousehole_sim::units::Time;
 
 struct Fair {
-    queue: FqCodel,
+    queue: Bands,
+    rng: Stream,
     drops: Vec<Dropped>,
-}
-
-fn params() -> Params {
-    Params {
-        flows: 65_536,
-        quantum: 1514,
-        target: Dur::from_millis(5),
-        interval: Dur::from_millis(100),
-        limit: Buffer::Packets(10_240),
-        ecn: true,
-    }
 }
 
 fn ms(ms: u64) -> Time {
@@ -28,12 +19,15 @@ fn ms(ms: u64) -> Time {
 }
 
 impl Fair {
-    fn new(params: Params) -> Fair {
-        Fair { queue: FqCodel::new(params, 1), drops: Vec::new() }
+    /// Returns an empty queue with Ethernet's header in its quantum, and these parameters.
+    fn new(given: &[(&str, &str)]) -> Fair {
+        let given = [&[("quantum", "1514B")], given].concat();
+        let rng = Stream::new(1, Purpose::Queue, 0);
+        Fair { queue: Bands::new(params("fq-codel", &given, 1e7), 1), rng, drops: Vec::new() }
     }
 
     fn put(&mut self, packet: Packet, now: Time) {
-        self.queue.enqueue(packet, now, &mut self.drops);
+        self.queue.enqueue(packet, now, &mut self.rng, &mut self.drops);
     }
 
     fn fill(&mut self, flow: u32, count: u32, bytes: u16, now: Time) {
@@ -56,7 +50,7 @@ impl Fair {
 /// RFC 8290 section 4.2: a flow that was empty goes before all that have had their quantum.
 #[test]
 fn scheduler__sparse_flow_first() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     fair.fill(1, 10, 1500, ms(0));
     fair.fill(2, 10, 1500, ms(0));
     // 1500 of 1514 bytes leave a flow in credit for one more packet of its first round.
@@ -68,7 +62,7 @@ fn scheduler__sparse_flow_first() {
 /// Deficit round robin (Shreedhar & Varghese 1995): bytes are shared, whatever the packets' sizes.
 #[test]
 fn scheduler__bytes_are_fair_between_large_and_small_packets() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     fair.fill(1, 400, 1500, ms(0));
     fair.fill(2, 4000, 150, ms(0));
     let mut bytes = [0u64; 3];
@@ -81,7 +75,7 @@ fn scheduler__bytes_are_fair_between_large_and_small_packets() {
 
 #[test]
 fn scheduler__order_within_a_flow() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     fair.fill(1, 20, 700, ms(0));
     fair.fill(2, 20, 1500, ms(0));
     let mut next = [0; 3];
@@ -96,7 +90,7 @@ fn scheduler__order_within_a_flow() {
 /// RFC 8290 section 4.2: a new flow that empties becomes old, so that sending rarely gains nothing more.
 #[test]
 fn scheduler__an_emptied_new_flow_becomes_old() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     fair.fill(1, 30, 500, ms(0));
     assert_eq!(fair.flows(4, ms(0)), [1, 1, 1, 1]);
     fair.put(packet(2, 0, 100), ms(0));
@@ -113,7 +107,7 @@ fn scheduler__an_emptied_new_flow_becomes_old() {
 /// RFC 8290 section 4.1: the flow with most bytes loses, from its head, half its packets or 64.
 #[test]
 fn overflow__drops_from_the_head_of_the_fattest() {
-    let mut fair = Fair::new(Params { limit: Buffer::Packets(100), ..params() });
+    let mut fair = Fair::new(&[("limit", "100p")]);
     fair.fill(1, 80, 200, ms(0));
     fair.fill(2, 20, 1500, ms(0));
     assert!(fair.drops.is_empty());
@@ -129,7 +123,7 @@ fn overflow__drops_from_the_head_of_the_fattest() {
 /// RFC 8290 section 4.1: half the number of packets, whatever their sizes.
 #[test]
 fn overflow__halves_packets_not_bytes() {
-    let mut fair = Fair::new(Params { limit: Buffer::Packets(100), ..params() });
+    let mut fair = Fair::new(&[("limit", "100p")]);
     fair.fill(1, 80, 90, ms(0));
     fair.fill(2, 4, 1500, ms(0));
     fair.fill(2, 16, 100, ms(0));
@@ -140,7 +134,7 @@ fn overflow__halves_packets_not_bytes() {
 
 #[test]
 fn overflow__at_most_64_packets_at_once() {
-    let mut fair = Fair::new(Params { limit: Buffer::Bytes(300_000), ..params() });
+    let mut fair = Fair::new(&[("limit", "300kB")]);
     fair.fill(1, 201, 1500, ms(0));
     assert_eq!(fair.drops.len(), 64);
 }
@@ -148,7 +142,7 @@ fn overflow__at_most_64_packets_at_once() {
 /// Plays a queue that always holds 20 packets of one flow and is served every millisecond. Returns the times
 /// of losses or marks in ms.
 fn standing_queue(ect: bool, ecn: bool, for_ms: u64) -> (Vec<u64>, Vec<u64>) {
-    let mut fair = Fair::new(Params { ecn, ..params() });
+    let mut fair = Fair::new(&[("ecn", if ecn { "true" } else { "false" })]);
     let of = |seq| Packet { flags: if ect { flag::ECT } else { 0 }, ..packet(1, seq, 1000) };
     let (mut lost, mut marked) = (Vec::new(), Vec::new());
     let mut next = 0;
@@ -201,13 +195,13 @@ fn codel__marks_what_is_ecn_capable() {
 /// RFC 8289 section 5.6: a delay below target even once starts the interval anew; a short queue is left alone.
 #[test]
 fn codel__leaves_good_queues_alone() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     for now in 0..1000 {
         fair.fill(1, if now % 50 == 0 { 50 } else { 0 }, 1000, ms(now));
         fair.take(ms(now));
     }
     assert!(fair.drops.is_empty(), "a burst of 50 packets drains in 50 ms");
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     for now in (0..5000).step_by(100) {
         fair.fill(1, 1, 1500, ms(now));
         assert!(fair.take(ms(now + 90)).is_some());
@@ -218,7 +212,7 @@ fn codel__leaves_good_queues_alone() {
 /// RFC 8289 section 5.5: dropping that resumes soon starts near the old rate.
 #[test]
 fn codel__resumes_near_its_last_rate() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     let mut lost = Vec::new();
     let mut next = 0;
     for now in 0..1500 {
@@ -244,7 +238,7 @@ fn codel__resumes_near_its_last_rate() {
 /// RFC 8289 section 4.4: the backlog is that of all queues, so that many flows of one packet each are a standing queue.
 #[test]
 fn codel__counts_the_backlog_of_all_flows() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     (0..40).for_each(|flow| fair.put(packet(flow, 0, 1514), ms(0)));
     for now in 0..1000 {
         let sent = fair.take(ms(now)).expect("40 flows wait");
@@ -259,7 +253,7 @@ fn codel__counts_the_backlog_of_all_flows() {
 /// wait, the second is a new flow.
 #[test]
 fn queues__are_of_connections_and_not_of_slots() {
-    let mut fair = Fair::new(params());
+    let mut fair = Fair::new(&[]);
     for key in 0..50 {
         fair.queue.open(1, &Flow { key: 2 * key, ..Flow::default() });
         fair.fill(1, 10, 1500, ms(0));

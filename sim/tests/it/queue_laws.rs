@@ -92,27 +92,22 @@ fn from_catalogue(part: Part, limit: Buffer) -> (String, Queue, Claims) {
 
 /// Returns settings that take a path of their own.
 fn variants(limit: Buffer) -> Vec<(&'static str, Queue, Claims)> {
-    let law = codel::CodelParams { target: Dur::from_millis(1), interval: Dur::from_millis(10), ecn: true };
     let pie = pie::Params { limit, burst: Dur::ZERO, alpha: 10.0, beta: 100.0, ..pie::Params::default() };
     let derandomised = pie::Params { derandomise: true, cap: true, delay: pie::Delay::DepartureRate, ..pie };
     let adaptive = AdaptiveRed::new(red(), 0.1, Default::default()).expect("good parameters");
-    let fair = fq_codel::Params {
-        flows: 16,
-        quantum: 1514,
-        target: law.target,
-        interval: law.interval,
-        limit,
-        ecn: true,
+    let law = match limit {
+        Buffer::Packets(packets) => format!("target=1ms,interval=10ms,limit={packets}p"),
+        Buffer::Bytes(bytes) => format!("target=1ms,interval=10ms,limit={bytes}B"),
     };
     let srpt = |rank| Queue::Srpt(Box::new(Srpt::new(srpt::Params { rank, limit })));
     vec![
         ("droptail", Queue::Fifo(Fifo::new(limit, Policy::DropTail)), FIFO),
         ("red", Queue::Fifo(Fifo::new(limit, red_policy())), FIFO),
         ("ared", Queue::Fifo(Fifo::new(limit, Policy::Adaptive(Box::new(adaptive)))), FIFO),
-        ("codel", Queue::Codel(Box::new(Codel::new(codel::Params { law, limit }))), FIFO),
+        ("codel", bands(&format!("codel({law})"), limit), FIFO),
         ("pie", Queue::Pie(Box::new(Pie::new(pie))), FIFO),
         ("pie-rate", Queue::Pie(Box::new(Pie::new(derandomised))), FIFO),
-        ("fq-codel", Queue::FqCodel(Box::new(FqCodel::new(fair, 5))), FLOWS),
+        ("fq-codel", bands(&format!("fq-codel(flows=16,quantum=1514B,{law})"), limit), FLOWS),
         ("cake", cake(limit, |_| {}), FLOWS),
         ("cake-tins", cake(limit, |params| params.tins = Some(ClassifyBy::Class)), FLOWS),
         ("cake-shaped", cake(limit, |params| (params.rate, params.shape) = (Rate(RATE.0 / 2), true)), SHAPED),

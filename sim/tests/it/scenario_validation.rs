@@ -52,7 +52,7 @@ fn schemes__wrong_names_and_values() {
         ("s-sfd(k=0)", &["scheme s-sfd(k)", "\"0\"", "1 to 4294967295"]),
         ("s-sfd(k=2.5)", &["scheme s-sfd(k)", "\"2.5\"", "whole number"]),
         ("fq-codel(limit=0p)", &["scheme fq-codel(limit)", "\"0p\"", "at least one 1500-byte packet"]),
-        ("fq-codel(flows=100000)", &["scheme fq-codel(flows)", "\"100000\"", "65536"]),
+        ("fq-codel(flows=100000)", &["scheme fq-codel(flows)", "\"100000\"", "1024"]),
         ("fq-codel(quantum=2GB)", &["scheme fq-codel(quantum)", "\"2GB\"", "1000000000 B"]),
         ("fq-codel(interval=0ms)", &["scheme fq-codel(interval)", "\"0ms\"", "above 0 s"]),
         ("droptail(th=15kB)", &["scheme droptail", "\"th\"", "ns2"]),

@@ -277,7 +277,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("lfp(shared=false,pushout=true)", "lfp(pushout)", "\"true\"", "false, as shared is false"),
     ("pias(first=2MB)", "pias(second)", "\"1MB\"", "at least first"),
     ("pie(mean=5GB)", "pie(mean)", "\"5GB\"", "65535"),
-    ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "65536"),
+    ("fq-codel(flows=100000)", "fq-codel(flows)", "\"100000\"", "1024"),
     ("sfd|cake(tins=color)", "cake(tins)", "\"color\"", "did you mean \"colour\""),
     ("srpt(limit=0p)", "srpt(limit)", "\"0p\"", "at least one 1500-byte packet"),
     ("empty(x=1)", "scheme empty", "\"x\"", "there are no parameters"),

@@ -121,6 +121,11 @@ impl Step {
         (self.number("random").unwrap_or(0.5) * 4294967296.0) as u32
     }
 
+    /// Returns the hash of a packet's flow, for queues.
+    pub fn hash(&self) -> u32 {
+        (self.number("flow").unwrap_or(0.0) * 4294967296.0) as u32
+    }
+
     pub fn colour(&self) -> Colour {
         let word = self.word("colour").unwrap_or("green");
         let found = Colour::ALL.into_iter().find(|colour| colour.name() == word);

@@ -14,6 +14,7 @@ unsafe extern "C" {
     static mh_test_places: [CPlace; 1]; // ends with a null name
     fn mh_test_mul_q32(a: u64, f_q32: u64) -> u64;
     fn mh_test_mul_q64(a: u64, f_q64: u64) -> u64;
+    fn mh_test_codel_gap_ns(interval_ns: u64, shift: u32, count: u32) -> u64;
     fn mh_test_pow_q64(base_q64: u64, exponent: u64) -> u64;
     fn mh_test_fixed(value: f64, bits: u32) -> u64;
     fn mh_test_is_share(name: *const c_char, shares: u64) -> u32;
@@ -113,6 +114,12 @@ pub fn mul_q32(a: u64, f_q32: u64) -> u64 {
 pub fn mul_q64(a: u64, f_q64: u64) -> u64 {
     // SAFETY: pure arithmetic on values.
     unsafe { mh_test_mul_q64(a, f_q64) }
+}
+
+/// Returns interval / sqrt(count), as CoDel has it.
+pub fn codel_gap_ns(interval_ns: u64, shift: u32, count: u32) -> u64 {
+    // SAFETY: pure arithmetic on values.
+    unsafe { mh_test_codel_gap_ns(interval_ns, shift, count) }
 }
 
 pub fn pow_q64(base_q64: u64, exponent: u64) -> u64 {

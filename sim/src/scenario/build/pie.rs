@@ -1,17 +1,8 @@
-//! Builds CoDel and PIE.
+//! Builds PIE.
 
 use crate::queue::pie::{Delay, Params};
-use crate::queue::{Codel, Pie, Queue, codel};
+use crate::queue::{Pie, Queue};
 use crate::scenario::values::Values;
-
-pub(super) fn codel(values: &Values) -> Queue {
-    let law = codel::CodelParams {
-        target: values.time("target"),
-        interval: values.time("interval"),
-        ecn: values.flag("ecn"),
-    };
-    Queue::Codel(Box::new(Codel::new(codel::Params { law, limit: values.buffer("limit") })))
-}
 
 pub(super) fn pie(values: &Values) -> Queue {
     Queue::Pie(Box::new(Pie::new(params(values))))

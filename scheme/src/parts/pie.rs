@@ -1,24 +1,9 @@
-//! CoDel and PIE: one FIFO whose delay is held to a target, what routers and modems ship.
+//! PIE: one FIFO whose delay is held to a target, what cable modems ship.
 
 use crate::install::line::{Install, Line, Qdisc, Written, behind_token_bucket, ecn, limit_packets};
 use crate::native_part::{NativePart, Order, Role, any_values};
 use crate::values::Values;
 use mousehole_policy::{Kind, Parameter};
-
-pub(crate) static CODEL: NativePart = NativePart {
-    name: "codel",
-    summary: "one FIFO that drops from its head when the delay stays above a target",
-    source: "RFC 8289",
-    detail: "Every packet is stamped; when the delay has stayed above target for an interval, the head is dropped, and \
-             then ever more often until the delay falls. All flows wait in one queue, so that short ones gain by the \
-             queue's being short, and by nothing else.",
-    parameters: || [CODEL_LAW.to_vec(), LIMIT.to_vec()].concat(),
-    role: Role::Queue,
-    reads_colours: |_| false,
-    check: any_values,
-    order: Order::Fifo,
-    install: Install::Qdisc(Qdisc { kind: "codel", kernel: "3.5", lines: codel_lines }),
-};
 
 pub(crate) static PIE: NativePart = NativePart {
     name: "pie",
@@ -34,12 +19,6 @@ pub(crate) static PIE: NativePart = NativePart {
     install: Install::Qdisc(Qdisc { kind: "pie", kernel: "3.14", lines: pie_lines }),
 };
 
-fn codel_lines(values: &Values, line: &Line) -> Written {
-    let limit = limit_packets(values.buffer("limit"));
-    let times = format!("target {} interval {}", values.text("target"), values.text("interval"));
-    Ok(behind_token_bucket(&format!("codel limit {limit} {times}{}", ecn(values, "")), line))
-}
-
 fn pie_lines(values: &Values, line: &Line) -> Written {
     // tc-pie(8): alpha and beta are in sixteenths.
     let sixteenths = |name| (16.0 * values.number(name)).round_ties_even() as u64;
@@ -54,19 +33,6 @@ fn pie_lines(values: &Values, line: &Line) -> Written {
     );
     Ok(behind_token_bucket(&queue, line))
 }
-
-const CODEL_LAW: &[Parameter] = &[
-    Parameter::new("target", Kind::Time, "5ms", "acceptable standing delay", "RFC 8289"),
-    Parameter::new("interval", Kind::Time, "100ms", "time the delay must stay above the target", "RFC 8289")
-        .with_range(1e-9, 1e9),
-    Parameter::new(
-        "ecn",
-        Kind::Flag,
-        "true",
-        "mark ECN-capable packets instead of dropping them",
-        "as fq-codel",
-    ),
-];
 
 const LIMIT: &[Parameter] = &[Parameter::new(
     "limit",
