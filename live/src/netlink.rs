@@ -419,6 +419,46 @@ pub(crate) fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io:
 mod tests {
     use super::*;
 
+    /// Returns the head of a message about what has this handle and parent, with its kind.
+    fn described(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
+        let mut body = tcmsg(3, handle, parent);
+        add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
+        body
+    }
+
+    #[test]
+    fn read_qdisc__names_handle_and_parent_as_tc_does() {
+        let cases = [
+            ("tbf", 0x6d48_0000, TC_H_ROOT, "6d48:", None),
+            ("noqueue", 0, TC_H_ROOT, "0:", None),
+            ("clsact", CLSACT, TC_H_CLSACT, "ffff:", Some("ffff:fff1")),
+            ("fq_codel", 0, 0x0000_0002, "0:", Some(":2")),
+            ("pfifo", 0x8001_0000, 0x0001_0000, "8001:", Some("1:")),
+        ];
+        for (kind, handle, parent, said, below) in cases {
+            let read = read_qdisc(&described(kind, handle, parent));
+            let wanted = (kind, said, below);
+            assert_eq!((read.kind.as_str(), read.handle.as_str(), read.parent.as_deref()), wanted);
+        }
+    }
+
+    #[test]
+    fn target__of_a_redirection_of_each_kind_and_of_other_filters() {
+        for (kind, actions) in ACTIONS {
+            let mut body = described(kind, 1, TC_H_INGRESS);
+            add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, 77));
+            assert_eq!(target_of(&body), Some(77), "{kind}");
+            assert_eq!(kind_of(&body), kind);
+            for length in 0..body.len() {
+                assert!(target_of(&body[..length]).is_none_or(|to| to == 77 || to == 0));
+            }
+        }
+        assert_eq!(target_of(&described("bpf", 1, TC_H_INGRESS)), None);
+        let mut bare = described("u32", 1, TC_H_INGRESS);
+        add_attribute(&mut bare, TCA_OPTIONS, &[]);
+        assert_eq!(target_of(&bare), None, "a table of u32's, which has no action");
+    }
+
     #[test]
     fn configuration__of_what_is_cut_short() {
         let mut whole = vec![0; TCMSG];
