@@ -156,7 +156,9 @@ class World:
 
     def renew(self) -> None:
         """Asks for another rate, after which everything is to run whatever was there before."""
-        self.rate = f"{self.draws.randint(5, 99)}mbit"
+        former = self.rate
+        while self.rate == former:  # what was taken down by hand stays so until its file changes
+            self.rate = f"{self.draws.randint(5, 99)}mbit"
         self.write()
 
 
