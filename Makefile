@@ -48,15 +48,22 @@ demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make d
 	@echo "demo: mousehole compare $(TRAFFIC) $(DEMO)"
 	@$(BIN)/mousehole compare $(TRAFFIC) $(DEMO)
 
-wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/; PGO=1 optimises it by a profile (needs rustup's llvm-tools)
+wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/, with the static mousehole-live if `make live TARGETS=` built it; PGO=1 optimises it by a profile (needs rustup's llvm-tools)
 	@echo "wheel: building into dist/"
-	@rm -rf dist
-	@$(if $(PGO),tools/pgo-wheel $(BIN)/python dist,$(BIN)/maturin build --quiet --release --locked --manifest-path python/Cargo.toml --out dist)
+	@rm -rf dist $(WHEEL_SCRIPTS)
+	@if [ -x $(live_here) ]; then install -D -m 755 $(live_here) $(WHEEL_SCRIPTS)/mousehole-live; \
+		else echo "wheel: without mousehole-live, which \`make live TARGETS=$(MACHINE)\` builds"; fi
+	@$(if $(PGO),tools/pgo-wheel $(BIN)/python dist,$(BIN)/maturin build --quiet $(ENGINE_PROFILE) --locked --manifest-path python/Cargo.toml --out dist)
+	@rm -rf $(WHEEL_SCRIPTS)
 	@ls -1 dist/*.whl
 
 # Where what was built for a machine is; without one, for this.
 TARGET_FOLDER := $(or $(CARGO_TARGET_DIR),target)
+MACHINE := $(shell uname -m)
 live_program = $(TARGET_FOLDER)/$(if $1,$1-unknown-linux-musl$(if $(filter armv7,$1),eabihf)/static,release)/mousehole-live
+live_here = $(call live_program,$(MACHINE))
+# What a wheel installs beside `mousehole`.
+WHEEL_SCRIPTS := python/mousehole.data/scripts
 
 live: ## build mousehole-live, the kernel's side (needs what `make deps` installs); TARGETS="x86_64 aarch64 armv7" static; PACKAGES=1 also packs into dist/
 	@echo "live: building mousehole-live (a few minutes the first time)"
@@ -179,7 +186,7 @@ validation: $(ENGINE) $(if $(filter live kernels,$(WHAT)),live) ## compare with 
 bench: $(ENGINE) ## time things: WHAT=engine|schemes|performance|scaling|logs|wheels, or as root live; ARGS='…'
 	@$(CARGO) build --quiet --release --locked -p mousehole-sim --bins
 	@for what in $(or $(WHAT),engine schemes); do \
-		if [ $$what = live ]; then $(CARGO) run --quiet --locked -p mousehole-live --example bench_live; \
+		if [ $$what = live ]; then $(CARGO) run --quiet --locked -p mousehole-live --example bench_live -- $(ARGS); \
 		else $(BIN)/python -m bench.$$what $(ARGS); fi; done
 
 instructions: $(VENV)/.requirements ## count the instructions of fixed cases (valgrind); fails when they rise; BLESS=1 keeps the new counts

@@ -57,7 +57,7 @@ fn build_native(headers: &Path, sources: &Path, out: &Path) -> String {
     let clang =
         is_wanted.then(native_clang).transpose().inspect_err(|reason| println!("cargo:warning={reason}"));
     let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
-    for policy in queues.filter(|policy| !policy.reads_applications() && !policy.marks()) {
+    for policy in queues.filter(|policy| native_obstacle(policy).is_none()) {
         let Ok(Some(clang)) = &clang else { break };
         let named = Named::new(policy, format!("mousehole/{}.h", policy.c_name()));
         let object = out.join(format!("native-{}.o", named.name));

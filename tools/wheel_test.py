@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import venv
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +84,28 @@ STEPS = (
     ),
 )  # fmt: skip
 """What the base package does, and says where an extra is missing."""
+STEPS_WITH_LIVE = (
+    Step(["live", "--version"], ["mousehole-live "]),
+    Step(["live", "no-such-verb"], ["unrecognized subcommand", "Usage: mousehole-live"], status=2),
+    Step(
+        [
+            "live",
+            "mark",
+            "lo",
+            "--via",
+            "dscp",
+            "--marker",
+            "my-marker",
+            "--policy",
+            "my-marker.h",
+            "--dry-run",
+        ],
+        ["mousehole-live: ", "my-marker.h: is a header of your own, which a static program cannot load"],
+        status=2,
+    ),
+)
+"""Where the wheel brings `mousehole-live`."""
+STEPS_WITHOUT_LIVE = (Step(["live", "status"], ["mousehole-live is not installed", "make live"], status=2),)
 EXTRAS = "frames,report,tune"
 STEPS_WITH_EXTRAS = (
     Step(["run", "run.toml", "--records", "records.csv"], ["droptail: "]),
@@ -113,10 +136,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder, environment = Path(scratch) / "elsewhere", Path(scratch) / "venv"
         folder.mkdir()
         if asked.installed:
-            return tried("mousehole", folder, (*STEPS, *STEPS_WITH_EXTRAS))
-        status = tried(installed(asked.wheels, environment), folder, STEPS)
+            # A release's wheels for Linux bring it, or the test fails.
+            live = STEPS_WITH_LIVE if sys.platform == "linux" else STEPS_WITHOUT_LIVE
+            return tried("mousehole", folder, (*STEPS, *live, *STEPS_WITH_EXTRAS))
+        live = STEPS_WITH_LIVE if brings_live(asked.wheels) else STEPS_WITHOUT_LIVE
+        status = tried(installed(asked.wheels, environment), folder, (*STEPS, *live))
         program = installed([f"{wheel}[{EXTRAS}]" for wheel in asked.wheels], environment)
         return status or tried(program, folder, STEPS_WITH_EXTRAS)
+
+
+def brings_live(wheels: Sequence[Path]) -> bool:
+    """Returns whether a wheel installs `mousehole-live` beside `mousehole`."""
+    names = [name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()]
+    return any(name.endswith(".data/scripts/mousehole-live") for name in names)
 
 
 def installed(wheels: Sequence[Path | str], place: Path) -> str:

@@ -5,12 +5,13 @@ at the egress of `wan`, and one at its downloads. Devices, queues, redirections,
 change at random, as on a router: reconnects, SQM's restarts, killed processes, containers that end. After
 each event, what runs must be what the files ask for within `LIMIT_S`, or be paused where its queue was
 taken. Another device and the queues that others put at `wan` must stay as they are. The seed makes the order
-of the events, not their times.
+of the events, not their times. `--busy N` has N processes that always want a CPU run beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -20,13 +21,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from validation.lab.live import Lab, found, obstacle
-from validation.lab.namespaces import BPF_ROOT
+from validation.lab.namespaces import BPF_ROOT, die_with_parent
 
 NEAR, FAR, DEVICE, OTHER = "near", "far", "wan", "foreign"
 FOLDER = "/etc/mousehole"
@@ -66,6 +67,15 @@ class Outcome:
             f"longest {longest:.2f} s ({event}), {late} of 1 s or more, {len(self.never)} for ever; "
             f"{len(self.leaked)} tables left over, {len(self.foreign)} foreign changes"
         )
+
+    def table(self) -> str:
+        """Returns a line for each kind of event: how often, and how long the state was wrong."""
+        kinds = sorted({name for _, name in self.wrong_s})
+        lines = [f"{'wrong state, s':28}{'times':>6}{'median':>8}{'longest':>8}"]
+        for kind in kinds:
+            times = sorted(seconds for seconds, name in self.wrong_s if name == kind)
+            lines.append(f"{kind:28}{len(times):>6}{times[len(times) // 2]:>8.2f}{times[-1]:>8.2f}")
+        return "\n".join(lines)
 
 
 class World:
@@ -146,7 +156,9 @@ class World:
 
     def renew(self) -> None:
         """Asks for another rate, after which everything is to run whatever was there before."""
-        self.rate = f"{self.draws.randint(5, 99)}mbit"
+        former = self.rate
+        while self.rate == former:  # what was taken down by hand stays so until its file changes
+            self.rate = f"{self.draws.randint(5, 99)}mbit"
         self.write()
 
 
@@ -326,17 +338,31 @@ def left_over(lab: Lab) -> list[str]:
     return found_here
 
 
+@contextlib.contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Has so many processes want a CPU all the time while the context lasts."""
+    words = [sys.executable, "-c", "while True: pass"]
+    started = [subprocess.Popen(words, preexec_fn=die_with_parent) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
 def main() -> int:
     """Plays the events that the command line asks for; returns 1 if something came wrong."""
     parser = argparse.ArgumentParser(description="Play random events at devices that a guard keeps.")
     parser.add_argument("--events", type=int, default=1000, help="how many (default 1000)")
     parser.add_argument("--seed", type=int, default=1, help="which order (default 1)")
+    parser.add_argument("--busy", type=int, default=0, help="processes that always want a CPU (default 0)")
     given = parser.parse_args()
     reason = obstacle()
     if reason:
         print(f"NOT RUN: {reason}")
         return 1
-    with tempfile.TemporaryDirectory() as folder, Lab() as lab:
+    with tempfile.TemporaryDirectory() as folder, busy(given.busy), Lab() as lab:
         log = Path(folder) / "guard.log"
         lab.add(NEAR)
         lab.add(FAR)
@@ -346,8 +372,9 @@ def main() -> int:
             print(line)
         if not outcome.is_sound:
             print(log.read_text()[-4000:])
-    print(", ".join(f"{name} {count}" for name, count in sorted(outcome.events.items())))
-    print(f"seed {given.seed}, {outcome.summary()}")
+    print(outcome.table())
+    load = f"{given.busy} busy processes beside it, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}"
+    print(f"seed {given.seed}, {load}: {outcome.summary()}")
     return 0 if outcome.is_sound else 1
 
 

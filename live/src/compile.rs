@@ -36,6 +36,15 @@ impl Named {
     }
 }
 
+/// Returns why the kernel cannot run a queue as a discipline of its own, as a clause; `None` where it can.
+pub(crate) fn native_obstacle(queue: &Policy) -> Option<&'static str> {
+    if queue.reads_applications() {
+        return Some("which reads the application of a packet, and the kernel knows none");
+    }
+    let marks = "which marks packets, since a queue discipline by struct_ops may not write into them";
+    queue.marks().then_some(marks)
+}
+
 /// What stands behind the markers in a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Queue {

@@ -5,11 +5,13 @@
 
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::record::Redirect;
-use crate::{home, kernel, tc};
+use crate::home::{self, Home, Place};
+use crate::links::{self, Link};
+use crate::record::{Record, Redirect};
+use crate::{kernel, netlink, tc};
 
 /// Preference of our filter, of which others use lower ones.
-const PREFERENCE: &str = "28008";
+const PREFERENCE: u32 = 28_008;
 /// What an IFB's alias begins with.
 const ALIAS: &str = "mousehole: downloads of ";
 /// What it ends with where a `clsact` is added for it.
@@ -38,72 +40,100 @@ pub fn redirect(name: &str) -> Result<Redirect> {
     let device = Device::find(name)?;
     refuse_others(name)?;
     let ifb = ifb_of(name);
-    let former = link(&ifb).filter(is_ours);
+    let former = links::find(&ifb).filter(is_ours);
     if former.is_none() {
-        tc::ip(&["link", "add", &ifb, "type", "ifb"]).map_err(|failure| match failure.to_string() {
-            text if text.contains("Unknown device type") || text.contains("not supported") => {
+        links::add(&ifb, "ifb").map_err(|error| match error.raw_os_error() {
+            Some(libc::EOPNOTSUPP) => {
                 Failure::new("the kernel has no ifb, through which downloads go; where it is a module, `modprobe ifb` loads it")
             }
-            _ => failure,
+            _ => Failure::system(format!("{ifb} cannot be made"), &error),
         })?;
     }
-    let mut redirect = Redirect { device: name.into(), index: device.index, added_clsact: false };
     // What a killed command added is ours too.
     let was_added = former.as_ref().and_then(alias).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
-    let done = redirect.finish(&ifb, was_added);
+    let redirect = Redirect::plan(&device, was_added);
+    let done = redirect.as_ref().map_err(Clone::clone).and_then(|redirect| redirect.make());
     if done.is_err() {
-        let _ = take_back(&redirect);
+        let of = Redirect { device: name.into(), index: device.index, added_clsact: false };
+        let _ = take_back(redirect.as_ref().unwrap_or(&of));
     }
-    done.map(|()| redirect)
+    done.and(redirect)
+}
+
+/// Redirects again what comes in at a device, to the IFB that stands; what stands there goes on, with its flows.
+///
+/// # Errors
+/// A sentence when the device is gone, or somebody else redirects or handles what comes in.
+pub fn renew(place: &Place) -> Result<()> {
+    let _home = Home::lock()?;
+    let record = place.record()?;
+    let Some(former) = &record.redirect else { return Err(Failure::new("nothing is redirected")) };
+    let device = Device::find(&former.device)?;
+    refuse_others(&device.name)?;
+    let was_added = former.added_clsact && former.index == device.index;
+    let redirect = Redirect::plan(&device, was_added)?;
+    // Noted before it is done, so that `down` takes it back wherever this is killed.
+    place.write_record(&Record { redirect: Some(redirect.clone()), ..record })?;
+    redirect.make()
 }
 
 impl Redirect {
-    fn finish(&mut self, ifb: &str, was_added: bool) -> Result<()> {
-        let is_hook = |one: &tc::Qdisc| one.kind == "clsact" || one.kind == "ingress";
-        let has_hook = tc::qdiscs(&self.device)?.iter().any(is_hook);
-        self.added_clsact = was_added || !has_hook;
+    /// Returns what is to be made at a device that may have a `clsact` of ours already.
+    ///
+    /// # Errors
+    /// A sentence when the kernel does not tell what is there.
+    pub fn plan(device: &Device, was_added: bool) -> Result<Redirect> {
+        let added_clsact = was_added || !has_hook(device.index)?;
+        Ok(Redirect { device: device.name.clone(), index: device.index, added_clsact })
+    }
+
+    /// Makes it: what is missing of the `clsact` and the filter. The IFB is there.
+    ///
+    /// # Errors
+    /// A sentence when the kernel refuses it.
+    pub fn make(&self) -> Result<()> {
+        let name = ifb_of(&self.device);
+        let ifb = links::find(&name).ok_or_else(|| Failure::new(format!("{name} is gone")))?;
         let with = if self.added_clsact { WITH_CLSACT } else { "" };
+        let fault = |error: &_| {
+            Failure::system(format!("what comes in at {} cannot be redirected to {name}", self.device), error)
+        };
         // Noted before it is done, so that a command that is killed in between leaves nothing unknown.
-        let alias = format!("{ALIAS}{}{with}", self.device);
-        tc::ip(&["link", "set", "dev", ifb, "up", "alias", &alias])?;
-        if !has_hook {
-            tc::run(&["qdisc", "add", "dev", &self.device, "clsact"])?;
+        links::set_up(ifb.index, &format!("{ALIAS}{}{with}", self.device)).map_err(|error| fault(&error))?;
+        if !has_hook(self.index)? {
+            netlink::add_clsact(self.index).map_err(|error| fault(&error))?;
         }
-        let [matchall, u32] = filters(&self.device, ifb);
-        // Kernels without matchall have u32.
-        let run = |words: &[String]| tc::run(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        run(&matchall).or_else(|_| run(&u32)).map(drop)
+        // One of a former IFB leads nowhere.
+        let _ = netlink::remove_incoming(self.index, PREFERENCE);
+        netlink::add_redirect(self.index, PREFERENCE, ifb.index).map_err(|error| fault(&error))
     }
 
     /// Returns whether it still stands.
     pub fn stands(&self) -> bool {
+        let to = links::find(&ifb_of(&self.device)).map(|ifb| ifb.index);
+        let is_ours =
+            |one: &netlink::Incoming| one.preference == PREFERENCE && one.redirects_to == to && to.is_some();
         Device::name_of(self.index).as_ref() == Some(&self.device)
-            && tc::run(&["filter", "show", "dev", &self.device, "ingress", "pref", PREFERENCE])
-                .is_ok_and(|text| text.contains(&ifb_of(&self.device)))
+            && netlink::incoming(self.index).iter().any(is_ours)
     }
+}
+
+/// Returns whether programs and filters can stand at what comes in.
+fn has_hook(index: u32) -> Result<bool> {
+    Ok(netlink::qdiscs(index)?.iter().any(|one| one.kind == "clsact" || one.kind == "ingress"))
 }
 
 /// Returns what a redirection takes, as commands.
 pub fn commands(name: &str) -> Vec<String> {
     let ifb = ifb_of(name);
-    let [filter, _] = filters(name, &ifb);
     vec![
         format!("ip link add {ifb} type ifb"),
         format!("ip link set dev {ifb} up"),
         format!("tc qdisc add dev {name} clsact"),
-        format!("tc {}", filter.join(" ")),
-    ]
-}
-
-fn filters(name: &str, ifb: &str) -> [Vec<String>; 2] {
-    ["matchall", "u32 match u32 0 0"].map(|all| {
         format!(
-            "filter add dev {name} ingress protocol all pref {PREFERENCE} {all} action mirred egress redirect dev {ifb}"
-        )
-        .split(' ')
-        .map(String::from)
-        .collect()
-    })
+            "tc filter add dev {name} ingress protocol all pref {PREFERENCE} matchall action mirred egress redirect dev {ifb}"
+        ),
+    ]
 }
 
 /// Refuses a device whose incoming packets go elsewhere already.
@@ -111,6 +141,10 @@ fn filters(name: &str, ifb: &str) -> [Vec<String>; 2] {
 /// # Errors
 /// A sentence that names where they go.
 pub fn refuse_others(name: &str) -> Result<()> {
+    // `tc` knows every kind of filter; it is asked where there is one of somebody else's.
+    if netlink::incoming(Device::find(name)?.index).iter().all(|one| one.preference == PREFERENCE) {
+        return Ok(());
+    }
     let shown = tc::run(&["filter", "show", "dev", name, "ingress"]).unwrap_or_default();
     let mut words = shown.split_whitespace();
     while let Some(word) = words.next() {
@@ -134,16 +168,19 @@ pub fn refuse_others(name: &str) -> Result<()> {
 pub fn take_back(redirect: &Redirect) -> Result<()> {
     let of = &redirect.device;
     if Device::name_of(redirect.index).as_ref() == Some(of) {
-        let _ = tc::run(&["filter", "del", "dev", of, "ingress", "pref", PREFERENCE]);
+        let _ = netlink::remove_incoming(redirect.index, PREFERENCE);
         if redirect.added_clsact {
             kernel::remove_clsact(redirect.index);
         }
     }
-    let ifb = ifb_of(of);
-    if link(&ifb).as_ref().is_some_and(is_ours) {
-        tc::ip(&["link", "del", "dev", &ifb])?;
+    let name = ifb_of(of);
+    let Some(ifb) = links::find(&name).filter(is_ours) else { return Ok(()) };
+    match links::remove(ifb.index) {
+        Err(error) if error.raw_os_error() != Some(libc::ENODEV) => {
+            Err(Failure::system(format!("{name} cannot be removed"), &error))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Removes what a killed command left of a redirection of a device; returns whether there was anything.
@@ -151,7 +188,7 @@ pub fn take_back(redirect: &Redirect) -> Result<()> {
 /// # Errors
 /// As [`take_back`].
 pub fn remove_leftovers(name: &str) -> Result<bool> {
-    let Some(link) = link(&ifb_of(name)).filter(is_ours) else { return Ok(false) };
+    let Some(link) = links::find(&ifb_of(name)).filter(is_ours) else { return Ok(false) };
     let added_clsact = alias(&link).is_some_and(|alias| alias.ends_with(WITH_CLSACT));
     // No device has the number 0.
     let index = Device::find(name).map_or(0, |device| device.index);
@@ -160,22 +197,14 @@ pub fn remove_leftovers(name: &str) -> Result<bool> {
 
 /// Returns whether a device is an IFB of ours: one with our alias, or one that a command made and was killed
 /// before it gave it the alias and set it up.
-fn is_ours(link: &serde_json::Value) -> bool {
-    let is_up = link["flags"].as_array().is_some_and(|flags| flags.iter().any(|flag| flag == "UP"));
-    let is_bare = link["ifalias"].is_null() && link["linkinfo"]["info_kind"] == "ifb" && !is_up;
+fn is_ours(link: &Link) -> bool {
+    let is_bare = link.alias.is_none() && link.kind.as_deref() == Some("ifb") && !link.is_up;
     is_bare || alias(link).is_some()
 }
 
 /// Returns the alias of an IFB of ours; `None` if it has none.
-fn alias(link: &serde_json::Value) -> Option<&str> {
-    link["ifalias"].as_str().filter(|alias| alias.starts_with(ALIAS))
-}
-
-/// Returns what `ip` says of a device; `None` if there is none.
-fn link(name: &str) -> Option<serde_json::Value> {
-    let text = tc::ip(&["-d", "-j", "link", "show", "dev", name]).ok()?;
-    let list: serde_json::Value = serde_json::from_str(&text).ok()?;
-    list.get(0).cloned()
+fn alias(link: &Link) -> Option<&str> {
+    link.alias.as_deref().filter(|alias| alias.starts_with(ALIAS))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! - a device that comes (back) gets what its file says; what is kept of one that is gone is removed;
 //! - marks follow a CAKE that was made again under another handle; where nothing reads marks any more, or the shaper of
 //!   `up` is gone, the program decides and counts only until that is mended, and `status` says why;
+//! - where only the redirection of downloads is gone, that alone is made again: the IFB keeps its queue and its flows;
 //! - a changed file is followed as `tune` does, flows keeping their state, or by starting afresh where that cannot be;
 //! - what was taken down by hand stays down until its file changes or the device comes again;
 //! - the policies' slow steps run here, and what was not confirmed in time is taken back.
@@ -13,18 +14,19 @@
 //! A guard that ends leaves everything as it is, and the next one goes on with it.
 
 use crate::agent::Sweeper;
+use crate::changes::{ChangedDevices, Changes};
 use crate::check::queue;
 use crate::deployment::{self, Deployment};
 use crate::device::Device;
+use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
 use crate::kernel::{boot_s, monotonic_ns};
-use crate::netlink::{self, ChangedDevices, Changes};
 use crate::observe::Observed;
 use crate::record::{Record, Redirect};
 use crate::request::{Mode, Request};
 use crate::start::{self, Manner};
-use crate::{kept, metrics, namespace, status, stop, tc, tune};
+use crate::{kept, metrics, namespace, netlink, status, stop, tc, tune};
 use mousehole_policy::files;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -34,6 +36,8 @@ use std::time::Duration;
 
 /// How often everything is looked at although the kernel told of nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The guard's nice value.
+const PRIORITY: libc::c_int = -10;
 /// What is said of a device that is not here.
 const WAITS: &str = "waits for the device";
 /// How long a start that failed is put off at first, and at most.
@@ -59,8 +63,8 @@ struct Ward {
     said: String,
 }
 
-/// What `tc` said of a device. It is asked again where the kernel tells of a change, or shows one: to start a program
-/// at each look would be a burden on a small router.
+/// What is at a device. Marks need queues' options, of which `tc` is asked. It is asked again where the kernel tells of a
+/// change, or shows one: to start a program at each look would be a burden on a small router.
 #[derive(Debug)]
 struct Seen {
     print: Vec<u8>,
@@ -85,6 +89,9 @@ struct Failed {
 /// A sentence when another guard is at work, or the kernel does not tell of changes.
 pub fn run(folder: &Path, metrics: Option<&Path>, say: &mut dyn FnMut(&str)) -> Result<()> {
     let _alone = home::serve_alone("guard")?;
+    // What is wrong stays so until it has run, also on a busy machine. Without the right to it, as others do.
+    // SAFETY: the call takes numbers only.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, PRIORITY) };
     let changes = Changes::listen(folder).map_err(|error| {
         Failure::system("the kernel does not tell of changes of network and files", &error)
     })?;
@@ -184,17 +191,11 @@ impl Ward {
         let find = || -> Result<Option<(Place, Record)>> {
             Ok(home::find(name)?.and_then(|place| place.record().ok().map(|record| (place, record))))
         };
-        let mut kept = find()?;
-        if kept.as_ref().is_some_and(|(_, record)| record.starting) {
-            // Whoever starts it has done so with the lock's end, or was killed.
+        let mut kept = self.look(name, find()?, changed)?;
+        if kept.is_some() && !self.seen.as_ref().is_some_and(|seen| seen.is_redirected) {
+            // Whoever starts it or takes it down has done so with the lock's end, or was killed.
             drop(Home::lock()?);
-            kept = find()?;
-        }
-        match &kept {
-            Some((place, record)) if !record.starting && stop::is_running(place, record) => {
-                self.look(name, record, changed)?
-            }
-            _ => self.seen = None,
+            kept = self.look(name, find()?, changed)?;
         }
         match kept {
             Some((place, record)) if self.seen.as_ref().is_some_and(|seen| seen.is_redirected) => {
@@ -211,6 +212,10 @@ impl Ward {
                 self.sweeper = None;
                 Ok("was taken down by hand and stays so until its file changes or the device comes again"
                     .into())
+            }
+            Some((place, _)) if self.seen.is_some() && download::renew(&place).is_ok() => {
+                (self.served, self.failed, self.seen) = (now, None, None);
+                Ok(format!("what comes in at {line} is redirected again"))
             }
             kept => {
                 // What is not there now was not taken down by hand, also where a start fails.
@@ -234,17 +239,29 @@ impl Ward {
         }
     }
 
-    /// Keeps what is to be known of the device's queue.
-    fn look(&mut self, name: &str, record: &Record, changed: &ChangedDevices) -> Result<()> {
+    /// Keeps what is to be known of the device's queue; nothing where no program of ours runs. Returns what it was given.
+    fn look(
+        &mut self,
+        name: &str,
+        kept: Option<(Place, Record)>,
+        changed: &ChangedDevices,
+    ) -> Result<Option<(Place, Record)>> {
+        let Some((_, record)) =
+            kept.as_ref().filter(|(place, record)| !record.starting && stop::is_running(place, record))
+        else {
+            self.seen = None;
+            return Ok(kept);
+        };
         let line = record.redirect.as_ref().map(|redirect| redirect.index);
         let devices = [Some(record.index), line].into_iter().flatten();
         let has_changed = devices.clone().any(|index| changed.contains(index));
         let print: Vec<u8> = devices.flat_map(netlink::print_of).collect();
         if has_changed || self.seen.as_ref().is_none_or(|seen| seen.print != print) {
             let is_redirected = record.redirect.as_ref().is_none_or(Redirect::stands);
-            self.seen = Some(Seen { print, qdiscs: tc::qdiscs(name)?, is_redirected });
+            let qdiscs = start::list_qdiscs(&Device::find(name)?, &record.request)?;
+            self.seen = Some(Seen { print, qdiscs, is_redirected });
         }
-        Ok(())
+        Ok(kept)
     }
 
     /// Notes a start that failed: it is tried again after a while that doubles, or when something has changed there. Its

@@ -273,18 +273,10 @@ pub fn detach_filter(index: u32) -> Result<()> {
 
 /// Removes a `clsact` that was added by us, unless somebody uses it.
 pub fn remove_clsact(index: u32) {
-    if !has_filters(index) {
+    if !netlink::has_filters(index) {
         // Without a clsact there is nothing to do.
         let _ = netlink::remove_clsact(index);
     }
-}
-
-/// Returns whether filters stand under the device's clsact.
-fn has_filters(index: u32) -> bool {
-    let Some(name) = Device::name_of(index) else { return false };
-    ["ingress", "egress"].iter().any(|side| {
-        crate::tc::run(&["filter", "show", "dev", &name, side]).is_ok_and(|text| !text.trim().is_empty())
-    })
 }
 
 /// Returns whether our filter stands at a device, as the program of this number.

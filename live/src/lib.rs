@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod bpf;
+pub mod changes;
 pub mod check;
 pub mod confirm;
 pub mod deployment;
@@ -19,6 +20,7 @@ pub mod home;
 pub mod kept;
 pub mod kernel;
 pub mod layout;
+pub mod links;
 pub mod metrics;
 pub mod namespace;
 pub mod native;

@@ -232,7 +232,7 @@ pub(crate) fn refuse_lacking() -> Result<()> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::object::{NATIVE, native_object};
+    use crate::object::{NATIVE, native_object, native_obstacle};
     use libbpf_rs::ObjectBuilder;
     use mousehole_policy::{LinkContext, Params, PolicyKind, policies};
     use mousehole_scheme::units::Rate;
@@ -242,10 +242,8 @@ mod tests {
     fn built_in__every_queue_that_the_kernel_can_run() {
         let built: Vec<&str> = NATIVE.iter().map(|(name, _)| *name).collect();
         let queues = policies().into_iter().filter(|policy| policy.kind() == PolicyKind::Queue);
-        let wanted: Vec<&str> = queues
-            .filter(|policy| !policy.reads_applications() && !policy.marks())
-            .map(|policy| policy.c_name())
-            .collect();
+        let wanted: Vec<&str> =
+            queues.filter(|policy| native_obstacle(policy).is_none()).map(|policy| policy.c_name()).collect();
         assert_eq!(
             built, wanted,
             "none is built in where clang is older than 16, which `make deps` installs"

@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, Result};
 use crate::layout::COLOURS;
-use crate::object::{Named, named};
+use crate::object::{Named, named, native_obstacle};
 use mousehole_policy::{Origin, Params};
 use mousehole_scheme::units::Rate;
 use std::collections::BTreeMap;
@@ -23,16 +23,8 @@ impl Native {
     pub fn new(params: &Params, values: &BTreeMap<&'static str, String>) -> Result<Native> {
         let policy = params.policy();
         let name = policy.name();
-        if policy.reads_applications() {
-            return Err(Failure::new(format!(
-                "--native cannot run the queue {name}, which reads the application of a packet, and the kernel knows none"
-            )));
-        }
-        if policy.marks() {
-            return Err(Failure::new(format!(
-                "--native cannot run the queue {name}, which marks packets, since a queue discipline by struct_ops may not \
-                 write into them"
-            )));
+        if let Some(why) = native_obstacle(policy) {
+            return Err(Failure::new(format!("--native cannot run the queue {name}, {why}")));
         }
         if values.get("ecn").is_some_and(|text| text == "true") {
             return Err(Failure::new(format!(

@@ -1,15 +1,12 @@
-//! Queue disciplines and filters as the kernel describes them: kept and made again, set, and watched.
+//! Queue disciplines and filters as the kernel describes them: listed, kept and made again, and set.
 //!
 //! `tc` can show a qdisc but not save it. The kernel's answer to RTM_GETQDISC holds the same attributes that
 //! RTM_NEWQDISC takes (rtnetlink(7)), so the answer is sent back as it came.
 
 use crate::error::{Failure, Result};
-use std::collections::BTreeSet;
-use std::ffi::CString;
+use crate::tc::Qdisc;
+use serde_json::Value;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::time::Duration;
 use std::{io, mem};
 
 const RTM_NEWQDISC: u16 = 36;
@@ -31,11 +28,20 @@ const TCA_BPF_FLAG_ACT_DIRECT: u32 = 1;
 const TC_H_ROOT: u32 = 0xffff_ffff;
 /// Filters of what comes in, under `clsact` or `ingress`.
 const TC_H_INGRESS: u32 = 0xffff_fff2;
+/// Of the filters that redirect: where each kind has its actions, and what an action is.
+const ACTIONS: [(&str, u16); 2] = [("matchall", 2), ("u32", 7)];
+const TCA_U32_SEL: u16 = 5;
+const TCA_ACT_KIND: u16 = 1;
+const TCA_ACT_OPTIONS: u16 = 2;
+const TCA_MIRRED_PARMS: u16 = 2;
+const TC_ACT_STOLEN: u32 = 4;
+const TCA_EGRESS_REDIR: u32 = 1;
 /// Attributes that describe rather than configure: statistics, hardware offload, blocks.
 const KEPT: [u16; 2] = [TCA_KIND, TCA_OPTIONS];
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
-const HEADER: usize = 16;
+/// Bytes of a message's head.
+pub(crate) const HEADER: usize = 16;
 const TCMSG: usize = 20;
 
 /// Returns the kernel's description of the queue discipline at a device's root.
@@ -43,11 +49,7 @@ const TCMSG: usize = 20;
 /// # Errors
 /// A sentence when there is none or the kernel does not tell.
 pub fn save_root(index: u32) -> Result<Vec<u8>> {
-    let answers =
-        exchange(RTM_GETQDISC, (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16, &tcmsg(index, 0, 0), true)
-            .map_err(|error| Failure::system("the kernel does not tell its qdiscs", &error))?;
-    let found =
-        answers.into_iter().find(|message| word(message, 4) == index && word(message, 12) == TC_H_ROOT);
+    let found = list_qdiscs(index)?.into_iter().find(|message| word(message, 12) == TC_H_ROOT);
     found.ok_or_else(|| Failure::new(format!("device {index} has no qdisc at its root")))
 }
 
@@ -65,18 +67,134 @@ pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
 /// Returns bytes that differ where a device's queue disciplines do, or the filters of what comes in there; counters do
 /// not count. Where the kernel does not tell, they are those of none.
 pub fn print_of(index: u32) -> Vec<u8> {
-    let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    let list = |kind, parent| exchange(kind, dump, &tcmsg(index, 0, parent), true).unwrap_or_default();
     let mut print = Vec::new();
-    for message in list(RTM_GETQDISC, 0).iter().filter(|message| word(message, 4) == index) {
+    for message in &list(RTM_GETQDISC, index, 0).unwrap_or_default() {
         print.extend(message.get(8..16).unwrap_or_default());
         print.extend(configuration(message));
     }
-    for message in list(RTM_GETTFILTER, TC_H_INGRESS).iter().filter(|message| word(message, 4) == index) {
+    for message in &list(RTM_GETTFILTER, index, TC_H_INGRESS).unwrap_or_default() {
         // Of a filter's options, its actions count packets.
         print.extend(message.get(8..TCMSG).unwrap_or_default());
     }
     print
+}
+
+/// Returns the queue disciplines of a device, that of the root first: as `tc` lists them, without their options.
+///
+/// # Errors
+/// A sentence when the kernel does not tell.
+pub fn qdiscs(index: u32) -> Result<Vec<Qdisc>> {
+    let mut all: Vec<Qdisc> = list_qdiscs(index)?.iter().map(|message| read_qdisc(message)).collect();
+    all.sort_by_key(|qdisc| qdisc.parent.is_some());
+    Ok(all)
+}
+
+fn list_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
+    list(RTM_GETQDISC, index, 0)
+        .map_err(|error| Failure::system("the kernel does not tell its qdiscs", &error))
+}
+
+fn read_qdisc(message: &[u8]) -> Qdisc {
+    let (handle, parent) = (word(message, 8), word(message, 12));
+    let number = |half: u32| if half == 0 { String::new() } else { format!("{half:x}") };
+    Qdisc {
+        kind: kind_of(message),
+        handle: format!("{:x}:", handle >> 16),
+        parent: (parent != TC_H_ROOT && parent != 0)
+            .then(|| format!("{}:{}", number(parent >> 16), number(parent & 0xffff))),
+        options: Value::Null,
+    }
+}
+
+/// Removes the queue discipline at a device's root.
+///
+/// # Errors
+/// The kernel's, such as that there is none.
+pub fn remove_root(index: u32) -> io::Result<()> {
+    change(RTM_DELQDISC, 0, &tcmsg(index, 0, TC_H_ROOT))
+}
+
+/// Returns whether anything is filtered under a device's `clsact` or `ingress`.
+pub fn has_filters(index: u32) -> bool {
+    [TC_H_INGRESS, TC_H_EGRESS]
+        .iter()
+        .any(|side| list(RTM_GETTFILTER, index, *side).is_ok_and(|all| !all.is_empty()))
+}
+
+/// A filter of what comes in at a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Incoming {
+    /// Its preference.
+    pub preference: u32,
+    /// Number of the device that it redirects everything to; `None` where that cannot be told.
+    pub redirects_to: Option<u32>,
+}
+
+/// Returns the filters of what comes in at a device; none where the kernel does not tell.
+pub fn incoming(index: u32) -> Vec<Incoming> {
+    let all = list(RTM_GETTFILTER, index, TC_H_INGRESS).unwrap_or_default();
+    let read = |message: &Vec<u8>| Incoming {
+        preference: word(message, 16) >> 16,
+        redirects_to: target_of(message),
+    };
+    all.iter().map(read).collect()
+}
+
+/// Returns the device that the first action of a filter redirects to.
+fn target_of(filter: &[u8]) -> Option<u32> {
+    let kind = kind_of(filter);
+    let (_, actions) = ACTIONS.iter().find(|(known, _)| *known == kind)?;
+    let mut inner = attribute(filter.get(TCMSG..)?, TCA_OPTIONS)?;
+    for kind in [*actions, 1, TCA_ACT_OPTIONS, TCA_MIRRED_PARMS] {
+        inner = attribute(inner, kind)?;
+    }
+    (word(inner, 20) == TCA_EGRESS_REDIR).then(|| word(inner, 24))
+}
+
+/// Has everything that comes in at a device leave by another one. The device must have a `clsact` or `ingress`.
+///
+/// # Errors
+/// The kernel's, such as that it has neither `matchall` nor `u32`.
+pub fn add_redirect(index: u32, preference: u32, to: u32) -> io::Result<()> {
+    let add = |(kind, actions): (&str, u16)| {
+        let mut body = incoming_head(index, preference);
+        add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
+        add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, to));
+        change(RTM_NEWTFILTER, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    };
+    // Kernels without matchall have u32.
+    add(ACTIONS[0]).or_else(|_| add(ACTIONS[1]))
+}
+
+fn redirect_options(kind: &str, actions: u16, to: u32) -> Vec<u8> {
+    let mut parameters = [0_u8; 28];
+    for (at, value) in [(8, TC_ACT_STOLEN), (20, TCA_EGRESS_REDIR), (24, to)] {
+        parameters[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+    }
+    let nested = |kind, value: &[u8]| {
+        let mut body = Vec::new();
+        add_attribute(&mut body, kind, value);
+        body
+    };
+    let mut action = nested(TCA_ACT_KIND, b"mirred\0");
+    add_attribute(&mut action, TCA_ACT_OPTIONS, &nested(TCA_MIRRED_PARMS, &parameters));
+    let mut options = Vec::new();
+    if kind == "u32" {
+        // One key that every packet has, and then the action: flags, shift, number of keys.
+        let mut selector = [0_u8; 32];
+        (selector[0], selector[2]) = (1, 1);
+        add_attribute(&mut options, TCA_U32_SEL, &selector);
+    }
+    add_attribute(&mut options, actions, &nested(1, &action));
+    options
+}
+
+/// Removes the filters of a preference of what comes in at a device.
+///
+/// # Errors
+/// The kernel's, such as that there is none.
+pub fn remove_incoming(index: u32, preference: u32) -> io::Result<()> {
+    change(RTM_DELTFILTER, 0, &incoming_head(index, preference))
 }
 
 /// Adds a `clsact` to a device.
@@ -137,23 +255,51 @@ pub fn filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
     add_attribute(&mut body, TCA_KIND, b"bpf\0");
     let answers = exchange(RTM_GETTFILTER, libc::NLM_F_REQUEST as u16, &body, false).ok()?;
     let answer = answers.first()?;
-    let options = attributes(answer.get(TCMSG..)?).find(|(kind, _)| *kind == TCA_OPTIONS)?.1;
-    attributes(&options[4..]).find(|(kind, _)| *kind == TCA_BPF_ID).map(|(_, whole)| word(whole, 4))
+    let options = attribute(answer.get(TCMSG..)?, TCA_OPTIONS)?;
+    attribute(options, TCA_BPF_ID).map(|id| word(id, 0))
 }
 
 /// Returns the head of a message about a filter of what goes out, of every protocol.
 fn filter(index: u32, priority: u32, handle: u32) -> Vec<u8> {
-    let mut body = tcmsg(index, handle, TC_H_EGRESS);
+    filter_head(index, priority, handle, TC_H_EGRESS)
+}
+
+/// Returns the head of a message about the filters of what comes in, of every protocol.
+fn incoming_head(index: u32, preference: u32) -> Vec<u8> {
+    filter_head(index, preference, 0, TC_H_INGRESS)
+}
+
+fn filter_head(index: u32, priority: u32, handle: u32, side: u32) -> Vec<u8> {
+    let mut body = tcmsg(index, handle, side);
     let every = u32::from((libc::ETH_P_ALL as u16).to_be());
     body[16..20].copy_from_slice(&(priority << 16 | every).to_ne_bytes());
     body
 }
 
-fn change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
+/// Returns what the kernel lists of a kind at a device, below a parent where one is given.
+fn list(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
+    let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
+    let mut all = exchange(kind, dump, &tcmsg(index, 0, parent), true)?;
+    all.retain(|message| word(message, 4) == index);
+    Ok(all)
+}
+
+/// Returns the kind of a qdisc or filter, such as `tbf`.
+fn kind_of(message: &[u8]) -> String {
+    let value = message.get(TCMSG..).and_then(|bytes| attribute(bytes, TCA_KIND)).unwrap_or_default();
+    text(value)
+}
+
+/// Sends a request for a change, and waits until it is done.
+///
+/// # Errors
+/// The kernel's.
+pub(crate) fn change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<()> {
     exchange(kind, (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16, body, false).map(drop)
 }
 
-fn add_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
+/// Appends an attribute to a message.
+pub(crate) fn add_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
     body.extend(((4 + value.len()) as u16).to_ne_bytes());
     body.extend(kind.to_ne_bytes());
     body.extend(value);
@@ -185,118 +331,14 @@ fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-/// The devices of which the kernel told that they changed since it was last asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangedDevices {
-    /// Numbers of the devices that changed, or their queues did.
-    devices: BTreeSet<u32>,
-    /// Whether more was told than could be kept.
-    is_lossy: bool,
+/// Returns the value of an attribute of a message.
+pub(crate) fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, whole)| &whole[4..])
 }
 
-impl ChangedDevices {
-    /// Returns what is to be assumed before anything was told: that everything changed.
-    pub fn everything() -> ChangedDevices {
-        ChangedDevices { is_lossy: true, ..ChangedDevices::default() }
-    }
-
-    /// Returns whether a device may have changed.
-    pub fn contains(&self, index: u32) -> bool {
-        self.is_lossy || self.devices.contains(&index)
-    }
-
-    /// Takes the messages of one datagram.
-    fn take(&mut self, mut datagram: &[u8]) {
-        while datagram.len() >= HEADER + 8 {
-            // The device's number stands at the same place of ifinfomsg and tcmsg.
-            self.devices.insert(word(datagram, HEADER + 4));
-            let bytes = (word(datagram, 0) as usize).max(HEADER).next_multiple_of(4);
-            datagram = datagram.get(bytes..).unwrap_or_default();
-        }
-    }
-}
-
-/// Changes of devices and of queue disciplines in this namespace (rtnetlink(7)), and of the files of a folder
-/// (inotify(7)), as the kernel tells of them.
-#[derive(Debug)]
-pub struct Changes {
-    network: OwnedFd,
-    files: OwnedFd,
-    folder: CString,
-}
-
-impl Changes {
-    /// Listens from now on. The folder need not be there yet.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn listen(folder: &Path) -> io::Result<Changes> {
-        // SAFETY: the call takes no memory, and the descriptor is new.
-        let files = unsafe {
-            match libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) {
-                -1 => return Err(io::Error::last_os_error()),
-                files => OwnedFd::from_raw_fd(files),
-            }
-        };
-        let folder = CString::new(folder.as_os_str().as_bytes())?;
-        Ok(Changes { network: Changes::listen_to_network()?, files, folder })
-    }
-
-    fn listen_to_network() -> io::Result<OwnedFd> {
-        // SAFETY: the address is valid for the call, and the descriptor is new.
-        unsafe {
-            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-            let socket = libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE);
-            if socket < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let socket = OwnedFd::from_raw_fd(socket);
-            let mut address: libc::sockaddr_nl = mem::zeroed();
-            address.nl_family = libc::AF_NETLINK as u16;
-            address.nl_groups = (libc::RTMGRP_LINK | libc::RTMGRP_TC) as u32;
-            let length = size_of::<libc::sockaddr_nl>() as u32;
-            match libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) {
-                0 => Ok(socket),
-                _ => Err(io::Error::last_os_error()),
-            }
-        }
-    }
-
-    /// Waits for changes, at most so long, and takes all that are there.
-    pub fn wait(&self, most: Duration) -> ChangedDevices {
-        let mut changed = ChangedDevices::default();
-        let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let mut polls = [poll(&self.network), poll(&self.files)];
-        let mut buffer = [0_u8; 16_384];
-        let milliseconds = most.as_millis().clamp(1, 60_000) as libc::c_int;
-        let kinds = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
-        // SAFETY: what the calls take is valid for them. Who waits looks at the files anyway, so that what is said of them
-        // is not read. A folder that is watched already stays so, and one that came since is from now on.
-        unsafe {
-            libc::inotify_add_watch(self.files.as_raw_fd(), self.folder.as_ptr(), kinds);
-            libc::poll(polls.as_mut_ptr(), 2, milliseconds);
-            while libc::read(self.files.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) > 0 {}
-        }
-        loop {
-            // SAFETY: the buffer is valid for the call.
-            let got = unsafe {
-                libc::recv(
-                    self.network.as_raw_fd(),
-                    buffer.as_mut_ptr().cast(),
-                    buffer.len(),
-                    libc::MSG_TRUNC,
-                )
-            };
-            match usize::try_from(got) {
-                Ok(bytes) if bytes <= buffer.len() => changed.take(&buffer[..bytes]),
-                Ok(_) => changed.is_lossy = true,
-                Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) => {
-                    changed.is_lossy = true;
-                }
-                Err(_) => return changed,
-            }
-        }
-    }
+/// Returns a text that ends at the first zero byte.
+pub(crate) fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
 
 fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
@@ -307,12 +349,13 @@ fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     body
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
+/// Returns the number at a place of a message; 0 behind its end.
+pub(crate) fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).map_or(0, |four| u32::from_ne_bytes(four.try_into().expect("four bytes")))
 }
 
 /// Sends a request. Returns the bodies of the answers; of one that is only acknowledged, none.
-fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec<Vec<u8>>> {
+pub(crate) fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec<Vec<u8>>> {
     // SAFETY: sockets and buffers are valid for the calls; lengths are given.
     unsafe {
         let socket = libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE);
@@ -376,29 +419,44 @@ fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io::Result<Vec
 mod tests {
     use super::*;
 
-    fn message(index: u32, bytes: usize) -> Vec<u8> {
-        let mut whole = vec![0; bytes];
-        whole[..4].copy_from_slice(&(bytes as u32).to_ne_bytes());
-        whole[HEADER + 4..HEADER + 8].copy_from_slice(&index.to_ne_bytes());
-        whole
+    /// Returns the head of a message about what has this handle and parent, with its kind.
+    fn described(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
+        let mut body = tcmsg(3, handle, parent);
+        add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
+        body
     }
 
     #[test]
-    fn changed_devices__of_the_devices_of_all_messages_in_a_datagram() {
-        let mut changed = ChangedDevices::default();
-        changed.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
-        assert_eq!([3, 70_000, 9, 4].map(|index| changed.contains(index)), [true, true, true, false]);
-        assert!(ChangedDevices::everything().contains(4));
-    }
-
-    #[test]
-    fn changed_devices__of_what_is_no_message_ends() {
-        let mut changed = ChangedDevices::default();
-        for length in 0..64 {
-            changed.take(&vec![0; length]);
-            changed.take(&vec![0xff; length]);
+    fn read_qdisc__names_handle_and_parent_as_tc_does() {
+        let cases = [
+            ("tbf", 0x6d48_0000, TC_H_ROOT, "6d48:", None),
+            ("noqueue", 0, TC_H_ROOT, "0:", None),
+            ("clsact", CLSACT, TC_H_CLSACT, "ffff:", Some("ffff:fff1")),
+            ("fq_codel", 0, 0x0000_0002, "0:", Some(":2")),
+            ("pfifo", 0x8001_0000, 0x0001_0000, "8001:", Some("1:")),
+        ];
+        for (kind, handle, parent, said, below) in cases {
+            let read = read_qdisc(&described(kind, handle, parent));
+            let wanted = (kind, said, below);
+            assert_eq!((read.kind.as_str(), read.handle.as_str(), read.parent.as_deref()), wanted);
         }
-        assert!(!changed.contains(3));
+    }
+
+    #[test]
+    fn target__of_a_redirection_of_each_kind_and_of_other_filters() {
+        for (kind, actions) in ACTIONS {
+            let mut body = described(kind, 1, TC_H_INGRESS);
+            add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, 77));
+            assert_eq!(target_of(&body), Some(77), "{kind}");
+            assert_eq!(kind_of(&body), kind);
+            for length in 0..body.len() {
+                assert!(target_of(&body[..length]).is_none_or(|to| to == 77 || to == 0));
+            }
+        }
+        assert_eq!(target_of(&described("bpf", 1, TC_H_INGRESS)), None);
+        let mut bare = described("u32", 1, TC_H_INGRESS);
+        add_attribute(&mut bare, TCA_OPTIONS, &[]);
+        assert_eq!(target_of(&bare), None, "a table of u32's, which has no action");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use mousehole_policy::{Origin, files, headers_folder, process};
 use std::fs;
 use std::io::{self, Read as _};
 use std::process::Command;
+use std::sync::Mutex;
 
 include!("compile.rs");
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -48,8 +49,26 @@ pub fn built_in() -> Vec<&'static str> {
     PROGRAMS.iter().map(|(name, ..)| *name).collect()
 }
 
+/// What was unpacked last: a guard starts the same programs again and again, and to unpack one takes as long as the rest.
+static UNPACKED: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
+/// How many of them stay in memory, of some hundred kB each.
+const MOST_UNPACKED: usize = 4;
+
 /// Returns a program that is built in, by its name.
 pub fn built_in_object(name: &str) -> Option<Vec<u8>> {
+    let Ok(mut unpacked) = UNPACKED.lock() else { return unpack(name) };
+    if let Some((_, object)) = unpacked.iter().find(|(known, _)| known == name) {
+        return Some(object.clone());
+    }
+    let object = unpack(name)?;
+    if unpacked.len() == MOST_UNPACKED {
+        unpacked.remove(0);
+    }
+    unpacked.push((name.into(), object.clone()));
+    Some(object)
+}
+
+fn unpack(name: &str) -> Option<Vec<u8>> {
     let (_, stream, start, bytes) = PROGRAMS.iter().find(|(known, ..)| *known == name)?;
     let mut object = Vec::new();
     let mut stream = XzReader::new(STREAMS[*stream], false);

@@ -15,7 +15,7 @@ use crate::layout::{Action, Transfer};
 use crate::object;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
-use crate::{agent, confirm, kept, native, netlink, stop, tc};
+use crate::{agent, confirm, kept, links, native, netlink, stop, tc};
 use mousehole_scheme::units::{Buffer, Dur};
 
 /// What a command that starts something was given beside the request.
@@ -36,7 +36,7 @@ pub struct Manner {
 pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
     with_redirect(name, request, |redirect| {
         let device = Device::find(name)?;
-        let root = tc::root(name)?;
+        let root = find_root(&device, request)?;
         let deployment = Deployment::new(request, &device, root.as_ref())?;
         let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
         start_plan(&device, root, request, redirect, &deployment.plan(), &bytes, manner)
@@ -79,10 +79,26 @@ pub fn start_kept(name: &str, manner: &Manner) -> Result<Vec<String>> {
     let (kept, bytes) = kept::read(name)?;
     with_redirect(name, &kept.request, |redirect| {
         let device = Device::find(name)?;
-        let root = tc::root(name)?;
+        let root = find_root(&device, &kept.request)?;
         let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
         start_plan(&device, root, &kept.request, redirect, &plan, &bytes, manner)
     })
+}
+
+/// Returns the queue discipline at a device's root, with its options where a request reads any: a CAKE's or an fq's.
+fn find_root(device: &Device, request: &Request) -> Result<Option<tc::Qdisc>> {
+    list_qdiscs(device, request).map(|all| tc::root_of(&all).cloned())
+}
+
+/// Returns a device's queue disciplines, with their options where a request reads any: of marks, CAKE's and fq's.
+///
+/// # Errors
+/// A sentence when they cannot be listed.
+pub(crate) fn list_qdiscs(device: &Device, request: &Request) -> Result<Vec<tc::Qdisc>> {
+    match request.mode {
+        Mode::Mark => tc::qdiscs(&device.name),
+        Mode::Up => netlink::qdiscs(device.index),
+    }
 }
 
 fn start_plan(
@@ -345,11 +361,14 @@ fn attach_and_record(
     if request.no_gso {
         record.gso_max_segs = Some(gso_max_segs(&device.name)?);
         place.write_record(record)?;
-        tc::ip(&["link", "set", "dev", &device.name, "gso_max_segs", "1"])?;
+        links::set_gso_max_segs(device.index, 1).map_err(|error| {
+            Failure::system(format!("{}: gso_max_segs cannot be set", device.name), &error)
+        })?;
     }
     if request.attach != Attach::Tcx {
         // Whether clsact is ours must be known even if this process ends before it can note what it did.
-        record.attachment = Some(Attachment::Clsact { added: !tc::has_clsact(&device.name)? });
+        let has_clsact = netlink::qdiscs(device.index)?.iter().any(|qdisc| qdisc.kind == "clsact");
+        record.attachment = Some(Attachment::Clsact { added: !has_clsact });
         place.write_record(record)?;
     }
     let (attachment, link) = loaded.attach(device, request.attach, place)?;
@@ -576,13 +595,9 @@ fn limit(fifo: &Fifo, device: &Device) -> u64 {
 }
 
 fn gso_max_segs(name: &str) -> Result<u32> {
-    let text = tc::ip(&["-d", "-j", "link", "show", "dev", name])?;
-    let value: serde_json::Value = serde_json::from_str(&text)
-        .map_err(|error| Failure::new(format!("ip: its list of links cannot be read; {error}")))?;
-    value[0]["gso_max_segs"]
-        .as_u64()
-        .map(|number| number as u32)
-        .ok_or_else(|| Failure::new(format!("{name}: ip does not tell gso_max_segs")))
+    links::find(name)
+        .and_then(|link| link.gso_max_segs)
+        .ok_or_else(|| Failure::new(format!("{name}: the kernel does not tell gso_max_segs")))
 }
 
 /// Returns what was put in place, for the user.

@@ -5,7 +5,7 @@ use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place, places};
 use crate::record::{Attachment, Record, SCHEMA};
-use crate::{kernel, namespace, netlink, tc};
+use crate::{kernel, links, namespace, netlink, tc};
 use std::collections::BTreeSet;
 
 /// Ends what runs at a device. Returns lines for the user.
@@ -195,7 +195,9 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
     if let Some(name) = &name {
         lines.extend(restore_root(name, record)?);
         if let Some(segments) = record.gso_max_segs {
-            tc::ip(&["link", "set", "dev", name, "gso_max_segs", &segments.to_string()])?;
+            links::set_gso_max_segs(record.index, segments).map_err(|error| {
+                Failure::system(format!("{name}: gso_max_segs cannot be set back"), &error)
+            })?;
         }
     }
     if name.is_some() {
@@ -234,19 +236,23 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
 /// Puts back what was at the device's root. Touches nothing that is not ours.
 fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
     let Some(handle) = &record.added_handle else { return Ok(None) };
-    let root = tc::root(name)?;
-    let is_ours = root.as_ref().is_some_and(|qdisc| &qdisc.handle == handle);
-    let is_default = root.as_ref().is_none_or(tc::Qdisc::is_default);
+    let all = netlink::qdiscs(record.index)?;
+    let root = tc::root_of(&all);
+    let remove = || {
+        netlink::remove_root(record.index)
+            .map_err(|error| Failure::system(format!("{name}: our qdisc cannot be removed"), &error))
+    };
+    let is_ours = root.is_some_and(|qdisc| &qdisc.handle == handle);
+    let is_default = root.is_none_or(tc::Qdisc::is_default);
     if !is_ours && !is_default {
         return Ok(Some(format!("{name}: the qdisc at the root is not ours any more and stays")));
     }
     match &record.replaced {
         Some(saved) => {
-            let is_back =
-                root.as_ref().is_some_and(|qdisc| qdisc.handle == saved.handle && qdisc.kind == saved.kind);
+            let is_back = root.is_some_and(|qdisc| qdisc.handle == saved.handle && qdisc.kind == saved.kind);
             if !is_back {
                 if is_ours {
-                    tc::run(&["qdisc", "del", "dev", name, "root"])?;
+                    remove()?;
                 }
                 netlink::restore_root(record.index, &saved.message).map_err(|error| {
                     Failure::system(
@@ -259,7 +265,7 @@ fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
         }
         None => {
             if is_ours {
-                tc::run(&["qdisc", "del", "dev", name, "root"])?;
+                remove()?;
             }
             Ok(Some(format!("{name}: the kernel's default qdisc is back at the root")))
         }

@@ -1,4 +1,4 @@
-//! The one place that runs `tc` and `ip`.
+//! The one place that runs `tc`.
 
 use crate::error::{Failure, Result};
 use serde_json::Value;
@@ -46,7 +46,25 @@ impl Qdisc {
 /// # Errors
 /// What `tc` says, in one sentence.
 pub fn run(words: &[&str]) -> Result<String> {
-    command("tc", words)
+    let mut command = Command::new("tc");
+    command.args(words);
+    // A child that outlived this process would change something after `down` has looked.
+    // SAFETY: prctl is allowed between fork and exec.
+    unsafe {
+        command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        });
+    }
+    let done = command
+        .output()
+        .map_err(|error| Failure::system("tc does not run; it is of the package iproute2", &error))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        return Err(Failure::new(format!("`tc {}` failed; {}", words.join(" "), said.join(" "))));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
 /// Puts a queue discipline of this kind in place by running `tc` with these words.
@@ -63,11 +81,6 @@ pub fn set(kind: &str, words: &[&str]) -> Result<()> {
 /// Returns the clause that says that the kernel lacks a kind of queue discipline.
 pub fn lacking(kind: &str) -> String {
     format!("the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it")
-}
-
-/// Runs `ip` with these words. It fails as [`run`] does.
-pub fn ip(words: &[&str]) -> Result<String> {
-    command("ip", words)
 }
 
 /// Returns the queue disciplines of a device, that of the root first. It fails as [`run`] does.
@@ -118,33 +131,6 @@ pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
         _ => Vec::new(),
     };
     if leaves.iter().all(|one| one.kind == "fq") { leaves } else { Vec::new() }
-}
-
-/// Returns whether a device has a `clsact`. It fails as [`run`] does.
-pub fn has_clsact(device: &str) -> Result<bool> {
-    Ok(qdiscs(device)?.iter().any(|qdisc| qdisc.kind == "clsact"))
-}
-
-fn command(program: &str, words: &[&str]) -> Result<String> {
-    let mut command = Command::new(program);
-    command.args(words);
-    // A child that outlived this process would change something after `down` has looked.
-    // SAFETY: prctl is allowed between fork and exec.
-    unsafe {
-        command.pre_exec(|| match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        });
-    }
-    let done = command.output().map_err(|error| {
-        Failure::system(format!("{program} does not run; it is of the package iproute2"), &error)
-    })?;
-    if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        return Err(Failure::new(format!("`{program} {}` failed; {}", words.join(" "), said.join(" "))));
-    }
-    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
 #[cfg(test)]

@@ -26,6 +26,9 @@ use std::{env, fs, io};
 
 include!(concat!(env!("OUT_DIR"), "/headers.rs"));
 
+/// Whether this program is one of musl's that load no shared object.
+const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-static"));
+
 /// A header that cannot be loaded.
 #[derive(Debug)]
 pub struct LoadError {
@@ -199,6 +202,13 @@ fn c_name(path: &Path) -> Result<String, String> {
 
 /// Compiles a header to a shared object in a folder of this call's own, loads the object and removes the folder.
 fn compile(path: &Path, name: &str, binding: c_int) -> Result<libloading::Library, String> {
+    if IS_STATIC {
+        return Err(
+            "is a header of your own, which a static program cannot load; a build that links the C library \
+                    can (`make live`), and what it keeps by `persist` runs under a static one too"
+                .into(),
+        );
+    }
     let compiler = c_compiler()
         .ok_or("needs a C compiler, and none of cc, gcc and clang is installed; CC=… names another")?;
     let cannot = |error: io::Error| format!("cannot be compiled, for the cache cannot be written; {error}");

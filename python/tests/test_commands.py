@@ -38,6 +38,32 @@ def test_help__of_a_command_that_is_not_there_names_one_that_is() -> None:
     assert "Did you mean 'compare'?" in done.stderr
 
 
+def run_live(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs `mousehole live` where the shell finds this script as `mousehole-live`; none of an empty one."""
+    if script:
+        (folder / "mousehole-live").write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "mousehole-live").chmod(0o755)
+    return run_command("live", *words, PATH=str(folder))
+
+
+def test_live__passes_every_word_on_and_its_status(tmp_path: Path) -> None:
+    words = ["explain", "--", "-h", "a b", "--json", ""]
+    done = run_live(tmp_path, "printf '%s|' \"$@\"; echo said >&2; exit 3", *words)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "".join(f"{word}|" for word in words), "said\n")
+    assert run_live(tmp_path, 'echo "$@"', "--version").stdout == "--version\n"
+    assert run_live(tmp_path, "kill -TERM $$").returncode == -15
+
+
+def test_live__that_is_missing_or_broken_is_one_sentence(tmp_path: Path) -> None:
+    for bytes_, said in ((b"", "mousehole-live is not installed"), (b"\x7fELF", "cannot be run; ")):
+        if bytes_:
+            (tmp_path / "mousehole-live").write_bytes(bytes_)
+            (tmp_path / "mousehole-live").chmod(0o755)
+        done = run_live(tmp_path, "", "status")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert said in done.stderr
+
+
 HEAVY = ("numpy", "polars", "altair", "optuna", "rich.progress")
 
 

@@ -9,7 +9,8 @@
 //! 3. The same flows as real packets of a socket through a device, by the kernel's own account of the time of programs
 //!    (`BPF_ENABLE_STATS`, which ends with this process).
 //! 4. The CPU time of sending such packets, with the marker and with a rule of nft's that ranks flows by `ct bytes`.
-//! 5. One, two and eight threads at once on one set of maps, by the kernel's account of each.
+//! 5. One, two and eight threads at once on one set of maps, by the kernel's account of each. `ARGS=contention` prints
+//!    this one alone.
 
 #![allow(non_snake_case, missing_docs)]
 
@@ -96,6 +97,15 @@ fn main() {
     if !can_run() {
         return;
     }
+    match std::env::args().nth(1).as_deref() {
+        None => measure_costs(),
+        Some("contention") => {}
+        Some(other) => panic!("{other:?} is no table of this program; contention is"),
+    }
+    contention::measure();
+}
+
+fn measure_costs() {
     let sfd = || params("sfd", &[]);
     let rio_ps = || params("rio-ps", &[]);
     let (red, multi_red, shred) =
@@ -147,5 +157,4 @@ fn main() {
     if let Err(why) = firewall::measure() {
         println!("NOT RUN: the marker beside nft's rule: {why}");
     }
-    contention::measure();
 }

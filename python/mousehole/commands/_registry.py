@@ -38,6 +38,9 @@ COMMANDS: Mapping[str, Entry] = {
         "Runs many cells of settings into a data set, and shows what was found: sweep FILE, sweep show DIR.",
     ),
     "link": Entry("mousehole.link.command", "Runs COMMAND behind a link with a scheme, in real time."),
+    "live": Entry(
+        "mousehole.commands.live", "Runs mousehole-live, which puts policies into the Linux kernel."
+    ),
     "page": Entry(
         "mousehole.page.command",
         "Loads a page in a real browser beside downloads, through the emulated link, under several schemes.",

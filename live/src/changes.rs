@@ -1,0 +1,155 @@
+//! What changes, as the kernel tells of it: devices and queues of this namespace, and files of a folder.
+
+use crate::netlink::{HEADER, word};
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::Duration;
+use std::{io, mem};
+
+/// The devices of which the kernel told that they changed since it was last asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangedDevices {
+    /// Numbers of the devices that changed, or their queues did.
+    devices: BTreeSet<u32>,
+    /// Whether more was told than could be kept.
+    is_lossy: bool,
+}
+
+impl ChangedDevices {
+    /// Returns what is to be assumed before anything was told: that everything changed.
+    pub fn everything() -> ChangedDevices {
+        ChangedDevices { is_lossy: true, ..ChangedDevices::default() }
+    }
+
+    /// Returns whether a device may have changed.
+    pub fn contains(&self, index: u32) -> bool {
+        self.is_lossy || self.devices.contains(&index)
+    }
+
+    /// Takes the messages of one datagram.
+    fn take(&mut self, mut datagram: &[u8]) {
+        while datagram.len() >= HEADER + 8 {
+            // The device's number stands at the same place of ifinfomsg and tcmsg.
+            self.devices.insert(word(datagram, HEADER + 4));
+            let bytes = (word(datagram, 0) as usize).max(HEADER).next_multiple_of(4);
+            datagram = datagram.get(bytes..).unwrap_or_default();
+        }
+    }
+}
+
+/// Changes of devices and of queue disciplines in this namespace (rtnetlink(7)), and of the files of a folder
+/// (inotify(7)), as the kernel tells of them.
+#[derive(Debug)]
+pub struct Changes {
+    network: OwnedFd,
+    files: OwnedFd,
+    folder: CString,
+}
+
+impl Changes {
+    /// Listens from now on. The folder need not be there yet.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn listen(folder: &Path) -> io::Result<Changes> {
+        // SAFETY: the call takes no memory, and the descriptor is new.
+        let files = unsafe {
+            match libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) {
+                -1 => return Err(io::Error::last_os_error()),
+                files => OwnedFd::from_raw_fd(files),
+            }
+        };
+        let folder = CString::new(folder.as_os_str().as_bytes())?;
+        Ok(Changes { network: Changes::listen_to_network()?, files, folder })
+    }
+
+    fn listen_to_network() -> io::Result<OwnedFd> {
+        // SAFETY: the address is valid for the call, and the descriptor is new.
+        unsafe {
+            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+            let socket = libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE);
+            if socket < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let socket = OwnedFd::from_raw_fd(socket);
+            let mut address: libc::sockaddr_nl = mem::zeroed();
+            address.nl_family = libc::AF_NETLINK as u16;
+            address.nl_groups = (libc::RTMGRP_LINK | libc::RTMGRP_TC) as u32;
+            let length = size_of::<libc::sockaddr_nl>() as u32;
+            match libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) {
+                0 => Ok(socket),
+                _ => Err(io::Error::last_os_error()),
+            }
+        }
+    }
+
+    /// Waits for changes, at most so long, and takes all that are there.
+    pub fn wait(&self, most: Duration) -> ChangedDevices {
+        let mut changed = ChangedDevices::default();
+        let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut polls = [poll(&self.network), poll(&self.files)];
+        let mut buffer = [0_u8; 16_384];
+        let milliseconds = most.as_millis().clamp(1, 60_000) as libc::c_int;
+        let kinds = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
+        // SAFETY: what the calls take is valid for them. Who waits looks at the files anyway, so that what is said of them
+        // is not read. A folder that is watched already stays so, and one that came since is from now on.
+        unsafe {
+            libc::inotify_add_watch(self.files.as_raw_fd(), self.folder.as_ptr(), kinds);
+            libc::poll(polls.as_mut_ptr(), 2, milliseconds);
+            while libc::read(self.files.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) > 0 {}
+        }
+        loop {
+            // SAFETY: the buffer is valid for the call.
+            let got = unsafe {
+                libc::recv(
+                    self.network.as_raw_fd(),
+                    buffer.as_mut_ptr().cast(),
+                    buffer.len(),
+                    libc::MSG_TRUNC,
+                )
+            };
+            match usize::try_from(got) {
+                Ok(bytes) if bytes <= buffer.len() => changed.take(&buffer[..bytes]),
+                Ok(_) => changed.is_lossy = true,
+                Err(_) if io::Error::last_os_error().raw_os_error() == Some(libc::ENOBUFS) => {
+                    changed.is_lossy = true;
+                }
+                Err(_) => return changed,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn message(index: u32, bytes: usize) -> Vec<u8> {
+        let mut whole = vec![0; bytes];
+        whole[..4].copy_from_slice(&(bytes as u32).to_ne_bytes());
+        whole[HEADER + 4..HEADER + 8].copy_from_slice(&index.to_ne_bytes());
+        whole
+    }
+
+    #[test]
+    fn changed_devices__of_the_devices_of_all_messages_in_a_datagram() {
+        let mut changed = ChangedDevices::default();
+        changed.take(&[message(3, 36), message(70_000, 32), message(9, 24)].concat());
+        assert_eq!([3, 70_000, 9, 4].map(|index| changed.contains(index)), [true, true, true, false]);
+        assert!(ChangedDevices::everything().contains(4));
+    }
+
+    #[test]
+    fn changed_devices__of_what_is_no_message_ends() {
+        let mut changed = ChangedDevices::default();
+        for length in 0..64 {
+            changed.take(&vec![0; length]);
+            changed.take(&vec![0xff; length]);
+        }
+        assert!(!changed.contains(3));
+    }
+}

@@ -1,0 +1,131 @@
+//! Devices as the kernel keeps them: found, made, set and removed (rtnetlink(7)).
+
+use crate::netlink::{add_attribute, attribute, change, exchange, text, word};
+use std::ffi::CString;
+use std::io;
+
+const RTM_NEWLINK: u16 = 16;
+const RTM_DELLINK: u16 = 17;
+const RTM_GETLINK: u16 = 18;
+/// Bytes of the fixed part: struct ifinfomsg.
+const IFINFOMSG: usize = 16;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_IFALIAS: u16 = 20;
+const IFLA_GSO_MAX_SEGS: u16 = 40;
+const IFLA_INFO_KIND: u16 = 1;
+const IS_UP: u32 = libc::IFF_UP as u32;
+
+/// What the kernel says of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Its number.
+    pub index: u32,
+    /// Whether it is set up.
+    pub is_up: bool,
+    /// Its kind, such as `ifb`; `None` of hardware.
+    pub kind: Option<String>,
+    /// Its alias.
+    pub alias: Option<String>,
+    /// How many segments a super-packet has at most.
+    pub gso_max_segs: Option<u32>,
+}
+
+/// Returns a device of this namespace by its name; `None` if there is none.
+pub fn find(name: &str) -> Option<Link> {
+    let known = CString::new(name).ok()?;
+    // SAFETY: the text ends in a zero byte.
+    let index = unsafe { libc::if_nametoindex(known.as_ptr()) };
+    if index == 0 {
+        return None;
+    }
+    let answers = exchange(RTM_GETLINK, libc::NLM_F_REQUEST as u16, &ifinfomsg(index, 0), false).ok()?;
+    read(answers.first()?)
+}
+
+fn read(message: &[u8]) -> Option<Link> {
+    let attributes = message.get(IFINFOMSG..)?;
+    let kind = attribute(attributes, IFLA_LINKINFO).and_then(|inner| attribute(inner, IFLA_INFO_KIND));
+    Some(Link {
+        index: word(message, 4),
+        is_up: word(message, 8) & IS_UP != 0,
+        kind: kind.map(text),
+        alias: attribute(attributes, IFLA_IFALIAS).map(text),
+        gso_max_segs: attribute(attributes, IFLA_GSO_MAX_SEGS).map(|value| word(value, 0)),
+    })
+}
+
+/// Makes a device of a kind.
+///
+/// # Errors
+/// The kernel's: EOPNOTSUPP where it does not know the kind.
+pub fn add(name: &str, kind: &str) -> io::Result<()> {
+    let mut info = Vec::new();
+    add_attribute(&mut info, IFLA_INFO_KIND, kind.as_bytes());
+    let mut body = ifinfomsg(0, 0);
+    add_attribute(&mut body, IFLA_IFNAME, &[name.as_bytes(), b"\0"].concat());
+    add_attribute(&mut body, IFLA_LINKINFO, &info);
+    change(RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+}
+
+/// Gives a device an alias and sets it up.
+///
+/// # Errors
+/// The kernel's.
+pub fn set_up(index: u32, alias: &str) -> io::Result<()> {
+    let mut body = ifinfomsg(index, IS_UP);
+    add_attribute(&mut body, IFLA_IFALIAS, alias.as_bytes());
+    change(RTM_NEWLINK, 0, &body)
+}
+
+/// Sets how many segments a super-packet of a device has at most.
+///
+/// # Errors
+/// The kernel's.
+pub fn set_gso_max_segs(index: u32, segments: u32) -> io::Result<()> {
+    let mut body = ifinfomsg(index, 0);
+    add_attribute(&mut body, IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes());
+    change(RTM_NEWLINK, 0, &body)
+}
+
+/// Removes a device.
+///
+/// # Errors
+/// The kernel's, such as that there is none.
+pub fn remove(index: u32) -> io::Result<()> {
+    change(RTM_DELLINK, 0, &ifinfomsg(index, 0))
+}
+
+/// Returns the head of a message about a device, in which these flags are set.
+fn ifinfomsg(index: u32, flags: u32) -> Vec<u8> {
+    let mut body = vec![0; IFINFOMSG];
+    for (at, value) in [(4, index), (8, flags), (12, flags)] {
+        body[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+    }
+    body
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn find__of_the_loopback_device_and_of_none() {
+        let lo = find("lo").unwrap();
+        assert_eq!((lo.kind, lo.gso_max_segs.is_some()), (None, true));
+        assert_eq!(lo.index, crate::device::Device::find("lo").unwrap().index);
+        assert_eq!(find("no such device"), None);
+    }
+
+    #[test]
+    fn read__of_what_is_cut_short() {
+        let mut whole = ifinfomsg(7, IS_UP);
+        add_attribute(&mut whole, IFLA_IFALIAS, b"one");
+        let link = read(&whole).unwrap();
+        assert_eq!((link.index, link.is_up, link.alias.as_deref()), (7, true, Some("one")));
+        for length in 0..whole.len() - 1 {
+            assert!(read(&whole[..length]).is_none_or(|link| link.alias.is_none()));
+        }
+    }
+}
