@@ -40,15 +40,17 @@ impl Role {
 }
 
 /// Transfers of more than `low_bytes` and at most `high_bytes` of payload (None: no upper limit).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bucket {
-    /// The range in words, such as `5–50 kB`.
+    /// Name of the size range, such as `5–50 kB`.
+    #[serde(rename = "bucket")]
     pub name: String,
-    /// Exclusive lower limit.
+    /// The transfers have more than this.
     pub low_bytes: u64,
-    /// Inclusive upper limit.
+    /// At most this; null: any.
     pub high_bytes: Option<u64>,
-    /// What it is for.
+    /// size: one of the ranges that divide all transfers; the others are summaries.
     pub role: Role,
 }
 

@@ -1,5 +1,6 @@
 //! Who pays: the vetoes against schemes under which a class of traffic pays more than its margin.
 
+use crate::columns::{self, estimate_columns};
 use crate::comparison::{Cell, Endpoint, Plan, Source, Whose, log_ratio};
 use crate::findings::from_to_text;
 use crate::margins::{Class, Figure, Margin, figures, margins, scale};
@@ -8,20 +9,31 @@ use crate::sizes::Role;
 use crate::statistics::Estimate;
 use crate::statistics::intervals::difference;
 use crate::texts::{change_text, signed_significant};
+use serde::Serialize;
 
 /// A class of traffic that pays more than its margin under a scheme, or may.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Veto {
     /// The scheme.
     pub scheme: String,
     /// The margin.
+    #[serde(flatten)]
     pub margin: Margin,
-    /// The change against the reference, as a share or in the figure's own unit.
+    /// How its figure changes.
+    #[serde(flatten, serialize_with = "columns::write::<Change, _, _>")]
+    #[cfg_attr(test, schemars(with = "Change"))]
     pub change: Estimate,
-    /// Whether the harm is shown; otherwise the class may pay.
+    /// Whether the harm is shown, so that the scheme is not recommended; otherwise the class may pay.
     pub binds: bool,
     /// Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109)`.
+    #[serde(skip)]
     pub text: String,
+}
+
+estimate_columns! {
+    /// The change against the reference, as a share or in the figure's own unit.
+    Change { change, low, high }
 }
 
 /// Returns the scheme that harm is measured against: what people would have anyway, which is CAKE, else FQ-CoDel, else the
