@@ -73,9 +73,7 @@ pub struct Document {
 /// [`Error::Field`] for a request that makes no sense, and those of [`scenario::Plan::new`] and [`run()`].
 pub fn compare(request: &Request) -> Result<Document> {
     check(request)?;
-    let runs = request.tasks().map(|(cell, replication, scheme)| request.run(cell, scheme, replication));
-    let runs = runs.collect::<Result<Vec<Facts>>>()?;
-    Ok(document_of(request, &judged(request, runs)?))
+    Ok(document_of(request, &judged(request, request.run_all()?)?))
 }
 
 /// Returns the cells with their settings; `runs` are the facts of every run in the order of [`Request::tasks`].
@@ -129,6 +127,14 @@ impl Request {
         let result = run(&plan, None, &AtomicBool::new(false))?;
         assert!(result.is_conserved(), "the engine lost or invented packets; please report this");
         Ok(facts(&result, &plan, &buckets(self.short_bytes, self.long_bytes), &table()))
+    }
+
+    /// Makes all runs, one after the other; returns their facts in the order of [`Request::tasks`].
+    ///
+    /// # Errors
+    /// Those of [`Request::run`].
+    pub fn run_all(&self) -> Result<Vec<Facts>> {
+        self.tasks().map(|(cell, replication, scheme)| self.run(cell, scheme, replication)).collect()
     }
 
     /// Returns the scheme that the others are compared with.

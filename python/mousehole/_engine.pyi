@@ -114,6 +114,16 @@ def run(scenario: Mapping[str, object], traffic: Traffic | None, cancel: Cancel)
 def validate(scenario: Mapping[str, object]) -> Scenario: ...
 def tcp_parameters(scenario: Mapping[str, object]) -> dict[str, JsonValue]: ...
 def default_scenario() -> Scenario: ...
+def json_text(document: Mapping[str, object]) -> str:
+    """Returns a document as `--json` writes it.
+
+    Estimates and numpy's numbers may stand in it. NaN and infinity become null, a surrogate that stands alone
+    U+FFFD. Raises `OverflowError` for a whole number beyond 64 bits, `TypeError` for what JSON has not.
+    """
+
+def page_document(options: str) -> str:
+    """Makes the comparison that a page in a browser asks for by options in JSON; returns its document."""
+
 def statistics_entry(
     is_sequential: bool, short_bytes: int, long_bytes: int
 ) -> dict[str, str | int | float]: ...

@@ -311,7 +311,7 @@ class Comparison(Kept):
 
         The same inputs, options and seed give the same bytes.
         """
-        return jsonout.dumps(jsonout.comparison_document(self.results))
+        return _engine.json_text(jsonout.comparison_document(self.results))
 
     def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
         """Returns the scenario of one run, filled in; by default that of the baseline's first run."""

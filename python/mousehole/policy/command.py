@@ -4,7 +4,8 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from mousehole.base import conflict_error, jsontext, output, whole
+from mousehole import _engine
+from mousehole.base import conflict_error, output, whole
 from mousehole.base.cli_options import CliCommand, command_app
 from mousehole.engine_types import PolicyReport
 from mousehole.policy import _policy as policy
@@ -56,7 +57,7 @@ def check_command(
         if json != "-":
             print(report_text(report), flush=True)
     if json is not None:
-        output.write_text(json, jsontext.dumps({"schema": CHECK_SCHEMA, "policies": reports}))
+        output.write_text(json, _engine.json_text({"schema": CHECK_SCHEMA, "policies": reports}))
     if not all(policy.is_good(report, require_kernel) for report in reports):
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mousehole import _engine
-from mousehole.answer import Link, jsonout, link_of, link_of_cell, settings, vetoes, why_nothing
+from mousehole.answer import Link, link_of, link_of_cell, settings, vetoes, why_nothing
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -243,7 +243,7 @@ class Tuned(Kept):
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/2` (docs/json.md); equal trials give equal bytes."""
-        return jsonout.dumps(tune_document(self.results, self.judged.results))
+        return _engine.json_text(tune_document(self.results, self.judged.results))
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
