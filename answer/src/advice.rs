@@ -55,8 +55,8 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Advice {
-    /// nothing better: no scheme beats the baseline; not shown: some may, the runs do not tell; vetoed: those that do make
-    /// a class of traffic pay more than its margin.
+    /// recommended; nothing better: no scheme beats the baseline; not shown: some may, the runs do not tell; vetoed: those that do make
+    /// a class of traffic pay more than its margin; no verdict: too little is known for one.
     pub outcome: Outcome,
     /// The scheme recommended, one that can be installed if any of the better ones can.
     pub scheme: Option<String>,
@@ -75,7 +75,8 @@ pub struct Advice {
     pub vetoes: Vec<Veto>,
     /// How the scheme is installed; null without one.
     pub installation: Option<Installation>,
-    /// The answer as `mousehole compare` prints it.
+    /// The answer as `mousehole compare` prints it: a line for each class that gains or pays where there is room, and the
+    /// commands that install the scheme.
     pub lines: Vec<String>,
 }
 

@@ -151,7 +151,7 @@ struct LinkRunEntry {
     counts: bool,
     /// Congestion control of programs that chose none, by the kernel's name; null if unknown.
     congestion: Option<String>,
-    /// How the run went; docs/json.md explains the fields.
+    /// How the run went, as in mousehole.run/2.
     account: LinkAccount,
 }
 

@@ -177,13 +177,13 @@ fn write_name<S: Serializer>(quantity: &Quantity, serializer: S) -> Result<S::Ok
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadRow {
-    /// Load of the traffic itself.
+    /// Load that the traffic's files, or the first trace of a mix, have by themselves.
     pub load_native: Option<f64>,
-    /// Copies of it that were laid over each other.
+    /// Copies of them that were laid over each other.
     pub load_copies: Option<f64>,
-    /// Factor by which its time was stretched.
+    /// Factor by which their time was stretched.
     pub load_dilation: Option<f64>,
-    /// Load that was offered.
+    /// Load that was offered by all data in the direction of the bottleneck.
     pub load_achieved: Option<f64>,
     /// Load that the transfers of a measured window offer; mean over replications.
     pub load_window: Option<f64>,
