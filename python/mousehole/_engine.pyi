@@ -37,6 +37,8 @@ BUILD: str
 COMPARE_SCHEMA: str
 BASELINE: str
 DEFAULT_SCHEMES: tuple[str, ...]
+SHORT_BYTES: int
+LONG_BYTES: int
 REPLICATIONS: int
 SOURCES: str
 """The git revision the engine was built from, or "unknown"."""

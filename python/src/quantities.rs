@@ -229,6 +229,8 @@ fn cdf_times_s(py: Python<'_>) -> Bound<'_, PyArray1<f64>> {
 
 /// Registers the classes and functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("SHORT_BYTES", sizes::SHORT_BYTES)?;
+    module.add("LONG_BYTES", sizes::LONG_BYTES)?;
     module.add_class::<Quantity>()?;
     module.add_class::<Bucket>()?;
     for function in [

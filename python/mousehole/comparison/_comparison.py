@@ -21,6 +21,7 @@ from mousehole.base import (
     accepts_options,
     available_bytes,
     counted,
+    defaults,
     field_error,
     interruptible,
     least,
@@ -502,7 +503,7 @@ def _pipe_bytes(plan: Plan) -> float:
     rate, rtt = bottleneck.mean_rate(plan.base), bottleneck.facts(plan.base)["rtt"]
     if rate is None:
         return 0.0
-    return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
+    return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or defaults.RTT) / 8
 
 
 def chosen_warmup(

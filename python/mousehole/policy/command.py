@@ -31,7 +31,7 @@ def check_command(
         list[str], typer.Argument(metavar="HEADER|NAME...", help="Headers, or policies by name.")
     ],
     records: Annotated[
-        str | None, typer.Option(metavar="N", help="Records in the kernel (default: 1048576).")
+        str | None, typer.Option(metavar="N", help=f"Records in the kernel (default: {policy.RECORDS}).")
     ] = None,
     no_kernel: Annotated[bool, typer.Option("--no-kernel", help="Leave the kernel out.")] = False,
     require_kernel: Annotated[

@@ -19,7 +19,6 @@ from ._facts import RunFacts as RunFacts
 from ._facts import Shares as Shares
 from ._facts import reduce_run as reduce_run
 from ._facts import with_shares as with_shares
-from ._plan import REPLICATIONS as REPLICATIONS
 from ._plan import Cell as Cell
 from ._plan import Plan as Plan
 from ._plan import Task as Task

@@ -36,8 +36,6 @@ MOST_SEED = (1 << 64) - 1
 """The largest seed of the engine."""
 AT = ("down", "up", "both")
 """Where the scheme may be."""
-DEFAULT_RTT = _engine.default_scenario()["link"]["rtt"]
-"""Round-trip time where neither the traffic nor the user gives one."""
 
 
 class SharedScenario(NamedTuple):

@@ -23,6 +23,7 @@ from mousehole.base import (
     accepts_options,
     conflict_error,
     counted,
+    defaults,
     field_error,
     least,
     make_frame,
@@ -38,7 +39,6 @@ from mousehole.comparison import Comparison, Prepared, compared_with, forecast, 
 from mousehole.html import Kept
 from mousehole.inputs import Source
 from mousehole.runs import (
-    REPLICATIONS,
     Backend,
     Cell,
     Results,
@@ -340,7 +340,7 @@ def _sensitivity_seeds(given: int | None) -> int:
 
 
 def _baseline(options: TuneOptions) -> str:
-    return known_baseline(options.baseline or BASELINES.get(options.for_ or "", "droptail"))
+    return known_baseline(options.baseline or BASELINES.get(options.for_ or "", defaults.BASELINE))
 
 
 def _templates(options: TuneOptions) -> tuple[str, ...]:
@@ -382,7 +382,7 @@ def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepare
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = _distinct([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
     shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
-    shared |= {"policy": None, "seeds": REPLICATIONS if options.seeds is None else options.seeds}
+    shared |= {"policy": None, "seeds": defaults.REPLICATIONS if options.seeds is None else options.seeds}
     asked = Options(**shared, schemes=schemes, baseline=wanted.baseline)
     prepared = prepare(traffic, asked, is_fitted=True, is_replaced=True)
     for field, given in (("buffer", prepared.plan.buffers), ("load", prepared.plan.loads)):
