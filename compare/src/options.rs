@@ -18,8 +18,8 @@ pub const DEFAULT_SCHEMES: [&str; 8] =
     [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"];
 /// Replications where no number is given.
 pub const REPLICATIONS: u32 = 10;
-/// No page has the patience for more.
-const MOST_REPLICATIONS: u32 = 100;
+/// Replications that a page may ask for at most: none has the patience for more.
+pub const MOST_REPLICATIONS: u32 = 100;
 
 /// Returns the scenario that options change where the user has none, as JSON; it has no rate and no traffic.
 pub fn default_scenario() -> Value {

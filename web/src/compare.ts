@@ -32,6 +32,8 @@ export interface Choices {
   apps: [string, number][];
   schemes: string[];
   request: Request;
+  /** The largest numbers that may be asked for. */
+  most: { users: number; seeds: number };
   quantities: Quantity[];
 }
 
