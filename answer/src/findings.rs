@@ -137,7 +137,7 @@ fn judged(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint, rat
         verdict = Verdict::new(Outcome::Undecided, text);
     }
     if matches!(verdict.outcome, Outcome::Better | Outcome::Worse) && !endpoint.exploratory {
-        let means = from_to_text(&own, &other, source.quantity.unit);
+        let means = write_means(&own, &other, source.quantity.unit);
         verdict = Verdict::new(verdict.outcome, format!("{}, mean {means}", verdict.text));
     }
     with_censoring(cell, scheme, reference, source, verdict)
@@ -185,7 +185,7 @@ fn with_censoring(
 
 /// Returns the means over the replications that both know, from the other's to the own, such as `128 ms → 87 ms`; without
 /// such replications it is `unknown`.
-pub fn from_to_text(own: &[f64], other: &[f64], unit: Unit) -> String {
+pub fn write_means(own: &[f64], other: &[f64], unit: Unit) -> String {
     if own.len() != other.len() {
         return "unknown".to_owned();
     }
@@ -320,10 +320,10 @@ mod tests {
     }
 
     #[test]
-    fn from_to_text__is_of_what_both_know() {
+    fn write_means__is_of_what_both_know() {
         let nan = f64::NAN;
-        assert_eq!(from_to_text(&[0.1, 0.2], &[0.2, 0.3], Unit::Seconds), "250 ms → 150 ms");
-        assert_eq!(from_to_text(&[0.1, nan, 5.0], &[0.2, 5.0, nan], Unit::Seconds), "200 ms → 100 ms");
-        assert_eq!(from_to_text(&[], &[1.0], Unit::Seconds), "unknown");
+        assert_eq!(write_means(&[0.1, 0.2], &[0.2, 0.3], Unit::Seconds), "250 ms → 150 ms");
+        assert_eq!(write_means(&[0.1, nan, 5.0], &[0.2, 5.0, nan], Unit::Seconds), "200 ms → 100 ms");
+        assert_eq!(write_means(&[], &[1.0], Unit::Seconds), "unknown");
     }
 }

@@ -123,8 +123,8 @@ pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
         )),
         against: against(scheme).collect(),
         long: (scheme != cell.baseline()).then(|| change(cell, scheme, cell.baseline(), Role::Long)),
-        queue_delay_p95_s: known_mean(&cell.of_scheme(scheme, delay)),
-        reordered_share: known_mean(&cell.of_scheme(scheme, "reordered_share")),
+        queue_delay_p95_s: known_mean(&cell.read_scheme_values(scheme, delay)),
+        reordered_share: known_mean(&cell.read_scheme_values(scheme, "reordered_share")),
     };
     cell.schemes().map(row).collect()
 }

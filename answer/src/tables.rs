@@ -269,7 +269,7 @@ pub fn change_in_bucket(cell: &Cell, scheme: usize, other: usize, place: usize, 
 pub fn scheme_rows(cell: &Cell) -> Vec<SchemeRow> {
     let design = cell.design();
     let estimate = |scheme: usize, quantity: &Quantity| {
-        let values = cell.of_scheme(scheme, &quantity.name());
+        let values = cell.read_scheme_values(scheme, &quantity.name());
         (quantity.clone(), interval(quantity, &values, &design))
     };
     let row = |scheme: usize| SchemeRow {

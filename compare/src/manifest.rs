@@ -1,6 +1,6 @@
 //! What is around cells and runs in the document: everything that determines them.
 
-use crate::comparison::{Request, document_of, judged};
+use crate::comparison::{Request, judged, make_document};
 use crate::options::Options;
 use crate::text::json_text;
 use mousehole_answer::comparison::CENSORED_SHARE;
@@ -38,7 +38,7 @@ pub fn document_text(options: &Options, runs: Vec<Facts>, made: Made) -> Result<
     let asked = options.asked()?;
     let request = &asked.request;
     let cells = judged(request, runs)?;
-    let document = document_of(request, &cells);
+    let document = make_document(request, &cells);
     let mut whole = serde_json::to_value(document).expect("a document is JSON");
     let mut manifest = manifest(request, made)?;
     manifest["statistics"]["primary_endpoint"] = cells[0].0.cell.primary().words.clone().into();
