@@ -25,9 +25,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// The roles of which there is one bucket each.
-    pub const SUMMARIES: [Role; 3] = [Role::Short, Role::Long, Role::All];
-
     /// Returns the role's name.
     pub fn name(self) -> &'static str {
         match self {

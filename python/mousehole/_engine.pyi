@@ -309,7 +309,6 @@ MARGIN: float
 """What is shown to lie within ± this share of the reference is equal, even if its sign is certain."""
 NOT_JUDGED: str
 """Begins the verdict of what is undecided because the capture has too few transfers."""
-CENSORED_SHARE: float
 """Above this share of unfinished transfers, a mean is only a lower bound."""
 LEAST_TRANSFERS: int
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
@@ -617,9 +616,6 @@ class Quantity:
     @property
     def is_share(self) -> bool:
         """Whether it cannot leave 0 to 1."""
-    @property
-    def more_and_less(self) -> tuple[str, str]:
-        """The words for an increase and a decrease."""
     @property
     def role(self) -> Literal["short", "long", "all"] | None:
         """The class of transfers that it is about by itself; None for those of buckets and links."""

@@ -581,7 +581,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UNLOADED", notes::UNLOADED)?;
     module.add("MARGIN", verdicts::MARGIN)?;
     module.add("NOT_JUDGED", verdicts::NOT_JUDGED)?;
-    module.add("CENSORED_SHARE", answer::CENSORED_SHARE)?;
     module.add("LEAST_TRANSFERS", answer::LEAST_TRANSFERS)?;
     module.add("LEAST_FITTED", answer::LEAST_FITTED)?;
     module.add("NO_VETO", margins::NONE)?;

@@ -108,11 +108,6 @@ impl Quantity {
     }
 
     #[getter]
-    fn more_and_less(&self) -> (&'static str, &'static str) {
-        self.0.unit.more_and_less()
-    }
-
-    #[getter]
     fn role(&self) -> Option<&'static str> {
         self.0.class().map(sizes::Role::name)
     }

@@ -50,7 +50,6 @@ from ._pool import run_plan as run_plan
 from ._resamples import check_resamples as check_resamples
 from ._resamples import require_load as require_load
 from ._resamples import try_traffic as try_traffic
-from ._results import CENSORED_SHARE as CENSORED_SHARE
 from ._results import BucketRow as BucketRow
 from ._results import CdfRow as CdfRow
 from ._results import Change as Change

@@ -12,7 +12,6 @@ from typing import NotRequired, TypedDict, cast
 import numpy as np
 
 from mousehole import _engine, quantities
-from mousehole._engine import CENSORED_SHARE as CENSORED_SHARE
 from mousehole._engine import ComparedCell, Source
 from mousehole.base import Bucket, Summary
 from mousehole.engine_types import Floats, InputEntry, JsonValue, Scenario, TrafficSummary
@@ -164,14 +163,6 @@ class Results:
         """Returns a statistic of a summary bucket, one value per replication."""
         place = self._place_of(role)
         return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
-
-    def scheme_values(self, cell: Cell, scheme: str, statistic: str) -> Floats:
-        """Returns a statistic of a scheme, one value per replication."""
-        return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
-
-    def group_values(self, cell: Cell, scheme: str, group: tuple[str, str]) -> Floats:
-        """Returns a figure of an application, one value per replication, NaN where it is missing."""
-        return self.values(cell, scheme, Source(quantities.find("application", group[1]), group=group[0]))
 
     def has_bounds(self, cell: Cell, scheme: str) -> bool:
         """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
