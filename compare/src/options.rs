@@ -283,7 +283,7 @@ mod tests {
     fn asked__names_the_field_that_is_wrong() {
         let base = Options::default;
         let wrong = [
-            (Options { place: Some("hom".into()), ..base() }, "place"),
+            (Options { place: Some("castle".into()), ..base() }, "place"),
             (Options { users: Some(0), ..base() }, "users"),
             (Options { apps: Some(Vec::new()), ..base() }, "apps"),
             (Options { apps: Some(vec![("web".into(), 1.5)]), ..base() }, "apps"),
