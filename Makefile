@@ -97,10 +97,11 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema, layers, manual pages; README=1 its first example too, PAPERS=1 the papers' pictures
+docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema and what it says, layers, manual pages; README=1 its first example too, PAPERS=1 the papers' pictures
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
 	@MOUSEHOLE_RENEW=1 $(CARGO) test --quiet --locked $(if $(DEV),--profile quick) -p mousehole-answer --lib schema > /dev/null
+	@$(BIN)/python -m tools.schema_doc
 	@$(BIN)/python -m tools.man_pages
 	@$(BIN)/python -m tools.format_pages
 	@if [ -n "$(README)" ]; then $(BIN)/python -m tools.readme_home; fi

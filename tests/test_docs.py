@@ -15,7 +15,7 @@ import pytest
 from mousehole import _engine
 from mousehole.engine_types import PartEntry, SchemeEntry
 
-from tools import document, hygiene, man_pages, quantities_doc, schemes_doc
+from tools import document, hygiene, man_pages, quantities_doc, schema_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -314,3 +314,38 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
 def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
     written = document.written(text("docs/json.md"), quantities_doc.TARGET)
     assert written == quantities_doc.table()
+
+
+def test_outline__stands_as_make_docs_writes_it() -> None:
+    written = document.written(text("docs/json.md"), schema_doc.TARGET)
+    assert written == schema_doc.outline(schema_doc.load()), "run make docs"
+
+
+def test_outline__has_every_field_of_the_schema_once() -> None:
+    schema = schema_doc.load()
+    made = schema_doc.outline(schema)
+    for definition in ("Manifest", "Finding", "Veto", "Advice", "PlanEntry", "LinkAccount"):
+        names = schema["$defs"][definition]["properties"]
+        assert [name for name in names if not re.search(rf"\b{name}\b", made)] == [], definition
+    assert "response_p95_s" not in made, "a quantity stands in the table"
+
+
+def test_texts_of_rows__are_those_of_the_schema() -> None:
+    schema = schema_doc.load()
+    for path in schema_doc.SOURCES:
+        source = path.read_text(encoding="utf-8")
+        assert schema_doc.with_texts(source, schema) == source, f"{path.name}: run make docs"
+
+
+def test_texts_of_rows__follow_a_change_and_keep_what_the_schema_has_not() -> None:
+    fields = {name: {"description": "Say it, or null."} for name in ("scheme", "change", "bucket")}
+    row = (
+        'class Veto:\n    scheme: str | None\n    change: Estimate\n    """Old\n    text."""\n'
+        "    bucket: Bucket\n"
+    )
+    rest = '    text: str\n    """Kept."""\n'
+    made = schema_doc.with_texts(row + rest, {"$defs": {"Veto": {"properties": fields}}})
+    assert made == (
+        'class Veto:\n    scheme: str | None\n    """Say it, or None."""\n'
+        '    change: Estimate\n    """Say it, or NaN."""\n    bucket: Bucket\n' + rest
+    )

@@ -51,27 +51,32 @@ pub enum Outcome {
     NoVerdict,
 }
 
-/// What to do on the link of one cell.
-#[derive(Debug, Clone, PartialEq)]
+/// The answer for a cell: what to do on its link.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Advice {
-    /// What it comes to.
+    /// recommended; nothing better: no scheme beats the baseline; not shown: some may, the runs do not tell; vetoed: those that do make
+    /// a class of traffic pay more than its margin; no verdict: too little is known for one.
     pub outcome: Outcome,
-    /// The scheme recommended.
+    /// The scheme recommended, one that can be installed if any of the better ones can.
     pub scheme: Option<String>,
-    /// Whether no other scheme that can be installed, and that no veto rules out, may be faster by more than 5 %.
+    /// Whether the intervals show that no other scheme that can be installed, and that no veto rules out, is faster by more
+    /// than 5 %.
     pub is_best: bool,
-    /// Schemes that can be installed and are not shown to be slower for short transfers, the fastest first.
+    /// Schemes that can be installed and are not shown to be slower for short transfers than the scheme recommended, the
+    /// fastest first.
     pub peers: Vec<String>,
     /// Schemes that serve short transfers better still, but that nothing installs.
     pub ahead: Vec<String>,
     /// The scheme that harm is measured against.
     pub reference: String,
-    /// Who pays, or may, under the schemes that are shown to beat the baseline, and under the recommended one; without
+    /// Who pays, or may, under the schemes that are better than the baseline, and under the one recommended; without
     /// intervals, under all.
     pub vetoes: Vec<Veto>,
-    /// How the scheme is installed.
+    /// How the scheme is installed; null without one.
     pub installation: Option<Installation>,
-    /// The answer in sentences and commands.
+    /// The answer as `mousehole compare` prints it: a line for each class that gains or pays where there is room, and the
+    /// commands that install the scheme.
     pub lines: Vec<String>,
 }
 

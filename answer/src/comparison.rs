@@ -300,7 +300,7 @@ impl Cell {
     }
 
     /// Returns a statistic of a summary bucket.
-    pub fn of_bucket(&self, role: Role, name: &str) -> Source {
+    pub fn find_bucket_source(&self, role: Role, name: &str) -> Source {
         Source { whose: Whose::Bucket(role), quantity: self.quantity(Subject::Bucket, name) }
     }
 
@@ -319,9 +319,9 @@ impl Cell {
         let runs = self.runs[scheme].iter();
         match &source.whose {
             Whose::Bucket(role) => self.in_bucket(scheme, self.bucket(*role), &name),
-            Whose::Scheme(_) => self.of_scheme(scheme, &name),
-            Whose::Group(group) => runs.map(|run| of_group(run, group, &name)).collect(),
-            Whose::Kind(kind) => runs.map(|run| of_kind(run, *kind, &name)).collect(),
+            Whose::Scheme(_) => self.read_scheme_values(scheme, &name),
+            Whose::Group(group) => runs.map(|run| read_figure(run, group, &name)).collect(),
+            Whose::Kind(kind) => runs.map(|run| average_of_kind(run, *kind, &name)).collect(),
         }
     }
 
@@ -332,7 +332,7 @@ impl Cell {
     }
 
     /// Returns a quantity of a scheme, one value per replication.
-    pub fn of_scheme(&self, scheme: usize, name: &str) -> Vec<f64> {
+    pub fn read_scheme_values(&self, scheme: usize, name: &str) -> Vec<f64> {
         self.runs[scheme].iter().map(|run| run.scheme.get(name).copied().unwrap_or(f64::NAN)).collect()
     }
 
@@ -344,7 +344,7 @@ impl Cell {
     /// Returns the greatest share of the bottleneck, and of the way back, that a run under the baseline used.
     pub fn used(&self) -> [f64; 2] {
         ["utilisation", "uplink_utilisation"]
-            .map(|name| self.of_scheme(self.baseline(), name).into_iter().fold(f64::NAN, f64::max))
+            .map(|name| self.read_scheme_values(self.baseline(), name).into_iter().fold(f64::NAN, f64::max))
     }
 
     /// Returns the way back if the baseline used it more than the direction of the data, else the bottleneck.
@@ -364,7 +364,7 @@ impl Cell {
     /// on in the order of kinds.
     pub fn primary(&self) -> &Endpoint {
         self.kept.primary.get_or_init(|| {
-            let short = self.of_bucket(Role::Short, "response_mean_s");
+            let short = self.find_bucket_source(Role::Short, "response_mean_s");
             let words = short.quantity.words_about("short transfers");
             let name = "short_response_mean_s".to_owned();
             let short = Endpoint { name, words, source: short, exploratory: false };
@@ -526,13 +526,13 @@ pub fn endpoints(table: &[Quantity], short_bytes: u64, long_bytes: u64, has_page
     wanted.into_iter().filter_map(endpoint).collect()
 }
 
-fn of_group(run: &Facts, group: &str, name: &str) -> f64 {
+fn read_figure(run: &Facts, group: &str, name: &str) -> f64 {
     let found = run.groups.iter().find(|(own, what, _)| own == group && what == name);
     found.map_or(f64::NAN, |(_, _, value)| *value)
 }
 
 /// Returns the mean of a figure over the applications of a kind that have it; NaN without any.
-fn of_kind(run: &Facts, kind: Kind, name: &str) -> f64 {
+fn average_of_kind(run: &Facts, kind: Kind, name: &str) -> f64 {
     let is_own = |group: &str| run.kinds.get(group) == Some(&kind);
     let own =
         run.groups.iter().filter(|(group, what, value)| what == name && is_own(group) && value.is_finite());

@@ -1,5 +1,6 @@
 //! One plain sentence per scheme, reference and endpoint: better, worse, equal, or undecided.
 
+use crate::columns::{self, estimate_columns};
 use crate::comparison::{Capture, Cell, Endpoint, LEAST_TRANSFERS, Plan, Source, Whose, log_ratio};
 use crate::quantities::Unit;
 use crate::sizes::Role;
@@ -8,7 +9,7 @@ use crate::statistics::sums::mean;
 use crate::statistics::{Estimate, LEAST_REPLICATIONS};
 use crate::texts::{counted, percent, unit_text};
 use crate::verdicts::{NOT_JUDGED, Outcome, Verdict, describe, judge};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What the intervals over resamples of a capture cover.
 const CAPTURE_NOTE: &str = "The intervals cover what another capture of this length and place would differ by: each \
@@ -29,36 +30,52 @@ const ROUNDS_NOTE: &str = "The intervals cover what rounds of the same programs 
     cover other programs, machines or links.";
 
 /// One scheme against one reference on one endpoint, in one cell of the grid.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The scheme.
     pub scheme: String,
     /// The scheme that it is compared with.
     pub reference: String,
-    /// Name of the figure that is compared, such as `short_response_mean_s`.
+    /// Name of the figure that is compared, such as short_response_mean_s.
     pub endpoint: String,
     /// False for the one primary endpoint.
     pub exploratory: bool,
-    /// Better, worse, equal, undecided; for an exploratory endpoint also no clear change.
+    /// Better, worse, equal within 5 % or undecided; for an exploratory endpoint also no clear change.
     pub outcome: Outcome,
-    /// Geometric mean of the replications' ratios, less one.
+    /// How the endpoint changes.
+    #[serde(flatten, serialize_with = "columns::write::<Change, _, _>")]
+    #[cfg_attr(test, schemars(with = "Change"))]
     pub change: Estimate,
-    /// The mean less that of the reference; NaN for an endpoint that is no time.
+    /// How far apart the two means are.
+    #[serde(flatten, serialize_with = "columns::write::<Difference, _, _>")]
+    #[cfg_attr(test, schemars(with = "Difference"))]
     pub difference_s: Estimate,
-    /// Share of the same short transfers that took longer than under the reference.
+    /// Share of the same short transfers that took longer than under the reference; null if unknown.
     pub slower_share: Option<f64>,
-    /// Share of them that took less time.
+    /// Share of them that took less time; null if unknown.
     pub faster_share: Option<f64>,
     /// Replications in which both schemes have the endpoint.
     pub replications: u32,
-    /// The error permitted to this one interval.
+    /// The error permitted to this one interval; 0.05 unless it must hold together with others.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub error: f64,
-    /// About how many replications would decide an undecided comparison.
+    /// About how many replications would decide an undecided comparison; null for the others.
     pub seeds_needed: Option<u32>,
-    /// The outcome in words.
+    /// The outcome in words, such as `better by 32 % (95 % interval 28–36 %)`.
     pub verdict: String,
     /// The verdict with the names of the two schemes and of the endpoint.
     pub sentence: String,
+}
+
+estimate_columns! {
+    /// Geometric mean of the replications' ratios, less one: −0.3 is 30 % less.
+    Change { change, change_low, change_high }
+}
+
+estimate_columns! {
+    /// The mean less that of the reference; null for an endpoint that is no time.
+    Difference { difference_s, difference_low_s, difference_high_s }
 }
 
 /// Returns every scheme against the references on every endpoint.
@@ -120,7 +137,7 @@ fn judged(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint, rat
         verdict = Verdict::new(Outcome::Undecided, text);
     }
     if matches!(verdict.outcome, Outcome::Better | Outcome::Worse) && !endpoint.exploratory {
-        let means = from_to_text(&own, &other, source.quantity.unit);
+        let means = write_means(&own, &other, source.quantity.unit);
         verdict = Verdict::new(verdict.outcome, format!("{}, mean {means}", verdict.text));
     }
     with_censoring(cell, scheme, reference, source, verdict)
@@ -168,7 +185,7 @@ fn with_censoring(
 
 /// Returns the means over the replications that both know, from the other's to the own, such as `128 ms → 87 ms`; without
 /// such replications it is `unknown`.
-pub fn from_to_text(own: &[f64], other: &[f64], unit: Unit) -> String {
+pub fn write_means(own: &[f64], other: &[f64], unit: Unit) -> String {
     if own.len() != other.len() {
         return "unknown".to_owned();
     }
@@ -303,10 +320,10 @@ mod tests {
     }
 
     #[test]
-    fn from_to_text__is_of_what_both_know() {
+    fn write_means__is_of_what_both_know() {
         let nan = f64::NAN;
-        assert_eq!(from_to_text(&[0.1, 0.2], &[0.2, 0.3], Unit::Seconds), "250 ms → 150 ms");
-        assert_eq!(from_to_text(&[0.1, nan, 5.0], &[0.2, 5.0, nan], Unit::Seconds), "200 ms → 100 ms");
-        assert_eq!(from_to_text(&[], &[1.0], Unit::Seconds), "unknown");
+        assert_eq!(write_means(&[0.1, 0.2], &[0.2, 0.3], Unit::Seconds), "250 ms → 150 ms");
+        assert_eq!(write_means(&[0.1, nan, 5.0], &[0.2, 5.0, nan], Unit::Seconds), "200 ms → 100 ms");
+        assert_eq!(write_means(&[], &[1.0], Unit::Seconds), "unknown");
     }
 }

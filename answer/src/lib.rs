@@ -3,6 +3,7 @@
 //! The crate is pure. It reads no files and no clock, starts no threads, and draws no random numbers.
 
 pub mod advice;
+pub mod columns;
 pub mod comparison;
 pub mod document;
 pub mod findings;

@@ -57,8 +57,9 @@ impl Refused {
     }
 }
 
-/// A class of traffic: transfers by size, pages, or a kind of application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A class of traffic: transfers by size, pages, or a kind of application. It is written as its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
 pub enum Class {
     /// Short transfers.
     Short,
@@ -68,6 +69,12 @@ pub enum Class {
     Pages,
     /// Applications of a kind.
     Kind(Kind),
+}
+
+impl From<Class> for String {
+    fn from(class: Class) -> String {
+        class.name()
+    }
 }
 
 impl Class {
@@ -94,24 +101,31 @@ impl Class {
 }
 
 /// A quantity of a class of traffic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figure {
-    /// The class.
+    /// The class of traffic, such as calls.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub class: Class,
-    /// What users write behind the class, such as `delay p95`.
+    /// What users write behind the class, such as delay p95.
+    #[serde(rename = "quantity")]
     pub name: String,
     /// Where its values come from.
+    #[serde(skip)]
     pub source: Source,
 }
 
 /// How much worse a figure may become against the reference.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Margin {
     /// What may become worse.
+    #[serde(flatten)]
     pub figure: Figure,
-    /// The harm allowed, above 0: a share of the reference's figure, or in the figure's own unit.
+    /// The harm allowed, above 0.
+    #[serde(rename = "margin")]
     pub most: f64,
-    /// Whether it is such a share.
+    /// Whether margin and change are shares of the reference's figure, or differences in its own unit.
     pub is_relative: bool,
 }
 

@@ -87,7 +87,7 @@ fn use_of_link(cell: &Cell, setting: &Setting, load: f64) -> Option<String> {
             "Give a load, such as --load 0.9, or"
         };
         let delays = ["queue_delay_mean_s", "uplink_queue_delay_mean_s"];
-        let waits = delays.into_iter().flat_map(|name| cell.of_scheme(cell.baseline(), name));
+        let waits = delays.into_iter().flat_map(|name| cell.read_scheme_values(cell.baseline(), name));
         let wait_ms = significant(1000.0 * waits.fold(f64::NAN, f64::max), 2);
         return Some(format!(
             "The link is hardly loaded ({loads}; packets wait {wait_ms} ms on average), so no scheme can make much of \
@@ -261,13 +261,13 @@ fn is_far_below(cell: &Cell, scheme: usize, buffer_packets: Option<u64>) -> bool
         let highest = upper.iter().map(|value| in_packets(value, packets)).max().unwrap_or(0);
         return (highest as f64) < LOW_THRESHOLD * packets as f64;
     }
-    let queue = |scheme: usize| mean(&cell.of_scheme(scheme, "queue_mean_packets"));
+    let queue = |scheme: usize| mean(&cell.read_scheme_values(scheme, "queue_mean_packets"));
     let (own, other) = (utilisation(cell, scheme), utilisation(cell, cell.baseline()));
     own < USED_LESS * other && queue(scheme) < SHORT_QUEUE * queue(cell.baseline())
 }
 
 fn utilisation(cell: &Cell, scheme: usize) -> f64 {
-    mean(&cell.of_scheme(scheme, "utilisation"))
+    mean(&cell.read_scheme_values(scheme, "utilisation"))
 }
 
 /// Returns the scheme with its thresholds as shares of the buffer, None for one of several parts.

@@ -1,10 +1,12 @@
 //! Every scheme in one table, beside drop-tail, RED and FQ-CoDel, and its change by transfer size.
 
+use crate::columns::{self, finite};
 use crate::comparison::{Cell, Plan, known_mean, log_ratio};
 use crate::quantities::Link;
 use crate::sizes::Role;
 use crate::statistics::{Design, Estimate};
 use crate::tables::change_in_bucket;
+use serde::Serialize;
 
 /// Schemes with which every other one is compared, with default or other parameters, if they are present.
 const REFERENCES: [&str; 3] = ["droptail", "red", "fq-codel"];
@@ -40,18 +42,47 @@ pub struct OverviewRow {
 }
 
 /// Change of the mean response time of one size bucket against `reference`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SizeRow {
     /// The scheme.
+    #[serde(skip)]
     pub scheme: String,
     /// FQ-CoDel if it is among the schemes, else the baseline.
     pub reference: String,
-    /// Name of the bucket.
+    /// Name of the size range.
     pub bucket: String,
     /// Transfers, over all replications.
     pub count: u64,
-    /// Relative change of the mean response time.
+    /// How the mean response time changes.
+    #[serde(flatten, serialize_with = "columns::write::<MeanChange, _, _>")]
+    #[cfg_attr(test, schemars(with = "MeanChange"))]
     pub response_mean_change: Change,
+}
+
+/// A change of a mean response time as columns.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct MeanChange {
+    /// Relative change of the mean response time against the reference (mean over replications).
+    response_mean_change: Option<f64>,
+    /// Lower end of its 95 % interval, or the smallest replication.
+    response_mean_change_low: Option<f64>,
+    /// Upper end of its 95 % interval, or the largest one.
+    response_mean_change_high: Option<f64>,
+    /// False: too few replications for an interval.
+    response_mean_change_is_interval: bool,
+}
+
+impl From<&Change> for MeanChange {
+    fn from(change: &Change) -> MeanChange {
+        MeanChange {
+            response_mean_change: finite(change.mean),
+            response_mean_change_low: finite(change.low),
+            response_mean_change_high: finite(change.high),
+            response_mean_change_is_interval: change.is_interval,
+        }
+    }
 }
 
 impl Plan {
@@ -92,8 +123,8 @@ pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
         )),
         against: against(scheme).collect(),
         long: (scheme != cell.baseline()).then(|| change(cell, scheme, cell.baseline(), Role::Long)),
-        queue_delay_p95_s: known_mean(&cell.of_scheme(scheme, delay)),
-        reordered_share: known_mean(&cell.of_scheme(scheme, "reordered_share")),
+        queue_delay_p95_s: known_mean(&cell.read_scheme_values(scheme, delay)),
+        reordered_share: known_mean(&cell.read_scheme_values(scheme, "reordered_share")),
     };
     cell.schemes().map(row).collect()
 }

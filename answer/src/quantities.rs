@@ -305,12 +305,17 @@ impl Quantity {
 
 /// Returns every quantity in the order of columns and documents.
 pub fn table() -> Vec<Quantity> {
-    let mut all = of_buckets();
-    all.extend(of_schemes());
-    all.extend(of_applications());
-    all.extend(counts());
-    all.extend(of_comparisons());
-    all.extend(of_runs());
+    let mut all = list_buckets();
+    all.extend(list_bottleneck());
+    all.extend(list_way_back());
+    all.extend(list_senders());
+    all.extend(list_responses_and_datagrams());
+    all.extend(list_conversations());
+    all.extend(list_videos_and_logins());
+    all.extend(list_rates());
+    all.extend(list_counts());
+    all.extend(list_comparisons());
+    all.extend(list_runs());
     all
 }
 
@@ -369,7 +374,7 @@ impl Quantity {
     }
 }
 
-fn of_buckets() -> Vec<Quantity> {
+fn list_buckets() -> Vec<Quantity> {
     use OfTransfer::{ResponseS, Slowdown, TransferS};
     use Statistic::{Mean, Percentile};
     use Table::{Bucket, Long, Short};
@@ -409,26 +414,26 @@ fn of_buckets() -> Vec<Quantity> {
     ]
 }
 
-fn of_schemes() -> Vec<Quantity> {
+/// Returns what is counted at the bottleneck.
+fn list_bottleneck() -> Vec<Quantity> {
     use Better::{Less, More, Neither};
-    use Link::{Bottleneck, WayBack};
-    use OfTransfer::{RateBps, Retransmits, Timeouts};
-    let one = |stem, unit, better, words| quantity(Subject::Scheme, stem, unit, better, words);
+    use Link::Bottleneck;
+    let entry = |stem, unit, better, words| quantity(Subject::Scheme, stem, unit, better, words);
     vec![
-        one("utilisation", Unit::Share, More, ["utilised", "utilisation", "utilisation"])
+        entry("utilisation", Unit::Share, More, ["utilised", "utilisation", "utilisation"])
             .counted_by(Bottleneck, OfLink::Utilisation)
             .asked_as("utilisation")
             .shown_in(&[Table::Link]),
-        one("goodput", Unit::BitsPerSecond, More, ["goodput", "goodput", "goodput"])
+        entry("goodput", Unit::BitsPerSecond, More, ["goodput", "goodput", "goodput"])
             .read_from(OfRun::GoodputBps)
             .shown_in(&[Table::Link]),
-        one("loss_share", Unit::Share, Less, ["lost", "share of packets lost", "packets lost"])
+        entry("loss_share", Unit::Share, Less, ["lost", "share of packets lost", "packets lost"])
             .counted_by(Bottleneck, OfLink::LossShare)
             .shown_in(&[Table::Link]),
-        one("mark_share", Unit::Share, Neither, ["marked", "share of packets marked", "packets marked"])
+        entry("mark_share", Unit::Share, Neither, ["marked", "share of packets marked", "packets marked"])
             .counted_by(Bottleneck, OfLink::MarkShare)
             .shown_in(&[Table::Link]),
-        one(
+        entry(
             "queue_delay_mean",
             Unit::Seconds,
             Less,
@@ -436,7 +441,7 @@ fn of_schemes() -> Vec<Quantity> {
         )
         .counted_by(Bottleneck, OfLink::DelayMeanS)
         .asked_as("queue mean"),
-        one(
+        entry(
             "queue_delay_p50",
             Unit::Seconds,
             Less,
@@ -444,7 +449,7 @@ fn of_schemes() -> Vec<Quantity> {
         )
         .counted_by(Bottleneck, OfLink::DelayP50S)
         .shown_in(&[Table::Link]),
-        one(
+        entry(
             "queue_delay_p95",
             Unit::Seconds,
             Less,
@@ -453,7 +458,7 @@ fn of_schemes() -> Vec<Quantity> {
         .counted_by(Bottleneck, OfLink::DelayP95S)
         .asked_as("queue p95")
         .shown_in(&[Table::Link]),
-        one(
+        entry(
             "queue_delay_p99",
             Unit::Seconds,
             Less,
@@ -462,23 +467,32 @@ fn of_schemes() -> Vec<Quantity> {
         .counted_by(Bottleneck, OfLink::DelayP99S)
         .asked_as("queue p99")
         .shown_in(&[Table::Link]),
-        one("queue_mean", Unit::Packets, Less, ["queue", "mean queue length", "mean queue length"])
+        entry("queue_mean", Unit::Packets, Less, ["queue", "mean queue length", "mean queue length"])
             .counted_by(Bottleneck, OfLink::MeanPackets),
-        one(
+    ]
+}
+
+/// Returns what is counted at the link of the way back.
+fn list_way_back() -> Vec<Quantity> {
+    use Better::{Less, More};
+    use Link::WayBack;
+    let entry = |stem, unit, better, words| quantity(Subject::Scheme, stem, unit, better, words);
+    vec![
+        entry(
             "uplink_utilisation",
             Unit::Share,
             More,
             ["way back utilised", "utilisation of the way back", "utilisation of the way back"],
         )
         .counted_by(WayBack, OfLink::Utilisation),
-        one(
+        entry(
             "uplink_queue_delay_mean",
             Unit::Seconds,
             Less,
             ["way back delay", "mean queueing delay on the way back", "mean queueing delay on the way back"],
         )
         .counted_by(WayBack, OfLink::DelayMeanS),
-        one(
+        entry(
             "uplink_queue_delay_p95",
             Unit::Seconds,
             Less,
@@ -489,14 +503,23 @@ fn of_schemes() -> Vec<Quantity> {
             ],
         )
         .counted_by(WayBack, OfLink::DelayP95S),
-        one(
+        entry(
             "uplink_loss_share",
             Unit::Share,
             Less,
             ["way back lost", "share of packets lost on the way back", "packets lost on the way back"],
         )
         .counted_by(WayBack, OfLink::LossShare),
-        one(
+    ]
+}
+
+/// Returns what senders achieve and repeat, over all sizes or those of long transfers.
+fn list_senders() -> Vec<Quantity> {
+    use Better::{Less, More};
+    use OfTransfer::{RateBps, Retransmits, Timeouts};
+    let entry = |stem, unit, better, words| quantity(Subject::Scheme, stem, unit, better, words);
+    vec![
+        entry(
             "jain_long",
             Unit::Index,
             More,
@@ -504,7 +527,7 @@ fn of_schemes() -> Vec<Quantity> {
         )
         .measured_on(Some(Role::Long), RateBps, Statistic::JainIndex)
         .shown_in(&[Table::Long]),
-        one(
+        entry(
             "long_goodput",
             Unit::BitsPerSecond,
             More,
@@ -513,7 +536,7 @@ fn of_schemes() -> Vec<Quantity> {
         .measured_on(Some(Role::Long), RateBps, Statistic::Mean)
         .asked_as("long rate")
         .shown_in(&[Table::Long]),
-        one(
+        entry(
             "retransmits_per_transfer",
             Unit::Number,
             Less,
@@ -524,14 +547,14 @@ fn of_schemes() -> Vec<Quantity> {
             ],
         )
         .measured_on(None, Retransmits, Statistic::Mean),
-        one(
+        entry(
             "timeouts_per_transfer",
             Unit::Number,
             Less,
             ["timeouts", "mean number of retransmission timeouts per transfer", "timeouts per transfer"],
         )
         .measured_on(None, Timeouts, Statistic::Mean),
-        one(
+        entry(
             "reordered_share",
             Unit::Share,
             Less,
@@ -542,31 +565,32 @@ fn of_schemes() -> Vec<Quantity> {
     ]
 }
 
-fn of_applications() -> Vec<Quantity> {
-    use Better::{Less, More};
-    use Kind::{Calls, Games, Logins, Responsiveness, Streams, VideoCalls};
-    use Unit::{BitsPerSecond, Number, Seconds, Share};
-    let one = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
+/// Returns the figures of applications that wait for transfers, and those of datagrams.
+fn list_responses_and_datagrams() -> Vec<Quantity> {
+    use Better::Less;
+    use Kind::{Calls, Games};
+    use Unit::{Seconds, Share};
+    let entry = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
     let shown = &[Table::Application];
     vec![
-        one("response_mean", Seconds, Less, ["mean", "mean response time", "mean response time"])
+        entry("response_mean", Seconds, Less, ["mean", "mean response time", "mean response time"])
             .shown_in(shown),
-        one("page_mean", Seconds, Less, ["mean page time", "mean time of a page", "mean page time"])
+        entry("page_mean", Seconds, Less, ["mean page time", "mean time of a page", "mean page time"])
             .asked_as("page mean")
             .shown_in(shown),
-        one("delay_p50", Seconds, Less, ["delay p50", "one-way delay, median", "one-way delay, median"]),
-        one("delay_p95", Seconds, Less, ["delay p95", "one-way delay, p95", "one-way delay, p95"])
+        entry("delay_p50", Seconds, Less, ["delay p50", "one-way delay, median", "one-way delay, median"]),
+        entry("delay_p95", Seconds, Less, ["delay p95", "one-way delay, p95", "one-way delay, p95"])
             .asked_as("delay p95")
             .shown_in(shown)
             .felt_in(&[Calls, Games]),
-        one("delay_p99", Seconds, Less, ["delay p99", "one-way delay, p99", "one-way delay, p99"])
+        entry("delay_p99", Seconds, Less, ["delay p99", "one-way delay, p99", "one-way delay, p99"])
             .asked_as("delay p99")
             .felt_in(&[Games]),
-        one("loss_share", Share, Less, ["lost", "datagrams lost", "datagrams lost"])
+        entry("loss_share", Share, Less, ["lost", "datagrams lost", "datagrams lost"])
             .asked_as("lost")
             .shown_in(shown)
             .felt_in(&[Calls, Games]),
-        one(
+        entry(
             "late_share",
             Share,
             Less,
@@ -574,12 +598,27 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("late")
         .felt_in(&[Games]),
-        one("jitter", Seconds, Less, ["jitter", "mean interarrival jitter (RFC 3550, 6.4.1)", "jitter"]),
-        one("mos", Number, More, ["MOS", "mean opinion score by the E-model (ITU-T G.107, Annex B)", "MOS"])
-            .asked_as("mos")
-            .felt_in(&[Calls]),
-        one("rating", Number, More, ["R", "rating R of the E-model (ITU-T G.107)", "rating R"]),
-        one(
+        entry("jitter", Seconds, Less, ["jitter", "mean interarrival jitter (RFC 3550, 6.4.1)", "jitter"]),
+    ]
+}
+
+/// Returns the figures of calls, games and video calls.
+fn list_conversations() -> Vec<Quantity> {
+    use Better::{Less, More};
+    use Kind::{Calls, Games, VideoCalls};
+    use Unit::{Number, Share};
+    let entry = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
+    vec![
+        entry(
+            "mos",
+            Number,
+            More,
+            ["MOS", "mean opinion score by the E-model (ITU-T G.107, Annex B)", "MOS"],
+        )
+        .asked_as("mos")
+        .felt_in(&[Calls]),
+        entry("rating", Number, More, ["R", "rating R of the E-model (ITU-T G.107)", "rating R"]),
+        entry(
             "frames_missed_share",
             Share,
             Less,
@@ -591,7 +630,7 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("frames missed")
         .felt_in(&[VideoCalls]),
-        one(
+        entry(
             "freezes_per_minute",
             Number,
             Less,
@@ -599,7 +638,7 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("freezes")
         .felt_in(&[VideoCalls]),
-        one(
+        entry(
             "outcome_quality",
             Share,
             More,
@@ -611,10 +650,20 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("qoo")
         .felt_in(&[Calls, Games, VideoCalls]),
-        one("startup_mean", Seconds, Less, ["start-up", "mean time until a video begins", "start-up time"])
+    ]
+}
+
+/// Returns the figures of videos that are watched, and of keystrokes.
+fn list_videos_and_logins() -> Vec<Quantity> {
+    use Better::{Less, More};
+    use Kind::{Logins, Streams};
+    use Unit::{BitsPerSecond, Seconds, Share};
+    let entry = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
+    vec![
+        entry("startup_mean", Seconds, Less, ["start-up", "mean time until a video begins", "start-up time"])
             .asked_as("startup")
             .felt_in(&[Streams]),
-        one(
+        entry(
             "rebuffering_share",
             Share,
             Less,
@@ -622,16 +671,32 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("rebuffering")
         .felt_in(&[Streams]),
-        one("video_rate", BitsPerSecond, More, ["rate", "mean bit rate of the segments", "mean video rate"])
-            .asked_as("rate")
-            .felt_in(&[Streams]),
-        one("echo_mean", Seconds, Less, ["echo", "mean echo time of keystrokes", "echo time"])
+        entry(
+            "video_rate",
+            BitsPerSecond,
+            More,
+            ["rate", "mean bit rate of the segments", "mean video rate"],
+        )
+        .asked_as("rate")
+        .felt_in(&[Streams]),
+        entry("echo_mean", Seconds, Less, ["echo", "mean echo time of keystrokes", "echo time"])
             .asked_as("echo mean")
             .felt_in(&[Logins]),
-        one("echo_p95", Seconds, Less, ["echo p95", "echo time of keystrokes, p95", "echo time, p95"])
+        entry("echo_p95", Seconds, Less, ["echo p95", "echo time of keystrokes, p95", "echo time, p95"])
             .asked_as("echo p95")
             .felt_in(&[Logins]),
-        one(
+    ]
+}
+
+/// Returns the responsiveness of a link under load, and the goodput of flows.
+fn list_rates() -> Vec<Quantity> {
+    use Better::More;
+    use Kind::Responsiveness;
+    use Unit::{BitsPerSecond, Number};
+    let entry = |stem, unit, better, words| quantity(Subject::Application, stem, unit, better, words);
+    let shown = &[Table::Application];
+    vec![
+        entry(
             "round_trips_per_minute",
             Number,
             More,
@@ -643,7 +708,7 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("rpm")
         .felt_in(&[Responsiveness]),
-        one(
+        entry(
             "foreign_round_trips_per_minute",
             Number,
             More,
@@ -651,7 +716,7 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("foreign rpm")
         .felt_in(&[Responsiveness]),
-        one(
+        entry(
             "self_round_trips_per_minute",
             Number,
             More,
@@ -663,7 +728,7 @@ fn of_applications() -> Vec<Quantity> {
         )
         .asked_as("self rpm")
         .felt_in(&[Responsiveness]),
-        one(
+        entry(
             "goodput",
             BitsPerSecond,
             More,
@@ -673,7 +738,7 @@ fn of_applications() -> Vec<Quantity> {
     ]
 }
 
-fn counts() -> Vec<Quantity> {
+fn list_counts() -> Vec<Quantity> {
     let one = |stem, words| quantity(Subject::Count, stem, Unit::Number, Better::Less, words);
     vec![
         one("count", ["count", "number of transfers", "transfers"]),
@@ -681,7 +746,7 @@ fn counts() -> Vec<Quantity> {
     ]
 }
 
-fn of_comparisons() -> Vec<Quantity> {
+fn list_comparisons() -> Vec<Quantity> {
     use Better::{Less, Neither};
     let one = |stem, unit, better, words| quantity(Subject::Comparison, stem, unit, better, words);
     vec![
@@ -706,7 +771,7 @@ fn of_comparisons() -> Vec<Quantity> {
     ]
 }
 
-fn of_runs() -> Vec<Quantity> {
+fn list_runs() -> Vec<Quantity> {
     use Better::Neither;
     let one = |stem, unit, words| quantity(Subject::Run, stem, unit, Neither, words);
     vec![

@@ -174,7 +174,7 @@ fn pair_design(cell: &Cell, scheme: usize, reference: usize) -> Design {
 
 /// Returns the logarithm of the ratio of long transfers, with an interval of its own.
 fn long_ratio(cell: &Cell, scheme: usize, reference: usize) -> Estimate {
-    let long = cell.of_bucket(Role::Long, "response_mean_s");
+    let long = cell.find_bucket_source(Role::Long, "response_mean_s");
     log_ratio(&cell.values(&long, scheme), &cell.values(&long, reference), &cell.design())
 }
 

@@ -151,7 +151,7 @@ struct LinkRunEntry {
     counts: bool,
     /// Congestion control of programs that chose none, by the kernel's name; null if unknown.
     congestion: Option<String>,
-    /// How the run went; docs/json.md explains the fields.
+    /// How the run went, as in mousehole.run/2.
     account: LinkAccount,
 }
 
@@ -212,15 +212,15 @@ fn schema(table: &[Quantity]) -> Value {
     let mut whole = generator.into_root_schema_for::<Document>().to_value();
     whole["title"] = json!("mousehole.compare/3");
     close(&mut whole, "");
-    for (definition, subject) in [("BucketEntry", Subject::Bucket), ("SchemeEntry", Subject::Scheme)] {
+    for (definition, subject) in [("BucketRow", Subject::Bucket), ("SchemeEntry", Subject::Scheme)] {
         put_columns(&mut whole["$defs"][definition], table, subject);
     }
     let applications = table.iter().filter(|one| one.subject == Subject::Application);
-    whole["$defs"]["GroupEntry"]["properties"]["what"]["enum"] = applications.map(Quantity::name).collect();
+    whole["$defs"]["GroupRow"]["properties"]["what"]["enum"] = applications.map(Quantity::name).collect();
     whole
 }
 
-/// Puts the columns of a subject's quantities in the place of the numbers by name (`document::Columns`).
+/// Puts the columns of a subject's quantities in the place of the numbers by name (`columns::Columns`).
 fn put_columns(entry: &mut Value, table: &[Quantity], subject: Subject) {
     let is_any_number =
         entry.as_object_mut().expect("an object").insert("additionalProperties".into(), json!(false));
@@ -293,11 +293,11 @@ mod tests {
         let first = own.iter().find(|one| one.subject == Subject::Bucket).expect("buckets have quantities");
         let added = Quantity { stem: "response_p42".into(), ..first.clone() };
         own.push(added);
-        let bucket = &schema(&own)["$defs"]["BucketEntry"];
+        let bucket = &schema(&own)["$defs"]["BucketRow"];
         for name in ["response_p42_s", "response_p42_low_s", "response_p42_high_s"] {
             assert!(bucket["properties"][name].is_object(), "{name}");
             assert!(bucket["required"].as_array().expect("names").contains(&json!(name)), "{name}");
-            assert!(schema(&table())["$defs"]["BucketEntry"]["properties"][name].is_null(), "{name}");
+            assert!(schema(&table())["$defs"]["BucketRow"]["properties"][name].is_null(), "{name}");
         }
     }
 }

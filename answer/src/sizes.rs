@@ -25,9 +25,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// The roles of which there is one bucket each.
-    pub const SUMMARIES: [Role; 3] = [Role::Short, Role::Long, Role::All];
-
     /// Returns the role's name.
     pub fn name(self) -> &'static str {
         match self {
@@ -40,15 +37,17 @@ impl Role {
 }
 
 /// Transfers of more than `low_bytes` and at most `high_bytes` of payload (None: no upper limit).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bucket {
-    /// The range in words, such as `5–50 kB`.
+    /// Name of the size range, such as `5–50 kB`.
+    #[serde(rename = "bucket")]
     pub name: String,
-    /// Exclusive lower limit.
+    /// The transfers have more than this.
     pub low_bytes: u64,
-    /// Inclusive upper limit.
+    /// At most this; null: any.
     pub high_bytes: Option<u64>,
-    /// What it is for.
+    /// size: one of the ranges that divide all transfers; the others are summaries.
     pub role: Role,
 }
 

@@ -1,5 +1,6 @@
 //! The rows of a cell's tables, with intervals over replications.
 
+use crate::columns::{self, Estimates, estimate_columns, finite_or_null};
 use crate::comparison::{CENSORED_SHARE, Cell, Source, Whose, log_ratio};
 use crate::quantities::{Kind, Quantity, Subject, Table};
 use crate::reduction::Facts;
@@ -7,19 +8,19 @@ use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
 use crate::statistics::intervals::{positive_interval, share_interval};
 use crate::statistics::sums::{deviation, mean};
 use crate::statistics::{Design, Estimate};
-use serde::Serialize;
-
-/// Estimates of quantities by their places in the table.
-pub type Estimates = Vec<(Quantity, Estimate)>;
+use serde::{Serialize, Serializer};
 
 /// One scheme and size bucket.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BucketRow {
     /// The scheme.
+    #[serde(skip)]
     pub scheme: String,
-    /// Whether it is the baseline.
+    /// Whether the scheme is the baseline.
     pub is_baseline: bool,
     /// The bucket.
+    #[serde(flatten)]
     pub bucket: Bucket,
     /// Transfers, over all replications.
     pub count: u64,
@@ -30,41 +31,76 @@ pub struct BucketRow {
     /// More than 1 % are unfinished, so that means are lower bounds.
     pub is_bound: bool,
     /// The quantities of buckets.
+    #[serde(flatten, serialize_with = "columns::write_all")]
+    #[cfg_attr(test, schemars(with = "columns::Columns"))]
     pub estimates: Estimates,
-    /// Change of the mean response time against the baseline, by log-ratios paired by replication.
+    /// How the mean response time changes.
+    #[serde(flatten, serialize_with = "columns::write::<MeanChange, _, _>")]
+    #[cfg_attr(test, schemars(with = "MeanChange"))]
     pub response_mean_change: Estimate,
 }
 
+estimate_columns! {
+    /// Change of the mean response time against the baseline, by log-ratios paired by replication; −0.3 is 30 % less.
+    MeanChange { response_mean_change, response_mean_change_low, response_mean_change_high }
+}
+
 /// One scheme at the bottleneck.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SchemeRow {
     /// The scheme.
     pub scheme: String,
     /// Whether it is the baseline.
     pub is_baseline: bool,
     /// The quantities of schemes.
+    #[serde(flatten, serialize_with = "columns::write_all")]
+    #[cfg_attr(test, schemars(with = "columns::Columns"))]
     pub estimates: Estimates,
 }
 
-/// Packets of one colour at the bottleneck, summed over replications.
-#[derive(Debug, Clone)]
+/// Packets of one colour at the bottleneck, summed over replications; shares are null if none arrived.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColourRow {
     /// The scheme.
+    #[serde(skip)]
     pub scheme: String,
     /// The colour.
     pub colour: String,
-    /// What was counted: [`COLOUR_COUNTS`].
-    pub counts: [u64; COLOUR_COUNTS.len()],
-    /// Share of the arriving packets that were dropped; None if none arrived.
+    /// What was counted.
+    #[serde(flatten)]
+    pub counts: PacketCounts,
+    /// Share of the arriving packets that were dropped.
     pub loss_share: Option<f64>,
     /// Share of them that were marked.
     pub mark_share: Option<f64>,
 }
 
-/// One bin of the response time curve that has transfers.
-#[derive(Debug, Clone)]
+/// What is counted of the packets of a colour.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PacketCounts {
+    /// Reached the queue, or was dropped before it.
+    pub arrived: u64,
+    /// Dropped by the policy before the buffer was full.
+    pub early: u64,
+    /// Dropped because a limit of the queue was reached.
+    pub forced: u64,
+    /// Dropped by a policer before the queue, for exceeding the user's traffic profile.
+    pub policed: u64,
+    /// Marked.
+    pub marked: u64,
+    /// Left for transmission.
+    pub sent: u64,
+}
+
+/// One bin of the response time curve, of which there are five per decade of size; bins without transfers are left out.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CurveRow {
     /// The scheme.
+    #[serde(skip)]
     pub scheme: String,
     /// Lower edge of the bin.
     pub low_bytes: f64,
@@ -72,8 +108,15 @@ pub struct CurveRow {
     pub high_bytes: f64,
     /// Transfers, over all replications.
     pub count: u64,
-    /// Mean response time.
+    /// The mean response time.
+    #[serde(flatten, serialize_with = "columns::write::<BinMean, _, _>")]
+    #[cfg_attr(test, schemars(with = "BinMean"))]
     pub response_mean_s: Estimate,
+}
+
+estimate_columns! {
+    /// Mean response time in this bin (mean over replications).
+    BinMean { response_mean_s, response_mean_low_s, response_mean_high_s }
 }
 
 /// Share of the short transfers that responded within `response_s`.
@@ -87,38 +130,60 @@ pub struct CdfRow {
     pub share: Estimate,
 }
 
-/// One figure of an application, and its change against the baseline.
-#[derive(Debug, Clone)]
+/// One figure of an application (`what`, a quantity's name), and its change against the baseline.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GroupRow {
     /// The scheme.
+    #[serde(skip)]
     pub scheme: String,
-    /// Whether it is the baseline.
+    /// Whether the scheme is the baseline.
     pub is_baseline: bool,
     /// A source of a mix, pages, misbehaving or honest senders.
     pub group: String,
-    /// The kind of the application, if it is a known one.
+    /// The kind of the application; null for others.
     pub kind: Option<Kind>,
-    /// The quantity.
+    /// Name of the quantity.
+    #[serde(serialize_with = "write_name")]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub what: Quantity,
     /// Users of this kind of application feel it first.
     pub is_primary: bool,
-    /// Mean over replications, in the unit of the quantity.
+    /// The figure.
+    #[serde(flatten, serialize_with = "columns::write::<Value, _, _>")]
+    #[cfg_attr(test, schemars(with = "Value"))]
     pub value: Estimate,
-    /// Relative change against the baseline.
+    /// How it changes.
+    #[serde(flatten, serialize_with = "columns::write::<Change, _, _>")]
+    #[cfg_attr(test, schemars(with = "Change"))]
     pub change: Estimate,
+}
+
+estimate_columns! {
+    /// Mean over replications, in the unit of the quantity.
+    Value { value, value_low, value_high }
+}
+
+estimate_columns! {
+    /// Relative change against the baseline.
+    Change { change, change_low, change_high }
+}
+
+fn write_name<S: Serializer>(quantity: &Quantity, serializer: S) -> Result<S::Ok, S::Error> {
+    quantity.name().serialize(serializer)
 }
 
 /// How the load of a cell came about; means over the replications of the baseline.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadRow {
-    /// Load of the traffic itself.
+    /// Load that the traffic's files, or the first trace of a mix, have by themselves.
     pub load_native: Option<f64>,
-    /// Copies of it that were laid over each other.
+    /// Copies of them that were laid over each other.
     pub load_copies: Option<f64>,
-    /// Factor by which its time was stretched.
+    /// Factor by which their time was stretched.
     pub load_dilation: Option<f64>,
-    /// Load that was offered.
+    /// Load that was offered by all data in the direction of the bottleneck.
     pub load_achieved: Option<f64>,
     /// Load that the transfers of a measured window offer; mean over replications.
     pub load_window: Option<f64>,
@@ -154,13 +219,10 @@ pub struct EvidenceRow {
     /// Share of the variance between replications that is between captures.
     pub capture_share: f64,
     /// Degrees of freedom for the variance between captures; null for infinitely many.
-    #[serde(serialize_with = "crate::document::finite_or_null")]
+    #[serde(serialize_with = "finite_or_null")]
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub capture_freedom: f64,
 }
-
-/// What is counted of the packets of a colour.
-pub const COLOUR_COUNTS: [&str; 6] = ["arrived", "early", "forced", "policed", "marked", "sent"];
 
 /// Returns one row per scheme and bucket.
 pub fn bucket_rows(cell: &Cell) -> Vec<BucketRow> {
@@ -207,7 +269,7 @@ pub fn change_in_bucket(cell: &Cell, scheme: usize, other: usize, place: usize, 
 pub fn scheme_rows(cell: &Cell) -> Vec<SchemeRow> {
     let design = cell.design();
     let estimate = |scheme: usize, quantity: &Quantity| {
-        let values = cell.of_scheme(scheme, &quantity.name());
+        let values = cell.read_scheme_values(scheme, &quantity.name());
         (quantity.clone(), interval(quantity, &values, &design))
     };
     let row = |scheme: usize| SchemeRow {
@@ -237,7 +299,14 @@ fn colour_row(cell: &Cell, scheme: usize, colour: usize) -> ColourRow {
     ColourRow {
         scheme: cell.name(scheme).to_owned(),
         colour: runs[0].colours[colour].name.clone(),
-        counts: COLOUR_COUNTS.map(total),
+        counts: PacketCounts {
+            arrived: total("arrived"),
+            early: total("early"),
+            forced: total("forced"),
+            policed: total("policed"),
+            marked: total("marked"),
+            sent: total("sent"),
+        },
         loss_share: share(total("dropped")),
         mark_share: share(total("marked")),
     }

@@ -1,27 +1,39 @@
 //! Who pays: the vetoes against schemes under which a class of traffic pays more than its margin.
 
+use crate::columns::{self, estimate_columns};
 use crate::comparison::{Cell, Endpoint, Plan, Source, Whose, log_ratio};
-use crate::findings::from_to_text;
+use crate::findings::write_means;
 use crate::margins::{Class, Figure, Margin, figures, margins, scale};
 use crate::quantities::{Better, Unit};
 use crate::sizes::Role;
 use crate::statistics::Estimate;
 use crate::statistics::intervals::difference;
 use crate::texts::{change_text, signed_significant};
+use serde::Serialize;
 
 /// A class of traffic that pays more than its margin under a scheme, or may.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Veto {
     /// The scheme.
     pub scheme: String,
     /// The margin.
+    #[serde(flatten)]
     pub margin: Margin,
-    /// The change against the reference, as a share or in the figure's own unit.
+    /// How its figure changes.
+    #[serde(flatten, serialize_with = "columns::write::<Change, _, _>")]
+    #[cfg_attr(test, schemars(with = "Change"))]
     pub change: Estimate,
-    /// Whether the harm is shown; otherwise the class may pay.
+    /// Whether the harm is shown, so that the scheme is not recommended; otherwise the class may pay.
     pub binds: bool,
     /// Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109)`.
+    #[serde(skip)]
     pub text: String,
+}
+
+estimate_columns! {
+    /// The change against the reference, as a share or in the figure's own unit.
+    Change { change, low, high }
 }
 
 /// Returns the scheme that harm is measured against: what people would have anyway, which is CAKE, else FQ-CoDel, else the
@@ -113,13 +125,13 @@ fn line(cell: &Cell, figure: &Figure, scheme: usize, other: usize, is_relative: 
     let change = change(cell, &figure.source, scheme, other, is_relative);
     let said = change_in_unit(&change, quantity.unit, is_relative);
     let said = if said.is_empty() { said } else { format!(", {about}{said}") };
-    let class = class_words(&cell.plan, figure.class);
-    format!("{class}: {} {}{said}", quantity.words.axis, from_to(cell, figure, scheme, other))
+    let class = name_class(&cell.plan, figure.class);
+    format!("{class}: {} {}{said}", quantity.words.axis, write_figures(cell, figure, scheme, other))
 }
 
-fn from_to(cell: &Cell, figure: &Figure, scheme: usize, other: usize) -> String {
+fn write_figures(cell: &Cell, figure: &Figure, scheme: usize, other: usize) -> String {
     let (own, other) = (cell.values(&figure.source, scheme), cell.values(&figure.source, other));
-    from_to_text(&own, &other, figure.source.quantity.unit)
+    write_means(&own, &other, figure.source.quantity.unit)
 }
 
 fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
@@ -136,7 +148,7 @@ fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
 }
 
 /// Returns a class in words, such as `transfers ≤ 15 kB`.
-fn class_words(plan: &Plan, class: Class) -> String {
+fn name_class(plan: &Plan, class: Class) -> String {
     match class {
         Class::Short => plan.transfers(Role::Short),
         Class::Long => plan.transfers(Role::Long),
@@ -176,7 +188,7 @@ fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Optio
     let about = if is_certain(cell, &first.source, &[scheme, baseline]) { "" } else { "about " };
     let said = line(cell, first, scheme, baseline, !is_share, about);
     let lost = all.iter().find(|one| one.class == class && one.name == "lost");
-    let lost = lost.map(|lost| format!("; lost {}", from_to(cell, lost, scheme, baseline)));
+    let lost = lost.map(|lost| format!("; lost {}", write_figures(cell, lost, scheme, baseline)));
     Some(format!("{said}{}", lost.unwrap_or_default()))
 }
 

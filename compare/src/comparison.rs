@@ -73,9 +73,7 @@ pub struct Document {
 /// [`Error::Field`] for a request that makes no sense, and those of [`scenario::Plan::new`] and [`run()`].
 pub fn compare(request: &Request) -> Result<Document> {
     check(request)?;
-    let runs = request.tasks().map(|(cell, replication, scheme)| request.run(cell, scheme, replication));
-    let runs = runs.collect::<Result<Vec<Facts>>>()?;
-    Ok(document_of(request, &judged(request, runs)?))
+    Ok(make_document(request, &judged(request, request.run_all()?)?))
 }
 
 /// Returns the cells with their settings; `runs` are the facts of every run in the order of [`Request::tasks`].
@@ -93,7 +91,7 @@ pub fn judged(request: &Request, runs: Vec<Facts>) -> Result<Vec<(Judged, Settin
 }
 
 /// Returns the document of cells that were judged.
-pub fn document_of(request: &Request, cells: &[(Judged, Setting)]) -> Document {
+pub fn make_document(request: &Request, cells: &[(Judged, Setting)]) -> Document {
     Document {
         label: request.label.clone(),
         cells: cells.iter().map(|(judged, setting)| cell_entry(judged, setting)).collect(),
@@ -129,6 +127,14 @@ impl Request {
         let result = run(&plan, None, &AtomicBool::new(false))?;
         assert!(result.is_conserved(), "the engine lost or invented packets; please report this");
         Ok(facts(&result, &plan, &buckets(self.short_bytes, self.long_bytes), &table()))
+    }
+
+    /// Makes all runs, one after the other; returns their facts in the order of [`Request::tasks`].
+    ///
+    /// # Errors
+    /// Those of [`Request::run`].
+    pub fn run_all(&self) -> Result<Vec<Facts>> {
+        self.tasks().map(|(cell, replication, scheme)| self.run(cell, scheme, replication)).collect()
     }
 
     /// Returns the scheme that the others are compared with.
@@ -181,7 +187,7 @@ fn judge_cell(
     if !plans[0].scenario.traffic.files.is_empty() {
         return Err(Error::field("traffic.files", "files", "a model, a mix or connections"));
     }
-    let plan = plan_of(request, &request.cells[cell], &plans[0]);
+    let plan = make_plan(request, &request.cells[cell], &plans[0]);
     let mut by_scheme = vec![Vec::new(); plan.schemes.len()];
     for _ in 0..request.replications {
         for own in &mut by_scheme {
@@ -189,11 +195,11 @@ fn judge_cell(
         }
     }
     share_times(&mut by_scheme, &plan);
-    let setting = setting_of(request, &plan, &plans);
+    let setting = make_setting(request, &plan, &plans);
     Ok((Judged::new(Cell::new(plan, None, table(), by_scheme)), setting))
 }
 
-fn plan_of(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Plan {
+fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Plan {
     let baseline = request.baseline().to_owned();
     let schemes: Vec<Scheme> = request.schemes.iter().cloned().map(Scheme::from).collect();
     let rival = schemes.iter().find(|one| one.name == "fq-codel" && one.text != baseline);
@@ -236,7 +242,7 @@ fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
 }
 
 /// Returns what the answer needs to know of a cell; `plans` are those of each scheme's first run.
-fn setting_of(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Setting {
+fn make_setting(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Setting {
     let first = &plans[0];
     let spec = &first.scenario;
     let line = &first.links[usize::from(first.data_link)];
@@ -266,7 +272,7 @@ fn setting_of(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Setti
         why_nothing: ways.iter().map(|way| way.clone().err().unwrap_or_default()).collect(),
         ways: ways.into_iter().map(std::result::Result::ok).collect(),
         is_both_ways: is_plain && ends == Ends::Both,
-        modem: modem_of(request, &first.filled().link),
+        modem: read_modem(request, &first.filled().link),
         warmup_s: first.warmup.as_secs(),
         warmup_needed_s: None,
         rate_bps: spec.topology.is_none().then_some(line.rate.0 as f64),
@@ -278,7 +284,7 @@ fn setting_of(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Setti
 }
 
 /// Returns the modem behind the schemes of a link that is filled in.
-fn modem_of(request: &Request, link: &LinkSpec) -> Option<Modem> {
+fn read_modem(request: &Request, link: &LinkSpec) -> Option<Modem> {
     let shape = link.shape.clone()?;
     Some(Modem {
         up_shape: link.up_shape.clone().unwrap_or_else(|| shape.clone()),

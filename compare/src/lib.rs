@@ -11,9 +11,12 @@ mod records;
 mod text;
 
 pub use comparison::{Document, Request, compare};
-pub use manifest::{Made, SCHEMA, document_text, statistics, tcp_parameters};
-pub use options::{Asked, BASELINE, DEFAULT_SCHEMES, Options, REPLICATIONS, default_scenario};
+pub use manifest::{Made, SCHEMA, document_text, options_document, statistics, tcp_parameters};
+pub use options::{
+    Asked, BASELINE, DEFAULT_SCHEMES, MOST_REPLICATIONS, Options, REPLICATIONS, default_scenario,
+};
 pub use records::{BULK, COLOURS, facts};
+pub use text::json_text;
 
 // What the answer says of short captures is what the simulator does with them.
 const _: () = assert!(mousehole_answer::advice::SHORT_CAPTURE_S == mousehole_sim::traffic::together::LEAST);
@@ -25,5 +28,5 @@ const _: () = assert!(mousehole_answer::advice::SHORT_CAPTURE_S == mousehole_sim
 pub fn compare_json(request: &str) -> Result<String, String> {
     let request: Request = serde_json::from_str(request).map_err(|error| format!("request: {error}"))?;
     let document = compare(&request).map_err(|error| error.to_string())?;
-    serde_json::to_string(&document).map_err(|error| error.to_string())
+    Ok(json_text(&serde_json::to_value(document).map_err(|error| error.to_string())?))
 }

@@ -1,6 +1,6 @@
 //! What is around cells and runs in the document: everything that determines them.
 
-use crate::comparison::{Request, document_of, judged};
+use crate::comparison::{Request, judged, make_document};
 use crate::options::Options;
 use crate::text::json_text;
 use mousehole_answer::comparison::CENSORED_SHARE;
@@ -38,7 +38,7 @@ pub fn document_text(options: &Options, runs: Vec<Facts>, made: Made) -> Result<
     let asked = options.asked()?;
     let request = &asked.request;
     let cells = judged(request, runs)?;
-    let document = document_of(request, &cells);
+    let document = make_document(request, &cells);
     let mut whole = serde_json::to_value(document).expect("a document is JSON");
     let mut manifest = manifest(request, made)?;
     manifest["statistics"]["primary_endpoint"] = cells[0].0.cell.primary().words.clone().into();
@@ -52,6 +52,14 @@ pub fn document_text(options: &Options, runs: Vec<Facts>, made: Made) -> Result<
     let fields = whole.as_object_mut().expect("a document has fields");
     fields.extend(around.as_object().expect("an object").clone());
     Ok(json_text(&whole))
+}
+
+/// Makes the runs that options ask for, one after the other; returns the document as [`document_text`] does.
+///
+/// # Errors
+/// Those of [`document_text`] and [`Request::run`].
+pub fn options_document(options: &Options, made: Made) -> Result<String> {
+    document_text(options, options.asked()?.request.run_all()?, made)
 }
 
 /// Returns every TCP parameter in force in a plan; the names of times end in `_ns`. Where senders have shares, these are
@@ -142,4 +150,79 @@ fn plan(request: &Request, base: &Value) -> Value {
         "scenario": base,
         "warmup": null,
     })
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const STATED: &str = include_str!("../../docs/mousehole.compare-3.schema.json");
+    const MADE: Made = Made { version: "0.0.0", revision: "none" };
+
+    fn small() -> Options {
+        Options {
+            schemes: vec!["sfd".into()],
+            seeds: 1,
+            duration: "2s".into(),
+            warmup: "1s".into(),
+            seed: u64::MAX,
+            ..Options::default()
+        }
+    }
+
+    fn names(object: &Value) -> BTreeSet<&str> {
+        object.as_object().expect("an object").keys().map(String::as_str).collect()
+    }
+
+    /// Returns the fields that a definition of the schema requires; the whole document's without a name.
+    fn required<'a>(schema: &'a Value, definition: &str) -> BTreeSet<&'a str> {
+        let own = if definition.is_empty() { schema } else { &schema["$defs"][definition] };
+        own["required"].as_array().expect("names").iter().map(|name| name.as_str().expect("a name")).collect()
+    }
+
+    #[test]
+    fn options_document__has_the_fields_that_the_schema_requires() {
+        let schema: Value = serde_json::from_str(STATED).unwrap();
+        let text = options_document(&small(), MADE).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(names(&document), required(&schema, ""));
+        assert_eq!(names(&document["manifest"]), required(&schema, "Manifest"));
+        assert_eq!(names(&document["manifest"]["schemes"][0]), required(&schema, "SchemeParameters"));
+        assert_eq!(names(&document["plan"]), required(&schema, "PlanEntry"));
+        assert_eq!(document["schema"], SCHEMA);
+        assert_eq!(document["manifest"]["git_revision"], "none");
+        assert_eq!(
+            document["manifest"]["statistics"]["primary_endpoint"].as_str().map(str::is_empty),
+            Some(false)
+        );
+        assert_eq!(document["runs"].as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn options_document__keeps_every_digit_of_the_seed() {
+        let text = options_document(&small(), MADE).unwrap();
+        assert_eq!(
+            text.matches("\"seed\": 18446744073709551615").count(),
+            3,
+            "of manifest, its scenario and plan"
+        );
+    }
+
+    #[test]
+    fn document_text__wants_every_run() {
+        let error = document_text(&small(), Vec::new(), MADE).unwrap_err().to_string();
+        assert!(error.contains("2 runs"), "{error}");
+    }
+
+    #[test]
+    fn tcp_parameters__times_have_their_unit() {
+        let asked = small().asked().unwrap();
+        let plan = Plan::new(&asked.request.scenario(0, "droptail", 0)).unwrap();
+        let found = tcp_parameters(&plan);
+        for time in TCP_TIMES {
+            assert!(found.get(format!("{time}_ns")).is_some() && found.get(time).is_none(), "{time}");
+        }
+    }
 }

@@ -7,7 +7,8 @@ use mousehole_sim::scenario::places::{self, MOST_USERS};
 use mousehole_sim::scenario::spec::{MixSpec, SCHEMA, form_problem};
 use mousehole_sim::scenario::{Plan, Scenario, Scheme};
 use mousehole_sim::units::parse_rate;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 /// The scheme that the others are compared with.
@@ -17,8 +18,8 @@ pub const DEFAULT_SCHEMES: [&str; 8] =
     [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"];
 /// Replications where no number is given.
 pub const REPLICATIONS: u32 = 10;
-/// No page has the patience for more.
-const MOST_REPLICATIONS: u32 = 100;
+/// Replications that a page may ask for at most: none has the patience for more.
+pub const MOST_REPLICATIONS: u32 = 100;
 
 /// Returns the scenario that options change where the user has none, as JSON; it has no rate and no traffic.
 pub fn default_scenario() -> Value {
@@ -63,7 +64,8 @@ pub struct Options {
     pub duration: String,
     /// Time before it.
     pub warmup: String,
-    /// Seed of all draws.
+    /// Seed of all draws; as text where a number would lose digits, as it does in JavaScript.
+    #[serde(deserialize_with = "read_seed")]
     pub seed: u64,
 }
 
@@ -189,6 +191,21 @@ impl Options {
     }
 }
 
+/// Reads a seed that is a number, or its digits as a text.
+fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Number(u64),
+        Text(String),
+    }
+    let allowed = || D::Error::custom(format!("`seed` must be a whole number from 0 to {}", u64::MAX));
+    match Given::deserialize(deserializer).map_err(|_| allowed())? {
+        Given::Number(number) => Ok(number),
+        Given::Text(text) => text.trim().parse().map_err(|_| allowed()),
+    }
+}
+
 fn refuse_duplicates(request: &Request) -> Result<()> {
     let mut meanings: Vec<String> = Vec::new();
     for scheme in &request.schemes {
@@ -205,4 +222,79 @@ fn refuse_duplicates(request: &Request) -> Result<()> {
         meanings.push(meaning);
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+
+    fn read(json: Value) -> std::result::Result<Options, String> {
+        serde_json::from_value(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn defaults__are_those_of_the_documents() {
+        let expected = json!({
+            "place": "home",
+            "users": null,
+            "apps": null,
+            "down": "20mbit",
+            "up": "1mbit",
+            "rtt": "80ms",
+            "buffer": "1bdp",
+            "shape": null,
+            "modem_buffer": null,
+            "schemes": [],
+            "seeds": 10,
+            "duration": "300s",
+            "warmup": "30s",
+            "seed": 1,
+        });
+        assert_eq!(serde_json::to_value(Options::default()).unwrap(), expected);
+        assert_eq!(read(json!({})).unwrap(), Options::default());
+        let asked = Options::default().asked().unwrap();
+        assert_eq!(
+            asked.request.schemes,
+            ["droptail", "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"]
+        );
+        assert_eq!((asked.request.short_bytes, asked.request.long_bytes), (15_000, 150_000));
+        assert_eq!(asked.base["tcp"], json!({ "profile": "linux" }));
+    }
+
+    #[test]
+    fn seed__keeps_every_digit_as_a_number_and_as_text() {
+        for seed in [json!(u64::MAX), json!(u64::MAX.to_string())] {
+            assert_eq!(read(json!({ "seed": seed })).unwrap().seed, u64::MAX);
+        }
+        for seed in [json!(-1), json!(1.5), json!("1e3"), json!("18446744073709551616"), json!("")] {
+            let error = read(json!({ "seed": seed })).unwrap_err();
+            assert_eq!(error, "`seed` must be a whole number from 0 to 18446744073709551615");
+        }
+    }
+
+    #[test]
+    fn asked__baseline_is_first_and_stands_once() {
+        let options = Options { schemes: vec!["sfd".into(), "droptail".into()], ..Options::default() };
+        assert_eq!(options.asked().unwrap().request.schemes, ["droptail", "sfd"]);
+    }
+
+    #[test]
+    fn asked__names_the_field_that_is_wrong() {
+        let base = Options::default;
+        let wrong = [
+            (Options { place: Some("castle".into()), ..base() }, "place"),
+            (Options { users: Some(0), ..base() }, "users"),
+            (Options { apps: Some(Vec::new()), ..base() }, "apps"),
+            (Options { apps: Some(vec![("web".into(), 1.5)]), ..base() }, "apps"),
+            (Options { down: "fast".into(), ..base() }, "down"),
+            (Options { up: "trace.csv".into(), ..base() }, "up"),
+            (Options { seeds: MOST_REPLICATIONS + 1, ..base() }, "seeds"),
+            (Options { schemes: vec!["sfd".into(), "sfd()".into()], ..base() }, "schemes"),
+        ];
+        for (options, field) in wrong {
+            let text = options.asked().unwrap_err().to_string();
+            assert!(text.starts_with(field), "{field}: {text}");
+        }
+    }
 }

@@ -29,51 +29,12 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
     let sources = Sources::new(&run.sources, &run.groups);
     let mut kinds = vec![None; sources.names.len()];
     for (number, model) in plan.models() {
-        kinds[sources.place(number, None)] = kind_of(model.name());
+        kinds[sources.place(number, None)] = find_kind(model.name());
     }
     for (number, class, _) in &run.groups {
-        kinds[sources.place(*number, Some(*class))] = kind_of_recorded(*class);
+        kinds[sources.place(*number, Some(*class))] = find_recorded_kind(*class);
     }
     let outcome = &run.outcome;
-    let transfers = outcome.transfers.iter().zip(&run.ideal_s).map(|(transfer, ideal_s)| Transfer {
-        key: transfer.key,
-        write: transfer.write,
-        bytes: transfer.bytes,
-        object_bytes: transfer.object_bytes,
-        object_key: transfer.object_key,
-        source: sources.place(transfer.source, transfer.flow_class),
-        upload: transfer.upload,
-        misbehaves: transfer.misbehaves,
-        start_s: transfer.start.as_secs(),
-        first_data_s: seconds(transfer.first_data),
-        end_s: seconds(transfer.end),
-        ideal_s: *ideal_s,
-        retransmits: transfer.retransmits,
-        timeouts: transfer.timeouts,
-        page: transfer.page,
-        page_transfers: transfer.page_transfers,
-    });
-    let datagrams = outcome.datagrams.iter().map(|flow| Datagrams {
-        source: sources.place(flow.source, flow.flow_class),
-        sent: flow.sent,
-        received: flow.received,
-        lost: flow.lost,
-        late: flow.late,
-        delay_p50_s: known(flow.delay_s[1]),
-        delay_p95_s: known(flow.delay_s[2]),
-        delay_p99_s: known(flow.delay_s[3]),
-        jitter_s: known(flow.jitter_s),
-        played: played(flow.played),
-    });
-    let views = outcome.views.iter().map(|view| View {
-        source: sources.place(view.source, None),
-        starts: view.starts,
-        startup_s: view.startup_s,
-        played_s: view.played_s,
-        stalled_s: view.stalled_s,
-        segments: view.segments,
-        rate_bps: view.rate_bps,
-    });
     let probes = outcome.probes.iter().map(|probe| {
         let [tcp_s, tls_s, http_s] = probe.spans_s(outcome.ended);
         let source = sources.place(probe.source, None);
@@ -88,10 +49,10 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
     let is_up = plan.data_link == UP;
     let [down, up] = [DOWN, UP].map(|number| link(&outcome.queues[usize::from(number)]));
     Records {
-        transfers: transfers.collect(),
-        datagrams: datagrams.collect(),
+        transfers: convert_transfers(run, &sources),
+        datagrams: outcome.datagrams.iter().map(|flow| convert_datagrams(flow, &sources)).collect(),
         flows: flows.collect(),
-        views: views.collect(),
+        views: outcome.views.iter().map(|view| convert_view(view, &sources)).collect(),
         probes: probes.collect(),
         links: if is_up { [up, down] } else { [down, up] },
         sources: sources.names.clone(),
@@ -115,8 +76,57 @@ fn records(run: &RunResult, plan: &Plan) -> Records {
     }
 }
 
+fn convert_transfers(run: &RunResult, sources: &Sources) -> Vec<Transfer> {
+    let convert = |(transfer, ideal_s): (&record::Transfer, &f64)| Transfer {
+        key: transfer.key,
+        write: transfer.write,
+        bytes: transfer.bytes,
+        object_bytes: transfer.object_bytes,
+        object_key: transfer.object_key,
+        source: sources.place(transfer.source, transfer.flow_class),
+        upload: transfer.upload,
+        misbehaves: transfer.misbehaves,
+        start_s: transfer.start.as_secs(),
+        first_data_s: seconds(transfer.first_data),
+        end_s: seconds(transfer.end),
+        ideal_s: *ideal_s,
+        retransmits: transfer.retransmits,
+        timeouts: transfer.timeouts,
+        page: transfer.page,
+        page_transfers: transfer.page_transfers,
+    };
+    run.outcome.transfers.iter().zip(&run.ideal_s).map(convert).collect()
+}
+
+fn convert_datagrams(flow: &record::DatagramRecord, sources: &Sources) -> Datagrams {
+    Datagrams {
+        source: sources.place(flow.source, flow.flow_class),
+        sent: flow.sent,
+        received: flow.received,
+        lost: flow.lost,
+        late: flow.late,
+        delay_p50_s: known(flow.delay_s[1]),
+        delay_p95_s: known(flow.delay_s[2]),
+        delay_p99_s: known(flow.delay_s[3]),
+        jitter_s: known(flow.jitter_s),
+        played: played(flow.played),
+    }
+}
+
+fn convert_view(view: &record::ViewRecord, sources: &Sources) -> View {
+    View {
+        source: sources.place(view.source, None),
+        starts: view.starts,
+        startup_s: view.startup_s,
+        played_s: view.played_s,
+        stalled_s: view.stalled_s,
+        segments: view.segments,
+        rate_bps: view.rate_bps,
+    }
+}
+
 /// Returns the kind of application that a model plays, if its users feel more than the times of transfers.
-fn kind_of(model: &str) -> Option<Kind> {
+fn find_kind(model: &str) -> Option<Kind> {
     match model {
         "voip" => Some(Kind::Calls),
         "game" => Some(Kind::Games),
@@ -130,7 +140,7 @@ fn kind_of(model: &str) -> Option<Kind> {
 
 /// Returns the kind of recorded flows; `None` where what its users feel cannot be measured of a record: frames, viewers
 /// and keystrokes are those of models.
-fn kind_of_recorded(class: FlowClass) -> Option<Kind> {
+fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
     match class {
         FlowClass::Call => Some(Kind::Calls),
         FlowClass::Game => Some(Kind::Games),

@@ -1,4 +1,4 @@
-//! JSON as `mousehole` writes it everywhere.
+//! The one writer of JSON documents: the command, Python and the page in a browser call it.
 
 use serde::Serialize;
 use serde_json::Value;

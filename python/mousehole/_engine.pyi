@@ -37,6 +37,8 @@ BUILD: str
 COMPARE_SCHEMA: str
 BASELINE: str
 DEFAULT_SCHEMES: tuple[str, ...]
+SHORT_BYTES: int
+LONG_BYTES: int
 REPLICATIONS: int
 SOURCES: str
 """The git revision the engine was built from, or "unknown"."""
@@ -114,6 +116,16 @@ def run(scenario: Mapping[str, object], traffic: Traffic | None, cancel: Cancel)
 def validate(scenario: Mapping[str, object]) -> Scenario: ...
 def tcp_parameters(scenario: Mapping[str, object]) -> dict[str, JsonValue]: ...
 def default_scenario() -> Scenario: ...
+def json_text(document: Mapping[str, object]) -> str:
+    """Returns a document as `--json` writes it.
+
+    Estimates and numpy's numbers may stand in it. NaN and infinity become null, a surrogate that stands alone
+    U+FFFD. Raises `OverflowError` for a whole number beyond 64 bits, `TypeError` for what JSON has not.
+    """
+
+def page_document(options: str) -> str:
+    """Makes the comparison that a page in a browser asks for by options in JSON; returns its document."""
+
 def statistics_entry(
     is_sequential: bool, short_bytes: int, long_bytes: int
 ) -> dict[str, str | int | float]: ...
@@ -297,7 +309,6 @@ MARGIN: float
 """What is shown to lie within ± this share of the reference is equal, even if its sign is certain."""
 NOT_JUDGED: str
 """Begins the verdict of what is undecided because the capture has too few transfers."""
-CENSORED_SHARE: float
 """Above this share of unfinished transfers, a mean is only a lower bound."""
 LEAST_TRANSFERS: int
 """With fewer distinct transfers of a class in the capture, there is no verdict on this class."""
@@ -605,9 +616,6 @@ class Quantity:
     @property
     def is_share(self) -> bool:
         """Whether it cannot leave 0 to 1."""
-    @property
-    def more_and_less(self) -> tuple[str, str]:
-        """The words for an increase and a decrease."""
     @property
     def role(self) -> Literal["short", "long", "all"] | None:
         """The class of transfers that it is about by itself; None for those of buckets and links."""

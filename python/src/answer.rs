@@ -4,6 +4,7 @@ use crate::convert::to_python;
 use crate::errors;
 use crate::quantities::Quantity;
 use crate::statistics::{Design, Estimate};
+use crate::tables::set_estimate;
 use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
 use mousehole_answer::document;
@@ -394,17 +395,9 @@ impl ComparedCell {
     fn advise<'py>(&self, py: Python<'py>, setting: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let setting: Setting = pythonize::depythonize(setting)?;
         let found = py.detach(|| advice::advise(&self.judged(), &setting));
+        let entry = to_python(py, &found)?.cast_into::<PyDict>()?;
         let vetoes = found.vetoes.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?;
-        let entry = PyDict::new(py);
-        entry.set_item("outcome", to_python(py, &found.outcome)?)?;
-        entry.set_item("scheme", found.scheme)?;
-        entry.set_item("is_best", found.is_best)?;
-        entry.set_item("peers", found.peers)?;
-        entry.set_item("ahead", found.ahead)?;
-        entry.set_item("reference", found.reference)?;
         entry.set_item("vetoes", vetoes)?;
-        entry.set_item("installation", to_python(py, &found.installation)?)?;
-        entry.set_item("lines", found.lines)?;
         Ok(entry)
     }
 
@@ -500,8 +493,8 @@ impl ComparedCell {
 
 fn finding<'py>(py: Python<'py>, one: &Finding) -> PyResult<Bound<'py, PyDict>> {
     let entry = to_python(py, one)?.cast_into::<PyDict>()?;
-    entry.set_item("change", Bound::new(py, Estimate(one.change))?)?;
-    entry.set_item("difference_s", Bound::new(py, Estimate(one.difference_s))?)?;
+    set_estimate(&entry, ["change", "change_low", "change_high"], one.change)?;
+    set_estimate(&entry, ["difference_s", "difference_low_s", "difference_high_s"], one.difference_s)?;
     Ok(entry)
 }
 
@@ -588,7 +581,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("UNLOADED", notes::UNLOADED)?;
     module.add("MARGIN", verdicts::MARGIN)?;
     module.add("NOT_JUDGED", verdicts::NOT_JUDGED)?;
-    module.add("CENSORED_SHARE", answer::CENSORED_SHARE)?;
     module.add("LEAST_TRANSFERS", answer::LEAST_TRANSFERS)?;
     module.add("LEAST_FITTED", answer::LEAST_FITTED)?;
     module.add("NO_VETO", margins::NONE)?;

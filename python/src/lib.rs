@@ -5,6 +5,7 @@ mod catalogue;
 mod convert;
 mod errors;
 mod install;
+mod json;
 #[cfg(target_os = "linux")]
 mod link;
 mod memory;
@@ -144,5 +145,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     traffic::register(module)?;
     catalogue::register(module)?;
     install::register(module)?;
+    json::register(module)?;
     policy::register(module)
 }

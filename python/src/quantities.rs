@@ -108,11 +108,6 @@ impl Quantity {
     }
 
     #[getter]
-    fn more_and_less(&self) -> (&'static str, &'static str) {
-        self.0.unit.more_and_less()
-    }
-
-    #[getter]
     fn role(&self) -> Option<&'static str> {
         self.0.class().map(sizes::Role::name)
     }
@@ -229,6 +224,8 @@ fn cdf_times_s(py: Python<'_>) -> Bound<'_, PyArray1<f64>> {
 
 /// Registers the classes and functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("SHORT_BYTES", sizes::SHORT_BYTES)?;
+    module.add("LONG_BYTES", sizes::LONG_BYTES)?;
     module.add_class::<Quantity>()?;
     module.add_class::<Bucket>()?;
     for function in [

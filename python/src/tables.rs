@@ -3,9 +3,11 @@
 use crate::convert::to_python;
 use crate::quantities::Bucket;
 use crate::statistics::Estimate;
+use mousehole_answer::columns::Estimates;
 use mousehole_answer::comparison::Cell;
 use mousehole_answer::overview::{self, Change};
-use mousehole_answer::tables::{self, COLOUR_COUNTS, Estimates};
+use mousehole_answer::statistics as answer;
+use mousehole_answer::tables;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -56,25 +58,21 @@ fn scheme(py: Python<'_>, row: tables::SchemeRow) -> Dict<'_> {
 }
 
 fn colour(py: Python<'_>, row: tables::ColourRow) -> Dict<'_> {
-    let counts = PyDict::new(py);
-    COLOUR_COUNTS.iter().zip(row.counts).try_for_each(|(name, count)| counts.set_item(name, count))?;
     dict!(py,
         "scheme": row.scheme,
         "colour": row.colour,
-        "counts": counts,
+        "counts": to_python(py, &row.counts)?,
         "loss_share": row.loss_share,
         "mark_share": row.mark_share,
     )
 }
 
 fn curve(py: Python<'_>, row: tables::CurveRow) -> Dict<'_> {
-    dict!(py,
-        "scheme": row.scheme,
-        "low_bytes": row.low_bytes,
-        "high_bytes": row.high_bytes,
-        "count": row.count,
-        "response_mean_s": estimate(py, row.response_mean_s)?,
-    )
+    let entry = to_python(py, &row)?.cast_into::<PyDict>()?;
+    entry.set_item("scheme", row.scheme)?;
+    let columns = ["response_mean_s", "response_mean_low_s", "response_mean_high_s"];
+    set_estimate(&entry, columns, row.response_mean_s)?;
+    Ok(entry)
 }
 
 fn cdf(py: Python<'_>, row: tables::CdfRow) -> Dict<'_> {
@@ -83,16 +81,11 @@ fn cdf(py: Python<'_>, row: tables::CdfRow) -> Dict<'_> {
 }
 
 fn group(py: Python<'_>, row: tables::GroupRow) -> Dict<'_> {
-    dict!(py,
-        "scheme": row.scheme,
-        "is_baseline": row.is_baseline,
-        "group": row.group,
-        "kind": to_python(py, &row.kind)?,
-        "what": row.what.name(),
-        "is_primary": row.is_primary,
-        "value": estimate(py, row.value)?,
-        "change": estimate(py, row.change)?,
-    )
+    let entry = to_python(py, &row)?.cast_into::<PyDict>()?;
+    entry.set_item("scheme", row.scheme)?;
+    set_estimate(&entry, ["value", "value_low", "value_high"], row.value)?;
+    set_estimate(&entry, ["change", "change_low", "change_high"], row.change)?;
+    Ok(entry)
 }
 
 fn size(py: Python<'_>, row: overview::SizeRow) -> Dict<'_> {
@@ -128,8 +121,19 @@ fn estimates(py: Python<'_>, own: Estimates) -> Dict<'_> {
     Ok(all)
 }
 
-fn estimate(py: Python<'_>, one: mousehole_answer::statistics::Estimate) -> PyResult<Bound<'_, Estimate>> {
+fn estimate(py: Python<'_>, one: answer::Estimate) -> PyResult<Bound<'_, Estimate>> {
     Bound::new(py, Estimate(one))
+}
+
+/// Puts an estimate in the place of its columns, of which the first has its name.
+pub fn set_estimate(
+    entry: &Bound<'_, PyDict>,
+    [name, low, high]: [&str; 3],
+    own: answer::Estimate,
+) -> PyResult<()> {
+    entry.set_item(name, estimate(entry.py(), own)?)?;
+    entry.del_item(low)?;
+    entry.del_item(high)
 }
 
 /// Returns mean, low, high and whether the last two are an interval.

@@ -88,13 +88,14 @@ def test_report__says_once_why_there_is_no_verdict() -> None:
 
 def test_endpoints__name_the_table_of_their_values(comparison: Comparison) -> None:
     results, cell = comparison.results, comparison.plan.cells[0]
+    runs = results.runs(cell, "sfd")
     short, p95, long, rate, page = endpoints(15_000, 150_000, has_pages=True)
     for endpoint, expected in (
         (p95, results.bucket_values(cell, "sfd", "short", "response_p95_s")),
-        (page, results.group_values(cell, "sfd", ("pages", "page_mean_s"))),
+        (page, np.array([run.groups.get(("pages", "page_mean_s"), np.nan) for run in runs])),
         (short, results.bucket_values(cell, "sfd", "short", "response_mean_s")),
         (long, results.bucket_values(cell, "sfd", "long", "response_mean_s")),
-        (rate, results.scheme_values(cell, "sfd", "long_goodput_bps")),
+        (rate, np.array([run.scheme["long_goodput_bps"] for run in runs])),
     ):
         assert np.array_equal(results.compared(cell).values(endpoint.source, "sfd"), expected, equal_nan=True)
 

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import mousehole
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from mousehole.answer import jsonout, tables
+from mousehole import _engine
+from mousehole.answer import tables
 from mousehole.answer._setting import setting_of
 from mousehole.runs import as_record
+from mousehole.statistics import Estimate
 from support import SMALL, HandMadeRun, results_of
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-3.schema.json"
@@ -91,7 +94,7 @@ def test_document_and_frames__hold_no_time_below_zero(
     ]  # fmt: skip
     assert below_zero([as_record(row) for row in rows]) == []
     cell = found.plan.cells[0]
-    written = json.loads(jsonout.dumps(found.compared(cell).document(setting_of(found, cell))))["schemes"]
+    written = json.loads(_engine.json_text(found.compared(cell).document(setting_of(found, cell))))["schemes"]
     assert below_zero(written) == []
     described = {"$ref": "#/$defs/SchemeEntry", "$defs": schema["$defs"]}
     assert [fault for each in written for fault in faults(described, each)] == []
@@ -123,3 +126,79 @@ def test_document__units_are_in_the_names(document: dict[str, Any]) -> None:
     scheme = document["cells"][0]["schemes"][0]
     assert {"goodput_bps", "queue_delay_p95_s", "utilisation"} <= set(scheme)
     assert {"response_mean_s", "response_p99_s", "low_bytes"} <= set(scheme["buckets"][0])
+
+
+def test_json_text__is_what_json_dumps_writes(document: dict[str, Any]) -> None:
+    assert (
+        _engine.json_text(document)
+        == json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    )
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"])),
+        st.recursive(
+            st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1)
+            | st.floats(allow_nan=False, allow_infinity=False),
+            lambda inner: st.lists(inner) | st.tuples(inner),
+        ),
+    )
+)  # fmt: skip
+def test_json_text__of_numbers_is_what_json_dumps_writes(document: dict[str, Any]) -> None:
+    assert (
+        _engine.json_text(document)
+        == json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    )
+
+
+def test_json_text__whole_numbers_keep_every_digit_up_to_64_bits() -> None:
+    whole = {"seed": 2**64 - 1, "least": -(2**63), "numpy": np.uint64(2**64 - 1)}
+    assert json.loads(_engine.json_text(whole)) == whole
+    with pytest.raises(OverflowError, match="18446744073709551616 is beyond the whole numbers of 64 bits"):
+        _engine.json_text({"seed": 2**64})
+
+
+def test_json_text__of_what_json_has_not() -> None:
+    document = {
+        "nan": float("nan"), "numpy": [np.float64("inf"), np.float32(0.5), np.bool_(True)],
+        "estimate": Estimate(1.0, float("nan"), 2.0, 5), 3: "key",
+    }  # fmt: skip
+    assert json.loads(_engine.json_text(document)) == {  # type: ignore[arg-type]
+        "nan": None, "numpy": [None, 0.5, True],
+        "estimate": {"mean": 1.0, "low": None, "high": 2.0, "count": 5}, "3": "key",
+    }  # fmt: skip
+    with pytest.raises(TypeError, match="set has no form in JSON"):
+        _engine.json_text({"set": set()})
+    with pytest.raises(TypeError, match="ndarray has no form in JSON"):
+        _engine.json_text({"array": np.zeros(1)})
+
+
+def test_json_text__surrogates_that_stand_alone_are_replaced() -> None:
+    """Other programs refuse them. Names of files that are not UTF-8 are refused before."""
+    text = _engine.json_text({"name \udcff": "a\udcffb\ud83d", "pair": "\U0001f600"})
+    assert text == '{\n "name \ufffd": "a\ufffdb\ufffd",\n "pair": "\U0001f600"\n}\n'
+    assert text.encode()
+
+
+def test_json_text__what_steers_a_terminal_is_escaped() -> None:
+    assert _engine.json_text({"a": "\x1b[31m\u202e\u2028\x9b\x7f"}) == (
+        '{\n "a": "\\u001b[31m\\u202e\\u2028\\u009b\\u007f"\n}\n'
+    )
+
+
+PAGE: dict[str, Any] = {
+    "place": "home", "down": "8mbit", "up": "1mbit", "schemes": ["droptail", "sfd"], "seeds": 2,
+    "duration": "3s", "warmup": "1s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"seed": 999_999_999_999_999_999}, {"shape": "95%", "modem_buffer": "200ms", "rtt": "20ms"}],
+)
+def test_page__document_is_that_of_compare(changes: dict[str, Any]) -> None:
+    """The page puts manifest and plan around cells and runs by itself (`compare/src/manifest.rs`)."""
+    asked = {**PAGE, **changes}
+    expected = mousehole.compare(asked.pop("place"), **asked).to_json()
+    assert _engine.page_document(json.dumps({**PAGE, **changes})) == expected

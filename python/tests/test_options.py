@@ -1,7 +1,17 @@
+import mousehole
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mousehole.base import MouseholeError, buffer_checked, least, load_list, split_list, text_list, whole
+from mousehole.base import (
+    MouseholeError,
+    buffer_checked,
+    defaults,
+    least,
+    load_list,
+    split_list,
+    text_list,
+    whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -87,3 +97,28 @@ def test_whole__names_what_was_typed() -> None:
             MouseholeError, match=r"seeds: .* is not allowed; it must be a whole number of at least 1"
         ):
             whole("seeds", text, 1)
+
+
+def test_docstring__has_the_defaults_of_the_engine() -> None:
+    text = mousehole.compare.__doc__ or ""
+    expected = {
+        "rtt": f'("{defaults.RTT}")', "buffer": f'("{defaults.BUFFER}")',
+        "baseline": f'("{defaults.BASELINE}")',
+        "duration": f'("{defaults.DURATION}")', "warmup": f'"{defaults.WARMUP}" with `quick`',
+        "seeds": f"({defaults.REPLICATIONS}; {defaults.QUICK_REPLICATIONS} with `quick`)",
+        "seed": f"({defaults.SEED})", "short`, `long": f'`short` ("{defaults.SHORT}")',
+    }  # fmt: skip
+    for name, words in expected.items():
+        (line,) = [line for line in text.splitlines() if line.strip().startswith(f"- `{name}`:")]
+        assert words in line, name
+    assert f'`long` ("{defaults.LONG}")' in text
+
+
+def test_defaults__are_those_of_a_run_without_options() -> None:
+    found = mousehole.compare("web:sfd", rate="1mbit", schemes="sfd", duration="1s", warmup="1s", seeds=1)
+    base = found.results.plan.base
+    assert (base["link"]["rtt"], base["seed"]) == (defaults.RTT, defaults.SEED)
+    assert found.results.plan.buffers == (defaults.BUFFER,)
+    assert found.results.plan.baseline == defaults.BASELINE
+    assert (found.results.plan.short_bytes, found.results.plan.long_bytes) == (15_000, 150_000)
+    assert (defaults.SHORT, defaults.LONG) == ("15kB", "150kB")

@@ -123,7 +123,8 @@ def test_verdicts__below_the_floor_are_not_judged() -> None:
 
 def test_single_fifo_schemes__never_reorder(quick: mousehole.Comparison) -> None:
     for scheme in quick.plan.schemes:
-        assert not quick.results.scheme_values(quick.plan.cells[0], scheme, "reordered_share").any()
+        runs = quick.results.runs(quick.plan.cells[0], scheme)
+        assert [run.scheme["reordered_share"] for run in runs] == [0.0] * len(runs)
 
 
 def test_all_schemes__is_the_catalogue_without_ns2s_queues() -> None:

@@ -16,7 +16,8 @@ export interface Request {
   seeds: number;
   duration: string;
   warmup: string;
-  seed: number;
+  /** A text where it comes from the address: a number would lose digits of a large one. */
+  seed: number | string;
 }
 
 export interface Place {
@@ -31,6 +32,8 @@ export interface Choices {
   apps: [string, number][];
   schemes: string[];
   request: Request;
+  /** The largest numbers that may be asked for. */
+  most: { users: number; seeds: number };
   quantities: Quantity[];
 }
 
@@ -149,6 +152,6 @@ export function requestOf(parameters: URLSearchParams, base: Request): Request {
     seeds: number("seeds", base.seeds),
     duration: text("duration", base.duration),
     warmup: text("warmup", base.warmup),
-    seed: number("seed", base.seed),
+    seed: parameters.get("seed") ?? base.seed,
   };
 }

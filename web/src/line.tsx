@@ -96,7 +96,7 @@ export function Line({ choices }: { choices: Choices }) {
               <input
                 type="number"
                 min={1}
-                max={10000}
+                max={choices.most.users}
                 value={request.users ?? place?.users ?? 1}
                 onInput={(e) => change({ users: Math.round(e.currentTarget.valueAsNumber) || 1 })}
               />
@@ -161,7 +161,7 @@ export function Line({ choices }: { choices: Choices }) {
             <div class="row">
               <label class="field">
                 <span>Replications</span>
-                <input type="number" min={1} max={100} value={request.seeds} onInput={(e) => change({ seeds: Math.round(e.currentTarget.valueAsNumber) || 1 })} />
+                <input type="number" min={1} max={choices.most.seeds} value={request.seeds} onInput={(e) => change({ seeds: Math.round(e.currentTarget.valueAsNumber) || 1 })} />
               </label>
               <label class="field">
                 <span>Length of each</span>

@@ -35,11 +35,11 @@ struct Object {
 /// Returns the figures of one run, without those that do not apply.
 pub fn figures(records: &Records) -> Figures {
     let mut all = Vec::new();
-    of_transfers(records, &mut all);
-    of_logins(records, &mut all);
-    of_datagrams(records, &mut all);
-    of_views(records, &mut all);
-    of_probes(records, &mut all);
+    add_transfers(records, &mut all);
+    add_logins(records, &mut all);
+    add_datagrams(records, &mut all);
+    add_views(records, &mut all);
+    add_probes(records, &mut all);
     for (source, flows) in grouped(records.flows.iter(), |flow| flow.source) {
         let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
         set_figure(&mut all, &records.sources[source], "goodput_bps", mean(&rates));
@@ -53,7 +53,7 @@ pub fn kinds(records: &Records) -> BTreeMap<String, Kind> {
     known.filter_map(|(name, kind)| Some((name.clone(), (*kind)?))).collect()
 }
 
-fn of_transfers(records: &Records, all: &mut Figures) {
+fn add_transfers(records: &Records, all: &mut Figures) {
     let transfers = &records.transfers;
     let misbehave = transfers.iter().any(|transfer| transfer.misbehaves);
     let several = transfers.iter().any(|transfer| transfer.source != transfers[0].source);
@@ -69,9 +69,9 @@ fn of_transfers(records: &Records, all: &mut Figures) {
             );
         }
     }
-    of_pages(records, all);
+    add_pages(records, all);
     if misbehave {
-        of_misbehaving(&objects, all);
+        add_misbehaving(&objects, all);
     }
 }
 
@@ -95,7 +95,7 @@ fn objects(records: &Records) -> Vec<Object> {
 /// Adds the mean time from first start to last end, of pages all of whose transfers were measured.
 ///
 /// The pieces in which a misbehaving sender sends an object count as one transfer of the page.
-fn of_pages(records: &Records, all: &mut Figures) {
+fn add_pages(records: &Records, all: &mut Figures) {
     let with_page = records.transfers.iter().filter(|transfer| transfer.page > 0);
     let (mut times, mut several) = (Vec::new(), false);
     for (_, own) in grouped(with_page, |transfer| transfer.page) {
@@ -116,7 +116,7 @@ fn of_pages(records: &Records, all: &mut Figures) {
 }
 
 /// Adds the figures of misbehaving senders, and of honest ones with objects as large as theirs.
-fn of_misbehaving(objects: &[Object], all: &mut Figures) {
+fn add_misbehaving(objects: &[Object], all: &mut Figures) {
     let least = objects.iter().filter(|object| object.misbehaves).map(|object| object.bytes).min();
     let least = least.unwrap_or(u64::MAX);
     let honest = || objects.iter().filter(|object| !object.misbehaves);
@@ -127,7 +127,7 @@ fn of_misbehaving(objects: &[Object], all: &mut Figures) {
 }
 
 /// Adds the echo times of remote logins; those of unfinished echoes are so far.
-fn of_logins(records: &Records, all: &mut Figures) {
+fn add_logins(records: &Records, all: &mut Figures) {
     let is_login = |transfer: &&Transfer| records.kinds[transfer.source] == Some(Kind::Logins);
     let echoes = records.transfers.iter().filter(is_login);
     for (source, own) in grouped(echoes, |transfer| transfer.source) {
@@ -143,7 +143,7 @@ fn of_logins(records: &Records, all: &mut Figures) {
 
 /// Adds the figures of datagrams. Delays and jitter are means over the flows of an application, so that each flow
 /// counts as much as another; shares are of all its packets.
-fn of_datagrams(records: &Records, all: &mut Figures) {
+fn add_datagrams(records: &Records, all: &mut Figures) {
     for (source, flows) in grouped(records.datagrams.iter(), |flow| flow.source) {
         let name = &records.sources[source];
         let mean_of = |number: fn(&Datagrams) -> Option<f64>| {
@@ -156,8 +156,8 @@ fn of_datagrams(records: &Records, all: &mut Figures) {
         set_figure(all, name, "loss_share", share(sum_of(|flow| flow.lost), sum_of(|flow| flow.sent)));
         set_figure(all, name, "late_share", share(sum_of(|flow| flow.late), sum_of(|flow| flow.received)));
         set_figure(all, name, "jitter_s", mean_of(|flow| flow.jitter_s));
-        of_sound(&flows, name, all);
-        of_frames(&flows, name, all);
+        add_sound(&flows, name, all);
+        add_frames(&flows, name, all);
         let quality = |kind| flows.iter().filter_map(|flow| quality_of_flow(kind, flow)).collect::<Vec<_>>();
         if let Some(qualities) = records.kinds[source].map(quality).filter(|found| !found.is_empty()) {
             set_figure(all, name, "outcome_quality", mean(&qualities));
@@ -166,7 +166,7 @@ fn of_datagrams(records: &Records, all: &mut Figures) {
 }
 
 /// Adds rating and opinion score of calls, means over their directions; a direction in which nobody spoke has none.
-fn of_sound(flows: &[&Datagrams], name: &str, all: &mut Figures) {
+fn add_sound(flows: &[&Datagrams], name: &str, all: &mut Figures) {
     let rated = |flow: &&Datagrams| match flow.played {
         Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } => {
             let delay_s = mouth_to_ear_s.unwrap_or(f64::NAN);
@@ -183,7 +183,7 @@ fn of_sound(flows: &[&Datagrams], name: &str, all: &mut Figures) {
 }
 
 /// Adds what is missing of videos and how often they freeze, over all of their flows.
-fn of_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
+fn add_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
     let (mut sent, mut late_or_lost, mut frozen, mut total_s) = (0, 0, 0, 0.0);
     for flow in flows {
         if let Played::Frames { frames, missing, freezes, length_s } = flow.played {
@@ -198,7 +198,7 @@ fn of_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
 }
 
 /// Adds what viewers of streams saw: means over all videos and segments, and the share of the time of all.
-fn of_views(records: &Records, all: &mut Figures) {
+fn add_views(records: &Records, all: &mut Figures) {
     for (source, views) in grouped(records.views.iter(), |view| view.source) {
         let name = &records.sources[source];
         let ratio = |over: f64, under: f64| if under > 0.0 { over / under } else { f64::NAN };
@@ -223,7 +223,7 @@ fn of_views(records: &Records, all: &mut Figures) {
 }
 
 /// Adds what tests of responsiveness show, each source by the probes of all its testers.
-fn of_probes(records: &Records, all: &mut Figures) {
+fn add_probes(records: &Records, all: &mut Figures) {
     for (source, probes) in grouped(records.probes.iter(), |probe| probe.source) {
         let (name, found) = (&records.sources[source], responsiveness(&probes));
         set_figure(all, name, "round_trips_per_minute", found.both);

@@ -86,14 +86,14 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
         censored: groups.iter().map(|own| times.unfinished(&own.members) as u64).collect(),
         statistics: of_subject(Subject::Bucket)
             .map(|quantity| {
-                (quantity.name(), groups.iter().map(|own| of_bucket(quantity, &times, own)).collect())
+                (quantity.name(), groups.iter().map(|own| reduce_in_bucket(quantity, &times, own)).collect())
             })
             .collect(),
         curve_count,
         curve_mean_s,
         cdf: cdf(&times, short),
         scheme: of_subject(Subject::Scheme)
-            .map(|quantity| (quantity.name(), of_scheme(quantity, records, &times, &of_class)))
+            .map(|quantity| (quantity.name(), reduce_of_run(quantity, records, &times, &of_class)))
             .collect(),
         colours: records.links[0].colours.clone(),
         load: records.load.clone(),
@@ -107,14 +107,14 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
     }
 }
 
-fn of_bucket(quantity: &Quantity, times: &Times, group: &Group) -> f64 {
+fn reduce_in_bucket(quantity: &Quantity, times: &Times, group: &Group) -> f64 {
     match quantity.source {
         Source::Transfers(None, what, statistic) => take(times, group, what, statistic, quantity.least),
         _ => f64::NAN,
     }
 }
 
-fn of_scheme<'a>(
+fn reduce_of_run<'a>(
     quantity: &Quantity,
     records: &Records,
     times: &Times,
@@ -125,7 +125,7 @@ fn of_scheme<'a>(
             take(times, of_class(class), what, statistic, quantity.least)
         }
         Source::OfLink(link, counter) => {
-            of_link(&records.links[usize::from(link == quantities::Link::WayBack)], counter)
+            read_counter(&records.links[usize::from(link == quantities::Link::WayBack)], counter)
         }
         Source::OfRun(OfRun::GoodputBps) => records.goodput_bps,
         Source::OfRun(OfRun::ReorderedShare) => records.reordered as f64 / records.packets.max(1) as f64,
@@ -156,7 +156,7 @@ fn take(times: &Times, group: &Group, what: OfTransfer, statistic: Statistic, le
     }
 }
 
-fn of_link(link: &Link, counter: OfLink) -> f64 {
+fn read_counter(link: &Link, counter: OfLink) -> f64 {
     match counter {
         OfLink::Utilisation => link.utilisation,
         OfLink::LossShare => share_of_arrivals(link, |colour| colour.dropped),

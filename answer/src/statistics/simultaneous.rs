@@ -91,12 +91,12 @@ fn root(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// Returns the 95 % quantile of the largest |t| of samples with these correlations.
 fn largest_t(root: &[Vec<f64>], freedom: usize) -> f64 {
     let mut draws = Draws::new(SEED);
-    let mut largest: Vec<f64> = (0..DRAWS).map(|_| one_largest_t(root, freedom, &mut draws)).collect();
+    let mut largest: Vec<f64> = (0..DRAWS).map(|_| draw_largest_t(root, freedom, &mut draws)).collect();
     largest.sort_by(f64::total_cmp);
     largest[(LEVEL * DRAWS as f64).ceil() as usize]
 }
 
-fn one_largest_t(root: &[Vec<f64>], freedom: usize, draws: &mut Draws) -> f64 {
+fn draw_largest_t(root: &[Vec<f64>], freedom: usize, draws: &mut Draws) -> f64 {
     let width = root.len();
     let mut normals = vec![0.0; width];
     let mut draw = |found: &mut dyn FnMut(usize, f64)| {

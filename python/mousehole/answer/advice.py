@@ -29,29 +29,29 @@ class Advice:
     buffer: str
     load: float | None
     outcome: Outcome
-    """recommended, nothing better (no scheme beats the baseline), not shown (some may), vetoed (those that do
-    make a class pay too much), or no verdict."""
+    """recommended; nothing better: no scheme beats the baseline; not shown: some may, the runs do not tell;
+    vetoed: those that do make a class of traffic pay more than its margin; no verdict: too little is known
+    for one."""
     scheme: str | None
-    """The scheme recommended; otherwise None."""
+    """The scheme recommended, one that can be installed if any of the better ones can."""
     is_best: bool
-    """Whether no other scheme that can be installed, and that no veto rules out, may be faster by more than
-    5 %, by the intervals."""
+    """Whether the intervals show that no other scheme that can be installed, and that no veto rules out, is
+    faster by more than 5 %."""
     peers: tuple[str, ...]
-    """Schemes that can be installed and are not shown to be slower for short transfers, the fastest first."""
+    """Schemes that can be installed and are not shown to be slower for short transfers than the scheme
+    recommended, the fastest first."""
     ahead: tuple[str, ...]
     """Schemes that serve short transfers better still, but that nothing installs."""
     reference: str
     """The scheme that harm is measured against."""
     vetoes: tuple[Veto, ...]
-    """Who pays, or may, under the schemes that are shown to beat the baseline, and under the recommended one;
+    """Who pays, or may, under the schemes that are better than the baseline, and under the one recommended;
     without intervals, under all."""
     installation: Installation | None
     """How the scheme is installed; None without one."""
     lines: tuple[str, ...]
-    """The answer in at most `MOST_LINES` sentences, and the commands that install it.
-
-    What each class gains or pays has a line of its own where there is room.
-    """
+    """The answer as `mousehole compare` prints it: a line for each class that gains or pays where there is
+    room, and the commands that install the scheme."""
 
     @property
     def ruled_out(self) -> tuple[str, ...]:

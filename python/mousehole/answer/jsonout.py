@@ -1,4 +1,4 @@
-"""JSON documents for programs; docs/json.md describes them."""
+"""JSON documents for programs, which docs/json.md describes; `_engine.json_text` writes all of them."""
 
 from collections.abc import Mapping
 
@@ -7,8 +7,6 @@ from mousehole.answer import findings
 from mousehole.answer._kept import facts_entry
 from mousehole.answer._kept import results_of as results_of
 from mousehole.answer._setting import setting_of
-from mousehole.base import clean as clean
-from mousehole.base import dumps as dumps
 from mousehole.runs import Results
 
 COMPARE_SCHEMA = _engine.COMPARE_SCHEMA

@@ -26,11 +26,12 @@ class Veto:
     """A class of traffic that pays more than its margin under a scheme, or may."""
 
     scheme: str
+    """The scheme."""
     margin: Margin
     change: Estimate
     """The change against the reference, as a share or in the figure's own unit."""
     binds: bool
-    """Whether the harm is shown; otherwise the class may pay."""
+    """Whether the harm is shown, so that the scheme is not recommended; otherwise the class may pay."""
     text: str
     """Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109)`."""
 

@@ -87,8 +87,6 @@ from ._tabling import dense as dense
 from ._tabling import natural_width as natural_width
 from ._tabling import print_fitting as print_fitting
 from ._tabling import say as say
-from .jsontext import clean as clean
-from .jsontext import dumps as dumps
 from .output import check_outputs as check_outputs
 from .output import check_suffix as check_suffix
 from .output import write_text as write_text

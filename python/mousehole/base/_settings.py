@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from mousehole import _engine
+from mousehole.base import defaults
 from mousehole.base._places import Apps
 from mousehole.base._progress import Reporter
 
@@ -74,10 +74,12 @@ class RunOptions:
         None, "Where the scheme is (default: both with --down and --up, else down).", "down|up|both", LINK
     )
     rtt: str | float | timedelta | None = option(  # noqa: RUF009 (the call only declares)
-        None, "Round-trip time if the traffic gives none (default: 80ms).", "TIME", LINK
+        None, f"Round-trip time if the traffic gives none (default: {defaults.RTT}).", "TIME", LINK
     )
     buffer: str | float | Sequence[str | float] | None = option(
-        None, "Buffer in packets, bytes, time or bandwidth-delay products (default: 1bdp); several: a grid.",
+        None,
+        f"Buffer in packets, bytes, time or bandwidth-delay products (default: {defaults.BUFFER}); "
+        "several: a grid.",
         "50p|64kB|200ms|1bdp[,…]", LINK,
     )  # fmt: skip
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
@@ -151,18 +153,26 @@ class RunOptions:
         None, "Header of your own policy, which schemes may then name; several with commas.",
         "FILE.h[,…]", COMPARED,
     )  # fmt: skip
-    short: str | float = option("15kB", "Transfers up to this size are short.", "SIZE", COMPARED)
-    long: str | float = option("150kB", "Transfers above this size are long.", "SIZE", COMPARED)
+    short: str | float = option(defaults.SHORT, "Transfers up to this size are short.", "SIZE", COMPARED)
+    long: str | float = option(defaults.LONG, "Transfers above this size are long.", "SIZE", COMPARED)
     duration: str | float | timedelta | None = option(  # noqa: RUF009
-        None, "Length of the measured window (default: 300s).", "TIME", RUN
+        None, f"Length of the measured window (default: {defaults.DURATION}).", "TIME", RUN
     )
     warmup: str | float | timedelta | None = option(  # noqa: RUF009
-        None, "Time before the measured window (default: from sizes and load; 30s with --quick).", "TIME", RUN
+        None,
+        f"Time before the measured window (default: from sizes and load; {defaults.WARMUP} with --quick).",
+        "TIME",
+        RUN,
     )
     seeds: int | None = option(
-        None, "Replications (default: 10; 3 with --quick); intervals need 5.", "N", RUN, int
+        None,
+        f"Replications (default: {defaults.REPLICATIONS}; {defaults.QUICK_REPLICATIONS} with --quick); "
+        f"intervals need {defaults.LEAST_REPLICATIONS}.",
+        "N",
+        RUN,
+        int,
     )
-    seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", RUN, int)
+    seed: int | None = option(None, f"Seed of all random draws (default: {defaults.SEED}).", "N", RUN, int)
     jobs: int | None = option(None, "Parallel runs (default: one per core, if memory allows).", "N", RUN, int)
     dask: str | None = option(
         None, "Runs on the workers of this Dask scheduler (tcp://HOST:8786), not here.", "ADDRESS", RUN
@@ -179,7 +189,7 @@ class Options(RunOptions):
         None, "Schemes to compare, or all; mousehole schemes lists them.", "NAME[(…)][,…]", COMPARED
     )
     baseline: str = option(
-        _engine.BASELINE, "Scheme that the others are compared with.", "NAME[(…)]", COMPARED
+        defaults.BASELINE, "Scheme that the others are compared with.", "NAME[(…)]", COMPARED
     )
     veto: str | Sequence[str] | None = option(
         None, "Harm to a class that rules a scheme out, beside the defaults, or none; repeat it for several.",
@@ -189,7 +199,9 @@ class Options(RunOptions):
         None, "Scheme that harm is measured against (default: cake, fq-codel or the baseline).",
         "NAME[(…)]", COMPARED,
     )  # fmt: skip
-    quick: bool = switch("A quick look: 3 replications, ranges and no verdicts.", RUN)
+    quick: bool = switch(
+        f"A quick look: {defaults.QUICK_REPLICATIONS} replications, ranges and no verdicts.", RUN
+    )
     sequential: bool = switch("Wider intervals that hold at every look, if --seeds is doubled for each.", RUN)
 
 

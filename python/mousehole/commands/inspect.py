@@ -4,6 +4,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
+from mousehole import _engine
 from mousehole.base import console_reporter, output, parameters, whole
 from mousehole.base.arguments import FlowClasses, JsonFile, LogFormat, ModelParams, Payload, Strict
 from mousehole.base.cli_options import CliCommand, command_app
@@ -56,4 +57,4 @@ def inspect_command(
     if json != "-":
         print_document(report_console(), show.summary_document(summary))
     if json is not None:
-        output.write_text(json, jsonout.dumps({"schema": jsonout.INSPECT_SCHEMA, **summary}))
+        output.write_text(json, _engine.json_text({"schema": jsonout.INSPECT_SCHEMA, **summary}))

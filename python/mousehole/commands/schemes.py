@@ -21,7 +21,6 @@ def schemes_command(
     json: JsonFile = None,
 ) -> None:
     """Answers `mousehole schemes`."""
-    from mousehole.answer import jsonout
     from mousehole.document import report_console
     from mousehole.inputs import show
     from mousehole.runs import load_policies
@@ -38,5 +37,5 @@ def schemes_command(
         show.print_schemes(report_console(), _engine.schemes(), _engine.parts())
     else:
         output.write_text(
-            json, jsonout.dumps({"schema": "mousehole.schemes/1", "schemes": _engine.schemes()})
+            json, _engine.json_text({"schema": "mousehole.schemes/1", "schemes": _engine.schemes()})
         )

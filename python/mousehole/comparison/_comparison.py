@@ -21,6 +21,7 @@ from mousehole.base import (
     accepts_options,
     available_bytes,
     counted,
+    defaults,
     field_error,
     interruptible,
     least,
@@ -311,7 +312,7 @@ class Comparison(Kept):
 
         The same inputs, options and seed give the same bytes.
         """
-        return jsonout.dumps(jsonout.comparison_document(self.results))
+        return _engine.json_text(jsonout.comparison_document(self.results))
 
     def scenario(self, scheme: str | None = None, replication: int = 0, cell: Cell | None = None) -> Scenario:
         """Returns the scenario of one run, filled in; by default that of the baseline's first run."""
@@ -502,7 +503,7 @@ def _pipe_bytes(plan: Plan) -> float:
     rate, rtt = bottleneck.mean_rate(plan.base), bottleneck.facts(plan.base)["rtt"]
     if rate is None:
         return 0.0
-    return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or scenarios.DEFAULT_RTT) / 8
+    return _engine.parse_rate("rate", rate) * _engine.parse_duration("rtt", rtt or defaults.RTT) / 8
 
 
 def chosen_warmup(

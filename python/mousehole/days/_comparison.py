@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mousehole.answer import jsonout
+from mousehole import _engine
 from mousehole.base import Options, Silent, accepts_options, conflict_error, field_error, make_frame
 from mousehole.comparison import Comparison, compared, prepare
 from mousehole.days import _days as over_days
@@ -108,7 +108,7 @@ class DaysComparison(Kept):
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.days/2` (docs/json.md)."""
-        return jsonout.dumps(days_document(self.days))
+        return _engine.json_text(days_document(self.days))
 
     def __repr__(self) -> str:
         lines = [

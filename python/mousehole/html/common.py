@@ -4,7 +4,8 @@ import html
 import shlex
 from collections.abc import Mapping, Sequence
 
-from mousehole.base import jsontext, written_out
+from mousehole import _engine
+from mousehole.base import written_out
 from mousehole.document.blocks import Block, Code, Details, Prose, Section
 
 
@@ -26,5 +27,5 @@ def made_section(
     if seed_note:
         blocks.append(Prose("The same inputs, settings and seed give the same numbers on any machine."))
     blocks.append(Details("The manifest: everything that determines the numbers",
-                          [Code(jsontext.dumps(manifest), "The manifest")]))  # fmt: skip
+                          [Code(_engine.json_text(manifest), "The manifest")]))  # fmt: skip
     return Section("made", "How this was made", blocks, "Command and manifest", "page")

@@ -14,14 +14,22 @@ from rich.console import Console
 
 from mousehole import _engine, html, records
 from mousehole import scenario as scenarios
-from mousehole.base import MouseholeError, Options, OutputConsole, conflict_error, field_error, output
+from mousehole.base import (
+    MouseholeError,
+    Options,
+    OutputConsole,
+    conflict_error,
+    defaults,
+    field_error,
+    output,
+)
 from mousehole.base.cli_options import typed_command
 from mousehole.document import print_document, report_console
 from mousehole.engine_types import LinkStatus, Scenario
 from mousehole.link import _link as link
 from mousehole.link import _rounds as rounds
 from mousehole.link._link import Observer, Played, Programs
-from mousehole.link._options import LinkOptions
+from mousehole.link._options import MTU, ROUNDS, LinkOptions
 from mousehole.link._report import run_document, status_line, warnings
 from mousehole.link._rounds import Run
 from mousehole.runs import Task, load_policies
@@ -31,8 +39,6 @@ INVALID_STATUS = 1
 NOT_STARTED = (126, 127)
 """Statuses of a command that cannot be run or found, as shells have them."""
 HOST_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
-ROUNDS = 5
-"""Rounds of a comparison, the fewest that give intervals."""
 
 
 def run(options: LinkOptions, command: list[str] | None) -> int:
@@ -49,7 +55,7 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
     )
     programs = _programs(options, command)
     if options.schemes is None:
-        only: Scenario = {**shared.base, "scheme": options.scheme or start.get("scheme") or "droptail"}
+        only: Scenario = {**shared.base, "scheme": options.scheme or start.get("scheme") or defaults.BASELINE}
         only["link"] = {**only["link"], "buffer": shared.buffers[0]}
         status = _run_one(only, programs, options, is_shell=not command)
     else:
@@ -112,7 +118,7 @@ def _programs(options: LinkOptions, command: list[str] | None) -> Programs:
     duration = None if options.duration is None else _engine.parse_duration("--duration", options.duration)
     if duration is not None and duration <= 0:
         raise field_error("--duration", options.duration or "", "longer than zero")
-    mtu = link.MTU if options.mtu is None else options.mtu
+    mtu = MTU if options.mtu is None else options.mtu
     if not 1280 <= mtu <= 65535:
         raise field_error("--mtu", mtu, "from 1280, the least of IPv6, to 65535 bytes")
     return Programs(

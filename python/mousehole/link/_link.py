@@ -22,11 +22,11 @@ from mousehole.engine_types import (
     TrafficSection,
     WriteSpec,
 )
+from mousehole.link._options import MTU
 from mousehole.records import RecordColumns, Records, take_columns
 from mousehole.records import run as simulate
 from mousehole.scenario import try_scenarios
 
-MTU = 1500
 NOTHING: TrafficSection = {"connections": [{"start_s": 0.0, "writes": [{"bytes": 1}]}]}
 """Stands for the traffic of a run in which no flow was seen; a scenario needs traffic."""
 ENDING_S = 5.0

@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass
 
-from mousehole.base import Way, option, switch
+from mousehole.base import Way, defaults, option, switch
 
 LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
+MTU = 1500
+"""Bytes of the largest packet where none is given."""
+ROUNDS = defaults.LEAST_REPLICATIONS
+"""Rounds of a comparison where none are given, the fewest that give intervals."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +22,14 @@ class LinkOptions:
     )  # fmt: skip
     up: str | None = option(None, "The same of the upload direction.", "RATE|FILE", LINK)
     rate: str | None = option(None, "Rate of both directions.", "RATE", LINK)
-    rtt: str | None = option(None, "Round-trip time without queueing (default: 80ms).", "TIME", LINK)
+    rtt: str | None = option(
+        None, f"Round-trip time without queueing (default: {defaults.RTT}).", "TIME", LINK
+    )
     buffer: str | None = option(
-        None, "Buffer in packets, bytes or bandwidth-delay products (default: 1bdp).", "50p|64kB|1bdp", LINK
+        None,
+        f"Buffer in packets, bytes or bandwidth-delay products (default: {defaults.BUFFER}).",
+        "50p|64kB|1bdp",
+        LINK,
     )
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
     link_layer: str | None = option(
@@ -28,25 +37,33 @@ class LinkOptions:
     )
     burst: str | None = option(None, "Depth of a token bucket, as tc's tbf (default: none).", "8kB", LINK)
     loss: str | None = option(None, "Lose this share of the packets to the client on purpose.", "1%", LINK)
-    mtu: int | None = option(None, "Largest packet (default: 1500).", "BYTES", LINK, int)
-    scheme: str | None = option(None, "Scheme of the link (default: droptail).", "NAME[(…)]", SCHEME)
+    mtu: int | None = option(None, f"Largest packet (default: {MTU}).", "BYTES", LINK, int)
+    scheme: str | None = option(
+        None, f"Scheme of the link (default: {defaults.BASELINE}).", "NAME[(…)]", SCHEME
+    )
     at: Way | None = option(  # noqa: RUF009 (the call only declares)
         None, "Where it is (default: both with --down and --up, else down).", "down|up|both", SCHEME
     )
     policy: str | None = option(
         None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", SCHEME
     )
-    seed: int | None = option(None, "Seed of all random draws (default: 1).", "N", SCHEME, int)
+    seed: int | None = option(None, f"Seed of all random draws (default: {defaults.SEED}).", "N", SCHEME, int)
     schemes: str | None = option(
         None, "Run the command once per scheme and round, and compare.", "NAME[(…)][,…]", SCHEME
     )
-    rounds: int | None = option(None, "Rounds (default: 5); intervals need 5.", "N", SCHEME, int)
+    rounds: int | None = option(
+        None, f"Rounds (default: {ROUNDS}); intervals need {defaults.LEAST_REPLICATIONS}.", "N", SCHEME, int
+    )
     seeds: int | None = option(None, "The same as --rounds.", "N", SCHEME, int)
     baseline: str | None = option(
-        None, "Scheme that the others are compared with (default: droptail).", "NAME[(…)]", SCHEME
+        None, f"Scheme that the others are compared with (default: {defaults.BASELINE}).", "NAME[(…)]", SCHEME
     )
-    short: str | None = option(None, "Transfers up to this size are short (default: 15kB).", "SIZE", SCHEME)
-    long: str | None = option(None, "Transfers above this size are long (default: 150kB).", "SIZE", SCHEME)
+    short: str | None = option(
+        None, f"Transfers up to this size are short (default: {defaults.SHORT}).", "SIZE", SCHEME
+    )
+    long: str | None = option(
+        None, f"Transfers above this size are long (default: {defaults.LONG}).", "SIZE", SCHEME
+    )
     server: str | None = option(
         None, "Runs on the server's side, by sh; the command waits until it listens.", "COMMAND", PROGRAMS
     )

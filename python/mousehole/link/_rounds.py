@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mousehole import _engine
 from mousehole.answer import findings, jsonout, manifest
 from mousehole.base import Options
 from mousehole.comparison import Comparison
@@ -35,7 +36,7 @@ class ProgramsComparison(Comparison):
 
     def to_json(self) -> str:
         """Returns the document of the comparison, with every run as `link`."""
-        return jsonout.dumps({**jsonout.comparison_document(self.results), "link": self.link_runs})
+        return _engine.json_text({**jsonout.comparison_document(self.results), "link": self.link_runs})
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mousehole.answer import jsonout
+from mousehole import _engine
 from mousehole.document import Document
 from mousehole.html import Kept
 from mousehole.page._results import PageResults, Setting, Trial
@@ -56,7 +56,7 @@ class PageLoads(Kept):
             "schemes": schemes,
             "loads": [_record(trial) for trial in self.results.trials],
         }
-        return jsonout.dumps(document)
+        return _engine.json_text(document)
 
 
 def loads_of(document: Mapping[str, Any]) -> PageLoads:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mousehole.base import COMPARED, LINK, RUN, option, switch
+from mousehole.base import COMPARED, LINK, RUN, defaults, option, switch
 
 PAGE = "Page"
 DEFAULT_RATE = "10mbit"
@@ -17,7 +17,7 @@ class PageOptions:
 
     down: str | None = option(None, "Rate of the download direction.", "RATE", LINK)
     up: str | None = option(None, "Rate of the upload direction.", "RATE", LINK)
-    rate: str | None = option(None, "Rate of both directions (default: 10mbit).", "RATE", LINK)
+    rate: str | None = option(None, f"Rate of both directions (default: {DEFAULT_RATE}).", "RATE", LINK)
     rtt: str = option("40ms", "Round-trip time without queueing.", "TIME", LINK)
     buffer: str = option(
         "100p", "Buffer in packets, bytes or bandwidth-delay products.", "50p|64kB|1bdp", LINK
@@ -37,7 +37,7 @@ class PageOptions:
     policy: str | None = option(
         None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", COMPARED
     )
-    baseline: str = option("droptail", "Scheme that the others are compared with.", "NAME", COMPARED)
+    baseline: str = option(defaults.BASELINE, "Scheme that the others are compared with.", "NAME", COMPARED)
     loads: int | None = option(20, "Loads per scheme, in rounds that mix the schemes.", "N", RUN, int)
     seed: int | None = option(1, "Seed of the order and of all random draws.", "N", RUN, int)
     predict: bool = switch("Also simulate the page, and show both side by side.", RUN)

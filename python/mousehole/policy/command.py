@@ -4,7 +4,8 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from mousehole.base import conflict_error, jsontext, output, whole
+from mousehole import _engine
+from mousehole.base import conflict_error, output, whole
 from mousehole.base.cli_options import CliCommand, command_app
 from mousehole.engine_types import PolicyReport
 from mousehole.policy import _policy as policy
@@ -30,7 +31,7 @@ def check_command(
         list[str], typer.Argument(metavar="HEADER|NAME...", help="Headers, or policies by name.")
     ],
     records: Annotated[
-        str | None, typer.Option(metavar="N", help="Records in the kernel (default: 1048576).")
+        str | None, typer.Option(metavar="N", help=f"Records in the kernel (default: {policy.RECORDS}).")
     ] = None,
     no_kernel: Annotated[bool, typer.Option("--no-kernel", help="Leave the kernel out.")] = False,
     require_kernel: Annotated[
@@ -56,7 +57,7 @@ def check_command(
         if json != "-":
             print(report_text(report), flush=True)
     if json is not None:
-        output.write_text(json, jsontext.dumps({"schema": CHECK_SCHEMA, "policies": reports}))
+        output.write_text(json, _engine.json_text({"schema": CHECK_SCHEMA, "policies": reports}))
     if not all(policy.is_good(report, require_kernel) for report in reports):
         raise typer.Exit(1)
 

@@ -142,7 +142,7 @@ class Records(Shown):
             "applications": rows_of_columns(self.columns.applications),
             **({} if link is None else {"link": link}),
         }
-        return jsonout.dumps(document)
+        return _engine.json_text(document)
 
     def document(self, command: Sequence[str] | None = None) -> Document:
         """Returns the run as a document, which terminal, page and Markdown show."""

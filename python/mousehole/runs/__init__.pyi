@@ -19,7 +19,6 @@ from ._facts import RunFacts as RunFacts
 from ._facts import Shares as Shares
 from ._facts import reduce_run as reduce_run
 from ._facts import with_shares as with_shares
-from ._plan import REPLICATIONS as REPLICATIONS
 from ._plan import Cell as Cell
 from ._plan import Plan as Plan
 from ._plan import Task as Task
@@ -51,7 +50,6 @@ from ._pool import run_plan as run_plan
 from ._resamples import check_resamples as check_resamples
 from ._resamples import require_load as require_load
 from ._resamples import try_traffic as try_traffic
-from ._results import CENSORED_SHARE as CENSORED_SHARE
 from ._results import BucketRow as BucketRow
 from ._results import CdfRow as CdfRow
 from ._results import Change as Change

@@ -14,6 +14,7 @@ from mousehole.base import (
     Options,
     buckets,
     conflict_error,
+    defaults,
     field_error,
     least,
     load_list,
@@ -26,8 +27,6 @@ from mousehole.engine_types import Floats, Scenario, TrafficSection
 from mousehole.scenario import SharedScenario, bottleneck, filled, try_headers, try_scenarios
 from mousehole.statistics import TIME_CONSTANTS, relaxation_s
 
-REPLICATIONS: int = _engine.REPLICATIONS
-QUICK_REPLICATIONS = 3
 MOST_RUNS = 1_000_000
 """Largest number of runs of one comparison; the results of more would not fit into memory."""
 
@@ -185,7 +184,7 @@ def planned(shared: SharedScenario, options: Options, own_scheme: str | None) ->
     Raises `MouseholeError` for an option that is not allowed; the engine's own checks are those of `checked`.
     """
     load, baseline = options.load, known_baseline(options.baseline)
-    seeds = QUICK_REPLICATIONS if options.quick else REPLICATIONS
+    seeds = defaults.QUICK_REPLICATIONS if options.quick else defaults.REPLICATIONS
     return Plan(
         base=shared.base,
         buffers=shared.buffers,

@@ -12,7 +12,6 @@ from typing import NotRequired, TypedDict, cast
 import numpy as np
 
 from mousehole import _engine, quantities
-from mousehole._engine import CENSORED_SHARE as CENSORED_SHARE
 from mousehole._engine import ComparedCell, Source
 from mousehole.base import Bucket, Summary
 from mousehole.engine_types import Floats, InputEntry, JsonValue, Scenario, TrafficSummary
@@ -165,14 +164,6 @@ class Results:
         place = self._place_of(role)
         return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
 
-    def scheme_values(self, cell: Cell, scheme: str, statistic: str) -> Floats:
-        """Returns a statistic of a scheme, one value per replication."""
-        return np.array([run.scheme[statistic] for run in self.runs(cell, scheme)])
-
-    def group_values(self, cell: Cell, scheme: str, group: tuple[str, str]) -> Floats:
-        """Returns a figure of an application, one value per replication, NaN where it is missing."""
-        return self.values(cell, scheme, Source(quantities.find("application", group[1]), group=group[0]))
-
     def has_bounds(self, cell: Cell, scheme: str) -> bool:
         """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
         return self.compared(cell).has_bounds(scheme)
@@ -209,12 +200,14 @@ class BucketRow(Row):
     """One scheme and size bucket."""
 
     is_baseline: bool
+    """Whether the scheme is the baseline."""
     bucket: Bucket
     count: int
     """Transfers, over all replications."""
     censored: int
     """Of these, unfinished when the run ended; their age counts as their time."""
     censored_share: float
+    """Their share."""
     is_bound: bool
     """More than 1 % are unfinished, so that means are lower bounds."""
     estimates: dict[str, Estimate]
@@ -228,6 +221,7 @@ class SchemeRow(Row):
     """One scheme at the bottleneck."""
 
     is_baseline: bool
+    """Whether it is the baseline."""
     estimates: dict[str, Estimate]
 
 
@@ -236,9 +230,12 @@ class ColourRow(Row):
     """Packets of one colour at the bottleneck, summed over replications; shares are None if none arrived."""
 
     colour: str
+    """The colour."""
     counts: dict[str, int]
     loss_share: float | None
+    """Share of the arriving packets that were dropped."""
     mark_share: float | None
+    """Share of them that were marked."""
 
 
 @dataclass(frozen=True)
@@ -246,8 +243,11 @@ class CurveRow(Row):
     """One bin of the response time curve, of which there are five per decade of size."""
 
     low_bytes: float
+    """Lower edge of the bin."""
     high_bytes: float
+    """Upper edge."""
     count: int
+    """Transfers, over all replications."""
     response_mean_s: Estimate
     """Mean response time in this bin (mean over replications)."""
 
@@ -265,11 +265,13 @@ class GroupRow(Row):
     """One figure of an application (`what`, a quantity's name), and its change against the baseline."""
 
     is_baseline: bool
+    """Whether the scheme is the baseline."""
     group: str
     """A source of a mix, pages, misbehaving or honest senders."""
     kind: str | None
-    """The kind of the application, one of `quantities.KINDS`; None for others."""
+    """The kind of the application; None for others."""
     what: str
+    """Name of the quantity."""
     is_primary: bool
     """Users of this kind of application feel it first."""
     value: Estimate
@@ -285,7 +287,9 @@ class SizeRow(Row):
     reference: str
     """FQ-CoDel if it is among the schemes, else the baseline."""
     bucket: str
+    """Name of the size range."""
     count: int
+    """Transfers, over all replications."""
     response_mean_change: Change
     """Relative change of the mean response time against the reference (mean over replications)."""
 
@@ -308,9 +312,13 @@ class LoadRow:
     """How the load of a cell came about; see `engine_types.LoadSummary`."""
 
     load_native: float | None
+    """Load that the traffic's files, or the first trace of a mix, have by themselves."""
     load_copies: float | None
+    """Copies of them that were laid over each other."""
     load_dilation: float | None
+    """Factor by which their time was stretched."""
     load_achieved: float | None
+    """Load that was offered by all data in the direction of the bottleneck."""
     load_window: float | None
     """Load that the transfers of a measured window offer; mean over replications."""
     load_window_deviation: float | None
@@ -343,8 +351,8 @@ class EvidenceRow:
     """Whether a model fitted to the capture is played in its place."""
     capture_share: float
     """Share of the variance between replications that is between captures."""
-    capture_freedom: float
-    """Degrees of freedom for the variance between captures."""
+    capture_freedom: float | None
+    """Degrees of freedom for the variance between captures; None for infinitely many."""
 
 
 @dataclass(frozen=True)
@@ -358,7 +366,7 @@ class Finding(Row):
     exploratory: bool
     """False for the one primary endpoint."""
     outcome: str
-    """better, worse, equal within 5 % or undecided; for an exploratory endpoint also no clear change."""
+    """Better, worse, equal within 5 % or undecided; for an exploratory endpoint also no clear change."""
     change: Estimate
     """Geometric mean of the replications' ratios, less one: −0.3 is 30 % less."""
     difference_s: Estimate

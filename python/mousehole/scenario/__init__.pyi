@@ -1,6 +1,5 @@
 from ._policy_trial import try_headers as try_headers
 from ._policy_trial import try_scenarios as try_scenarios
-from ._scenario import DEFAULT_RTT as DEFAULT_RTT
 from ._scenario import IN_MEMORY as IN_MEMORY
 from ._scenario import SharedScenario as SharedScenario
 from ._scenario import default as default

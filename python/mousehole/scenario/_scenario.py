@@ -36,8 +36,6 @@ MOST_SEED = (1 << 64) - 1
 """The largest seed of the engine."""
 AT = ("down", "up", "both")
 """Where the scheme may be."""
-DEFAULT_RTT = _engine.default_scenario()["link"]["rtt"]
-"""Round-trip time where neither the traffic nor the user gives one."""
 
 
 class SharedScenario(NamedTuple):
@@ -111,13 +109,26 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     Options of the link are applied to the bottleneck. Of a topology, the bottleneck is written out, as its
     buffer is needed for the grid; this asks the engine, which refuses options that it does not allow.
     """
+    _check(options)
+    buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))
+    for buffer in buffers or ():
+        buffer_checked("buffer", buffer)
+    base = _with_link(_with_runs(start, traffic, options), options)
+    _check_rates(base)
+    if "topology" not in base:
+        return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
+    first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
+    try_scenarios([first])
+    topology = filled(first)["topology"]
+    return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
+
+
+def _check(options: Options) -> None:
+    """Raises `MouseholeError` for options that make no sense whatever the scenario is."""
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
         least(field, 0 if number is None else number, 0)
     if options.seed is not None and options.seed > MOST_SEED:
         raise field_error("seed", str(options.seed), f"a whole number from 0 to {MOST_SEED}")
-    buffers = None if options.buffer is None else text_list("buffer", _buffers(options.buffer))
-    for buffer in buffers or ():
-        buffer_checked("buffer", buffer)
     if options.at is not None and options.at not in AT:
         raise field_error("at", options.at, f"one of {', '.join(AT)}")
     for field in bottleneck.EACH:
@@ -127,6 +138,10 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     if options.link_layer is not None and options.overhead is not None:
         allowed = "give one of them; a link layer has its own overhead"
         raise conflict_error("link.layer", options.link_layer, "--overhead", allowed)
+
+
+def _with_runs(start: Scenario, traffic: TrafficSection, options: Options) -> Scenario:
+    """Returns the scenario with this traffic, and with the options of hosts and runs."""
     hosts: dict[str, JsonValue] = {**start["tcp"]}
     hosts |= {} if options.tcp is None else {"profile": options.tcp}
     hosts |= {"ecn": True} if options.ecn else {}
@@ -142,7 +157,12 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "trace": False,
     }
     base.pop("series", None)
-    base = bottleneck.changed(base, {
+    return base
+
+
+def _with_link(start: Scenario, options: Options) -> Scenario:
+    """Returns the scenario with the options of the link."""
+    base = bottleneck.changed(start, {
         "rate": _given("rate", options.rate, BITS), "down": _given("down", options.down, BITS),
         "up": _given("up", options.up, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
         "overhead": options.overhead, "layer": options.link_layer,
@@ -152,8 +172,11 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
         "shape_layer": options.shape_layer,
         "ignore_trace_rtt": options.ignore_trace_rtt or None,
     })  # fmt: skip
-    if options.at is not None:
-        base = {**base, "at": options.at}
+    return base if options.at is None else {**base, "at": options.at}
+
+
+def _check_rates(base: Scenario) -> None:
+    """Raises `MouseholeError` for a link without a rate, or with one that cannot be read."""
     link = base["link"]
     if "topology" not in base and "rate" not in link and "down" not in link:
         if "up" in link:
@@ -164,12 +187,6 @@ def shared(start: Scenario, traffic: TrafficSection, options: Options) -> Shared
     for field, given in (("link.down", link.get("down")), ("link.up", link.get("up"))):
         if given is not None:
             _engine.link_rate(field, given)
-    if "topology" not in base:
-        return SharedScenario(base, buffers or text_list("buffer", base["link"]["buffer"]))
-    first = bottleneck.changed(base, {"buffer": buffers[0] if buffers else None})
-    try_scenarios([first])
-    topology = filled(first)["topology"]
-    return SharedScenario({**base, "topology": topology}, buffers or (topology["buffer"],))
 
 
 def _with_server_think(traffic: TrafficSection, think: object) -> TrafficSection:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mousehole.answer import jsonout
+from mousehole import _engine
 from mousehole.base import MAGIC, MouseholeError, output
 from mousehole.sweeps._rows import Columns
 
@@ -34,7 +34,7 @@ class Store:
         written.
         """
         self.folder, self._columns = folder, columns
-        self._text = jsonout.dumps(manifest)
+        self._text = _engine.json_text(manifest)
         self._kept: dict[int, dict[int, str]] = {}
         self._lock: int | None = None
         self._require_same()

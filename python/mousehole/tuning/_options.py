@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from mousehole.base import COMPARED, RUN, RunOptions, option
+from mousehole.base import COMPARED, RUN, RunOptions, defaults, option
 
 SEARCH = "Search"
 TRIALS, SEARCH_SEEDS, SENSITIVITY_SEEDS = 40, 4, 5
@@ -52,6 +52,7 @@ class TuneOptions(RunOptions):
         None, f"Replications of the sensitivity (default: {SENSITIVITY_SEEDS}; 0: none).", "N", RUN, int
     )
     baseline: str | None = option(
-        None, "Scheme that limits and gains are against (default: droptail; cake with --for cake).",
+        None,
+        f"Scheme that limits and gains are against (default: {defaults.BASELINE}; cake with --for cake).",
         "NAME[(…)]", COMPARED,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mousehole import _engine
-from mousehole.answer import Link, jsonout, link_of, link_of_cell, settings, vetoes, why_nothing
+from mousehole.answer import Link, link_of, link_of_cell, settings, vetoes, why_nothing
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -23,6 +23,7 @@ from mousehole.base import (
     accepts_options,
     conflict_error,
     counted,
+    defaults,
     field_error,
     least,
     make_frame,
@@ -38,7 +39,6 @@ from mousehole.comparison import Comparison, Prepared, compared_with, forecast, 
 from mousehole.html import Kept
 from mousehole.inputs import Source
 from mousehole.runs import (
-    REPLICATIONS,
     Backend,
     Cell,
     Results,
@@ -243,7 +243,7 @@ class Tuned(Kept):
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.tune/2` (docs/json.md); equal trials give equal bytes."""
-        return jsonout.dumps(tune_document(self.results, self.judged.results))
+        return _engine.json_text(tune_document(self.results, self.judged.results))
 
     def install(self, folder: str | Path) -> list[Path]:
         """Writes what installs the recommended setting into a folder, and returns the files.
@@ -340,7 +340,7 @@ def _sensitivity_seeds(given: int | None) -> int:
 
 
 def _baseline(options: TuneOptions) -> str:
-    return known_baseline(options.baseline or BASELINES.get(options.for_ or "", "droptail"))
+    return known_baseline(options.baseline or BASELINES.get(options.for_ or "", defaults.BASELINE))
 
 
 def _templates(options: TuneOptions) -> tuple[str, ...]:
@@ -382,7 +382,7 @@ def _prepared(traffic: Source, options: TuneOptions, wanted: _Wanted) -> Prepare
     others = [limit.reference for limit in wanted.goal.limits if limit.reference]
     schemes = _distinct([wanted.baseline, *REFERENCES, *others, *wanted.beside, *wanted.templates])
     shared = {item.name: getattr(options, item.name) for item in fields(RunOptions)}
-    shared |= {"policy": None, "seeds": REPLICATIONS if options.seeds is None else options.seeds}
+    shared |= {"policy": None, "seeds": defaults.REPLICATIONS if options.seeds is None else options.seeds}
     asked = Options(**shared, schemes=schemes, baseline=wanted.baseline)
     prepared = prepare(traffic, asked, is_fitted=True, is_replaced=True)
     for field, given in (("buffer", prepared.plan.buffers), ("load", prepared.plan.loads)):

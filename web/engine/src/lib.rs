@@ -8,7 +8,7 @@ pub mod watch;
 
 use mousehole_answer::quantities::{Better, Quantity, table};
 use mousehole_answer::reduction::Facts;
-use mousehole_compare::{BASELINE, DEFAULT_SCHEMES, Made, Options, document_text};
+use mousehole_compare::{BASELINE, DEFAULT_SCHEMES, MOST_REPLICATIONS, Made, Options, document_text};
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::{Plan, places};
 use serde::Serialize;
@@ -48,7 +48,8 @@ pub extern "C" fn start() {
     std::panic::set_hook(Box::new(|panic| store_output(panic.to_string().into_bytes())));
 }
 
-/// Puts out what can be asked for: places, applications, default schemes, and the default options; and what is measured.
+/// Puts out what can be asked for: places, applications, default schemes, the default options and the largest numbers; and
+/// what is measured.
 #[unsafe(no_mangle)]
 pub extern "C" fn choices() -> u32 {
     let known = places::places();
@@ -57,6 +58,7 @@ pub extern "C" fn choices() -> u32 {
         "apps": known.apps.iter().map(|one| (&one.name, one.share)).collect::<Vec<_>>(),
         "schemes": DEFAULT_SCHEMES,
         "request": Options::default(),
+        "most": { "users": places::MOST_USERS, "seeds": MOST_REPLICATIONS },
         "quantities": table().iter().map(described).collect::<Vec<_>>(),
     })))
 }

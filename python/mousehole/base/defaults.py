@@ -1,0 +1,25 @@
+"""What holds where the user leaves an option out, as texts of help and commands take it.
+
+The engine has these values (`compare/src/options.rs`, `answer/src/sizes.rs`).
+"""
+
+from mousehole import _engine
+
+_SCENARIO = _engine.default_scenario()
+
+BASELINE = _engine.BASELINE
+"""The scheme that the others are compared with."""
+RTT, BUFFER = _SCENARIO["link"]["rtt"], _SCENARIO["link"]["buffer"]
+"""Round-trip time where neither the traffic nor the user gives one, and the buffer."""
+DURATION, WARMUP = _SCENARIO["duration"], _SCENARIO["warmup"]
+"""Length of the measured window, and the time before it where nothing chooses that."""
+SEED = _SCENARIO["seed"]
+"""Seed of all random draws."""
+REPLICATIONS: int = _engine.REPLICATIONS
+"""Replications of a comparison."""
+QUICK_REPLICATIONS = 3
+"""The same of a quick look."""
+LEAST_REPLICATIONS: int = _engine.LEAST_REPLICATIONS
+"""With fewer there is no interval."""
+SHORT, LONG = f"{_engine.SHORT_BYTES // 1000}kB", f"{_engine.LONG_BYTES // 1000}kB"
+"""Limits of short and long transfers."""
