@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from validation.lab.live import Lab, found, obstacle
+from validation.lab.live import Lab, find_live, obstacle
 from validation.lab.namespaces import BPF_ROOT, die_with_parent
 
 NEAR, FAR, DEVICE, OTHER = "near", "far", "wan", "foreign"
@@ -141,7 +141,7 @@ class World:
 
     def start(self) -> None:
         """Starts a guard."""
-        self.process = self.lab.start(NEAR, found(), "guard", stderr=self.log.open("a"))
+        self.process = self.lab.start(NEAR, find_live(), "guard", stderr=self.log.open("a"))
 
     def kill(self) -> None:
         """Kills the guard."""
@@ -230,7 +230,7 @@ def kill_command(world: World) -> Holds:
             ("down", "--all"),
         ]
     )
-    process = world.lab.start(NEAR, found(), *words)
+    process = world.lab.start(NEAR, find_live(), *words)
     time.sleep(world.draws.random() * 0.1)
     process.kill()
     process.communicate()

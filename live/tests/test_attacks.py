@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from live.tests.support import CAPABILITIES, DEVICE, NEAR, assert_refused, status, wait_until
-from validation.lab.live import Lab, found
+from validation.lab.live import Lab, find_live
 from validation.lab.namespaces import BPF_ROOT, ROOT
 
 NOBODY = 65534
@@ -58,7 +58,7 @@ def as_nobody(lab: Lab, *words: str | Path) -> subprocess.CompletedProcess[str]:
 def bare(lab: Lab, folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs `mousehole-live` as a system service does, without a home."""
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    return lab.call(NEAR, "env", "-i", f"PATH={path}", f"TMPDIR={folder}", found(), *words)
+    return lab.call(NEAR, "env", "-i", f"PATH={path}", f"TMPDIR={folder}", find_live(), *words)
 
 
 @pytest.fixture
@@ -134,13 +134,22 @@ def test_headers__planted_where_a_service_has_its_temporary_files__are_not_used(
 def test_headers__in_a_cache_that_somebody_else_made__are_refused(lab: Lab, shared: Path, own: Path) -> None:
     plant(shared)
     words = (*MARK, "--policy", own, "--marker", "own")
-    done = lab.call(NEAR, "env", f"XDG_CACHE_HOME={shared}", found(), *words)
+    done = lab.call(NEAR, "env", f"XDG_CACHE_HOME={shared}", find_live(), *words)
     assert_refused(done, rf"{shared}/mousehole belongs to user {NOBODY}, and this is user 0")
     assert not (shared / "pwned").exists()
 
 
 def test_headers__that_were_damaged__are_written_anew(lab: Lab, tmp_path: Path, own: Path) -> None:
-    words = ("env", f"XDG_CACHE_HOME={tmp_path}", found(), *MARK, "--policy", own, "--marker", "own")
+    words = (
+        "env",
+        f"XDG_CACHE_HOME={tmp_path}",
+        find_live(),
+        *MARK,
+        "--policy",
+        own,
+        "--marker",
+        "own",
+    )
     assert lab.call(NEAR, *words).returncode == 0
     header = tmp_path / "mousehole" / include_name() / "mousehole" / "flow_meter.h"
     text = header.read_text()
@@ -157,7 +166,14 @@ def test_headers__of_a_user_without_a_home__are_gone_when_the_command_ends(
     own = Path(shutil.copy(own, shared))
     words = ("--policy", own, "--marker", "own")
     done = as_nobody(
-        lab, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", f"TMPDIR={shared}", found(), *MARK, *words
+        lab,
+        "env",
+        "-i",
+        "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+        f"TMPDIR={shared}",
+        find_live(),
+        *MARK,
+        *words,
     )
     assert_refused(done, "XDG_RUNTIME_DIR or HOME names one")
     assert list(shared.iterdir()) == [own]
@@ -241,7 +257,7 @@ def test_lock__cannot_be_held_by_others(lab: Lab) -> None:
 def test_lock__that_root_holds_for_long__is_waited_for_and_its_holder_named(lab: Lab) -> None:
     # The third is that of the pins, after the two of the lock.
     inject = "inject=mkdir:signal=STOP:when=3"
-    traced = ("strace", "-f", "-o", "/dev/null", "-e", "trace=mkdir", "-e", inject, found(), *MARK)
+    traced = ("strace", "-f", "-o", "/dev/null", "-e", "trace=mkdir", "-e", inject, find_live(), *MARK)
     stopped = lab.start(NEAR, *traced, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: f"mark {DEVICE}" in lab.call(NEAR, "cat", "/run/mousehole/lock").stdout, 30)
@@ -290,13 +306,13 @@ def persisted(lab: Lab, own: Path, units: Path) -> None:
 
 def boot(lab: Lab, *before: str) -> subprocess.CompletedProcess[str]:
     """Starts what was kept as the guard does, on a machine without compilers."""
-    return lab.call(NEAR, "env", *NO_COMPILER, *before, found(), "boot", DEVICE)
+    return lab.call(NEAR, "env", *NO_COMPILER, *before, find_live(), "boot", DEVICE)
 
 
 def test_boot__runs_no_compiler_and_no_code_of_a_policy(lab: Lab, own: Path, tmp_path: Path) -> None:
     persisted(lab, own, tmp_path / "units")
     unit = (tmp_path / "units" / "mousehole-live.service").read_text()
-    assert f"ExecStart={found()} guard\n" in unit
+    assert f"ExecStart={find_live()} guard\n" in unit
     own.write_text("#error its author has changed it\n")
     trace = tmp_path / "trace"
     done = boot(lab, str(shutil.which("strace")), "-f", "-o", str(trace), "-e", "trace=execve,openat")
@@ -371,7 +387,7 @@ def test_three_capabilities__are_enough_for_root(lab: Lab) -> None:
     before = lab.state(NEAR, DEVICE)
     confined = ("setpriv", "--bounding-set", CAPABILITIES, "--no-new-privs")
     for words in ALL:
-        done = lab.call(NEAR, *confined, found(), *words)
+        done = lab.call(NEAR, *confined, find_live(), *words)
         assert done.returncode == 0, (words, done.stderr)
     assert lab.state(NEAR, DEVICE) == before
 
@@ -387,6 +403,6 @@ def test_three_capabilities__are_enough_for_another_user(lab: Lab) -> None:
         "env", "RUNTIME_DIRECTORY=/run/mousehole/of-nobody",
     )  # fmt: skip
     for words in ALL:
-        done = lab.call(NEAR, *confined, found(), *words)
+        done = lab.call(NEAR, *confined, find_live(), *words)
         assert done.returncode == 0, (words, done.stderr)
     assert lab.state(NEAR, DEVICE) == before

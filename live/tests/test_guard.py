@@ -27,7 +27,7 @@ from live.tests.support import (
     wait_until,
 )
 from validation import live_events
-from validation.lab.live import Lab, found
+from validation.lab.live import Lab, find_live
 from validation.lab.namespaces import BPF_ROOT
 
 FOLDER = "/etc/mousehole"
@@ -46,7 +46,7 @@ class Guard:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, *before: str) -> None:
-        self.process = self.lab.start(NEAR, *before, found(), "guard", stderr=self.log.open("a"))
+        self.process = self.lab.start(NEAR, *before, find_live(), "guard", stderr=self.log.open("a"))
 
     def kill(self) -> None:
         if self.process:

@@ -16,7 +16,7 @@ from live.tests.support import (
     status,
     wait_until,
 )
-from validation.lab.live import Lab, found
+from validation.lab.live import Lab, find_live
 from validation.lab.namespaces import BPF_ROOT
 
 OLD, NEW = "old", "new"
@@ -143,10 +143,10 @@ def test_check_of_status__has_the_exit_statuses_of_monitoring(lab: Lab) -> None:
     begin(lab, NEAR, *SHADOW, "--confirm", "100s")
     assert check(expected=1).startswith(f"WARNING - {DEVICE}: mark excess, shadow is taken back in ")
     user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all")
-    done = lab.call(NEAR, *user, found(), "status", "--check")
+    done = lab.call(NEAR, *user, find_live(), "status", "--check")
     assert done.returncode == 3, done.stdout
     assert done.stdout.startswith("UNKNOWN - ")
     assert "killed" not in done.stdout
-    done = lab.call(NEAR, *user, found(), "status")
+    done = lab.call(NEAR, *user, find_live(), "status")
     assert_refused(done, "belongs to user 0")
     begin(lab, NEAR, "down", DEVICE)

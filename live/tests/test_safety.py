@@ -23,7 +23,7 @@ from live.tests.support import (
     up,
     wait_until,
 )
-from validation.lab.live import Echo, Lab, found
+from validation.lab.live import Echo, Lab, find_live
 from validation.lab.namespaces import BPF_ROOT
 
 ATTACHMENTS = ("tcx", "clsact")
@@ -55,7 +55,7 @@ def seconds_of(lab: Lab, *words: str) -> float:
 
 
 def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
-    process = lab.start(NEAR, found(), *words)
+    process = lab.start(NEAR, find_live(), *words)
     time.sleep(seconds)
     process.kill()
     process.communicate()
@@ -63,12 +63,24 @@ def kill_after(lab: Lab, words: tuple[str, ...], seconds: float) -> None:
 
 def kill_at_call(lab: Lab, words: tuple[str, ...], call: str, number: int) -> None:
     inject = f"inject={call}:signal=KILL:when={number}"
-    lab.call(NEAR, "strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, found(), *words)
+    lab.call(
+        NEAR,
+        "strace",
+        "-f",
+        "-o",
+        "/dev/null",
+        "-e",
+        f"trace={call}",
+        "-e",
+        inject,
+        find_live(),
+        *words,
+    )
 
 
 def calls_of(lab: Lab, words: tuple[str, ...], call: str) -> int:
     """Returns how many calls of a kind a command makes, those of its children apart."""
-    done = lab.call(NEAR, "strace", "-o", "/dev/stderr", "-e", f"trace={call}", found(), *words)
+    done = lab.call(NEAR, "strace", "-o", "/dev/stderr", "-e", f"trace={call}", find_live(), *words)
     assert done.returncode == 0, done.stderr
     return len(re.findall(rf"^{call}\w*\(", done.stderr, re.MULTILINE))
 
@@ -126,7 +138,7 @@ def test_kill__at_each_kind_of_call__never_blocks_and_is_taken_back(
 @pytest.mark.parametrize("attach", ATTACHMENTS)
 def test_up__twice_at_once__exactly_one_wins(lab: Lab, before: dict[str, Any], attach: str) -> None:
     for _ in range(10):
-        both = [lab.start(NEAR, found(), *UP, "--attach", attach) for _ in range(2)]
+        both = [lab.start(NEAR, find_live(), *UP, "--attach", attach) for _ in range(2)]
         errors = [process.communicate(timeout=60)[1] for process in both]
         assert sorted(process.returncode for process in both) == [0, 2]
         assert any("is in use" in one for one in errors)
@@ -161,7 +173,7 @@ def test_down__after_the_device_has_moved__ends_the_program_there(lab: Lab) -> N
     "words", [("--reuid", "65534", "--clear-groups"), ("--bounding-set", "-all", "--inh-caps", "-all")]
 )
 def test_up__without_privileges__says_so(lab: Lab, before: dict[str, Any], words: tuple[str, ...]) -> None:
-    done = lab.call(NEAR, "setpriv", *words, found(), *UP)
+    done = lab.call(NEAR, "setpriv", *words, find_live(), *UP)
     assert_refused(done, r"root|ermission|permitted")
     assert lab.state(NEAR, DEVICE) == before
 
@@ -257,7 +269,7 @@ def programs(lab: Lab) -> list[int]:
 def test_confirm__not_given__takes_all_back_though_the_shell_was_killed(
     lab: Lab, before: dict[str, Any], attach: str
 ) -> None:
-    line = f"{found()} {' '.join(UP)} --attach {attach} --confirm 2s; sleep 60"
+    line = f"{find_live()} {' '.join(UP)} --attach {attach} --confirm 2s; sleep 60"
     shell = lab.start(NEAR, "bash", "-c", line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: "record" in " ".join(lab.pinned()), 30)
     wait_until(lambda: lab.state(NEAR, DEVICE) != before, 30)

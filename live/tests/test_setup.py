@@ -29,7 +29,7 @@ from live.tests.support import (
     wait_until,
 )
 from live.tests.test_ifb import HOME, HOME_ADDRESS, LONG_PORT, redirect, router
-from validation.lab.live import Lab, found, transfer
+from validation.lab.live import Lab, find_live, transfer
 
 __all__ = ["router"]
 
@@ -56,7 +56,7 @@ class Caked:
         self.path = f"PATH={folder}:{os.environ['PATH']}"
 
     def live(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        return self.lab.call(NEAR, "env", self.path, found(), *words)
+        return self.lab.call(NEAR, "env", self.path, find_live(), *words)
 
     def done(self, *words: str | Path) -> str:
         done = self.live(*words)
@@ -205,7 +205,7 @@ def test_killed_at_any_moment__leaves_nothing_that_down_does_not_take_back(caked
     lab = caked.lab
     before, links = lab.state(NEAR, DEVICE), lab.run(NEAR, "ip", "-br", "link")
     for step in range(12):
-        process = lab.start(NEAR, "env", caked.path, found(), *SETUP, "--flows", str(FLOWS))
+        process = lab.start(NEAR, "env", caked.path, find_live(), *SETUP, "--flows", str(FLOWS))
         time.sleep(0.02 * (step + 1))
         process.kill()
         process.communicate()
@@ -243,7 +243,7 @@ def test_setup__comes_back_with_the_guard(caked: Caked, tmp_path: Path) -> None:
     caked.done("down", DEVICE)
     caked.asked.unlink()
     log = (tmp_path / "guard.log").open("w")
-    guard = lab.start(NEAR, "env", caked.path, found(), "guard", stderr=log)
+    guard = lab.start(NEAR, "env", caked.path, find_live(), "guard", stderr=log)
 
     def is_whole() -> bool:
         states = caked.states()

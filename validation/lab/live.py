@@ -173,7 +173,7 @@ class Lab:
 
     def live(self, net: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
         """Runs `mousehole-live` in a namespace."""
-        return self.call(net, found(), *words)
+        return self.call(net, find_live(), *words)
 
     @contextlib.contextmanager
     def inside(self, net: str) -> Iterator[None]:
@@ -246,7 +246,7 @@ class Lab:
         return [f"map {one}" for one in maps] + [f"prog {one}" for one in using]
 
 
-def found() -> Path:
+def find_live() -> Path:
     """Returns the path of `mousehole-live`, which must be there."""
     path = program()
     if path is None:
