@@ -50,12 +50,14 @@ def draw(item: FigureItem, panels: Sequence[tuple[Panel, Sequence[Curve]]], pict
     picture.parent.mkdir(parents=True, exist_ok=True)
     # The page has a heading of its own.
     heading = "" if picture.suffix == ".svg" else f"Figure {item.number}: {item.title}"
-    drawn = [charts.Panel(panel.title, _panel_chart(panel, curves, item), 360, 290, [_legend(panel, curves)])
-             for panel, curves in panels]  # fmt: skip
+    drawn = [
+        charts.Panel(panel.title, _panel_chart(panel, curves, item), 360, 290, [_describe(panel, curves)])
+        for panel, curves in panels
+    ]
     charts.written(charts.picture(heading, [drawn], item.names), picture)
 
 
-def _legend(panel: Panel, curves: Sequence[Curve]) -> str:
+def _describe(panel: Panel, curves: Sequence[Curve]) -> str:
     parts = [PUBLISHED] if any(curve.published for curve in curves) else []
     parts += [f"dashed: {panel.beside_name}"] if panel.beside else []
     return "; ".join(parts)

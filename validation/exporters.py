@@ -123,7 +123,7 @@ def _run(*words: str | Path, out: Path | None = None) -> None:
     """Runs a program; raises `CalledProcessError` if it fails."""
     with (out or Path("/dev/null")).open("wb") as stream:
         subprocess.run(
-            [_path_of(str(words[0])) or words[0], *map(str, words[1:])],
+            [_locate(str(words[0])) or words[0], *map(str, words[1:])],
             stdout=stream,
             stderr=subprocess.DEVNULL,
             timeout=WAIT_S,
@@ -147,7 +147,7 @@ def _collector(kept: Path) -> Iterator[int]:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     words = [
-        _path_of("nfcapd") or "nfcapd",
+        _locate("nfcapd") or "nfcapd",
         "-w",
         str(kept),
         "-p",
@@ -229,10 +229,10 @@ WAYS: dict[str, tuple[tuple[str, ...], Callable[[Path, Path], Path]]] = {
 
 def missing(way: str) -> list[str]:
     """Returns the programs of a way that are not installed."""
-    return [name for name in WAYS[way][0] if _path_of(name) is None]
+    return [name for name in WAYS[way][0] if _locate(name) is None]
 
 
-def _path_of(program: str) -> str | None:
+def _locate(program: str) -> str | None:
     """Returns the path of a program; those for root are not on everybody's path."""
     return shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
 

@@ -373,7 +373,8 @@ impl Answer<'_> {
             shown.iter().copied().find(|scheme| payers(self.cell, *scheme, baseline).is_empty())?;
         let name = self.cell.name(harmless);
         let verdict = &self.primary().into_iter().find(|one| one.scheme == name)?.verdict;
-        Some(format!("With {name} nobody is worse off than under {}: {verdict}.", self.cell.plan.baseline))
+        let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
+        Some(format!("With {name} nobody is worse off than under {baseline}, and {words} are {verdict}."))
     }
 
     /// Returns in whose place a scheme stands, who pays under that one, and who gains more.
@@ -678,8 +679,8 @@ mod tests {
             let found = cell_of(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
             answer(found, &[]).lines
         };
-        let line = "With sfd nobody is worse off than under droptail: better by 40 % (95 % interval 40–40 %), mean 1 s → \
-                    600 ms.";
+        let line = "With sfd nobody is worse off than under droptail, and transfers ≤ 15 kB are better by 40 % (95 % \
+                    interval 40–40 %), mean 1 s → 600 ms.";
         let harmful = lines_of([0.1, 0.2, 0.1, 0.1]);
         assert_eq!(harmful.iter().filter(|one| *one == line).count(), 1, "{harmful:#?}");
         let is_named = |lines: &[String]| lines.iter().any(|one| one.contains("nobody is worse off"));

@@ -1,4 +1,4 @@
-//! What changes, as the kernel tells of it: devices and queues of this namespace, and files of a folder.
+//! Watches devices and queues of this namespace, and the files of a folder, for changes.
 
 use crate::netlink::{HEADER, word};
 use std::collections::BTreeSet;
@@ -9,17 +9,17 @@ use std::path::Path;
 use std::time::Duration;
 use std::{io, mem};
 
-/// The devices of which the kernel told that they changed since it was last asked.
+/// The devices that changed since the kernel was last asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangedDevices {
     /// Numbers of the devices that changed, or their queues did.
     devices: BTreeSet<u32>,
-    /// Whether more was told than could be kept.
+    /// Whether messages were lost, so that any device may have changed.
     is_lossy: bool,
 }
 
 impl ChangedDevices {
-    /// Returns what is to be assumed before anything was told: that everything changed.
+    /// Returns what is to be assumed before the first message: that everything changed.
     pub fn everything() -> ChangedDevices {
         ChangedDevices { is_lossy: true, ..ChangedDevices::default() }
     }

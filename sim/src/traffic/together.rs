@@ -1,7 +1,7 @@
 //! Whether the clients of a traffic act together, and when.
 //!
 //! Copies of a traffic are shifted in time, each client by itself, so that nothing is in step that was not. If users act
-//! together, their bursts would be lost. Whether they do is told by the variance of the number of starts in `BIN`: if
+//! together, their bursts would be lost. The variance of the number of starts in `BIN` shows whether they do: if
 //! clients are independent it is the sum of the clients' own variances, and its excess is what they have in common. Only
 //! variation within a `BLOCK` counts, so that slow rises and falls move no load from one part of a run to another.
 //!
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn of__clients_by_themselves_or_one_alone_are_not_together() {
+    fn measure__clients_by_themselves_or_one_alone_are_not_together() {
         assert!(Together::measure((&traffic(|share| share)).into(), PERIOD).is_none());
         let mut alone = traffic(bursts);
         alone.connections.iter_mut().for_each(|one| one.client = 0);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn of__a_slow_rise_is_no_burst() {
+    fn measure__a_slow_rise_is_no_burst() {
         assert!(Together::measure((&traffic(f64::sqrt)).into(), PERIOD).is_none());
     }
 

@@ -248,13 +248,12 @@ impl Collector {
             draft.start += shift;
         }
         if resolution > SECOND as i64 {
-            let text = "time stamps are whole minutes; starts are spread evenly within their minute, so that bursts \
-                        and pages are lost; a log with seconds judges better";
-            self.add_note(Note::new(
-                NoteKind::Doubt,
-                Some(base(&ledger.path)),
-                format!("{}: {text}", base(&ledger.path)),
-            ));
+            let name = base(&ledger.path);
+            let text = format!(
+                "{name}: time stamps are whole minutes; starts are spread evenly within their minute, so that bursts and \
+                 pages are lost; a log with seconds judges better"
+            );
+            self.add_note(Note::new(NoteKind::Doubt, Some(name), text));
         } else {
             self.note_coarse(&ledger.path);
         }

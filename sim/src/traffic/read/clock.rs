@@ -121,7 +121,7 @@ pub struct RowClock {
     back: Step,
     steps: u64,
     /// Whether a stamp was no whole minute of a date.
-    is_within_minutes: bool,
+    has_finer: bool,
     beat: Beat,
 }
 
@@ -157,7 +157,7 @@ impl Beat {
 impl RowClock {
     /// Returns the step of the stamps, nanoseconds, given that none has a part of a second.
     pub fn resolution(&self) -> i64 {
-        if self.rows >= FEW && !self.is_within_minutes { MINUTE } else { SECOND as i64 }
+        if self.rows >= FEW && !self.has_finer { MINUTE } else { SECOND as i64 }
     }
 
     /// Returns the time between stamps, nanoseconds, if it and the number of rows at each are always the same.
@@ -168,7 +168,7 @@ impl RowClock {
 
     /// Adds the next row's stamp, nanoseconds; `row` is its number.
     pub fn row(&mut self, at: i64, row: u64) {
-        self.is_within_minutes = self.is_within_minutes || at < DATES || at % MINUTE != 0;
+        self.has_finer = self.has_finer || at < DATES || at % MINUTE != 0;
         if !self.beat.is_broken {
             self.beat.add(at.saturating_sub(self.last));
         }

@@ -75,6 +75,12 @@ impl Growth {
 }
 
 impl Counts {
+    /// Returns nothing counted yet. Only tables may hold readings of counters.
+    fn new(ledger: &Ledger) -> Counts {
+        let growth = Growth { is_broken: ledger.kind != "table", ..Growth::default() };
+        Counts { growth, ..Counts::default() }
+    }
+
     /// Adds the next connection by time.
     fn add(&mut self, draft: &Draft) {
         if self.connections == 0 {
@@ -162,7 +168,7 @@ impl Counts {
 
 /// Returns remarks on files that may not be what they seem; connections are in the order of time.
 pub fn look(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
-    let mut counts: Vec<Counts> = ledgers.iter().map(|_| Counts::default()).collect();
+    let mut counts: Vec<Counts> = ledgers.iter().map(Counts::new).collect();
     for draft in connections {
         if let Some(counts) = counts.get_mut(draft.file as usize) {
             counts.add(draft);
