@@ -25,7 +25,7 @@ pub const MOST_COMMANDS: usize = 6;
 const LINES_OF_OTHER: usize = 6;
 /// So many schemes beside the recommended one are named.
 const MOST_PEERS: usize = 3;
-/// So many schemes that a veto rules out are named with who pays.
+/// So many schemes that a veto rules out are named with who pays how much.
 const MOST_VETOED: usize = 2;
 /// A shorter capture does not tell whether users act together, and the answer says so. Seconds; the simulator, which
 /// `mousehole-compare` holds against it, looks for that in longer ones only.
@@ -204,8 +204,11 @@ impl Answer<'_> {
     /// Says why there is no verdict, and what the estimates are under `least`, which is ahead so far.
     fn without_verdict(&self, line: String, least: Option<usize>) -> Advice {
         let found = if self.has_few_replications() { self.judged.vetoes().to_vec() } else { Vec::new() };
-        let mut others = self.pays_lines(found.iter(), "By estimate, some pay under ");
-        others.extend(self.remarks());
+        let others: Vec<String> = self
+            .pays_text(found.iter(), "By estimate others pay")
+            .into_iter()
+            .chain(self.remarks())
+            .collect();
         let least = least.filter(|scheme| *scheme != self.cell.baseline());
         let classes = least.map(|scheme| self.class_lines(scheme)).unwrap_or_default();
         let room = self.most_lines().saturating_sub(1 + others.len());
@@ -218,28 +221,26 @@ impl Answer<'_> {
         class_lines(self.cell, scheme, self.cell.primary())
     }
 
-    /// Returns who pays under the schemes that a veto rules out: a line for each of the first schemes.
-    fn pays_lines<'b>(&self, found: impl Iterator<Item = &'b Veto>, begin: &str) -> Vec<String> {
+    /// Returns the schemes that a veto rules out, and of the first of them who pays how much.
+    fn pays_text<'b>(&self, found: impl Iterator<Item = &'b Veto>, begin: &str) -> Option<String> {
         let found: Vec<&Veto> = found.filter(|one| one.binds).collect();
         let schemes = each_once(found.iter().map(|one| one.scheme.as_str()));
-        let other = self.cell.plan.harm_reference();
-        let line = |scheme: &&str| {
+        let who_pays = |scheme: &&str| {
             let own = found.iter().copied().filter(|one| one.scheme == **scheme);
-            format!("{begin}{scheme} against {other}: {}.", first_texts(own))
+            format!("{scheme} ({})", briefs(own))
         };
-        let mut lines: Vec<String> = schemes.iter().take(MOST_VETOED).map(line).collect();
-        if schemes.len() > MOST_VETOED {
-            let rest = schemes[MOST_VETOED..].join(", ");
-            lines.push(format!("Others under which some class pays too much: {rest}."));
-        }
-        lines
+        let first: Vec<String> = schemes.iter().take(MOST_VETOED).map(who_pays).collect();
+        let rest = schemes.get(MOST_VETOED..).filter(|rest| !rest.is_empty());
+        let rest = rest.map(|rest| format!("; also {}", rest.join(", "))).unwrap_or_default();
+        let other = self.cell.plan.harm_reference();
+        (!first.is_empty()).then(|| format!("{begin}, against {other}: {}{rest}.", first.join("; ")))
     }
 
     /// Says that every scheme that beats the baseline makes a class pay more than its margin.
     fn vetoed(&self, found: Vec<Veto>) -> Advice {
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
         let first = format!("Nothing is recommended: what beats {baseline} for {words} makes others pay.");
-        let pays = self.pays_lines(found.iter(), "Not recommended: ");
+        let pays = self.pays_text(found.iter(), "Not recommended");
         let after = [self.sureness_text(None, &[])].into_iter().chain(self.remarks());
         let lines = [first].into_iter().chain(pays).chain(after).collect();
         self.recommend_nothing(Outcome::Vetoed, lines, found)
@@ -323,7 +324,7 @@ impl Answer<'_> {
         let ahead: Vec<String> = ahead.map(|scheme| cell.name(scheme).to_owned()).collect();
         let is_best = is_best(cell, chosen, rivals().chain([cell.baseline()]));
         let near = pays.iter().filter(|one| is_near(cell.place(&one.scheme)));
-        let mut lines = self.pays_lines(near, "Not recommended: ");
+        let mut lines: Vec<String> = self.pays_text(near, "Not recommended").into_iter().collect();
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay(chosen));
         lines.extend(self.harmless_text(chosen, &found.shown));
@@ -357,7 +358,7 @@ impl Answer<'_> {
     fn may_pay(&self, scheme: usize) -> Option<String> {
         let name = self.cell.name(scheme);
         let found = self.judged.vetoes().iter().filter(|one| one.scheme == name && !one.binds);
-        let texts = first_texts(found);
+        let texts = briefs(found);
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
     }
@@ -379,14 +380,12 @@ impl Answer<'_> {
 
     /// Returns in whose place a scheme stands, who pays under that one, and who gains more.
     fn preferred_text(&self, scheme: usize, preference: &Preference) -> String {
-        let (name, words) = (self.cell.name(preference.other), self.cell.primary_words());
+        let name = self.cell.name(preference.other);
         let change = capped(ratio(self.cell, preference.other, scheme).as_change().mean);
-        let pays = first_texts(preference.pays.iter());
-        let less = first_texts(preference.gains_less.iter());
-        let gains = if less.is_empty() { less } else { format!(" Less gain than under {name}: {less}.") };
-        format!(
-            "Preferred to {name}, which is level for {words} ({change} %), but under it pay: {pays}.{gains}"
-        )
+        let pays = briefs(preference.pays.iter());
+        let less = briefs(preference.gains_less.iter());
+        let gains = if less.is_empty() { less } else { format!(" Less gain than there: {less}.") };
+        format!("Preferred to {name}, which is level ({change} %), but under which pay: {pays}.{gains}")
     }
 
     /// Returns what was left out of the traffic as it was read.
@@ -430,7 +429,7 @@ impl Answer<'_> {
             parts.push(format!("{transfers} of {}", counted(capture.short.clients as i64, "client")));
         }
         let number = plan.schemes.len() - 1;
-        let held = format!("; the interval holds for all {number} schemes at once");
+        let held = format!("; intervals hold for all {number} schemes at once");
         let held = if number > 1 { held } else { String::new() };
         let peers = chosen.map(|chosen| self.peers_text(chosen, peers)).unwrap_or_default();
         format!("How sure: {}{held}.{peers}{}", parts.join(", "), self.short_capture_text())
@@ -467,7 +466,7 @@ impl Answer<'_> {
         let texts: Vec<String> = peers.iter().take(MOST_PEERS).map(beside).collect();
         let more = peers.len().saturating_sub(MOST_PEERS);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!(" Not shown to be slower than it: {}{rest}.", texts.join(", "))
+        format!(" Not shown to be slower: {}{rest}.", texts.join(", "))
     }
 
     /// Returns how schemes stand before a modem, and whether there is no steady state.
@@ -512,16 +511,16 @@ impl Answer<'_> {
     }
 }
 
-/// Returns who pays, of every class the first figure that is beyond its margin.
-fn first_texts<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
+/// Returns who pays how much in few words, of every class the first figure that is beyond its margin.
+fn briefs<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
     let mut texts: Vec<(crate::margins::Class, &str)> = Vec::new();
     for one in found {
         let class = one.margin.figure.class;
         if texts.iter().all(|(known, _)| *known != class) {
-            texts.push((class, &one.text));
+            texts.push((class, &one.brief));
         }
     }
-    texts.iter().map(|(_, text)| *text).collect::<Vec<_>>().join("; ")
+    texts.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the texts on at most so many lines, several on one where they are more; at least on one.
@@ -595,8 +594,8 @@ mod tests {
             [
                 "Best for transfers ≤ 15 kB: fq-codel, better by 50 % (95 % interval 50–50 %), mean 1 s → 500 ms.",
                 "Transfers > 150 kB: mean response time 10 s → 10 s, 0.0 % (0.0…0.0).",
-                "How sure: 6 replications of 100s, faster than droptail in 6 of 6; the interval holds for all 2 schemes \
-                 at once.",
+                "How sure: 6 replications of 100s, faster than droptail in 6 of 6; intervals hold for all 2 schemes at \
+                 once.",
                 "Install on Linux: tc qdisc replace dev DEV root fq-codel",
             ]
         );
@@ -647,7 +646,9 @@ mod tests {
         let one = answer(found, &[]);
         assert_eq!(one.scheme.as_deref(), Some("fq-codel"), "the reference itself makes nobody pay");
         assert!(
-            one.lines.iter().any(|line| line.starts_with("Not recommended: sfd against fq-codel: calls: "))
+            one.lines
+                .iter()
+                .any(|line| line == "Not recommended, against fq-codel: sfd (calls +1.9 points).")
         );
         let found = cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0)], |place, facts| {
             with_calls(facts, "loss_share", [0.001, 0.02][place])
@@ -666,8 +667,7 @@ mod tests {
         );
         let one = answer(found, &[]);
         assert_eq!((one.scheme.as_deref(), one.is_best), (Some("sfd"), true));
-        let why = "Preferred to fq-codel, which is level for transfers ≤ 15 kB (−2.0 %), but under it pay: \
-                   calls: datagrams lost 10 % → 20 %, +10 points (+10…+10), of +0.5 points allowed.";
+        let why = "Preferred to fq-codel, which is level (−2.0 %), but under which pay: calls +10 points.";
         assert!(one.lines.iter().any(|line| line == why), "{:#?}", one.lines);
     }
 

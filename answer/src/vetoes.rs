@@ -26,9 +26,11 @@ pub struct Veto {
     pub change: Estimate,
     /// Whether the harm is shown, so that the scheme is not recommended; otherwise the class may pay.
     pub binds: bool,
-    /// Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109)`.
-    #[serde(skip)]
+    /// Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109), of +10 ms allowed`.
     pub text: String,
+    /// The same in few words, for the answer: `calls +93 ms`.
+    #[serde(skip)]
+    pub brief: String,
 }
 
 estimate_columns! {
@@ -89,13 +91,16 @@ fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize) -> Option<Vet
     }
     let is_shown = !harm.has_interval() || harm.low > 0.0;
     let is_certain = is_certain(cell, source, &[other]) && cell.has_enough_of(source);
-    let said = line(cell, &margin.figure, scheme, other, margin.is_relative, "");
+    let figure = &margin.figure;
+    let said = line(cell, figure, scheme, other, margin.is_relative, "");
+    let mean = mean_in_unit(&change, figure.source.quantity.unit, margin.is_relative);
     Some(Veto {
         scheme: cell.name(scheme).to_owned(),
         margin: margin.clone(),
         change,
         binds: is_shown && is_certain,
         text: format!("{said}, of {} allowed", margin.text()),
+        brief: format!("{} {mean}", name_class(&cell.plan, figure.class)),
     })
 }
 
@@ -145,6 +150,10 @@ fn change_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
     let [mean, low, high] =
         [change.mean, change.low, change.high].map(|one| signed_significant(scale * one, 3));
     if change.has_interval() { format!("{mean}{name} ({low}…{high})") } else { format!("{mean}{name}") }
+}
+
+fn mean_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
+    change_in_unit(&Estimate { low: f64::NAN, high: f64::NAN, ..*change }, unit, is_relative)
 }
 
 /// Returns a class in words, such as `transfers ≤ 15 kB`.

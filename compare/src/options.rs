@@ -21,14 +21,19 @@ pub const REPLICATIONS: u32 = 10;
 /// Replications that a page may ask for at most: none has the patience for more.
 pub const MOST_REPLICATIONS: u32 = 100;
 
-/// Returns the scenario that options change where the user has none, as JSON; it has no rate and no traffic.
+/// Buffer of a link with one rate for both directions, as the literature has it.
+pub const BUFFER: &str = "1bdp";
+/// Buffer of each direction of a line with a rate for each, as modems and access routers have it (docs/homes.md).
+pub const LINE_BUFFER: &str = "250ms";
+
+/// Returns the scenario that options change where the user has none, as JSON; it has no rate, buffer and traffic.
 pub fn default_scenario() -> Value {
     json!({
         "schema": SCHEMA,
         "seed": 1,
         "warmup": "30s",
         "duration": "300s",
-        "link": { "rtt": "80ms", "buffer": "1bdp" },
+        "link": { "rtt": "80ms" },
         "tcp": { "profile": "linux" },
         "traffic": {},
     })
@@ -80,7 +85,7 @@ impl Default for Options {
             down: "20mbit".into(),
             up: "1mbit".into(),
             rtt: text(&base["link"]["rtt"]),
-            buffer: text(&base["link"]["buffer"]),
+            buffer: LINE_BUFFER.into(),
             shape: None,
             modem_buffer: None,
             schemes: Vec::new(),
@@ -143,6 +148,7 @@ impl Options {
         base["trace"] = false.into();
         base["traffic"] = json!({ "mix": mix });
         let link = &mut base["link"];
+        link["buffer"] = LINE_BUFFER.into();
         let given = [("down", &self.down), ("up", &self.up), ("rtt", &self.rtt)];
         let shaped = [("shape", &self.shape), ("modem_buffer", &self.modem_buffer)];
         for (name, text) in given
@@ -242,7 +248,7 @@ mod tests {
             "down": "20mbit",
             "up": "1mbit",
             "rtt": "80ms",
-            "buffer": "1bdp",
+            "buffer": "250ms",
             "shape": null,
             "modem_buffer": null,
             "schemes": [],

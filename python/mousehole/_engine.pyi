@@ -36,6 +36,8 @@ from mousehole.engine_types import (
 BUILD: str
 COMPARE_SCHEMA: str
 BASELINE: str
+BUFFER: str
+LINE_BUFFER: str
 DEFAULT_SCHEMES: tuple[str, ...]
 SHORT_BYTES: int
 LONG_BYTES: int

@@ -122,6 +122,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DROP_REASONS", PyTuple::new(module.py(), DropReason::ALL.map(DropReason::name))?)?;
     module.add("COMPARE_SCHEMA", mousehole_compare::SCHEMA)?;
     module.add("BASELINE", mousehole_compare::BASELINE)?;
+    module.add("BUFFER", mousehole_compare::BUFFER)?;
+    module.add("LINE_BUFFER", mousehole_compare::LINE_BUFFER)?;
     module.add("DEFAULT_SCHEMES", PyTuple::new(module.py(), mousehole_compare::DEFAULT_SCHEMES)?)?;
     module.add("REPLICATIONS", mousehole_compare::REPLICATIONS)?;
     module.add_class::<Cancel>()?;

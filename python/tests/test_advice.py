@@ -66,7 +66,7 @@ def test_advice__of_equals_takes_the_one_that_costs_long_transfers_least() -> No
         }
     )
     assert (one.scheme, one.peers) == ("fq-codel", ("cake",))
-    assert "Not shown to be slower than it: cake −2.0 % (faster in 3 of 6)." in "".join(one.lines)
+    assert "Not shown to be slower: cake −2.0 % (faster in 3 of 6)." in "".join(one.lines)
     assert one.lines[0].startswith("Recommended for transfers ≤ 15 kB: fq-codel, better by ")
     assert one.lines[1].startswith("Worse for transfers > 150 kB: mean response time 10 s → 15 s, +48 % (")
 
@@ -111,7 +111,7 @@ def test_advice__what_won_every_time_is_recommended(last: float, scheme: str, be
             "better by 10 %"
         )
     else:
-        assert "Not shown to be slower than it: fq-codel −76 % (faster in 5 of 6)." in one.lines[1]
+        assert "Not shown to be slower: fq-codel −76 % (faster in 5 of 6)." in one.lines[1]
 
 
 def test_advice__best_is_said_only_where_no_other_may_be_better() -> None:
@@ -119,7 +119,7 @@ def test_advice__best_is_said_only_where_no_other_may_be_better() -> None:
     one = answer({"droptail": runs(1.0), "cake": scaled([1.0] * 6), "fq-codel": near})
     assert (one.scheme, one.is_best, one.peers) == ("cake", False, ("fq-codel",))
     assert one.lines[0].startswith("Recommended for transfers ≤ 15 kB: cake, better by ")
-    assert "Not shown to be slower than it: fq-codel +4.4 % (faster in 2 of 6)." in one.lines[2]
+    assert "Not shown to be slower: fq-codel +4.4 % (faster in 2 of 6)." in one.lines[2]
 
 
 def test_advice__a_scheme_that_won_every_time_does_not_vanish() -> None:
@@ -172,8 +172,8 @@ def test_advice__has_room_for_three_lines_of_a_router() -> None:
 def test_advice__says_for_how_many_schemes_the_interval_holds() -> None:
     two = answer({"droptail": runs(1.0), "cake": runs(0.5), "fq-codel": runs(0.6)})
     assert two.lines[2] == (
-        "How sure: 6 replications of 100s, faster than droptail in 6 of 6; the interval holds for all 2 "
-        "schemes at once."
+        "How sure: 6 replications of 100s, faster than droptail in 6 of 6; intervals hold for all 2 schemes "
+        "at once."
     )
     alone = answer({"droptail": runs(1.0), "cake": runs(0.5)})
     assert alone.lines[2] == "How sure: 6 replications of 100s, faster than droptail in 6 of 6."

@@ -33,7 +33,7 @@ class Veto:
     binds: bool
     """Whether the harm is shown, so that the scheme is not recommended; otherwise the class may pay."""
     text: str
-    """Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109)`."""
+    """Who pays how much: `calls: one-way delay, p95 32.2 ms → 125 ms, +93 ms (77…109), of +10 ms allowed`."""
 
 
 def margins(given: Sequence[str]) -> list[Margin]:

@@ -78,8 +78,8 @@ class RunOptions:
     )
     buffer: str | float | Sequence[str | float] | None = option(
         None,
-        f"Buffer in packets, bytes, time or bandwidth-delay products (default: {defaults.BUFFER}); "
-        "several: a grid.",
+        f"Buffer in packets, bytes, time or bandwidth-delay products (default: {defaults.LINE_BUFFER} with "
+        f"--down, else {defaults.BUFFER}); several: a grid.",
         "50p|64kB|200ms|1bdp[,…]", LINK,
     )  # fmt: skip
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)

@@ -9,8 +9,12 @@ _SCENARIO = _engine.default_scenario()
 
 BASELINE = _engine.BASELINE
 """The scheme that the others are compared with."""
-RTT, BUFFER = _SCENARIO["link"]["rtt"], _SCENARIO["link"]["buffer"]
-"""Round-trip time where neither the traffic nor the user gives one, and the buffer."""
+RTT = _SCENARIO["link"]["rtt"]
+"""Round-trip time where neither the traffic nor the user gives one."""
+BUFFER: str = _engine.BUFFER
+"""Buffer of a link with one rate for both directions."""
+LINE_BUFFER: str = _engine.LINE_BUFFER
+"""Buffer of each direction of a line with a rate for each."""
 DURATION, WARMUP = _SCENARIO["duration"], _SCENARIO["warmup"]
 """Length of the measured window, and the time before it where nothing chooses that."""
 SEED = _SCENARIO["seed"]

@@ -27,8 +27,9 @@ class LinkOptions:
     )
     buffer: str | None = option(
         None,
-        f"Buffer in packets, bytes or bandwidth-delay products (default: {defaults.BUFFER}).",
-        "50p|64kB|1bdp",
+        f"Buffer in packets, bytes, time or bandwidth-delay products (default: {defaults.LINE_BUFFER} with "
+        f"--down, else {defaults.BUFFER}).",
+        "50p|64kB|200ms|1bdp",
         LINK,
     )
     overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)

@@ -18,6 +18,7 @@ from mousehole.answer import (
     notes,
     overview,
     tables,
+    vetoes,
 )
 from mousehole.answer.advice import advice
 from mousehole.base import (
@@ -330,11 +331,11 @@ def _whole(share: float) -> str:
 
 
 def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
-    """Returns the schemes by their verdict for each reference, then every verdict in words."""
+    """Returns the schemes by their verdict for each reference, then every verdict in words, and who pays."""
     plan = results.plan
     if plan.replications < LEAST_REPLICATIONS:
         few = Prose(f"No verdict: {results.compared(cell).few_replications_text('')}.")
-        return [Details("Every verdict", [few], is_open=True)]
+        return [Details("Every verdict", [few], is_open=True), *_payers_blocks(results, cell)]
     here = findings.findings(results, cell)
     first = results.primary(cell)
     what = (
@@ -357,6 +358,7 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
     return [
         *groups,
         Details("Every verdict", [_primary_table(primary, what, size_text(plan.short_bytes))], is_open=True),
+        *_payers_blocks(results, cell),
         Details(
             "Other endpoints, which are exploratory",
             [
@@ -365,6 +367,18 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
             ],
         ),
     ]
+
+
+def _payers_blocks(results: Results, cell: Cell) -> list[Block]:
+    """Returns who pays how much under which scheme, or may; nothing where nobody does."""
+    found = vetoes.vetoes(results, cell)
+    if not found:
+        return []
+    columns = [Column(name, is_number=False) for name in ("scheme", "who pays how much", "shown")]
+    lines: list[Row] = [[one.scheme, one.text, "yes" if one.binds else "no: may pay"] for one in found]
+    reference = vetoes.reference(results.plan)
+    caption = f"Who pays beyond the margins, against {reference}"
+    return [Details("Who pays", [Table(caption, columns, lines, [one.scheme for one in found])])]
 
 
 def _primary_table(own: Sequence[Finding], what: str, short: str) -> Table:

@@ -16,6 +16,7 @@ from mousehole.base import (
     Unit,
     buffer_checked,
     conflict_error,
+    defaults,
     field_error,
     least,
     missing_error,
@@ -46,7 +47,7 @@ class SharedScenario(NamedTuple):
 
 
 def default() -> Scenario:
-    """Returns the scenario that options change where the user has none; it has no rate and no traffic."""
+    """Returns the scenario that options change where the user has none; it has no rate, buffer and traffic."""
     return _engine.default_scenario()
 
 
@@ -161,7 +162,10 @@ def _with_runs(start: Scenario, traffic: TrafficSection, options: Options) -> Sc
 
 
 def _with_link(start: Scenario, options: Options) -> Scenario:
-    """Returns the scenario with the options of the link."""
+    """Returns the scenario with the options of the link, and with the default buffer if it has none."""
+    if "buffer" not in start["link"] and "topology" not in start:
+        buffer = defaults.BUFFER if options.down is None else defaults.LINE_BUFFER
+        start = {**start, "link": {**start["link"], "buffer": buffer}}
     base = bottleneck.changed(start, {
         "rate": _given("rate", options.rate, BITS), "down": _given("down", options.down, BITS),
         "up": _given("up", options.up, BITS), "rtt": _given("rtt", options.rtt, SECONDS),
