@@ -5,7 +5,9 @@ use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::installation::AT_THE_LINE;
 use crate::judged::Judged;
 use crate::notes::unsteady;
-use crate::ranking::{Preference, candidates, choose, is_ahead, is_best, rank, ratio};
+use crate::ranking::{
+    Alternative, Preference, candidates, choose, find_alternative, is_ahead, is_best, rank, ratio,
+};
 use crate::setting::{Installation, Modem, Setting};
 use crate::sizes::Role;
 use crate::statistics::LEAST_REPLICATIONS;
@@ -327,8 +329,12 @@ impl Answer<'_> {
         let mut lines: Vec<String> = self.pays_text(near, "Not recommended").into_iter().collect();
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay(chosen));
+        let alternative = find_alternative(cell, chosen, &found.shown);
+        let is_other = |scheme: &usize| alternative.as_ref().is_none_or(|one| one.scheme != *scheme);
+        let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
+        lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one)));
         lines.extend(self.harmless_text(chosen, &found.shown));
-        lines.push(self.sureness_text(Some(chosen), &peers));
+        lines.push(self.sureness_text(Some(chosen), &others));
         lines.extend(self.remarks());
         if !ahead.is_empty() {
             let place = if cell.plan.in_rounds { "here" } else { "in simulation" };
@@ -376,6 +382,16 @@ impl Answer<'_> {
         let verdict = &self.primary().into_iter().find(|one| one.scheme == name)?.verdict;
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
         Some(format!("With {name} nobody is worse off than under {baseline}, and {words} are {verdict}."))
+    }
+
+    /// Returns which scheme serves short transfers as well, whom it spares and whom it costs how much.
+    fn alternative_text(&self, chosen: usize, one: &Alternative) -> String {
+        let name = self.cell.name(one.scheme);
+        let change = capped(ratio(self.cell, one.scheme, chosen).as_change().mean);
+        let spares = briefs(one.spares.iter());
+        let costs = briefs(one.costs.iter());
+        let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
+        format!("As good is {name} ({change} %): it spares {spares}{costs}.")
     }
 
     /// Returns in whose place a scheme stands, who pays under that one, and who gains more.

@@ -71,6 +71,17 @@ pub struct Preference {
     pub gains_less: Vec<Veto>,
 }
 
+/// A scheme that is level with the one chosen, under which some classes do better and others worse.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alternative {
+    /// The scheme.
+    pub scheme: usize,
+    /// Who pays under the scheme chosen against this one.
+    pub spares: Vec<Veto>,
+    /// Who pays under this scheme against the one chosen, or may.
+    pub costs: Vec<Veto>,
+}
+
 /// Returns the least mean of those shown to help; of means within 5 % of it, the one that costs less.
 ///
 /// A scheme with a smaller mean that was faster than the least in every replication takes its place: what is recommended is
@@ -82,9 +93,7 @@ pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
-    let near = libm::log1p(MARGIN);
-    let is_level = |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= near;
-    let level: Vec<usize> = found.shown.iter().copied().filter(is_level).collect();
+    let level: Vec<usize> = level_with(cell, first, &found.shown).collect();
     if let Some(preferred) = preferred(cell, first, &level) {
         return preferred;
     }
@@ -94,6 +103,28 @@ pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let ties = ties.filter(|scheme| payers(cell, *scheme, first).is_empty());
     let scheme = ties.min_by(|own, other| long(own).total_cmp(&long(other))).unwrap_or(first);
     Choice { scheme, preferred_to: None }
+}
+
+/// Returns those of the schemes whose mean is at most 5 % above that of `first`, without it.
+fn level_with<'a>(cell: &'a Cell, first: usize, schemes: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
+    let near = libm::log1p(MARGIN);
+    let is_level = move |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= near;
+    schemes.iter().copied().filter(is_level)
+}
+
+/// Returns the first of the schemes level with the chosen one under which some class is shown to do better, and none is
+/// shown to pay against the baseline. Of several, a later one takes the place of an earlier one that it is preferred to.
+pub fn find_alternative(cell: &Cell, chosen: usize, shown: &[usize]) -> Option<Alternative> {
+    let alternatives = level_with(cell, chosen, shown).filter_map(|scheme| {
+        let spares = shown_payers(cell, chosen, scheme);
+        let is_one = !spares.is_empty() && shown_payers(cell, scheme, cell.baseline()).is_empty();
+        is_one.then(|| Alternative { scheme, spares, costs: payers(cell, scheme, chosen) })
+    });
+    alternatives.reduce(
+        |best, next| {
+            if preference(cell, next.scheme, best.scheme).is_some() { next } else { best }
+        },
+    )
 }
 
 /// Returns which of the schemes that are level with the first is preferred to it for the sake of other classes.
@@ -219,6 +250,22 @@ mod tests {
         assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &["none"]), first, "without margins");
         let slower = [SCHEMES[0], SCHEMES[1], ("sfd", 0.53, 10.0), ("cake", 0.54, 10.0)];
         assert_eq!(chosen(&slower, [0.3, 0.2, 0.15, 0.1], 0.0, &[]), first, "not level");
+    }
+
+    #[test]
+    fn find_alternative__is_level_spares_a_class_and_costs_another() {
+        let found = |lost: [f64; 4], long: f64| {
+            let schemes = [("droptail", 1.0, 30.0), SCHEMES[1], ("sfd", 0.51, long), SCHEMES[3]];
+            let cell = cell_of(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
+            find_alternative(&cell, 1, &[1, 2, 3])
+        };
+        let one = found([0.3, 0.2, 0.1, 0.2], 20.0).unwrap();
+        let briefs = |all: &[Veto]| all.iter().map(|one| one.brief.clone()).collect::<Vec<_>>();
+        assert_eq!(one.scheme, 2);
+        assert_eq!(briefs(&one.spares), ["calls +10 points"]);
+        assert_eq!(briefs(&one.costs), ["transfers > 150 kB +100 %"]);
+        assert_eq!(found([0.3, 0.2, 0.2, 0.2], 20.0), None, "it spares nobody");
+        assert_eq!(found([0.05, 0.2, 0.1, 0.2], 20.0), None, "calls are worse off than today");
     }
 
     #[test]

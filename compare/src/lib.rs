@@ -13,8 +13,8 @@ mod text;
 pub use comparison::{Document, Request, compare};
 pub use manifest::{Made, SCHEMA, document_text, options_document, statistics, tcp_parameters};
 pub use options::{
-    Asked, BASELINE, BUFFER, DEFAULT_SCHEMES, LINE_BUFFER, MOST_REPLICATIONS, Options, REPLICATIONS,
-    default_scenario,
+    Asked, BASELINE, BUFFER, LINE_BUFFER, MOST_REPLICATIONS, Options, REPLICATIONS, default_scenario,
+    default_schemes,
 };
 pub use records::{BULK, COLOURS, facts};
 pub use text::json_text;

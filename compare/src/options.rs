@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 /// The scheme that the others are compared with.
 pub const BASELINE: &str = "droptail";
-/// The schemes of `mousehole compare` where none is named.
-pub const DEFAULT_SCHEMES: [&str; 8] =
-    [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"];
+/// A line whose download rate is at least so many times that of the upload is asymmetric: acknowledgements of a full
+/// download, 40 to 52 B for each two segments of 1500 B, take a sixth of the upload.
+const ASYMMETRIC: u64 = 10;
 /// Replications where no number is given.
 pub const REPLICATIONS: u32 = 10;
 /// Replications that a page may ask for at most: none has the patience for more.
@@ -25,6 +25,14 @@ pub const MOST_REPLICATIONS: u32 = 100;
 pub const BUFFER: &str = "1bdp";
 /// Buffer of each direction of a line with a rate for each, as modems and access routers have it (docs/homes.md).
 pub const LINE_BUFFER: &str = "250ms";
+
+/// Returns the schemes of `mousehole compare` where none is named, on a line of these rates in bit/s: of the first paper, what
+/// Linux has, and CAKE behind two markers. On an asymmetric line the last has CAKE's ACK filter.
+pub fn default_schemes(down_bps: u64, up_bps: u64) -> [&'static str; 8] {
+    let is_asymmetric = down_bps >= up_bps.saturating_mul(ASYMMETRIC);
+    let last = if is_asymmetric { "excess-cake(ack_filter=ack-filter)" } else { "excess-cake" };
+    [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", last]
+}
 
 /// Returns the scenario that options change where the user has none, as JSON; it has no rate, buffer and traffic.
 pub fn default_scenario() -> Value {
@@ -118,8 +126,7 @@ impl Options {
             return Err(Error::field("seeds", self.seeds.to_string(), allowed));
         }
         // Elsewhere a text that is no rate is the file of one that varies; a page has no files.
-        parse_rate("down", &self.down)?;
-        parse_rate("up", &self.up)?;
+        let rates = (parse_rate("down", &self.down)?, parse_rate("up", &self.up)?);
         let (mix, label) = self.traffic()?;
         let base = self.base(&mix);
         let mut cell = serde_json::from_value::<Scenario>(base.clone())
@@ -128,7 +135,7 @@ impl Options {
         let request = Request {
             label,
             cells: vec![cell],
-            schemes: self.all_schemes(),
+            schemes: self.all_schemes(default_schemes(rates.0.0, rates.1.0)),
             baseline: Some(BASELINE.to_owned()),
             replications: self.seeds,
             short_bytes: SHORT_BYTES,
@@ -160,10 +167,10 @@ impl Options {
         base
     }
 
-    fn all_schemes(&self) -> Vec<String> {
+    fn all_schemes(&self, default: [&str; 8]) -> Vec<String> {
         let named = self.schemes.iter().map(|one| one.trim().to_owned());
         let all: Vec<String> =
-            if self.schemes.is_empty() { DEFAULT_SCHEMES.map(str::to_owned).into() } else { named.collect() };
+            if self.schemes.is_empty() { default.map(str::to_owned).into() } else { named.collect() };
         let others = all.into_iter().filter(|one| one != BASELINE);
         [BASELINE.to_owned()].into_iter().chain(others).collect()
     }
@@ -260,10 +267,15 @@ mod tests {
         assert_eq!(serde_json::to_value(Options::default()).unwrap(), expected);
         assert_eq!(read(json!({})).unwrap(), Options::default());
         let asked = Options::default().asked().unwrap();
+        let common = ["droptail", "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake"];
+        assert_eq!(asked.request.schemes[..7], common);
         assert_eq!(
-            asked.request.schemes,
-            ["droptail", "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"]
+            asked.request.schemes[7..],
+            ["excess-cake(ack_filter=ack-filter)"],
+            "20 to 1 is asymmetric"
         );
+        let even = Options { up: "2001kbit".into(), ..Options::default() }.asked().unwrap();
+        assert_eq!(even.request.schemes[7..], ["excess-cake"]);
         assert_eq!((asked.request.short_bytes, asked.request.long_bytes), (15_000, 150_000));
         assert_eq!(asked.base["tcp"], json!({ "profile": "linux" }));
     }

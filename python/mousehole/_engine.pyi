@@ -38,7 +38,6 @@ COMPARE_SCHEMA: str
 BASELINE: str
 BUFFER: str
 LINE_BUFFER: str
-DEFAULT_SCHEMES: tuple[str, ...]
 SHORT_BYTES: int
 LONG_BYTES: int
 REPLICATIONS: int
@@ -118,6 +117,7 @@ def run(scenario: Mapping[str, object], traffic: Traffic | None, cancel: Cancel)
 def validate(scenario: Mapping[str, object]) -> Scenario: ...
 def tcp_parameters(scenario: Mapping[str, object]) -> dict[str, JsonValue]: ...
 def default_scenario() -> Scenario: ...
+def default_schemes(down_bps: int, up_bps: int) -> tuple[str, ...]: ...
 def json_text(document: Mapping[str, object]) -> str:
     """Returns a document as `--json` writes it.
 

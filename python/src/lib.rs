@@ -78,6 +78,12 @@ fn tcp_parameters<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResul
     to_python(py, &mousehole_compare::tcp_parameters(&plan_of(scenario)?))
 }
 
+/// Returns the schemes that are compared if none is named, on a line of these rates in bit/s.
+#[pyfunction]
+fn default_schemes(py: Python<'_>, down_bps: u64, up_bps: u64) -> PyResult<Bound<'_, PyTuple>> {
+    PyTuple::new(py, mousehole_compare::default_schemes(down_bps, up_bps))
+}
+
 /// Returns the scenario that options change where the user has none.
 #[pyfunction]
 fn default_scenario(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -124,7 +130,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BASELINE", mousehole_compare::BASELINE)?;
     module.add("BUFFER", mousehole_compare::BUFFER)?;
     module.add("LINE_BUFFER", mousehole_compare::LINE_BUFFER)?;
-    module.add("DEFAULT_SCHEMES", PyTuple::new(module.py(), mousehole_compare::DEFAULT_SCHEMES)?)?;
     module.add("REPLICATIONS", mousehole_compare::REPLICATIONS)?;
     module.add_class::<Cancel>()?;
     module.add_class::<Traffic>()?;
@@ -133,6 +138,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(default_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(default_schemes, module)?)?;
     module.add_function(wrap_pyfunction!(statistics_entry, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;

@@ -57,7 +57,7 @@ def test_heatmap__of_sparse_traffic_says_why_it_is_empty(
 
 def test_places__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
     for schemes in (
-        default_schemes(),
+        default_schemes(None, None),
         ("sfd", "sfd(th=5kB)", "sfd(th=9kB)", "ared", "codel", "pie", "wrr", "lfp"),
     ):
         places = looks.places(schemes)

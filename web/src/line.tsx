@@ -171,7 +171,8 @@ export function Line({ choices }: { choices: Choices }) {
                 <span>Schemes</span>
                 <input
                   type="text"
-                  value={(request.schemes.length > 0 ? request.schemes : choices.schemes).join(", ")}
+                  value={request.schemes.join(", ")}
+                  placeholder="those that suit the line"
                   onInput={(e) => change({ schemes: e.currentTarget.value.split(/,(?![^(]*\))/).map((one) => one.trim()).filter((one) => one) })}
                 />
               </label>

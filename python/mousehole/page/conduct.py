@@ -127,7 +127,7 @@ def _planned(options: PageOptions) -> _Plan:
         raise field_error("congestion", options.congestion, f"one of {', '.join(CONGESTION)}")
     load_policies(options.policy)
     baseline = known_baseline(options.baseline)
-    schemes = with_baseline(chosen_schemes(options.schemes), baseline)
+    schemes = with_baseline(chosen_schemes(options.schemes, options.down, options.up), baseline)
     for scheme in schemes:
         _engine.scheme_parameters(scheme)
     for field, given in options.rates.items():

@@ -189,7 +189,7 @@ def planned(shared: SharedScenario, options: Options, own_scheme: str | None) ->
         base=shared.base,
         buffers=shared.buffers,
         loads=load_list("load", shared.base["traffic"].get("load") if load is None else load),
-        schemes=with_baseline(chosen_schemes(options.schemes, own_scheme), baseline),
+        schemes=with_baseline(_chosen(options, own_scheme, shared.base), baseline),
         baseline=baseline,
         replications=least("seeds", seeds if options.seeds is None else options.seeds, 1),
         short_bytes=_engine.parse_size("short", with_unit("short", options.short, BYTES)),
@@ -244,10 +244,20 @@ def with_baseline(schemes: tuple[str, ...], baseline: str) -> tuple[str, ...]:
     return (baseline, *(scheme for scheme in schemes if scheme != baseline))
 
 
-def chosen_schemes(given: str | Sequence[str] | None, own: str | None = None) -> tuple[str, ...]:
-    """Returns the schemes to compare: those named (`all` names all), or the default ones and `own`."""
+def _chosen(options: Options, own: str | None, base: Scenario) -> tuple[str, ...]:
+    """Returns the schemes to compare; where none is named, `own` of the user's scenario is among them."""
+    link: Mapping[str, object] = base["link"]
+    down, up = (None if link.get(way) is None else str(link[way]) for way in bottleneck.EACH)
+    chosen = chosen_schemes(options.schemes, down, up)
+    return chosen if options.schemes or not own else tuple(dict.fromkeys((*chosen, own.strip())))
+
+
+def chosen_schemes(
+    given: str | Sequence[str] | None, down: str | None = None, up: str | None = None
+) -> tuple[str, ...]:
+    """Returns the schemes to compare: those named (`all` names all), or the default ones for these rates."""
     if given is None:
-        return tuple(dict.fromkeys((*default_schemes(), *([own.strip()] if own else []))))
+        return default_schemes(down, up)
     named = text_list("schemes", given)
     each = (all_schemes() if item == "all" else (item,) for item in named)
     return tuple(dict.fromkeys(chain.from_iterable(each)))
@@ -280,9 +290,14 @@ def is_ideal(scheme: str) -> bool:
     return scheme_name(scheme) in ideals()
 
 
-def default_schemes() -> tuple[str, ...]:
-    """Returns the schemes that are compared if none is named: of the first paper, and what Linux has."""
-    return _engine.DEFAULT_SCHEMES
+def default_schemes(down: str | None, up: str | None) -> tuple[str, ...]:
+    """Returns the schemes that are compared if none is named, on a line with these rates or files of rates.
+
+    Without both it is symmetric. Raises `MouseholeError` for a rate or a file that cannot be read.
+    """
+    if down is None or up is None:
+        return _engine.default_schemes(1, 1)
+    return _engine.default_schemes(_engine.link_rate("down", down), _engine.link_rate("up", up))
 
 
 def refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:

@@ -47,7 +47,7 @@ class SharedScenario(NamedTuple):
 
 
 def default() -> Scenario:
-    """Returns the scenario that options change where the user has none; it has no rate, buffer and traffic."""
+    """Returns the scenario that options change where the user has none: without rate, buffer, traffic."""
     return _engine.default_scenario()
 
 

@@ -8,7 +8,7 @@ pub mod watch;
 
 use mousehole_answer::quantities::{Better, Quantity, table};
 use mousehole_answer::reduction::Facts;
-use mousehole_compare::{BASELINE, DEFAULT_SCHEMES, MOST_REPLICATIONS, Made, Options, document_text};
+use mousehole_compare::{BASELINE, MOST_REPLICATIONS, Made, Options, document_text};
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::{Plan, places};
 use serde::Serialize;
@@ -56,7 +56,6 @@ pub extern "C" fn choices() -> u32 {
     put_json(Ok(json!({
         "places": known.places,
         "apps": known.apps.iter().map(|one| (&one.name, one.share)).collect::<Vec<_>>(),
-        "schemes": DEFAULT_SCHEMES,
         "request": Options::default(),
         "most": { "users": places::MOST_USERS, "seeds": MOST_REPLICATIONS },
         "quantities": table().iter().map(described).collect::<Vec<_>>(),
