@@ -330,7 +330,10 @@ def check_own_queue(lab: GuestLab) -> str:
     """Checks a queue header of one's own: as any other; what `persist` keeps needs no compiler."""
     own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
     seen = check_native(lab, own)
-    output(lab.router, f"{LIVE} up {DEVICE} --native --rate {RATE} --scheme {own} --no-agent --flows 4096")
+    output(
+        lab.router,
+        f"{LIVE} up {DEVICE} --native --rate {RATE} --scheme {own} --replace --no-agent --flows 4096",
+    )
     output(lab.router, f"{LIVE} persist {DEVICE}")
     kept = sorted(path.name for path in Path(f"/etc/mousehole/{DEVICE}").iterdir())
     output(lab.router, f"{LIVE} down {DEVICE}")
