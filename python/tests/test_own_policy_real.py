@@ -1,6 +1,7 @@
 """Runs what docs/own-policy.md does in real time: programs and a page behind the queue of the page."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def test_tutorial__runs_programs_and_a_page(tmp_path: Path) -> None:
             # The only thing that may be lacking for it.
             assert "Chromium" in done.stderr or "mousehole[page]" in done.stderr, done.stderr
             continue
-        # A machine that is too busy makes a run invalid, which its status says.
-        assert done.returncode == 0 or "invalid" in done.stderr, done.stderr
         document = (tmp_path / words[words.index("--json") + 1]).read_text()
+        # A machine that is too busy makes a run invalid, which its status says.
+        is_late = done.returncode == 1 and re.search(r'"is_valid": ?false', document)
+        assert done.returncode == 0 or is_late, done.stderr
         assert '"least-attained"' in document
