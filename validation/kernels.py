@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -28,7 +29,7 @@ from typing import Any
 from tools import document
 from validation import live
 from validation.kernels_guest import DEVICE, MARK, OWN, checks
-from validation.kernels_image import ROOT, Kernel, ObstacleError, fetch, image, obstacle, play
+from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, image, obstacle, play
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
@@ -357,6 +358,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ObstacleError(
                 f"{parity} is not built; `cargo build -p mousehole-live --example native_parity` builds it"
             )
+        if NATIVE.intersection(options.kernels) and not shutil.which(COMPILER):
+            raise ObstacleError(f"{COMPILER} is not installed; 'make deps' installs it")
         kernels = [fetch(series) for series in options.kernels]
     except ObstacleError as error:
         print(f"NOT RUN  live-kernels: {error}")
