@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from validation import kernels, kernels_guest
+from validation import kernels, kernels_costs, kernels_guest
 from validation.kernels_image import Archive, Kernel, libraries, newest
 from validation.live import Figures, FlowList
 
@@ -176,14 +176,34 @@ def test_tasks__kernels_with_native_queues_check_and_play_these_only() -> None:
     kernel = Kernel("7.2", "7.2.12", Path("vmlinuz"), Path("modules"))
     first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
     assert first[1]["native"]
-    assert [one["name"] for one in second[1]["runs"]] == ["pias --native", "lfp --native"]
+    assert [one["name"] for one in second[1]["runs"]] == [
+        *("pias --native", "lfp --native", "fq-codel --native"),
+    ]
     assert all("--native" in command for one in second[1]["runs"] for command in one["commands"])
     names = [name for name, _ in kernels_guest.checks("tcx", is_native=True)]
     assert names[-1] == "native queues decide as simulated"
     assert all("native" in name for name in names)
+    assert any(kernels_guest.OWN in name for name in names)
+    costs = kernels.parse(["--kernels", "7.2", "--no-checks", "--costs", "--lists", "0"])
+    ((_, task),) = kernels.tasks([kernel], costs, {})
+    assert task["costs"]
+    assert not task["checks"]
 
 
-@pytest.mark.parametrize("words", [["--queues", "RED"], ["--kernels", "5.4"], ["--seconds", "1"]])
+def test_own_queue__is_that_of_the_document() -> None:
+    assert "MH_QUEUE(least_attained," in kernels.own_queue()
+
+
+def test_frames__are_packets_of_as_many_flows() -> None:
+    made = kernels_costs.frames()
+    lengths = {(len(one), int.from_bytes(one[16:18])) for one in made}
+    assert lengths == {(1000, 986)}
+    assert len({one[34:36] for one in made}) == len(made) == kernels_costs.FLOWS
+
+
+@pytest.mark.parametrize(
+    "words", [["--queues", "RED"], ["--kernels", "5.4"], ["--seconds", "1"], ["--costs"]]
+)
 def test_parse__refuses_what_is_not_known(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         kernels.parse(words)

@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -26,8 +28,8 @@ from typing import Any
 
 from tools import document
 from validation import live
-from validation.kernels_guest import DEVICE, MARK, checks
-from validation.kernels_image import Kernel, ObstacleError, fetch, image, obstacle, play
+from validation.kernels_guest import DEVICE, MARK, OWN, checks
+from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, image, obstacle, play
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
@@ -52,6 +54,13 @@ class Queue:
     burst_bytes: int = 0
     plain: str = ""
     is_native: bool = False
+
+
+def own_queue() -> str:
+    """Returns the queue header of docs/own-policy.md."""
+    page = (ROOT / "docs/own-policy.md").read_text(encoding="utf-8")
+    (found,) = (one for one in re.findall(r"^```c\n(.*?)^```", page, re.M | re.S) if "MH_QUEUE(" in one)
+    return str(found)
 
 
 def native(scheme: str) -> Queue:
@@ -82,6 +91,7 @@ QUEUES = {
     "FQ-CoDel": Queue(HTB, "fq-codel", live.BURST_BYTES),
     "pias --native": native("pias"),
     "lfp --native": native("lfp"),
+    "fq-codel --native": native("fq-codel(ecn=false)"),
 }
 
 
@@ -109,6 +119,10 @@ def played(kernel: Kernel, base: Path, task: Any) -> list[Any]:
         said.append(one)
         if "check" in one:
             print(check_line(kernel.release, one), flush=True)
+        if "cost" in one:
+            print(
+                f"cost  {kernel.release}  {one['cost']}: {one['instructions']:.0f} instructions", flush=True
+            )
     return said
 
 
@@ -264,6 +278,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--queues", default=",".join(QUEUES), help="only these (default all)")
     parser.add_argument("--no-checks", action="store_true", help="only the lists of flows")
     parser.add_argument(
+        "--costs", action="store_true", help="instructions of a packet in native queues and in Linux's (7.2)"
+    )
+    parser.add_argument(
         "--json", type=Path, metavar="FILE", help="add each run to a file, a line of JSON each"
     )
     parser.add_argument(
@@ -280,6 +297,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     unknown = [name for name in options.queues if name not in QUEUES]
     if unknown:
         parser.error(f"--queues has {unknown[0]!r}; it must be of {', '.join(QUEUES)}")
+    if options.costs and not NATIVE.issuperset(options.kernels):
+        parser.error("--costs is of native queues, which --kernels 7.2 has")
     if options.lists < 0 or options.jobs < 1 or not 5 <= options.seconds <= 600:
         parser.error("--lists must be at least 0, --jobs at least 1, --seconds from 5 to 600")
     return options
@@ -294,6 +313,8 @@ def tasks(
         common = {"attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE}
         if not options.no_checks:
             todo.append((kernel, common | {"checks": True, "runs": []}))
+        if options.costs:
+            todo.append((kernel, common | {"checks": False, "costs": True, "runs": []}))
     for seed, flows in lists.items():
         for kernel in kernels:
             runs = [
@@ -337,6 +358,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ObstacleError(
                 f"{parity} is not built; `cargo build -p mousehole-live --example native_parity` builds it"
             )
+        if NATIVE.intersection(options.kernels) and not shutil.which(COMPILER):
+            raise ObstacleError(f"{COMPILER} is not installed; 'make deps' installs it")
         kernels = [fetch(series) for series in options.kernels]
     except ObstacleError as error:
         print(f"NOT RUN  live-kernels: {error}")
@@ -347,7 +370,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
         bases = {kernel: Path(place, kernel.series) for kernel in kernels}
         for kernel, base in bases.items():
-            base.write_bytes(image(kernel, program, parity if kernel.series in NATIVE else None))
+            is_native = kernel.series in NATIVE
+            base.write_bytes(image(kernel, program, *((parity, {OWN: own_queue()}) if is_native else ())))
         waiting = [
             (kernel, task, pool.submit(played, kernel, bases[kernel], task))
             for kernel, task in tasks(kernels, options, lists)

@@ -19,11 +19,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from validation.kernels_image import REPORT
+from validation.kernels_costs import measured
+from validation.kernels_image import COMPILER, REPORT
 from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import CLIENT as RECEIVER
 from validation.lab.hosts import SERVER, Hosts, Transfer
@@ -46,6 +48,10 @@ PARITY_PACKETS = 250_000
 SCHEMES = [
     *("droptail", "red", "sfd(th=30kB)|red", "p-sfd", "s-sfd", "rio-ps", "shred", "lfp", "pias"),
 ]
+# The header of docs/own-policy.md, as it lies in /own.
+OWN = "least-attained.h"
+# Schemes whose queues are queue disciplines of their own.
+NATIVE_SCHEMES = ("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)")
 
 
 def report(value: Any) -> None:
@@ -65,13 +71,13 @@ class GuestLab(Lab):
             end.settings({"ipv4/tcp_max_syn_backlog": "4096", "ipv4/conf/*/rp_filter": "0"})
 
 
-def call(net: Namespace, line: str) -> subprocess.CompletedProcess[str]:
+def call(net: AbstractContextManager[object], line: str) -> subprocess.CompletedProcess[str]:
     """Runs a command in a namespace until it ends."""
     with net:
         return subprocess.run(line.split(), capture_output=True, text=True, check=False)
 
 
-def output(net: Namespace, line: str) -> str:
+def output(net: AbstractContextManager[object], line: str) -> str:
     """Runs a command in a namespace. Returns its output; an error is an exception with its message."""
     done = call(net, line)
     if done.returncode:
@@ -320,6 +326,40 @@ def check_up(lab: GuestLab, scheme: str) -> str:
     return expect(is_right, f"{seen}; {problems}")
 
 
+def check_own_queue(lab: GuestLab) -> str:
+    """Checks a queue header of one's own: as any other; what `persist` keeps needs no compiler."""
+    own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
+    seen = check_native(lab, own)
+    output(
+        lab.router,
+        f"{LIVE} up {DEVICE} --native --rate {RATE} --scheme {own} --replace --no-agent --flows 4096",
+    )
+    output(lab.router, f"{LIVE} persist {DEVICE}")
+    kept = sorted(path.name for path in Path(f"/etc/mousehole/{DEVICE}").iterdir())
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    with lab.router, without_compilers():
+        done = subprocess.run([LIVE, "boot", DEVICE], capture_output=True, text=True, check=False)
+    root = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))[0]["kind"]
+    seconds = transfer(lab, 1, 1_000_000)
+    output(lab.router, f"{LIVE} down {DEVICE}")
+    output(lab.router, f"{LIVE} persist {DEVICE} --remove")
+    seen += f"; kept {', '.join(kept)}; booted as {root}, 1 MB in {seconds:.2f} s {done.stderr.strip()}"
+    is_kept = {"queue.o", "program.o", OWN} < set(kept)
+    return expect(is_kept and done.returncode == 0 and root.startswith("mh_") and 0.83 <= seconds < 8, seen)
+
+
+@contextlib.contextmanager
+def without_compilers() -> Iterator[None]:
+    """Has commands find no compiler."""
+    path = Path("/bin", COMPILER)
+    target = path.readlink()
+    path.unlink()
+    try:
+        yield
+    finally:
+        path.symlink_to(target)
+
+
 def check_native(lab: GuestLab, scheme: str) -> str:
     """Checks that a scheme's queue is the device's queue discipline, that `tune` changes it while it works.
 
@@ -436,8 +476,9 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
 def checks(wanted: str, is_native: bool = False) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
     """Yields the checks with their names; those of native queues only where the kernel has them."""
     if is_native:
-        for scheme in ("pias", "lfp", "rio-ps|priority(shared=false)"):
+        for scheme in NATIVE_SCHEMES:
             yield f"up {scheme} --native, tune, down", lambda lab, scheme=scheme: check_native(lab, scheme)  # type: ignore[misc]
+        yield f"up {OWN} --native, persist, guard", check_own_queue
         yield "native queues decide as simulated", check_parity
         return
     yield f"attaches as {wanted}", lambda lab: check_attached(lab, wanted)
@@ -520,6 +561,9 @@ def main() -> int:
     for one in task["runs"]:
         flows = Task(**one["task"])
         in_child(lambda one=one, flows=flows: run_flows(one["name"], one["seed"], one["commands"], flows))  # type: ignore[misc]
+    if task.get("costs"):
+        for name, instructions in measured(lambda line: output(contextlib.nullcontext(), line)):
+            report({"cost": name, "instructions": instructions})
     report("end")
     return 0
 

@@ -34,6 +34,8 @@ KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 PARTS = ("binary", "modules", "base")
 CACHE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "kernels"
 QEMU = "qemu-system-x86_64"
+# It compiles headers of one's own in guests that have native queues.
+COMPILER = "clang-16"
 HOST_TOOLS = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "dpkg-deb": "dpkg", "ethtool": "ethtool"}
 HOST_TOOLS |= {"ip": "iproute2", "tc": "iproute2", "nft": "nftables"}
 GUEST_TOOLS = ["ip", "tc", "ethtool", "nft", "bpftool"]
@@ -61,7 +63,7 @@ INIT = """#!/bin/busybox sh
 for module in $(/bin/busybox cat /modules/order); do
     /bin/busybox insmod /modules/$module || echo "insmod $module failed"
 done
-export PATH=/bin PYTHONHOME={home} PYTHONDONTWRITEBYTECODE=1
+export PATH=/bin PYTHONHOME={home} PYTHONDONTWRITEBYTECODE=1 CC={compiler}
 cd /repository
 {python} -m {guest} /task.json > /dev/ttyS1 2> /dev/ttyS0
 /bin/busybox poweroff -f
@@ -224,7 +226,7 @@ def libraries(path: Path) -> Iterator[Path]:
     """Yields the libraries that a program or library loads."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
     for found in re.findall(r"(/\S+) \(0x", done.stdout):
-        yield Path(found)
+        yield Path(os.path.normpath(found))
 
 
 def add_program(archive: Archive, path: Path, name: str) -> None:
@@ -232,6 +234,32 @@ def add_program(archive: Archive, path: Path, name: str) -> None:
     archive.copy(path.resolve(), name)
     for library in libraries(path):
         archive.copy(library)
+
+
+def add_compiler(archive: Archive) -> None:
+    """Adds clang with all that it needs to compile a header of one's own."""
+    clang = Path(str(shutil.which(COMPILER)))
+    program = clang.resolve()
+    add_program(archive, program, str(program))
+    archive.add(f"bin/{COMPILER}", stat.S_IFLNK | 0o777, str(program).encode())
+    linker = Path(run(COMPILER, "-print-prog-name=ld").strip())
+    add_program(archive, linker.resolve(), "bin/ld")
+    words = [
+        "-DMH_DESCRIBE",
+        "-DMH_OWN_NAME=own",
+        f"-I{ROOT / 'policy/include'}",
+        str(ROOT / "policy/src/own.c"),
+    ]
+    headers = run(COMPILER, "-M", *words).replace("\\\n", " ").split()
+    with tempfile.TemporaryDirectory() as folder:
+        words += ["-shared", "-fPIC", "-nostartfiles", "-Wl,--trace", "-o", f"{folder}/own.so"]
+        linked = run(COMPILER, *words).split()
+    # By this file it finds the folder of the linker's.
+    beside = run(COMPILER, "-print-file-name=crtbegin.o").strip()
+    for name in [*headers, *linked, beside]:
+        path = Path(os.path.normpath(name))
+        if path.is_absolute() and path.exists() and not path.is_relative_to(ROOT):
+            archive.copy(path)
 
 
 def add_python(archive: Archive) -> tuple[str, str]:
@@ -291,8 +319,13 @@ def file_name(path: Path) -> str:
     return path.name.partition(".ko")[0].replace("-", "_")
 
 
-def image(kernel: Kernel, program: Path, parity: Path | None = None) -> bytes:
-    """Returns the archive of a kernel's guests, all but their task; `parity` compares native queues."""
+def image(
+    kernel: Kernel, program: Path, parity: Path | None = None, own: dict[str, str] | None = None
+) -> bytes:
+    """Returns the archive of a kernel's guests, all but their task; `parity` compares native queues.
+
+    `own` are headers of one's own by their names, which the guest can compile.
+    """
     archive = Archive()
     busybox = Path(str(shutil.which("busybox")))
     add_program(archive, busybox, "bin/busybox")
@@ -306,11 +339,15 @@ def image(kernel: Kernel, program: Path, parity: Path | None = None) -> bytes:
             run(str(parity), "compile", folder)
             for path in sorted(Path(folder).iterdir()):
                 archive.copy(path, f"queues/{path.name}")
+    for name, text in (own or {}).items():
+        archive.file(f"own/{name}", text.encode(), 0o644)
+    if own:
+        add_compiler(archive)
     python, home = add_python(archive)
     for path in sorted((ROOT / "validation").rglob("*.py")):
         archive.copy(path, f"repository/{path.relative_to(ROOT)}")
     add_modules(archive, kernel)
-    archive.file("init", INIT.format(python=python, home=home, guest=GUEST).encode())
+    archive.file("init", INIT.format(python=python, home=home, guest=GUEST, compiler=COMPILER).encode())
     return archive.whole()
 
 
@@ -330,7 +367,7 @@ def play(kernel: Kernel, base: Path, task: Any, limit_s: float) -> Iterator[Any]
         report.touch()
         words = [
             *("nice", QEMU, "-accel", "tcg", "-icount", ICOUNT, "-M", "q35", "-cpu", "max", "-smp", "1"),
-            *("-m", "1024", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+            *("-m", "2048", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-rtc", "base=2026-01-01,clock=vm", "-kernel", str(kernel.image), "-initrd", str(initrd)),
             *("-serial", f"file:{console}", "-serial", f"file:{report}"),
             *("-append", "console=ttyS0 panic=-1 tsc=reliable loglevel=4"),

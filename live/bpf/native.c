@@ -8,8 +8,9 @@
  *   ML_NATIVE_DRAWS               1: it says whether it reads random numbers
  *   ML_NATIVE_OVERFLOWS           1: it names whom a full buffer drops
  *   ML_NATIVE_READS_FLOWS         1: it reads the hash of the packet's flow
- *   ML_REPLAY                     for tests, how many departures are noted: the time is ml_replay's, random numbers are
- *                                 made of the packet's number, skb->mark, and packets without one are not taken
+ *   ML_REPLAY                     for tests, how many departures are noted: the time is ml_replay's, random numbers and
+ *                                 hashes are made of the packet's number, skb->mark, and packets without one are not
+ *                                 taken
  *
  * The marker is another program, at the device's egress (program.c). It tells a packet's colour by skb->priority, as it
  * tells HTB's classes.
@@ -43,10 +44,13 @@ enum { ML_BANDS = ML_JOIN3(ml_bands_, ML_NATIVE, ) };
 #define ML_INLINE static inline __attribute__((always_inline, unused))
 /* Has the compiler forget what it knows of a number, so that it leaves the comparison that the verifier needs. */
 #define ML_HIDE(value_) __asm__ volatile("" : "+r"(value_))
+/* Has the compiler pass arguments that a header does not read: the verifier looks at all. */
+#define ML_PASS(a_, b_, c_, d_) __asm__ volatile("" : : "r"(a_), "r"(b_), "r"(c_), "r"(d_))
 #define ML_UNUSED __attribute__((unused))
 #define ML_KERNEL __attribute__((preserve_access_index))
 #define ML_KSYM ML_SECTION(".ksyms")
 #define ML_KPTR __attribute__((btf_type_tag("kptr")))
+#define ML_THERE __attribute__((btf_decl_tag("arg:nonnull"))) /* the verifier asks for that at each call */
 #define ML_CONTAINS(type_, node_) __attribute__((btf_decl_tag("contains:" #type_ ":" #node_)))
 
 /* What is read of the kernel's own structs. The loader finds the members by their names. */
@@ -107,7 +111,7 @@ static u64 (*const bpf_ktime_get_ns)(void) ML_UNUSED = (void *)5;
 static u32 (*const bpf_get_prandom_u32)(void) ML_UNUSED = (void *)7;
 static long (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
 static long (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
-static long (*const bpf_loop)(u32 count, long (*step)(u32 index, u32 *context), void *context, u64 flags) = (void *)181;
+static long (*const bpf_loop)(u32 count, void *step, void *context, u64 flags) = (void *)181;
 static void *(*const bpf_kptr_xchg)(void *place, void *value) = (void *)194;
 extern void *bpf_obj_new_impl(u64 type, void *meta) ML_KSYM;
 extern void bpf_obj_drop_impl(void *object, void *meta) ML_KSYM;
@@ -124,8 +128,8 @@ extern void bpf_qdisc_bstats_update(struct Qdisc *queue, const struct sk_buff *s
 
 /* How late a timer may be. Beyond, the link was not asked for packets. */
 #define ML_LATE_NS 5000000
-/* How often the header is asked in a row; then the timer asks on. */
-#define ML_ASKED 8
+/* How often the header is asked in one call, at most: more than mh_tries() of most bands. Then the timer asks on. */
+#define ML_ASKED 10000
 /* Most packets that wait. */
 #define ML_MOST_WAITING 1000000
 
@@ -138,9 +142,12 @@ struct ml_native_settings {
 	u64 rate_bps;
 };
 
+typedef ML_JOIN3(ml_params_, ML_NATIVE, ) ml_params;
+typedef ML_JOIN3(ml_state_, ML_NATIVE, ) ml_state;
+
 struct ml_native_all {
 	struct ml_native_settings settings;
-	ML_JOIN3(ml_params_, ML_NATIVE, ) params __attribute__((aligned(8)));
+	ml_params params __attribute__((aligned(8)));
 };
 
 struct ml_native_control {
@@ -163,10 +170,8 @@ struct ml_native_counters {
 struct ml_native {
 	u64 free_ns;   /* when the transmitter is free */
 	u32 last;      /* 1 + the band whose packet is, or was last, in transmission; 0 of none that is to be noted */
-	u32 tries;     /* answers in a row by which nothing left */
 	u32 instances; /* queue disciplines that use the maps: at most one */
-	u32 reserved;
-	ML_JOIN3(ml_state_, ML_NATIVE, ) state __attribute__((aligned(8)));
+	ml_state state __attribute__((aligned(8)));
 };
 
 struct ml_native_waiting {
@@ -238,7 +243,10 @@ struct ml_queue {
 	struct ml_native_counters *counters;
 	struct ml_native_waiting *waiting;
 	const struct ml_native_all *all;
+	struct Qdisc *sch;
 	u64 now_ns;
+	u32 answer; /* the header's last that ended its being asked */
+	u32 failed; /* answers in a row that name no band with a packet */
 };
 
 ML_INLINE u64 ml_now(void)
@@ -345,25 +353,24 @@ ML_INLINE struct ml_place *ml_place_of(struct bpf_list_node *node)
  * Asks the header. Functions of their own, with external linkage: the verifier walks each once by itself, and a header
  * knows nothing of lists.
  */
-__attribute__((noinline)) int ml_ask_dequeue(u64 now_ns)
+__attribute__((noinline)) int ml_ask_dequeue(const ml_params *params ML_THERE, ml_state *state ML_THERE,
+					     const struct ml_native_waiting *waiting ML_THERE, u64 now_ns)
 {
-	struct ml_queue queue;
-
-	if (!ml_begin(&queue))
-		return MH_AGAIN;
-	return (int)ML_ASK(_dequeue)(&queue.all->params, &queue.native->state, (void *)queue.waiting, now_ns);
+	ML_PASS(params, state, waiting, now_ns);
+	return (int)ML_ASK(_dequeue)(params, state, (const void *)waiting, now_ns);
 }
 
 #if ML_NATIVE_OVERFLOWS
-__attribute__((noinline)) int ml_ask_overflow(u64 now_ns)
+__attribute__((noinline)) int ml_ask_overflow(const ml_params *params ML_THERE, ml_state *state ML_THERE,
+					      const struct ml_native_waiting *waiting ML_THERE, u64 now_ns)
 {
-	struct ml_queue queue;
-
-	if (!ml_begin(&queue))
-		return MH_FITS;
-	return (int)ML_ASK(_overflow)(&queue.all->params, &queue.native->state, (void *)queue.waiting, now_ns);
+	ML_PASS(params, state, waiting, now_ns);
+	return (int)ML_ASK(_overflow)(params, state, (const void *)waiting, now_ns);
 }
 #endif
+
+#define ML_ASK_FOR(ask_, queue_)                                                                                     \
+	ask_(&(queue_)->all->params, &(queue_)->native->state, (queue_)->waiting, (queue_)->now_ns)
 
 /* Returns a band with a packet, for a header that names none; ML_BANDS if there is none. */
 __attribute__((noinline)) int ml_first_band(void)
@@ -442,48 +449,65 @@ ML_INLINE struct ml_place *ml_remove(const struct ml_queue *queue, u32 band, u32
 }
 
 /* Counts a packet that was dropped. */
-ML_INLINE void ml_count_drop(const struct ml_queue *queue, struct Qdisc *sch, const struct mh_view *view, u32 is_early)
+ML_INLINE void ml_count_drop(const struct ml_queue *queue, const struct mh_view *view, u32 is_early)
 {
-	sch->qstats.drops += mh_segments(view);
+	queue->sch->qstats.drops += mh_segments(view);
 	if (is_early)
 		queue->counters->dropped_early += mh_segments(view);
 	else
 		queue->counters->dropped_forced += mh_segments(view);
 }
 
-#if ML_NATIVE_OVERFLOWS
-/* Drops whom the header names until what waits fits. Returns how many packets went. */
-ML_INLINE void ml_overflow(const struct ml_queue *queue, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
+/* Removes a band's head, or its newest packet, for good or to be sent. Returns null if there is none. */
+ML_INLINE struct sk_buff *ml_take(const struct ml_queue *queue, u32 band, u32 is_newest, struct mh_view *view)
 {
-	struct ml_place *place;
-	struct mh_band *one;
-	struct sk_buff *skb;
 	union ml_seen seen = {};
-	u32 answer, band, turn;
+	struct ml_place *place = ml_remove(queue, band, is_newest, &seen);
+	struct sk_buff *skb;
 
-	for (turn = 0; turn < ML_ASKED; turn++) {
-		answer = (u32)ml_ask_overflow(queue->now_ns);
-		band = answer & MH_BAND;
-		if (answer & MH_FITS)
-			return;
-		place = ml_remove(queue, band, !(answer & MH_HEAD), &seen);
-		if (!place) {
-			queue->counters->faults++;
-			return;
-		}
-		skb = bpf_kptr_xchg(&place->skb, 0);
-		bpf_obj_drop_impl(place, 0);
-		one = ml_band(queue, band);
-		if (one && queue->native->last != band + 1 && !one->waiting.packets)
-			one->waiting.idle_since_ns = queue->now_ns;
-		if (!skb)
-			return;
-		sch->q.qlen--;
-		sch->qstats.backlog -= ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
-		ml_note(skb->mark, queue->now_ns, 1);
-		bpf_qdisc_skb_drop(skb, to_free);
-		ml_count_drop(queue, sch, &seen.view, 0);
+	if (!place)
+		return 0;
+	skb = bpf_kptr_xchg(&place->skb, 0);
+	bpf_obj_drop_impl(place, 0);
+	if (!skb)
+		return 0;
+	queue->sch->q.qlen--;
+	queue->sch->qstats.backlog -= ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+	*view = seen.view;
+	return skb;
+}
+
+/* Drops a band's head, or its newest packet. Returns whether there was one. */
+ML_INLINE u32 ml_drop(const struct ml_queue *queue, u32 band, u32 is_newest, u32 is_early)
+{
+	struct mh_view view = {};
+	struct sk_buff *skb = ml_take(queue, band, is_newest, &view);
+
+	if (!skb)
+		return 0;
+	ml_note(skb->mark, queue->now_ns, 1);
+	bpf_kfree_skb(skb);
+	ml_count_drop(queue, &view, is_early);
+	return 1;
+}
+
+#if ML_NATIVE_OVERFLOWS
+/* Drops whom the header names. Returns whether what waits fits. */
+static long ml_overflow_once(u32 step, struct ml_queue *queue)
+{
+	u32 answer = (u32)ML_ASK_FOR(ml_ask_overflow, queue), band = answer & MH_BAND;
+	struct mh_band *one = ml_band(queue, band);
+
+	(void)step;
+	if (answer & MH_FITS)
+		return 1;
+	if (!ml_drop(queue, band, !(answer & MH_HEAD), 0)) {
+		queue->counters->faults++;
+		return 1;
 	}
+	if (one && queue->native->last != band + 1 && !one->waiting.packets)
+		one->waiting.idle_since_ns = queue->now_ns;
+	return 0;
 }
 #endif
 
@@ -509,11 +533,16 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 #endif
 	if (!ml_begin(&queue))
 		goto drop;
+	queue.sch = sch;
 	queue.now_ns = ml_now();
 	ml_note_idle(&queue);
 	ml_view(&queue, skb, view);
 #if ML_NATIVE_READS_FLOWS
+#ifdef ML_REPLAY
+	hash = (skb->mark * 2654435761u >> 27) * 0x9e3779b9u; /* one of 32 flows */
+#else
 	hash = bpf_skb_get_hash(skb);
+#endif
 #endif
 #if ML_NATIVE_DRAWS
 	if (ML_ASK(_draws)(&queue.all->params))
@@ -527,7 +556,7 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 				  queue.now_ns, random);
 	band = answer & MH_BAND;
 	if (answer & MH_REFUSED || band >= ML_BANDS) {
-		ml_count_drop(&queue, sch, view, (answer & 3) == MH_DROP_EARLY && answer & MH_REFUSED);
+		ml_count_drop(&queue, view, (answer & 3) == MH_DROP_EARLY && answer & MH_REFUSED);
 		goto drop;
 	}
 	list = ml_list(band);
@@ -555,7 +584,7 @@ ML_SECTION("struct_ops/ml_enqueue") int ml_enqueue(u64 *context)
 	sch->q.qlen++;
 	sch->qstats.backlog += bytes;
 #if ML_NATIVE_OVERFLOWS
-	ml_overflow(&queue, sch, to_free);
+	bpf_loop(ML_ASKED, ml_overflow_once, &queue, 0);
 #endif
 	return ML_QUEUED;
 drop:
@@ -578,65 +607,63 @@ ML_INLINE void ml_send(const struct ml_queue *queue, u32 band, const struct mh_v
 	}
 	native->free_ns = start_ns + ml_transmission_ns(settings, view);
 	native->last = band + 1;
-	native->tries = 0;
 	if (one)
 		one->waiting.idle_since_ns = MH_NEVER;
 	queue->counters->sent[mh_min(view->colour, MH_RED)] += mh_segments(view);
 	queue->counters->sent_bytes += view->ip_bytes;
 }
 
+/* Asks whose head leaves, and drops heads that the header names for that. Returns whether the answer is found: a band. */
+static long ml_dequeue_once(u32 step, struct ml_queue *queue)
+{
+	u32 answer = (u32)ML_ASK_FOR(ml_ask_dequeue, queue), band = answer & MH_BAND;
+	struct mh_band *one = ml_band(queue, band);
+
+	(void)step;
+	if (answer & MH_AGAIN || !one || !one->waiting.packets) {
+		if (++queue->failed < mh_tries(ML_BANDS))
+			return 0;
+		queue->counters->faults++;
+		queue->answer = (u32)ml_first_band();
+		return 1;
+	}
+	queue->answer = band;
+	if (!(answer & MH_DROPPED))
+		return 1;
+	queue->failed = 0;
+	queue->answer = ML_BANDS;
+	return !ml_drop(queue, band, 0, 1) || !queue->sch->q.qlen;
+}
+
 ML_SECTION("struct_ops/ml_dequeue") u64 ml_dequeue(u64 *context)
 {
 	struct Qdisc *sch = (void *)context[0];
 	struct ml_queue queue;
-	struct ml_place *place;
 	struct sk_buff *skb;
-	union ml_seen seen = {};
-	u32 answer, band, turn, bytes;
+	struct mh_view view = {};
 
 	if (!sch->q.qlen || !ml_begin(&queue))
 		return 0;
+	queue.sch = sch;
 	queue.now_ns = ml_now();
+	queue.answer = ML_BANDS;
+	queue.failed = 0;
 	if (queue.now_ns < queue.native->free_ns) {
 		ml_wake(sch, queue.native->free_ns);
 		return 0;
 	}
 	ml_note_idle(&queue);
-	for (turn = 0; turn < ML_ASKED; turn++) {
-		if (!sch->q.qlen)
-			return 0;
-		answer = (u32)ml_ask_dequeue(queue.now_ns);
-		if (queue.native->tries >= 64 + 4 * ML_BANDS) {
-			queue.counters->faults++;
-			answer = (u32)ml_first_band();
-		}
-		band = answer & MH_BAND;
-		place = answer & MH_AGAIN ? 0 : ml_remove(&queue, band, 0, &seen);
-		if (!place) {
-			queue.native->tries++;
-			continue;
-		}
-		skb = bpf_kptr_xchg(&place->skb, 0);
-		bpf_obj_drop_impl(place, 0);
-		if (!skb)
-			return 0;
-		bytes = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
-		sch->q.qlen--;
-		sch->qstats.backlog -= bytes;
-		if (answer & MH_DROPPED) {
-			ml_note(skb->mark, queue.now_ns, 1);
-			bpf_kfree_skb(skb);
-			ml_count_drop(&queue, sch, &seen.view, 1);
-			queue.native->tries = 0;
-			continue;
-		}
-		ml_send(&queue, band, &seen.view);
-		ml_note(skb->mark, queue.now_ns, 0);
-		bpf_qdisc_bstats_update(sch, skb);
-		return (u64)skb;
+	bpf_loop(ML_ASKED, ml_dequeue_once, &queue, 0);
+	skb = ml_take(&queue, queue.answer, 0, &view);
+	if (!skb) {
+		if (sch->q.qlen)
+			ml_wake(sch, queue.now_ns);
+		return 0;
 	}
-	ml_wake(sch, queue.now_ns);
-	return 0;
+	ml_send(&queue, queue.answer, &view);
+	ml_note(skb->mark, queue.now_ns, 0);
+	bpf_qdisc_bstats_update(sch, skb);
+	return (u64)skb;
 }
 
 ML_SECTION("struct_ops/ml_init") int ml_init(u64 *context)
@@ -705,7 +732,6 @@ ML_SECTION("struct_ops/ml_reset") void ml_reset(u64 *context)
 	ml_clear(&queue.native->state, sizeof(queue.native->state));
 	queue.native->free_ns = 0;
 	queue.native->last = 0;
-	queue.native->tries = 0;
 	sch->q.qlen = 0;
 	sch->qstats.backlog = 0;
 }

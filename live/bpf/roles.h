@@ -120,8 +120,8 @@ enum {
 	/* Whether packets can be held back. A queue of this program's own does not hold them: it counts them as they
 	 * arrive. */
 	ML_SHAPES = ML_HAS(ML_USER_SHAPES) && !ML_HAS(ML_QUEUE),
-	/* Whether packets of several flows share a state or a queue. */
-	ML_SHARED = ML_HAS(ML_QUEUE) || ML_HAS(ML_MARKER_SHARES) || ML_HAS_USER,
+	/* Whether packets of several flows share a state, a queue, or a lock because flows have none. */
+	ML_SHARED = ML_HAS(ML_QUEUE) || ML_HAS(ML_MARKER_SHARES) || ML_HAS_USER || !ML_HAS_MARKER,
 	ML_READS_HINTS = ML_HAS(ML_MARKER_READS_HINTS) || ML_HAS(ML_DROPPER_READS_HINTS)
 };
 

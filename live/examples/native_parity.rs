@@ -11,7 +11,7 @@ use mousehole_live::object::compile_native;
 use mousehole_policy::{Bands, Colour, Params, View, Waits};
 use mousehole_scheme::units::{Buffer, Rate};
 use mousehole_scheme::{LinkContext, link_layer::Wire};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -25,11 +25,16 @@ const RATE: Rate = Rate(10_000_000);
 /// Parameters of a queue: name and value.
 type Values = &'static [(&'static str, &'static str)];
 /// Queues with their parameters, and one parameter that is one step off.
-const QUEUES: [(&str, Values, (&str, &str)); 4] = [
+const QUEUES: [(&str, Values, (&str, &str)); 8] = [
     ("priority", &[], ("colours", "2")),
     ("priority", &[("shared", "false")], ("shared", "true")),
     ("priority", &[("pushout", "false")], ("pushout", "true")),
     ("priority-red", &[], ("red_maxp", "0.021")),
+    ("codel", &[("ecn", "false")], ("interval", "100.001ms")),
+    ("codel", &[("ecn", "false"), ("limit", "50p")], ("limit", "51p")),
+    ("fq-codel", &[("ecn", "false")], ("quantum", "1499B")),
+    // A buffer that is full in each phase of overload.
+    ("fq-codel", &[("ecn", "false"), ("limit", "100p")], ("limit", "101p")),
 ];
 
 /// A packet of the test.
@@ -116,7 +121,8 @@ fn main() -> ExitCode {
 
 /// Has clang compile the queues into a folder.
 fn compile(folder: &Path) -> ExitCode {
-    for (name, ..) in QUEUES {
+    let names: BTreeSet<&str> = QUEUES.iter().map(|(name, ..)| *name).collect();
+    for name in names {
         let policy = mousehole_policy::find(name).expect("a shipped policy");
         let object = compile_native(policy, &["-DML_REPLAY=1"]).unwrap_or_else(|error| panic!("{error}"));
         std::fs::write(folder.join(format!("{name}.o")), object).unwrap_or_else(|error| panic!("{error}"));
@@ -174,7 +180,8 @@ fn simulate(params: &Params, arrivals: &[Arrival]) -> (Vec<Event>, Vec<Fate>) {
         events.push(Event { time_ns: now_ns, arrival: Some(number) });
         let mark = number as u32 + 1;
         let view = View::new(arrival.ip_bytes).with_colour(colour(arrival.colour));
-        let chance = (0, mark.wrapping_mul(2_654_435_761));
+        let random = mark.wrapping_mul(2_654_435_761);
+        let chance = ((random >> 27).wrapping_mul(0x9e37_79b9), random);
         bands.enqueue(Packet { number: mark, view }, &view, chance, now_ns, |packet, _| {
             fates.push(Fate { time_ns: now_ns, number: packet.number, is_dropped: 1 });
         });

@@ -34,6 +34,12 @@ impl Named {
         let traits = all.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
         Named { name: policy.c_name().to_string(), header, traits }
     }
+
+    /// Returns whether it is a shipped policy: the header of another is included by its whole path.
+    #[allow(dead_code, reason = "build.rs has no other")]
+    pub(crate) fn is_shipped(&self) -> bool {
+        self.header.starts_with("mousehole/")
+    }
 }
 
 /// Returns why the kernel cannot run a queue as a discipline of its own, as a clause; `None` where it can.

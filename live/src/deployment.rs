@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::layout::{self, Action, COLOURS, KEEP_DSCP, Plain as _, Trial};
 use crate::native_queue::Native;
-use crate::object::{Combination, Queue, named};
+use crate::object::{self, Combination, Named, Queue, named};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::spared;
 use crate::tc::Qdisc;
@@ -30,6 +30,24 @@ pub struct Decided {
     has_queue: bool,
     /// How many classes HTB has at the device's root; `None` where no HTB is put there.
     colours: Option<u32>,
+    /// The queue that is a queue discipline of its own.
+    native: Option<Native>,
+}
+
+impl Decided {
+    /// Returns whether the queue is a queue discipline of its own.
+    pub(crate) fn is_native(&self) -> bool {
+        self.native.is_some()
+    }
+}
+
+/// The programs of a deployment.
+#[derive(Debug)]
+pub struct Objects {
+    /// At the device's egress.
+    pub egress: Vec<u8>,
+    /// The queue that is a queue discipline of its own.
+    pub queue: Option<Vec<u8>>,
 }
 
 /// What is loaded and attached.
@@ -38,6 +56,8 @@ pub struct Deployment {
     /// The scheme, as the shortest text that means the same.
     pub scheme: String,
     pub(crate) combination: Combination,
+    /// The queue that is a queue discipline of its own, as its program includes it.
+    pub(crate) native: Option<Named>,
     /// Whether all policies are shipped ones.
     pub(crate) is_shipped: bool,
     pub(crate) marker: Option<Params>,
@@ -234,6 +254,7 @@ impl Deployment {
                 user: user.as_ref().map(|params| named(params.policy())).transpose()?,
                 queue: Queue::None,
             },
+            native: None,
             is_shipped: true,
             marker,
             user,
@@ -263,9 +284,8 @@ impl Deployment {
                         queue.name()
                     )));
                 };
-                let queue = Native::new(&params, &values)?;
-                deployment.is_shipped = queue.is_shipped;
-                deployment.shaper = Shaper::Native { fifo, queue };
+                deployment.native = Some(named(params.policy())?);
+                deployment.shaper = Shaper::Native { fifo, queue: Native::new(&params, &values)? };
                 deployment.dropper = Some(params);
                 set_classes(&mut deployment.action, COLOURS as u32);
             }
@@ -327,7 +347,22 @@ impl Deployment {
                 | Shaper::Fifo(_)
                 | Shaper::Native { .. } => None,
             },
+            native: match &self.shaper {
+                Shaper::Native { queue, .. } => Some(queue.clone()),
+                _ => None,
+            },
         }
+    }
+
+    /// Returns its programs: those built in, else compiled now.
+    ///
+    /// # Errors
+    /// A sentence when clang is missing, too old, or refuses one.
+    pub fn objects(&self) -> Result<Objects> {
+        Ok(Objects {
+            egress: object::object(&self.combination)?,
+            queue: self.native.as_ref().map(|queue| object::native_object(queue, &[])).transpose()?,
+        })
     }
 
     /// Returns whether the agent has anything to do.
@@ -432,13 +467,17 @@ impl Plan {
             needs_agent: false,
             decided,
         };
-        match (request.mode, plan.decided.colours) {
-            (Mode::Mark, _) => {
+        match (request.mode, plan.decided.colours, &plan.decided.native) {
+            (Mode::Mark, ..) => {
                 plan.action = action(request, root, &device.name)?;
                 plan.shaper = cake(request)?;
             }
-            (Mode::Up, None) => plan.shaper = Shaper::Fifo(fifo),
-            (Mode::Up, Some(colours)) => {
+            (Mode::Up, _, Some(queue)) => {
+                plan.shaper = Shaper::Native { fifo, queue: queue.clone() };
+                set_classes(&mut plan.action, COLOURS as u32);
+            }
+            (Mode::Up, None, None) => plan.shaper = Shaper::Fifo(fifo),
+            (Mode::Up, Some(colours), None) => {
                 plan.shaper = Shaper::Classes { fifo, colours };
                 set_classes(&mut plan.action, colours);
             }
@@ -702,6 +741,8 @@ mod tests {
             up("rio-ps"),
             up("droptail"),
             up("lfp|priority"),
+            Request { native: true, ..up("pias") },
+            Request { native: true, ..up("fq-codel(ecn=false)") },
             mark("sfd(th=30kB)"),
             Request { shadow: true, dscp: "af11,af12,af13".into(), ..mark("sfd") },
             Request { shape: text("1500ms"), initial_window: Some(10), ..mark("tcp-ds") },

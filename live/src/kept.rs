@@ -1,7 +1,7 @@
-//! What `persist` keeps of own policies: their headers, the program that was built from them, and what their native code
-//! decided. With that `boot` starts them again without a compiler and without running any of their native code.
+//! What `persist` keeps of own policies: their headers, the programs that were built from them, and what their native code
+//! decided. With that the guard starts them again without a compiler and without running any of their native code.
 
-use crate::deployment::{Decided, Deployment};
+use crate::deployment::{Decided, Deployment, Objects};
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::object;
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 /// Where it is kept: a folder for each device, which root alone may write.
 pub const FOLDER: &str = "/etc/mousehole";
 const OBJECT: &str = "program.o";
+const QUEUE: &str = "queue.o";
 const NOTE: &str = "kept.json";
 
 /// What is kept of a device, beside the headers and the program.
@@ -55,7 +56,7 @@ pub(crate) fn escape(name: &str) -> String {
         .collect()
 }
 
-/// Copies a request's own policies, builds their program from the copies, and keeps both. What was kept of the device
+/// Copies a request's own policies, builds their programs from the copies, and keeps all of it. What was kept of the device
 /// before is replaced.
 ///
 /// # Errors
@@ -82,13 +83,6 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
         names.push(name);
     }
     let deployment = Deployment::new(&copied, device, root)?;
-    if request.native {
-        return Err(Failure::new(format!(
-            "{} runs as a queue discipline of its own, whose program is compiled when it starts, and nothing is compiled as root \
-             at boot. Give the command by hand, or leave --native out",
-            deployment.scheme
-        )));
-    }
     if deployment.needs_agent() {
         return Err(Failure::new(format!(
             "{} has slow steps, which an agent runs; of an own policy that is native code, and none is run as root at boot. \
@@ -96,7 +90,11 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
             deployment.scheme
         )));
     }
-    keep(OBJECT, &object::object(&deployment.combination, deployment.is_shipped)?)?;
+    let objects = deployment.objects()?;
+    keep(OBJECT, &objects.egress)?;
+    if let Some(queue) = &objects.queue {
+        keep(QUEUE, queue)?;
+    }
     copied.policy = names.iter().map(|name| target.join(name)).collect();
     let kept = Kept {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -113,12 +111,12 @@ pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result
     }
 }
 
-/// Reads what is kept of a device, and its program. Refuses files that somebody else could have written, and files that
+/// Reads what is kept of a device, and its programs. Refuses files that somebody else could have written, and files that
 /// are not as they were kept.
 ///
 /// # Errors
 /// A sentence when nothing is kept, or not by this version, or not so.
-pub fn read(name: &str) -> Result<(Kept, Vec<u8>)> {
+pub fn read(name: &str) -> Result<(Kept, Objects)> {
     let folder = folder(name);
     let again = format!("give the command and `mousehole-live persist {name}` again");
     let refused = |path: &Path, error: &io::Error| Failure::system(path.display(), error);
@@ -143,7 +141,7 @@ pub fn read(name: &str) -> Result<(Kept, Vec<u8>)> {
             kept.version
         )));
     }
-    let mut object = None;
+    let (mut egress, mut queue) = (None, None);
     for (name, digest) in &kept.files {
         let bytes = own(name, files::OBJECT_BYTES)?;
         let found = files::digest(&bytes);
@@ -153,13 +151,18 @@ pub fn read(name: &str) -> Result<(Kept, Vec<u8>)> {
                 folder.join(name).display()
             )));
         }
-        if name == OBJECT {
-            object = Some(bytes);
+        match name.as_str() {
+            OBJECT => egress = Some(bytes),
+            QUEUE => queue = Some(bytes),
+            _ => {}
         }
     }
-    let object = object
-        .ok_or_else(|| Failure::new(format!("{} names no {OBJECT}; {again}", folder.join(NOTE).display())))?;
-    Ok((kept, object))
+    let missing =
+        |name: &str| Failure::new(format!("{} names no {name}; {again}", folder.join(NOTE).display()));
+    if kept.decided.is_native() && queue.is_none() {
+        return Err(missing(QUEUE));
+    }
+    Ok((kept, Objects { egress: egress.ok_or_else(|| missing(OBJECT))?, queue }))
 }
 
 /// Removes what is kept of a device. Returns whether anything was.

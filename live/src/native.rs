@@ -45,20 +45,21 @@ pub struct Counted {
 /// A sentence when the kernel refuses it; what was pinned goes with the place.
 pub(crate) fn load(
     queue: &Native,
+    object: &[u8],
     place: &Place,
     fifo: &Fifo,
     priority: [u32; COLOURS],
     link_header_bytes: u32,
 ) -> Result<()> {
     let settings = queue.settings(fifo.rate, fifo.overhead, priority, link_header_bytes);
-    loader::load(queue, place, &settings)
+    loader::load(&queue.name, object, place, &settings)
 }
 
 #[cfg(not(feature = "native-queues"))]
 mod loader {
     use super::*;
 
-    pub(super) fn load(_: &Native, _: &Place, _: &[u8]) -> Result<()> {
+    pub(super) fn load(_: &str, _: &[u8], _: &Place, _: &[u8]) -> Result<()> {
         refuse_lacking()
     }
 }
@@ -67,7 +68,6 @@ mod loader {
 #[cfg(feature = "native-queues")]
 mod loader {
     use super::*;
-    use crate::object::native_object;
     use libbpf_rs::{MapCore as _, MapFlags, MapType, ObjectBuilder, PrintLevel, set_print};
     use std::sync::Mutex;
 
@@ -78,14 +78,13 @@ mod loader {
     /// What libbpf and the kernel's verifier said of a load.
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-    pub(super) fn load(queue: &Native, place: &Place, settings: &[u8]) -> Result<()> {
+    pub(super) fn load(name: &str, object: &[u8], place: &Place, settings: &[u8]) -> Result<()> {
         let refused = |error: &dyn std::fmt::Display| {
             let said = last_message();
-            Failure::new(format!("the queue {} cannot be loaded; {error:#}{said}", queue.program.name))
+            Failure::new(format!("the queue {name} cannot be loaded; {error:#}{said}"))
         };
         set_print(Some((PrintLevel::Warn, listen)));
-        let object = native_object(&queue.program, queue.is_shipped, &[])?;
-        let mut open = ObjectBuilder::default().open_memory(&object).map_err(|error| refused(&error))?;
+        let mut open = ObjectBuilder::default().open_memory(object).map_err(|error| refused(&error))?;
         for mut map in open.maps_mut() {
             if map.map_type() == MapType::StructOps
                 && let Some(start) = map.initial_value_mut()
@@ -232,7 +231,7 @@ pub(crate) fn refuse_lacking() -> Result<()> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::object::{NATIVE, native_object, native_obstacle};
+    use crate::object::{NATIVE, named, native_object, native_obstacle};
     use libbpf_rs::ObjectBuilder;
     use mousehole_policy::{LinkContext, Params, PolicyKind, policies};
     use mousehole_scheme::units::Rate;
@@ -257,7 +256,7 @@ mod tests {
             let policy = policies().into_iter().find(|policy| policy.c_name() == *name).unwrap();
             let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
             let native = Native::new(&params, &BTreeMap::new()).unwrap();
-            let object = native_object(&native.program, true, &[]).unwrap();
+            let object = native_object(&named(policy).unwrap(), &[]).unwrap();
             let mut open = ObjectBuilder::default().open_memory(&object).unwrap();
             let map = open.maps_mut().find(|map| map.name() == "ml_native_settings").unwrap();
             let settings = native.settings(Rate(1_000_000), 14, [1, 2, 3], 14);

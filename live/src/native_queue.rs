@@ -2,16 +2,18 @@
 
 use crate::error::{Failure, Result};
 use crate::layout::COLOURS;
-use crate::object::{Named, named, native_obstacle};
-use mousehole_policy::{Origin, Params};
+use crate::object::native_obstacle;
+use mousehole_policy::Params;
 use mousehole_scheme::units::Rate;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A queue that the kernel is to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A queue that the kernel is to run, in plain data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Native {
-    pub(crate) program: Named,
-    pub(crate) is_shipped: bool,
+    /// The policy's name.
+    pub(crate) name: String,
     params: Vec<u8>,
 }
 
@@ -32,11 +34,7 @@ impl Native {
                  packets; give ecn=false"
             )));
         }
-        Ok(Native {
-            program: named(policy)?,
-            is_shipped: *policy.origin() == Origin::Shipped,
-            params: params.bytes(),
-        })
+        Ok(Native { name: name.to_string(), params: params.bytes() })
     }
 
     /// Returns the settings as the program reads them: `struct ml_native_all`.

@@ -121,7 +121,14 @@ fn combination(name: &str) -> Result<Combination> {
 ///
 /// # Errors
 /// A sentence when clang is missing or refuses it.
-pub(crate) fn object(combination: &Combination, is_shipped: bool) -> Result<Vec<u8>> {
+pub(crate) fn object(combination: &Combination) -> Result<Vec<u8>> {
+    let dropper = match &combination.queue {
+        Queue::Dropper(named) => Some(named),
+        Queue::None | Queue::DropTail => None,
+    };
+    let mut policies =
+        [combination.marker.as_ref(), combination.user.as_ref(), dropper].into_iter().flatten();
+    let is_shipped = policies.all(Named::is_shipped);
     match built_in_object(&combination.name()).filter(|_| is_shipped) {
         Some(object) => Ok(object),
         None => compile(combination, &[]),
@@ -139,8 +146,9 @@ pub fn entry_bytes(bytes: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 /// A sentence when clang is missing, too old, or refuses it.
-pub(crate) fn native_object(queue: &Named, is_shipped: bool, more: &[&str]) -> Result<Vec<u8>> {
-    let built = NATIVE.iter().find(|(name, _)| is_shipped && more.is_empty() && *name == queue.name);
+pub(crate) fn native_object(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
+    let is_built_in = queue.is_shipped() && more.is_empty();
+    let built = NATIVE.iter().find(|(name, _)| is_built_in && *name == queue.name);
     if let Some((_, packed)) = built {
         let mut object = Vec::new();
         return match XzReader::new(*packed, false).read_to_end(&mut object) {
@@ -157,7 +165,7 @@ pub(crate) fn native_object(queue: &Named, is_shipped: bool, more: &[&str]) -> R
 /// # Errors
 /// As `native_object`.
 pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
-    native_object(&named(policy)?, true, more)
+    native_object(&named(policy)?, more)
 }
 
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {

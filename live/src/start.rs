@@ -5,7 +5,7 @@
 //! back those before it, by the same way as `down`.
 
 use crate::check::queue;
-use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, Plan, Shaper};
+use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, Objects, Plan, Shaper};
 use crate::device::Device;
 use crate::download;
 use crate::error::{Failure, Result};
@@ -38,8 +38,8 @@ pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<Strin
         let device = Device::find(name)?;
         let root = find_root(&device, request)?;
         let deployment = Deployment::new(request, &device, root.as_ref())?;
-        let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
-        start_plan(&device, root, request, redirect, &deployment.plan(), &bytes, manner)
+        refuse_lacking(request)?;
+        start_plan(&device, root, request, redirect, &deployment.plan(), &deployment.objects()?, manner)
     })
 }
 
@@ -76,13 +76,19 @@ fn with_redirect(
 /// # Errors
 /// A sentence when nothing is kept, it is not as it was, or it is not possible now; nothing has changed then.
 pub fn start_kept(name: &str, manner: &Manner) -> Result<Vec<String>> {
-    let (kept, bytes) = kept::read(name)?;
+    let (kept, objects) = kept::read(name)?;
+    refuse_lacking(&kept.request)?;
     with_redirect(name, &kept.request, |redirect| {
         let device = Device::find(name)?;
         let root = find_root(&device, &kept.request)?;
         let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
-        start_plan(&device, root, &kept.request, redirect, &plan, &bytes, manner)
+        start_plan(&device, root, &kept.request, redirect, &plan, &objects, manner)
     })
+}
+
+/// Refuses a native queue where the kernel or this build has none.
+fn refuse_lacking(request: &Request) -> Result<()> {
+    if request.native { native::refuse_lacking() } else { Ok(()) }
 }
 
 /// Returns the queue discipline at a device's root, with its options where a request reads any: a CAKE's or an fq's.
@@ -107,15 +113,12 @@ fn start_plan(
     request: &Request,
     redirect: Option<Redirect>,
     plan: &Plan,
-    bytes: &[u8],
+    objects: &Objects,
     manner: &Manner,
 ) -> Result<Vec<String>> {
     let name = &device.name;
     refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
     refuse_unread_marks(name, request)?;
-    if matches!(plan.shaper, Shaper::Native { .. }) {
-        native::refuse_lacking()?;
-    }
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
@@ -139,7 +142,7 @@ fn start_plan(
         headers: request.policy.iter().map(|path| header_digest(path)).collect::<Result<_>>()?,
         attachment: None,
         link_id: None,
-        layout: kernel::layout_of(bytes),
+        layout: kernel::layout_of(&objects.egress),
         redirect,
         replaced,
         added_handle: None,
@@ -156,7 +159,7 @@ fn start_plan(
     place.make()?;
     let result = place
         .write_record(&record)
-        .and_then(|()| attach_and_record(&place, device, request, plan, bytes, &mut record, needs_root));
+        .and_then(|()| attach_and_record(&place, device, request, plan, objects, &mut record, needs_root));
     let lines = match result {
         Ok(lines) => lines,
         Err(failure) => {
@@ -199,20 +202,18 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
         refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
         refuse_unread_marks(name, request)?;
     }
-    let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
+    refuse_lacking(request)?;
+    let objects = deployment.objects()?;
     // Who may not look into the folder cannot know whether the device is in use.
     let place = home::find(name).ok().flatten();
     if let Some((place, record)) = place.and_then(|place| place.record().ok().map(|record| (place, record))) {
         refuse_running(&place, &record, name)?;
     }
     let needs_root = plan.shaper != Shaper::None && needs_root(name, request, &plan)?;
-    if matches!(plan.shaper, Shaper::Native { .. }) {
-        native::refuse_lacking()?;
-    }
     if let Some(root) = root.as_ref().filter(|_| needs_root) {
         saved_root(&device, root, request)?;
     }
-    let mut lines = describe(&device, request, &plan, &bytes, needs_root);
+    let mut lines = describe(&device, request, &plan, &objects.egress, needs_root);
     if let Some(of) = &request.download {
         lines.extend(download::commands(of));
     }
@@ -302,7 +303,7 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     }
     let mut record = place.record()?;
     let deployment = record.deployment(&device, root.as_ref())?;
-    let bytes = object::object(&deployment.combination, deployment.is_shipped)?;
+    let bytes = object::object(&deployment.combination)?;
     if kernel::layout_of(&bytes) != record.layout {
         return Err(Failure::new(format!(
             "the maps of {name} do not fit this version's program; `down {name}` and the command `{}` start afresh",
@@ -350,13 +351,13 @@ fn attach_and_record(
     device: &Device,
     request: &Request,
     plan: &Plan,
-    bytes: &[u8],
+    objects: &Objects,
     record: &mut Record,
     needs_root: bool,
 ) -> Result<Vec<String>> {
     let (flows, notes_transfers) = (request.flows, request.ab.is_some());
     let maps = Maps { place: Some(place), reuse: false, flows, notes_transfers };
-    let loaded = kernel::load(bytes, maps)?;
+    let loaded = kernel::load(&objects.egress, maps)?;
     write_settings(&loaded, &plan.settings(request, device))?;
     if request.no_gso {
         record.gso_max_segs = Some(gso_max_segs(&device.name)?);
@@ -377,11 +378,11 @@ fn attach_and_record(
     if needs_root {
         record.added_handle = Some(HANDLE.into());
         place.write_record(record)?;
-        add_qdiscs(place, plan, device)?;
+        add_qdiscs(place, plan, objects, device)?;
     }
     record.starting = false;
     place.write_record(record)?;
-    Ok(describe(device, request, plan, bytes, needs_root))
+    Ok(describe(device, request, plan, &objects.egress, needs_root))
 }
 
 /// Writes both sets of settings; the first one is active in a program that was just loaded.
@@ -492,11 +493,11 @@ pub(crate) fn has_departures(name: &str, longest_wait: Option<Dur>) -> Result<bo
 }
 
 /// Puts the queue disciplines in place.
-fn add_qdiscs(place: &Place, plan: &Plan, device: &Device) -> Result<()> {
-    let Shaper::Native { fifo, queue } = &plan.shaper else {
+fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) -> Result<()> {
+    let (Shaper::Native { fifo, queue }, Some(object)) = (&plan.shaper, &objects.queue) else {
         return set_qdiscs("replace", &device.name, &plan.shaper, device);
     };
-    native::load(queue, place, fifo, plan.action.priority, device.link_header_bytes)?;
+    native::load(queue, object, place, fifo, plan.action.priority, device.link_header_bytes)?;
     let kind = native::kind(place);
     tc::run(&["qdisc", "replace", "dev", &device.name, "root", "handle", HANDLE, &kind]).map(drop)
 }
@@ -623,7 +624,7 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
     if let Shaper::Native { queue, .. } = &plan.shaper {
         lines.push(format!(
             "the queue {} is a queue discipline of its own, which holds the packets and shapes",
-            queue.program.name
+            queue.name
         ));
     }
     if let Some(wait) = plan.longest_wait {

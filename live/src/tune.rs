@@ -244,13 +244,9 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
         Shaper::Classes { colours, .. } => 1 + colours,
         Shaper::Native { .. } => u32::MAX,
     };
-    let program = |shaper: &Shaper| match shaper {
-        Shaper::Native { queue, .. } => Some(queue.program.clone()),
-        _ => None,
-    };
     let is_same = former.combination == new.combination
         && colours(&former.shaper) == colours(&new.shaper)
-        && program(&former.shaper) == program(&new.shaper);
+        && former.native == new.native;
     if is_same {
         return Ok(());
     }

@@ -45,7 +45,8 @@ pub use full_buffer::{FullBuffer, Limit};
 pub use functions::{Arguments, Field, Function, Memory};
 #[cfg(feature = "native")]
 pub use load::{
-    LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load, load_description,
+    IS_STATIC, LoadError, c_compiler, check_defaults, headers_folder, lasting_headers_folder, load,
+    load_description,
 };
 #[cfg(feature = "native")]
 pub use own::{begin_faults_with, forget_region, limit_calls, name_region};

@@ -27,7 +27,7 @@ use std::{env, fs, io};
 include!(concat!(env!("OUT_DIR"), "/headers.rs"));
 
 /// Whether this program is one of musl's that load no shared object.
-const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-static"));
+pub const IS_STATIC: bool = cfg!(all(target_env = "musl", target_feature = "crt-static"));
 
 /// A header that cannot be loaded.
 #[derive(Debug)]

@@ -56,8 +56,6 @@ MH_FN u32 mh_codel_dequeue(const struct mh_codel_params *params, struct mh_codel
 
 static const struct mh_parameter mh_codel_parameters[] = {
 	MH_CODEL_TABLE(mh_codel_params),
-	{ MH_FIELD(mh_codel_params, law.ecn), .kind = MH_FLAG, .mask = 1, .name = "ecn", .value = "true",
-	  .meaning = "mark ECN-capable packets instead of dropping them", .source = "as fq-codel" },
 	{ MH_FIELD(mh_codel_params, limit), .kind = MH_BUFFER, .name = "limit", .value = "1000p", .least = 1,
 	  .most = 1e12, .meaning = "limit of the queue; not --buffer, because people install it so",
 	  .source = "Linux' default, which the RFC leaves open" },
@@ -66,8 +64,7 @@ static const struct mh_parameter mh_codel_parameters[] = {
 static inline struct mh_fault mh_codel_setup(struct mh_codel_params *params, const struct mh_link_context *link)
 {
 	(void)link;
-	mh_codel_law_setup(&params->law);
-	return MH_NO_FAULT;
+	return mh_codel_law_setup(&params->law);
 }
 
 #endif

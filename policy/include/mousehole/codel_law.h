@@ -161,14 +161,18 @@ MH_FN u32 mh_codel_head(const struct mh_codel_law *law, struct mh_codel_vars *va
 	  .most = 1e9, .meaning = "acceptable standing delay", .source = "RFC 8289 section 4.3; RFC 8290 section 5.2.2" }, \
 	{ MH_FIELD(params_t_, law.interval_ns), .kind = MH_TIME, .name = "interval", .value = "100ms",               \
 	  .least = 1e-9, .most = 1e9, .meaning = "time the delay must stay above the target",                        \
-	  .source = "RFC 8289 section 4.3; RFC 8290 section 5.2.1" }
+	  .source = "RFC 8289 section 4.3; RFC 8290 section 5.2.1" },                                                \
+	{ MH_FIELD(params_t_, law.ecn), .kind = MH_FLAG, .mask = 1, .name = "ecn", .value = "true",                  \
+	  .meaning = "mark ECN-capable packets instead of dropping them",                                            \
+	  .source = "RFC 8290 section 5.2.6; RFC 8289 leaves it open" }
 
-/* Computes what a gap leaves out. */
-static inline void mh_codel_law_setup(struct mh_codel_law *law)
+/* Computes what a gap leaves out. Every set-up function of a queue under CoDel does this and nothing else. */
+static inline struct mh_fault mh_codel_law_setup(struct mh_codel_law *law)
 {
 	law->shift = 0;
 	while (law->interval_ns >> law->shift >> MH_CODEL_BITS)
 		law->shift++;
+	return MH_NO_FAULT;
 }
 
 #endif

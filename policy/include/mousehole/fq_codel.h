@@ -225,15 +225,12 @@ static const struct mh_parameter mh_fq_codel_parameters[] = {
 	{ MH_FIELD(mh_fq_codel_params, limit), .kind = MH_BUFFER, .name = "limit", .value = "10240p", .least = 1,
 	  .most = 1e12, .meaning = "limit over all queues; not --buffer, because people install it so",
 	  .source = "RFC 8290 section 5.2.3" },
-	{ MH_FIELD(mh_fq_codel_params, law.ecn), .kind = MH_FLAG, .mask = 1, .name = "ecn", .value = "true",
-	  .meaning = "mark ECN-capable packets instead of dropping them", .source = "RFC 8290 section 5.2.6" },
 };
 
 static inline struct mh_fault mh_fq_codel_setup(struct mh_fq_codel_params *params, const struct mh_link_context *link)
 {
 	(void)link;
-	mh_codel_law_setup(&params->law);
-	return MH_NO_FAULT;
+	return mh_codel_law_setup(&params->law);
 }
 
 #endif

@@ -1,0 +1,80 @@
+"""What a packet costs in a guest, in our native queues and in Linux's own, in instructions.
+
+A guest's clock counts its instructions (`kernels_image`), so a time is a count. One program sends frames
+by a device that carries nothing, and all that a packet meets behind `send` is in its time. What a queue costs
+is what a packet takes above the same device without a queue.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+# Nanoseconds of an instruction: ICOUNT of kernels_image.
+INSTRUCTION_NS = 4
+DEVICE = "k0"
+FLOWS, PACKETS, ROUNDS = 16, 2_000, 5
+# A rate at which no packet waits.
+RATE = "10gbit"
+BUCKET = f"qdisc replace dev {DEVICE} root handle 1: tbf rate {RATE} burst 10mb limit 20mb"
+UP = f"mousehole-live up {DEVICE} --native --rate {RATE} --buffer 1000p --no-agent --flows 4096 --scheme"
+# Queues in the order of the table: name, commands, whether the program at the egress stays.
+QUEUES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
+    ("none", (), True),
+    ("prio of Linux", (f"tc qdisc replace dev {DEVICE} root prio",), True),
+    ("tbf, prio of Linux", (f"tc {BUCKET}", f"tc qdisc replace dev {DEVICE} parent 1:1 prio"), True),
+    (
+        "tbf, fq_codel of Linux",
+        (f"tc {BUCKET}", f"tc qdisc replace dev {DEVICE} parent 1:1 fq_codel noecn"),
+        True,
+    ),
+    ("native priority", (f"{UP} priority",), False),
+    ("native fq-codel", (f"{UP} fq-codel(ecn=false)",), False),
+    ("native fq-codel with the program at the egress", (f"{UP} fq-codel(ecn=false)",), True),
+)
+
+
+def frames() -> list[bytes]:
+    """Returns a frame of 1000 bytes for each flow: IPv4 and UDP to a host that is not there."""
+    made = []
+    for flow in range(FLOWS):
+        udp = struct.pack(">HHHH", 1024 + flow, 9, 966, 0)
+        ends = bytes((10, 8, 0, 1, 10, 8, 0, 2))
+        ip = struct.pack(">BBHHHBBH8s", 0x45, 0, 986, 0, 0, 64, 17, 0, ends)
+        made.append(bytes(12) + b"\x08\x00" + ip + udp + bytes(958))
+    return made
+
+
+def instructions_of(socket_: socket.socket, sent: Sequence[bytes], count: int) -> float:
+    """Returns the instructions of one packet, all that `sendto` does included."""
+    start = time.monotonic_ns()
+    for number in range(count):
+        socket_.send(sent[number % FLOWS])
+    return (time.monotonic_ns() - start) / INSTRUCTION_NS / count
+
+
+def measured(run: Callable[[str], str]) -> Iterator[tuple[str, float]]:
+    """Yields each queue with what a packet costs in it: the median of some rounds above the first one's."""
+    run(f"ip link add {DEVICE} type dummy")
+    run(f"ip link set {DEVICE} up")
+    sent, base = frames(), 0.0
+    for name, commands, has_program in QUEUES:
+        for line in commands:
+            run(line)
+        if not has_program:
+            for link in Path("/sys/fs/bpf/mousehole").glob("*/link"):
+                link.unlink()
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as one:
+            one.bind((DEVICE, 0x0800))
+            instructions_of(one, sent, PACKETS)
+            cost = median(instructions_of(one, sent, PACKETS) for _ in range(ROUNDS))
+        base = base or cost
+        yield name, cost - base
+        if any(line.startswith("mousehole-live") for line in commands):
+            run(f"mousehole-live down {DEVICE}")
+        elif commands:
+            run(f"tc qdisc del dev {DEVICE} root")
