@@ -15,7 +15,7 @@ import pytest
 from mousehole import _engine
 from mousehole.engine_types import PartEntry, SchemeEntry
 
-from tools import document, hygiene, man_pages, quantities_doc, schema_doc, schemes_doc
+from tools import document, hygiene, man_pages, papers_page, quantities_doc, schema_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -314,6 +314,10 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
 def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
     written = document.written(text("docs/json.md"), quantities_doc.TARGET)
     assert written == quantities_doc.table()
+
+
+def test_papers_of_the_page__are_as_make_docs_writes_them() -> None:
+    assert papers_page.DOCUMENT.read_text(encoding="utf-8") == papers_page.text()
 
 
 def test_outline__stands_as_make_docs_writes_it() -> None:

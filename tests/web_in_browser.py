@@ -90,6 +90,7 @@ URL.createObjectURL = (blob) => {
 """
 """Keeps the text of files that a page saves, by their names, and width, height and number of colours of a
 picture, instead of saving them."""
+COMPLETE = "return /^(\\d+) of \\1 runs$/.test(document.querySelector('#over').textContent)"
 WATCHED = "return [...document.querySelectorAll('.felt b')].map(one => one.textContent)"
 WORKERS = """
 const Kept = window.Worker;
@@ -151,7 +152,7 @@ def opened(window: Browser, address: str, hash_: str) -> None:
     window.show("about:blank", 1400)
     window.show(f"{address}#{hash_}", 1400)
     waited(
-        lambda: window.run("return document.querySelector('main form, main canvas, #files') !== null"),
+        lambda: window.run("return document.querySelector('main form, main canvas, #files, #knob') !== null"),
         "a screen",
     )
 
@@ -262,8 +263,8 @@ def write_zeek(file: Path) -> None:
     kinds = ["time", "string", "addr", "port", "addr", "port", "enum", "string", "interval", "count", "count",
              "string"]  # fmt: skip
     tab = "\t"
-    head = ["#separator \\x09", "#set_separator\t,", "#empty_field\t(empty)", "#unset_field\t-", "#path\tconn",
-            f"#fields\t{tab.join(names)}", f"#types\t{tab.join(kinds)}"]  # fmt: skip
+    head = ["#separator \\x09", "#set_separator\t,", "#empty_field\t(empty)", "#unset_field\t-",
+            "#path\tconn", f"#fields\t{tab.join(names)}", f"#types\t{tab.join(kinds)}"]  # fmt: skip
     rows = [
         f"{1000 + n / 4:.6f}\tC{n}\t10.0.0.{1 + n % 8}\t{30_000 + n}\t192.0.2.7\t443\ttcp\tssl\t0.4\t300"
         f"\t{900 + 431 * n % 60_000}\tSF"
@@ -465,17 +466,31 @@ def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str)
     assert colours > 20
 
 
-@pytest.mark.parametrize("screen", ["line", "watch"])
-def test_screens__fit_every_width_and_ask_no_other_host(window: Browser, address: str, screen: str) -> None:
+@pytest.mark.parametrize("screen", ["line", "capture", "watch", "papers"])
+def test_screens__fit_every_width_and_ask_no_other_host(
+    window: Browser, address: str, screen: str, tmp_path: Path
+) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
+    log = tmp_path / "access.log"
+    write_access_log(log)
     short = line_of({"place": "home", "down": "20mbit", "up": "1mbit", "seeds": "5", "duration": "20s"})
     for width in WIDTHS:
         for dark in (False, True):
             picture = PICTURES / f"web-{screen}-{width}-{'dark' if dark else 'light'}.png"
             window.show("about:blank", width)
-            shown = window.show(f"{address}#{short if screen == 'line' else screen}", width, dark)
-            waited(lambda: window.run("return document.querySelector('form, canvas') !== null"), "a screen")
-            if screen == "line":
+            hash_ = {"line": short, "capture": f"{CAPTURED}&load=0.7"}.get(screen, screen)
+            shown = window.show(f"{address}#{hash_}", width, dark)
+            began = "return document.querySelector('form, canvas, #files, #knob') !== null"
+            waited(lambda: window.run(began), "a screen")  # noqa: B023
+            if screen == "capture":
+                window.choose("#files", [log])
+                waited(lambda: window.run("return document.querySelector('#account') !== null"), "an account")
+            if screen == "papers":
+                waited(
+                    lambda: window.run("return document.querySelectorAll('.curves svg').length"), "a chart"
+                )
+                waited(lambda: window.run(COMPLETE), "all runs")
+            elif screen in ("line", "capture"):
                 answered(window)
                 drawn = "return document.querySelectorAll('.chart svg').length"
                 count = window.run("return document.querySelectorAll('.charts figure').length")
@@ -487,6 +502,31 @@ def test_screens__fit_every_width_and_ask_no_other_host(window: Browser, address
             foreign = [one for one in shown.requests if not one.startswith((address, "blob:"))]
             assert foreign == []
             assert picture.stat().st_size > 20_000
+
+
+def test_papers__show_what_another_threshold_does_beside_what_is_printed(
+    window: Browser, address: str
+) -> None:
+    means = """
+        return [...document.querySelectorAll('tbody tr')].map(
+            row => [...row.querySelectorAll('th, td')].map(one => one.textContent)
+        )"""
+    found = []
+    for threshold in (15, 4):
+        opened(window, address, f"papers?paper=sfd&threshold={threshold}")
+        waited(lambda: window.run(COMPLETE), "all runs")
+        rows = window.run(means)
+        assert isinstance(rows, list)
+        found.append({size: [seconds(time) for time in times] for size, *times in rows})
+    before, after = found
+    (ten_kb,) = [size for size in before if size.startswith("12,")]
+    droptail, _, sfd = before[ten_kb]
+    assert sfd < 0.8 * droptail, "short transfers gain"
+    assert after[ten_kb][0] == droptail, "drop-tail has no threshold"
+    assert after[ten_kb][2] > 1.2 * sfd, "they gain less where fewer of their packets are IN"
+    label = window.run("return document.querySelector('.curves .chart').getAttribute('aria-label')")
+    assert isinstance(label, str)
+    assert "SFD: " in label
 
 
 def test_watch__shows_what_a_better_queue_does(window: Browser, address: str) -> None:

@@ -137,6 +137,22 @@ pub fn make_document(request: &Request, cells: &[(Judged, Setting)]) -> Document
 }
 
 impl Request {
+    /// Returns the request for runs of one scenario under its own scheme.
+    pub fn of_runs(cell: Scenario) -> Request {
+        Request {
+            label: String::new(),
+            schemes: vec![cell.scheme.clone()],
+            cells: vec![cell],
+            baseline: None,
+            replications: 1,
+            short_bytes: short_bytes(),
+            long_bytes: long_bytes(),
+            vetoes: Vec::new(),
+            reference: None,
+            known: Known::default(),
+        }
+    }
+
     /// Returns all runs in the order of the document: cell, replication and scheme, by number; the scheme changes fastest.
     pub fn tasks(&self) -> impl Iterator<Item = (usize, u32, usize)> + '_ {
         (0..self.cells.len()).flat_map(move |cell| {

@@ -74,6 +74,19 @@ export function Capture({ choices }: { choices: Choices }) {
           tables with named columns; gzip, too. Up to {megabytes(choices.most.file_bytes)} together.
         </small>
       </label>
+      {read.is === "nothing" && (
+        <details>
+          <summary>How do I make a recording?</summary>
+          <ul class="classes">
+            <li>
+              On a Linux router: <code>tcpdump -i DEV -s 128 -w line.pcap</code> for an hour in the evening; 128 bytes of each
+              packet are enough, and DEV is the device towards the users.
+            </li>
+            <li>In a browser: developer tools, Network, save all as HAR.</li>
+            <li>Of a web server: its access log as it is.</li>
+          </ul>
+        </details>
+      )}
       <div role="status">
         {read.is === "reading" && (
           <p class="go">

@@ -5,6 +5,7 @@ import type { Choices } from "./compare";
 import { ask } from "./engine";
 import { Capture } from "./capture";
 import { Line } from "./line";
+import { Papers } from "./papers";
 import { Watching } from "./watch";
 import "./style.css";
 
@@ -12,6 +13,7 @@ const SCREENS: [string, string][] = [
   ["line", "Your line"],
   ["capture", "Your capture"],
   ["watch", "Watch it"],
+  ["papers", "The papers"],
 ];
 
 /** Says what broke instead of an empty page. */
@@ -27,6 +29,7 @@ class Guard extends Component<{ children: ComponentChildren }, { text: string }>
 
 function Screen({ name, choices }: { name: string; choices: Choices }) {
   if (name === "capture") return <Capture choices={choices} />;
+  if (name === "papers") return <Papers />;
   return name === "watch" ? <Watching /> : <Line choices={choices} />;
 }
 

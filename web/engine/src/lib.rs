@@ -9,11 +9,13 @@ pub mod watch;
 
 use mousehole_answer::quantities::{Better, Quantity, table};
 use mousehole_answer::reduction::Facts;
+use mousehole_answer::sizes::curve_edges_bytes;
 use mousehole_compare::{
-    Asked, BASELINE, DEFAULT_SCHEMES, Given, MOST_REPLICATIONS, Made, Options, account, document_text,
+    Asked, BASELINE, DEFAULT_SCHEMES, Given, MOST_REPLICATIONS, Made, Options, Request, account,
+    document_text,
 };
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::scenario::{Plan, places};
+use mousehole_sim::scenario::{Plan, Scenario, places};
 use mousehole_sim::traffic::model;
 use mousehole_sim::units::parse_rate;
 use serde::Serialize;
@@ -137,6 +139,24 @@ pub extern "C" fn document() -> u32 {
         with_asked(options.to_vec(), |asked| document_text(asked, runs, MADE).map(String::into_bytes))
     };
     put_result(found())
+}
+
+/// Makes one run of a scenario; puts out how many transfers of each size there were and their mean response time, by bins
+/// that begin at `bytes`.
+#[unsafe(no_mangle)]
+pub extern "C" fn curve(replication: u32) -> u32 {
+    let found = || {
+        let cell = read::<Scenario>(&take())?;
+        let request = Request::of_runs(cell);
+        let facts = request.run(0, 0, replication)?;
+        let edges = curve_edges_bytes();
+        Ok(json!({
+            "bytes": edges[..edges.len() - 1],
+            "count": facts.curve_count,
+            "mean_s": facts.curve_mean_s,
+        }))
+    };
+    put_json(found())
 }
 
 /// Puts out what happened to every packet in a queue.
