@@ -15,7 +15,8 @@ import pytest
 from mousehole import _engine
 from mousehole.engine_types import PartEntry, SchemeEntry
 
-from tools import document, hygiene, man_pages, papers_page, quantities_doc, schema_doc, schemes_doc
+from papers import page_figures
+from tools import document, hygiene, man_pages, quantities_doc, schema_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
@@ -317,7 +318,7 @@ def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
 
 
 def test_papers_of_the_page__are_as_make_docs_writes_them() -> None:
-    assert papers_page.DOCUMENT.read_text(encoding="utf-8") == papers_page.text()
+    assert page_figures.DOCUMENT.read_text(encoding="utf-8") == page_figures.text()
 
 
 def test_outline__stands_as_make_docs_writes_it() -> None:

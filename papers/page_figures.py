@@ -33,7 +33,7 @@ def sfd() -> dict[str, Any]:
     evaluator = paper.evaluator(Options())
     (figure,) = [one for one in paper.definition.figures if one.number == "7"]
     panel = figure.panels[0]
-    curves = []
+    curves: list[dict[str, Any]] = []
     for name in figure.names:
         (labels,) = evaluator.along(figure, panel, name)
         change = {"scheme": {"sfd": {"th": f"{KNOB}p"}}} if name == "SFD" else {}
@@ -51,7 +51,7 @@ def rio_ps() -> dict[str, Any]:
     paper = Paper("rio-ps")
     evaluator = paper.evaluator(Options())
     fixed = {"scheme": {"rio-ps": dict.fromkeys(("l_t", "floor", "cap"), KNOB)}}
-    curves = []
+    curves: list[dict[str, Any]] = []
     for labels, change in ((RED, {}), (RIO_PS, fixed)):
         request = Request(WEB, evaluator.definition.cells(WEB, labels), json.dumps(change))
         scenario = evaluator.runs.scenario(request)
