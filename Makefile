@@ -100,6 +100,7 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema and what it says, layers, manual pages; README=1 its first example too, PAPERS=1 the papers' pictures
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
+	@$(BIN)/python -m papers.page_figures
 	@MOUSEHOLE_RENEW=1 $(CARGO) test --quiet --locked $(if $(DEV),--profile quick) -p mousehole-answer --lib schema > /dev/null
 	@$(BIN)/python -m tools.schema_doc
 	@$(BIN)/python -m tools.man_pages

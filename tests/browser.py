@@ -128,6 +128,11 @@ class Browser:
         finally:
             self._window.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
+    def choose(self, selector: str, files: list[Path]) -> None:
+        """Chooses files in an input of the page."""
+        field = self._window.find_element("css selector", selector)
+        field.send_keys("\n".join(str(file) for file in files))
+
     def press(self, *keys: str) -> None:
         """Presses keys one after another, such as `selenium.webdriver.Keys.TAB`."""
         from selenium.webdriver.common.action_chains import ActionChains

@@ -15,6 +15,7 @@ import pytest
 from mousehole import _engine
 from mousehole.engine_types import PartEntry, SchemeEntry
 
+from papers import page_figures
 from tools import document, hygiene, man_pages, quantities_doc, schema_doc, schemes_doc
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -314,6 +315,10 @@ def test_linux_router__each_row_of_packets_names_tests() -> None:
 def test_quantities__stand_in_the_documents_as_make_docs_writes_them() -> None:
     written = document.written(text("docs/json.md"), quantities_doc.TARGET)
     assert written == quantities_doc.table()
+
+
+def test_papers_of_the_page__are_as_make_docs_writes_them() -> None:
+    assert page_figures.DOCUMENT.read_text(encoding="utf-8") == page_figures.text()
 
 
 def test_outline__stands_as_make_docs_writes_it() -> None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gzip
 import http.server
 import json
+import os
 import shlex
+import shutil
+import struct
 import subprocess
 import sys
 import threading
@@ -23,6 +27,8 @@ from xml.etree import ElementTree
 
 import mousehole
 import pytest
+from mousehole import _engine
+from mousehole.engine_types import TrafficSummary
 
 from tests.browser import WIDTHS, Browser, browser
 
@@ -53,8 +59,12 @@ ASKED = [
     {"place": "village", "down": "30mbit", "up": "5mbit", "users": "20", "schemes": "droptail,rio-ps,lfp"},
     {"place": "campus", "down": "200mbit", "up": "100mbit", "users": "60", "schemes": "droptail,fq-codel"},
     {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,sfd|cake(tins=bulk),red"},
+    {"place": "home", "down": "20mbit", "up": "1mbit", "load": "0.4", "schemes": "droptail,fq-codel"},
+    {"model": "web:sfd", "down": "5mbit", "up": "1mbit", "load": "0.9", "schemes": "droptail,sfd"},
+    {"model": "poisson", "down": "5mbit", "up": "5mbit", "load": "0.8", "schemes": "droptail,fq-codel"},
+    {"model": "voip", "down": "2mbit", "up": "2mbit", "schemes": "droptail,fq-codel"},
 ]  # fmt: skip
-"""Twenty scenarios as addresses have them."""
+"""Scenarios as addresses have them."""
 
 SAVED = """
 window.keptFiles = {};
@@ -80,6 +90,7 @@ URL.createObjectURL = (blob) => {
 """
 """Keeps the text of files that a page saves, by their names, and width, height and number of colours of a
 picture, instead of saving them."""
+COMPLETE = "return /^(\\d+) of \\1 runs$/.test(document.querySelector('#over').textContent)"
 WATCHED = "return [...document.querySelectorAll('.felt b')].map(one => one.textContent)"
 WORKERS = """
 const Kept = window.Worker;
@@ -140,7 +151,10 @@ def opened(window: Browser, address: str, hash_: str) -> None:
     """Opens a screen anew, and waits until the simulator has started."""
     window.show("about:blank", 1400)
     window.show(f"{address}#{hash_}", 1400)
-    waited(lambda: window.run("return document.querySelector('main form, main canvas') !== null"), "a screen")
+    waited(
+        lambda: window.run("return document.querySelector('main form, main canvas, #files, #knob') !== null"),
+        "a screen",
+    )
 
 
 def line_of(asked: dict[str, str]) -> str:
@@ -179,6 +193,24 @@ def compared(asked: dict[str, str]) -> mousehole.Comparison:
     return mousehole.compare(place, **options)
 
 
+def saved_numbers(window: Browser) -> str:
+    """Returns the file that the page saves."""
+    pressed(window, "Save the numbers (JSON)")
+    return str(waited(lambda: window.run("return window.keptFiles['mousehole.json']"), "a file", 20))
+
+
+def typed(command: str, folder: Path) -> str:
+    """Returns the file that a command writes with --json in a folder."""
+    program, *rest = shlex.split(command)
+    file = folder / "typed.json"
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name(program)), *rest, "--json", str(file)],
+        capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return file.read_text()
+
+
 @pytest.mark.parametrize("asked", ASKED, ids=lambda one: line_of(one))
 def test_numbers__are_the_bytes_of_the_command_that_is_shown(
     window: Browser, address: str, asked: dict[str, str], tmp_path: Path
@@ -187,18 +219,8 @@ def test_numbers__are_the_bytes_of_the_command_that_is_shown(
         opened(window, address, line_of({**{name: str(value) for name, value in SHORT.items()}, **asked}))
         shown = answered(window)
         assert shown["fault"] == []
-        pressed(window, "Save the numbers (JSON)")
-        text = waited(lambda: window.run("return window.keptFiles['mousehole.json']"), "a file", 20)
-    program, *command = shlex.split(shown["commands"][-1])
-    file = tmp_path / "mousehole.json"
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name(program)), *command, "--json", str(file)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert text == file.read_text()
+        text = saved_numbers(window)
+    assert text == typed(shown["commands"][-1], tmp_path)
     (cell,) = json.loads(text)["cells"]
     advice = cell["advice"]
     end = next((n for n, line in enumerate(advice["lines"]) if line.startswith("Install on ")), None)
@@ -206,6 +228,221 @@ def test_numbers__are_the_bytes_of_the_command_that_is_shown(
     installed = advice["installation"]
     assert shown["commands"][:-1] == (["\n".join(installed["lines"])] if installed else [])
     assert shown["findings"] == [one["sentence"] for one in cell["findings"] if not one["exploratory"]]
+
+
+def packet(from_client: bool, client: int, port: int, flags: int, seq: int, payload: int = 0) -> bytes:
+    """Returns an IPv4 packet between a client and port 443 of a server."""
+    ends = [(bytes([10, 0, 0, client]), port), (bytes([192, 0, 2, 1]), 443)]
+    (source, source_port), (target, target_port) = ends if from_client else reversed(ends)
+    header = struct.pack("!HHIIBBHHH", source_port, target_port, seq, 1, 0x50, flags, 1000, 0, 0)
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + payload, 0, 0, 64, 6, 0) + source + target
+    return ip + header + bytes(payload)
+
+
+def write_pcap(file: Path, connections: int) -> None:
+    """Writes a capture of downloads of a few packets each."""
+    packets: list[tuple[float, bytes]] = []
+    for number in range(connections):
+        ends = (1 + number % 9, 20_000 + number)
+        rows = [(0.0, True, 2, 99, 0), (0.02, False, 0x12, 899, 0), (0.04, True, 0x10, 100, 0)]
+        rows += [(0.06 + n / 1000, False, 0x10, 900 + 1400 * n, 1400) for n in range(1 + number % 6)]
+        packets += [
+            (1000 + number / 5 + at, packet(up, *ends, flags, seq, payload))
+            for at, up, flags, seq, payload in rows
+        ]
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
+    for at, data in sorted(packets):
+        out += struct.pack("<IIII", *divmod(round(at * 1e6), 1_000_000), len(data), len(data)) + data
+    file.write_bytes(out)
+
+
+def write_zeek(file: Path) -> None:
+    """Writes a conn.log of Zeek's."""
+    names = ["ts", "uid", "id.orig_h", "id.orig_p", "id.resp_h", "id.resp_p", "proto", "service",
+             "duration", "orig_bytes", "resp_bytes", "conn_state"]  # fmt: skip
+    kinds = ["time", "string", "addr", "port", "addr", "port", "enum", "string", "interval", "count", "count",
+             "string"]  # fmt: skip
+    tab = "\t"
+    head = ["#separator \\x09", "#set_separator\t,", "#empty_field\t(empty)", "#unset_field\t-",
+            "#path\tconn", f"#fields\t{tab.join(names)}", f"#types\t{tab.join(kinds)}"]  # fmt: skip
+    rows = [
+        f"{1000 + n / 4:.6f}\tC{n}\t10.0.0.{1 + n % 8}\t{30_000 + n}\t192.0.2.7\t443\ttcp\tssl\t0.4\t300"
+        f"\t{900 + 431 * n % 60_000}\tSF"
+        for n in range(240)
+    ]
+    file.write_text("\n".join([*head, *rows, ""]))
+
+
+def write_access_log(file: Path) -> None:
+    """Writes a log of a web server, with a line that is none."""
+    rows = [
+        f'10.0.0.{1 + n % 6} - - [10/Oct/2025:13:{n // 60:02d}:{n % 60:02d} +0000] "GET /{n} HTTP/1.1" 200 '
+        f"{700 + 613 * n % 90_000}"
+        for n in range(300)
+    ]
+    file.write_text("\n".join([*rows[:100], "<script>document.title = 1</script>", *rows[100:], ""]))
+
+
+def write_table(file: Path, rows: int = 60) -> None:
+    """Writes a table with gzip; so few transfers are played by a model."""
+    lines = [f"{n / 3},user {n % 3},{600 + 977 * n % 14_000}" for n in range(rows)]
+    file.write_bytes(gzip.compress("\n".join(["start_s,client,bytes", *lines, ""]).encode()))
+
+
+def write_har(file: Path) -> None:
+    """Writes a page as browsers save it; it has too few transfers even for a model."""
+    entries = [
+        {
+            "startedDateTime": f"2025-10-10T13:00:0{n}.000Z",
+            "time": 120,
+            "connection": str(n),
+            "serverIPAddress": "192.0.2.9",
+            "request": {"method": "GET", "url": f"https://example.org/{n}", "headers": []},
+            "response": {"status": 200, "headers": [], "content": {"size": 4000}, "bodySize": 4000 + n},
+            "timings": {"send": 0, "wait": 60, "receive": 60},
+        }
+        for n in range(6)
+    ]
+    file.write_text(json.dumps({"log": {"version": "1.2", "pages": [], "entries": entries}}))
+
+
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "downloads.pcap": lambda file: write_pcap(file, 150),
+    "conn.log": write_zeek,
+    "access.log": write_access_log,
+    "it's a table.csv.gz": write_table,
+    "-page.har": write_har,
+}
+"""Captures by their names, which are not all easy ones."""
+IN_DATA = ["flowlogs/zeek_m57-short_conn.log.gz", "flowlogs/zeek_m57-short_http.log.gz"]
+CAPTURED = "capture?down=4mbit&up=1mbit&schemes=droptail,fq-codel&seeds=5&duration=10s"
+
+
+def chosen(window: Browser, address: str, files: list[Path], hash_: str = CAPTURED) -> list[str]:
+    """Gives files to the page; returns its account of them, or the fault."""
+    opened(window, address, hash_)
+    window.choose("#files", files)
+    waited(lambda: window.run("return document.querySelector('#account, .fault') !== null"), "an account")
+    found = window.run(
+        "return [...document.querySelectorAll('#account h2, #account dd, #account li, .fault')]"
+        ".map(one => one.innerText)"
+    )
+    assert isinstance(found, list)
+    return found
+
+
+def of_command(files: list[Path]) -> TrafficSummary:
+    return mousehole.inspect([str(file) for file in files], rate="4mbit")
+
+
+@pytest.mark.parametrize("load", ["", "&load=0.7"])
+@pytest.mark.parametrize("name", [*WRITERS, *(["data"] if "MOUSEHOLE_DATA" in os.environ else [])])
+def test_capture__account_and_numbers_are_those_of_the_command(
+    window: Browser, address: str, name: str, load: str, tmp_path: Path
+) -> None:
+    if name == "data":
+        files = [Path(shutil.copy(Path(os.environ["MOUSEHOLE_DATA"]) / one, tmp_path)) for one in IN_DATA]
+    else:
+        files = [tmp_path / name]
+        WRITERS[name](files[0])
+    with window.before_pages(SAVED):
+        title, *said = chosen(window, address, files, CAPTURED + load)
+        expected, facts, remarks = _engine.traffic_account(of_command(files))
+        assert title == expected
+        assert said == [*(value for _, value in facts), *(f"{kind}: {text}" for kind, text in remarks)]
+        shown = answered(window)
+        assert shown["fault"] == []
+        text = saved_numbers(window)
+    assert text == typed(shown["commands"][-1], tmp_path)
+    played = window.run("return document.querySelector('.played')?.textContent ?? ''")
+    lines = json.loads(text)["cells"][0]["advice"]["lines"]
+    assert lines[: len(shown["lead"]) + bool(played)] == [*([played] if played else []), *shown["lead"]]
+
+
+def test_capture__broken_files_are_refused_in_one_sentence(
+    window: Browser, address: str, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.pcap"
+    write_pcap(broken, 40)
+    torn = tmp_path / "torn.csv.gz"
+    write_table(torn)
+    torn.write_bytes(torn.read_bytes()[:-9])
+    broken.write_bytes(broken.read_bytes()[:20])
+    scenario = tmp_path / "home.toml"
+    scenario.write_text("seed = 1")
+    empty = tmp_path / "empty.log"
+    empty.touch()
+    for file in (broken, torn, empty):
+        with pytest.raises(mousehole.MouseholeError) as fault:
+            mousehole.inspect(str(file))
+        assert chosen(window, address, [file]) == [str(fault.value).replace(f"{tmp_path}/", "")]
+    (sentence,) = chosen(window, address, [scenario])
+    assert sentence.startswith("home.toml: a scenario")
+    assert window.run("return document.querySelectorAll('main form').length") == 0
+
+
+def test_capture__names_and_contents_run_no_script(window: Browser, address: str, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=document.title=1>"
+    file = tmp_path / f"{hostile}.csv"
+    file.write_text(
+        f"start_s,client,bytes\n{hostile},1,1\n" + "".join(f"{n},{hostile},{n}\n" for n in range(99))
+    )
+    title, *said = chosen(window, address, [file])
+    assert title.startswith(file.name)
+    assert any(hostile in one for one in said if one.startswith("faulty: "))
+    shown = answered(window)
+    assert hostile in shown["commands"][-1]
+    assert shlex.split(shown["commands"][-1])[2] == f"{file.name}"
+    assert window.run("return document.title") == "Mousehole: your line"
+    assert window.run("return document.querySelectorAll('img').length") == 0
+
+
+def test_capture__more_than_the_page_takes_is_told_what_to_type(
+    window: Browser, address: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "large.pcap"
+    with file.open("wb") as sparse:
+        sparse.truncate(200_000_001)
+    (sentence,) = chosen(window, address, [file])
+    assert "200 MB are more than this page takes" in sentence
+    typed_instead = window.run("return document.querySelector('.take pre').textContent")
+    assert isinstance(typed_instead, str)
+    assert typed_instead.startswith("mousehole inspect large.pcap\nmousehole compare large.pcap --down 4mbit")
+
+
+def test_capture__is_streamed_in_bounded_memory(window: Browser, address: str, tmp_path: Path) -> None:
+    file = tmp_path / "long.csv"
+    with file.open("w") as out:
+        out.write("start_s,client,bytes,note\n")
+        for n in range(60_000):
+            out.write(f"{n / 100},{n % 50},{600 + n % 9000},{'-' * 1000}\n")
+    assert file.stat().st_size > 50_000_000
+    before = window.run("return performance.memory.usedJSHeapSize")
+    title, *_ = chosen(window, address, [file])
+    assert title.startswith("long.csv: 60000 connections")
+    after = window.run("return performance.memory.usedJSHeapSize")
+    assert isinstance(before, int)
+    assert isinstance(after, int)
+    assert after - before < 20_000_000
+
+
+def test_capture__a_worker_that_ends_again_and_again_is_a_sentence(
+    window: Browser, address: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.csv.gz"
+    write_table(file)
+    with window.before_pages("""
+        const Kept = window.Worker;
+        window.Worker = class extends Kept {
+            postMessage(one) {
+                if (one.name !== 'inspect') return super.postMessage(one);
+                this.terminate();
+                setTimeout(() => this.dispatchEvent(new ErrorEvent('error')), 10);
+            }
+        };
+    """):
+        (sentence,) = chosen(window, address, [file])
+    assert sentence.startswith("The simulator broke: a worker ended.")
 
 
 def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str) -> None:
@@ -229,17 +466,32 @@ def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str)
     assert colours > 20
 
 
-@pytest.mark.parametrize("screen", ["line", "watch"])
-def test_screens__fit_every_width_and_ask_no_other_host(window: Browser, address: str, screen: str) -> None:
+@pytest.mark.parametrize("screen", ["line", "capture", "watch", "papers"])
+def test_screens__fit_every_width_and_ask_no_other_host(
+    window: Browser, address: str, screen: str, tmp_path: Path
+) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
+    log = tmp_path / "access.log"
+    write_access_log(log)
     short = line_of({"place": "home", "down": "20mbit", "up": "1mbit", "seeds": "5", "duration": "20s"})
     for width in WIDTHS:
         for dark in (False, True):
             picture = PICTURES / f"web-{screen}-{width}-{'dark' if dark else 'light'}.png"
             window.show("about:blank", width)
-            shown = window.show(f"{address}#{short if screen == 'line' else screen}", width, dark)
-            waited(lambda: window.run("return document.querySelector('form, canvas') !== null"), "a screen")
-            if screen == "line":
+            hash_ = {"line": short, "capture": f"{CAPTURED}&load=0.7"}.get(screen, screen)
+            shown = window.show(f"{address}#{hash_}", width, dark)
+            began = "return document.querySelector('form, canvas, #files, #knob') !== null"
+            waited(lambda: window.run(began), "a screen")  # noqa: B023
+            if screen == "capture":
+                window.choose("#files", [log])
+                waited(lambda: window.run("return document.querySelector('#account') !== null"), "an account")
+            if screen == "papers":
+                waited(
+                    lambda: window.run("return document.querySelectorAll('.curves svg').length"), "a chart"
+                )
+                one_each = "return parseInt(document.querySelector('#over').textContent) >= 3"
+                waited(lambda: window.run(one_each), "a run of each curve")  # noqa: B023
+            elif screen in ("line", "capture"):
                 answered(window)
                 drawn = "return document.querySelectorAll('.chart svg').length"
                 count = window.run("return document.querySelectorAll('.charts figure').length")
@@ -251,6 +503,31 @@ def test_screens__fit_every_width_and_ask_no_other_host(window: Browser, address
             foreign = [one for one in shown.requests if not one.startswith((address, "blob:"))]
             assert foreign == []
             assert picture.stat().st_size > 20_000
+
+
+def test_papers__show_what_another_threshold_does_beside_what_is_printed(
+    window: Browser, address: str
+) -> None:
+    means = """
+        return [...document.querySelectorAll('tbody tr')].map(
+            row => [...row.querySelectorAll('th, td')].map(one => one.textContent)
+        )"""
+    found = []
+    for threshold in (15, 4):
+        opened(window, address, f"papers?paper=sfd&threshold={threshold}")
+        waited(lambda: window.run(COMPLETE), "all runs")
+        rows = window.run(means)
+        assert isinstance(rows, list)
+        found.append({size: [seconds(time) for time in times] for size, *times in rows})
+    before, after = found
+    (ten_kb,) = [size for size in before if size.startswith("12,")]
+    droptail, _, sfd = before[ten_kb]
+    assert sfd < 0.8 * droptail, "short transfers gain"
+    assert after[ten_kb][0] == droptail, "drop-tail has no threshold"
+    assert after[ten_kb][2] > 1.05 * sfd, "they gain less where fewer of their packets are IN"
+    label = window.run("return document.querySelector('.curves .chart').getAttribute('aria-label')")
+    assert isinstance(label, str)
+    assert "SFD: " in label
 
 
 def test_watch__shows_what_a_better_queue_does(window: Browser, address: str) -> None:

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 
 const [file, replications = "2"] = process.argv.slice(2);
-const { instance } = await WebAssembly.instantiate(readFileSync(file));
+const { instance } = await WebAssembly.instantiate(readFileSync(file), { page: { read: () => -1 } });
 const engine = instance.exports;
 engine.start();
 

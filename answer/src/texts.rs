@@ -53,6 +53,32 @@ pub fn counted(number: i64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Returns a long time as text: `42 s`, `3.5 min (210 s)`, `8 h (28,800 s)`, `2.3 days (198,720 s)`.
+pub fn span_text(seconds: f64) -> String {
+    let whole = match seconds >= 1000.0 {
+        true => format!("{} s", with_commas(seconds)),
+        false => format!("{} s", significant(seconds, 6)),
+    };
+    let units = [(86_400.0, "days"), (3600.0, "h"), (60.0, "min")];
+    match units.into_iter().find(|(length, _)| seconds >= 2.0 * length) {
+        Some((length, unit)) => format!("{} {unit} ({whole})", significant(seconds / length, 3)),
+        None => whole,
+    }
+}
+
+/// Returns a number without decimals, its thousands parted by commas.
+fn with_commas(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut found = String::new();
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            found.push(',');
+        }
+        found.push(digit);
+    }
+    found
+}
+
 /// Returns a share as text: `0.42 %`, `< 0.001 %` for less than half of that, `–` for an unknown one.
 pub fn share_text(share: f64) -> String {
     if !share.is_finite() {
@@ -158,6 +184,21 @@ mod tests {
         assert_eq!([3.2e6, 999.0, 999_600.0].map(rate_text), ["3.2 Mb/s", "999 b/s", "1 Mb/s"]);
         assert_eq!([0.0042, 0.000_001, 0.31].map(share_text), ["0.42 %", "< 0.001 %", "31 %"]);
         assert_eq!(unit_text(Unit::Change, -0.25, false), "-0.25");
+    }
+
+    #[test]
+    fn span_text__names_long_times_in_two_units() {
+        let spans = [42.0, 0.123_456_7, 119.0, 210.0, 28_800.0, 198_720.0, 1_234_567.0];
+        let expected = [
+            "42 s",
+            "0.123457 s",
+            "119 s",
+            "3.5 min (210 s)",
+            "8 h (28,800 s)",
+            "2.3 days (198,720 s)",
+            "14.3 days (1,234,567 s)",
+        ];
+        assert_eq!(spans.map(span_text), expected);
     }
 
     #[test]

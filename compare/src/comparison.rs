@@ -1,8 +1,10 @@
 //! Runs the cells of a request, scheme by scheme, and makes the document.
 
+use crate::account;
+use crate::given::Given;
 use crate::installing::{full_packets, install_at};
 use crate::records::facts;
-use mousehole_answer::comparison::{Cell, Plan, Scheme};
+use mousehole_answer::comparison::{Capture, Cell, Plan, Scheme};
 use mousehole_answer::document::{CellEntry, RunEntry, cell_entry, common_notes, run_entries};
 use mousehole_answer::judged::Judged;
 use mousehole_answer::margins;
@@ -14,6 +16,7 @@ use mousehole_sim::engine::layout::{DOWN, UP};
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::spec::{Ends, LinkSpec};
 use mousehole_sim::scenario::{self, Scenario, run};
+use mousehole_sim::traffic::summary::Summary;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 
@@ -44,6 +47,39 @@ pub struct Request {
     /// The scheme that harm is measured against; what people would have anyway if absent.
     #[serde(default)]
     pub reference: Option<String>,
+    /// What is known of the traffic beside the scenarios; nothing where it comes as JSON.
+    #[serde(skip)]
+    pub known: Known,
+}
+
+/// What is known of the traffic of a comparison of one cell beside its scenario.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// The traffic, if it was read or is one model.
+    pub given: Option<Given>,
+    /// What was understood of it, with its load on the link.
+    pub summary: Option<Summary>,
+    /// The load that was asked for; that of the scenario if absent.
+    pub load: Option<f64>,
+    /// What warm-up the load needs; None if sizes are not known beforehand.
+    pub warmup: Option<Warmup>,
+    /// What stands behind verdicts, if a capture is played.
+    pub capture: Option<Capture>,
+    /// The traffic that was given, and why ready-made traffic stands in its place.
+    pub instead_of: Option<String>,
+}
+
+/// What the warm-up is chosen from, and what is needed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Warmup {
+    /// Rate of the link in the direction of the data.
+    pub rate_bps: f64,
+    /// The load of traffic that has its own.
+    pub own_load: Option<f64>,
+    /// Whether it follows from these; otherwise it was given, and they tell only whether it is enough.
+    pub is_chosen: bool,
+    /// The time after which the link is near its steady state, None if it has none; by load.
+    pub needed_s: [Option<f64>; 1],
 }
 
 fn short_bytes() -> u64 {
@@ -101,6 +137,22 @@ pub fn make_document(request: &Request, cells: &[(Judged, Setting)]) -> Document
 }
 
 impl Request {
+    /// Returns the request for runs of one scenario under its own scheme.
+    pub fn of_runs(cell: Scenario) -> Request {
+        Request {
+            label: String::new(),
+            schemes: vec![cell.scheme.clone()],
+            cells: vec![cell],
+            baseline: None,
+            replications: 1,
+            short_bytes: short_bytes(),
+            long_bytes: long_bytes(),
+            vetoes: Vec::new(),
+            reference: None,
+            known: Known::default(),
+        }
+    }
+
     /// Returns all runs in the order of the document: cell, replication and scheme, by number; the scheme changes fastest.
     pub fn tasks(&self) -> impl Iterator<Item = (usize, u32, usize)> + '_ {
         (0..self.cells.len()).flat_map(move |cell| {
@@ -124,7 +176,8 @@ impl Request {
     /// If packets were lost or invented, which is a fault of the engine.
     pub fn run(&self, cell: usize, scheme: usize, replication: u32) -> Result<Facts> {
         let plan = scenario::Plan::new(&self.scenario(cell, &self.schemes[scheme], replication))?;
-        let result = run(&plan, None, &AtomicBool::new(false))?;
+        let read = self.known.given.as_ref().and_then(Given::replayed);
+        let result = run(&plan, read, &AtomicBool::new(false))?;
         assert!(result.is_conserved(), "the engine lost or invented packets; please report this");
         Ok(facts(&result, &plan, &buckets(self.short_bytes, self.long_bytes), &table()))
     }
@@ -184,7 +237,7 @@ fn judge_cell(
 ) -> Result<(Judged, Setting)> {
     let plans = request.schemes.iter().map(|scheme| scenario::Plan::new(&request.scenario(cell, scheme, 0)));
     let plans: Vec<scenario::Plan> = plans.collect::<Result<_>>()?;
-    if !plans[0].scenario.traffic.files.is_empty() {
+    if !plans[0].scenario.traffic.files.is_empty() && request.known.given.is_none() {
         return Err(Error::field("traffic.files", "files", "a model, a mix or connections"));
     }
     let plan = make_plan(request, &request.cells[cell], &plans[0]);
@@ -196,7 +249,8 @@ fn judge_cell(
     }
     share_times(&mut by_scheme, &plan);
     let setting = make_setting(request, &plan, &plans);
-    Ok((Judged::new(Cell::new(plan, None, table(), by_scheme)), setting))
+    let capture = request.known.capture.clone();
+    Ok((Judged::new(Cell::new(plan, capture, table(), by_scheme)), setting))
 }
 
 fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> Plan {
@@ -205,9 +259,10 @@ fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> 
     let rival = schemes.iter().find(|one| one.name == "fq-codel" && one.text != baseline);
     let references = [baseline.clone()].into_iter().chain(rival.map(|one| one.text.clone())).collect();
     let buffer = scenario.topology.as_ref().and_then(|topology| topology.buffer.as_ref());
+    let load = request.known.load.or(scenario.traffic.load);
     Plan {
         buffer: buffer.unwrap_or(&scenario.link.buffer).clone(),
-        load: scenario.traffic.load,
+        load,
         schemes,
         baseline,
         references,
@@ -217,7 +272,7 @@ fn make_plan(request: &Request, scenario: &Scenario, first: &scenario::Plan) -> 
         in_rounds: false,
         is_sequential: false,
         window_s: first.duration.as_secs(),
-        is_overlaid: false,
+        is_overlaid: load.is_some() && !scenario.traffic.files.is_empty(),
         vetoes: request.vetoes.clone(),
         reference: request.reference.clone(),
     }
@@ -243,6 +298,9 @@ fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
 
 /// Returns what the answer needs to know of a cell; `plans` are those of each scheme's first run.
 fn make_setting(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Setting {
+    let known = &request.known;
+    let summary = known.summary.as_ref();
+    let has_own_rtts = summary.is_some_and(|summary| summary.rtt_known > 0);
     let first = &plans[0];
     let spec = &first.scenario;
     let line = &first.links[usize::from(first.data_link)];
@@ -267,19 +325,19 @@ fn make_setting(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Set
     Setting {
         label: request.label.clone(),
         duration: spec.duration.clone(),
-        instead_of: None,
-        left_out: Vec::new(),
+        instead_of: known.instead_of.clone(),
+        left_out: summary.map(account::left_out).unwrap_or_default(),
         why_nothing: ways.iter().map(|way| way.clone().err().unwrap_or_default()).collect(),
         ways: ways.into_iter().map(std::result::Result::ok).collect(),
         is_both_ways: is_plain && ends == Ends::Both,
         modem: read_modem(request, &first.filled().link),
         warmup_s: first.warmup.as_secs(),
-        warmup_needed_s: None,
+        warmup_needed_s: known.warmup.as_ref().and_then(|warmup| warmup.needed_s[0]),
         rate_bps: spec.topology.is_none().then_some(line.rate.0 as f64),
         buffer_packets: is_plain.then(|| full_packets(queue.map_or(own.buffer, |shaper| shaper.buffer))),
-        rtt: Some(spec.link.rtt.clone()),
+        rtt: (!has_own_rtts || spec.link.ignore_trace_rtt).then(|| spec.link.rtt.clone()),
         is_up,
-        has_transfers: true,
+        has_transfers: summary.is_none_or(|summary| summary.transfers > 0),
     }
 }
 

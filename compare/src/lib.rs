@@ -3,14 +3,18 @@
 //! It stands above `sim` and `answer`, which do not know each other: a live router has an answer and no simulator. Like
 //! both it compiles for `wasm32-unknown-unknown`, and starts no threads.
 
+pub mod account;
+pub mod capture;
 mod comparison;
+mod given;
 mod installing;
 mod manifest;
 mod options;
 mod records;
 mod text;
 
-pub use comparison::{Document, Request, compare};
+pub use comparison::{Document, Known, Request, Warmup, compare};
+pub use given::{Given, Played};
 pub use manifest::{Made, SCHEMA, document_text, options_document, statistics, tcp_parameters};
 pub use options::{
     Asked, BASELINE, BUFFER, LINE_BUFFER, MOST_REPLICATIONS, Options, REPLICATIONS, default_scenario,

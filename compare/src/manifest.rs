@@ -1,9 +1,10 @@
 //! What is around cells and runs in the document: everything that determines them.
 
 use crate::comparison::{Request, judged, make_document};
-use crate::options::Options;
+use crate::given::Given;
+use crate::options::{Asked, Options};
 use crate::text::json_text;
-use mousehole_answer::comparison::CENSORED_SHARE;
+use mousehole_answer::comparison::{CENSORED_SHARE, Capture};
 use mousehole_answer::reduction::Facts;
 use mousehole_answer::sizes::cdf_times_s;
 use mousehole_answer::statistics::intervals::LEAST_REPLICATIONS;
@@ -34,8 +35,7 @@ pub struct Made {
 ///
 /// # Errors
 /// [`mousehole_sim::error::Error::Field`] for a fault in the options, or where runs are missing.
-pub fn document_text(options: &Options, runs: Vec<Facts>, made: Made) -> Result<String> {
-    let asked = options.asked()?;
+pub fn document_text(asked: &Asked, runs: Vec<Facts>, made: Made) -> Result<String> {
     let request = &asked.request;
     let cells = judged(request, runs)?;
     let document = make_document(request, &cells);
@@ -45,8 +45,8 @@ pub fn document_text(options: &Options, runs: Vec<Facts>, made: Made) -> Result<
     let around = json!({
         "schema": SCHEMA,
         "manifest": manifest,
-        "traffic": {},
-        "capture": null,
+        "traffic": request.known.summary.as_ref().map_or_else(|| json!({}), |summary| json!(summary)),
+        "capture": request.known.capture.as_ref().map(capture),
         "plan": plan(request, &asked.base),
     });
     let fields = whole.as_object_mut().expect("a document has fields");
@@ -54,12 +54,33 @@ pub fn document_text(options: &Options, runs: Vec<Facts>, made: Made) -> Result<
     Ok(json_text(&whole))
 }
 
-/// Makes the runs that options ask for, one after the other; returns the document as [`document_text`] does.
+/// Makes the runs that options ask for, of traffic that was read if they name files, one after the other; returns the
+/// document as [`document_text`] does.
 ///
 /// # Errors
-/// Those of [`document_text`] and [`Request::run`].
-pub fn options_document(options: &Options, made: Made) -> Result<String> {
-    document_text(options, options.asked()?.request.run_all()?, made)
+/// Those of [`Options::asked`], [`document_text`] and [`Request::run`].
+pub fn options_document(options: &Options, read: Option<&Given>, made: Made) -> Result<String> {
+    let asked = options.asked(read)?;
+    document_text(&asked, asked.request.run_all()?, made)
+}
+
+/// Returns what stands behind verdicts on a capture.
+fn capture(capture: &Capture) -> Value {
+    json!({
+        "period_s": capture.period_s,
+        "counted": { "short": capture.short, "long": capture.long, "all": capture.all },
+        "freedom": capture.freedom,
+        "large": capture.large,
+        "pipe_bytes": capture.pipe_bytes,
+        "is_fitted": capture.is_fitted,
+    })
+}
+
+/// Returns the files of the traffic.
+fn inputs(request: &Request) -> Vec<Value> {
+    let traffic = request.known.given.as_ref().and_then(Given::replayed);
+    let sources = traffic.iter().flat_map(|traffic| &traffic.sources);
+    sources.map(|source| json!({ "name": source.name, "sha256": source.sha256 })).collect()
 }
 
 /// Returns every TCP parameter in force in a plan; the names of times end in `_ns`. Where senders have shares, these are
@@ -106,7 +127,7 @@ pub fn statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Val
     })
 }
 
-/// Returns the manifest of a comparison of one cell without files, but for its primary endpoint.
+/// Returns the manifest of a comparison of one cell, but for its primary endpoint.
 fn manifest(request: &Request, made: Made) -> Result<Value> {
     let first = Plan::new(&request.scenario(0, request.baseline(), 0))?;
     let schemes = request.schemes.iter().map(|scheme| {
@@ -118,11 +139,11 @@ fn manifest(request: &Request, made: Made) -> Result<Value> {
     Ok(json!({
         "mousehole_version": made.version,
         "git_revision": made.revision,
-        "inputs": [],
+        "inputs": inputs(request),
         "seed": first.scenario.seed,
         "replications": request.replications,
         "buffers": [request.cells[0].link.buffer],
-        "loads": [request.cells[0].traffic.load],
+        "loads": [request.known.load],
         "baseline": request.baseline(),
         "schemes": schemes.collect::<Result<Vec<Value>>>()?,
         "scenario": first.filled(),
@@ -135,7 +156,7 @@ fn manifest(request: &Request, made: Made) -> Result<Value> {
 fn plan(request: &Request, base: &Value) -> Value {
     json!({
         "buffers": [request.cells[0].link.buffer],
-        "loads": [request.cells[0].traffic.load],
+        "loads": [request.known.load],
         "schemes": request.schemes,
         "baseline": request.baseline(),
         "replications": request.replications,
@@ -146,9 +167,9 @@ fn plan(request: &Request, base: &Value) -> Value {
         "is_sequential": false,
         "vetoes": request.vetoes,
         "reference": request.reference,
-        "instead_of": null,
+        "instead_of": request.known.instead_of,
         "scenario": base,
-        "warmup": null,
+        "warmup": request.known.warmup,
     })
 }
 
@@ -166,7 +187,7 @@ mod tests {
             schemes: vec!["sfd".into()],
             seeds: 1,
             duration: "2s".into(),
-            warmup: "1s".into(),
+            warmup: Some("1s".into()),
             seed: u64::MAX,
             ..Options::default()
         }
@@ -185,7 +206,7 @@ mod tests {
     #[test]
     fn options_document__has_the_fields_that_the_schema_requires() {
         let schema: Value = serde_json::from_str(STATED).unwrap();
-        let text = options_document(&small(), MADE).unwrap();
+        let text = options_document(&small(), None, MADE).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(names(&document), required(&schema, ""));
         assert_eq!(names(&document["manifest"]), required(&schema, "Manifest"));
@@ -202,7 +223,7 @@ mod tests {
 
     #[test]
     fn options_document__keeps_every_digit_of_the_seed() {
-        let text = options_document(&small(), MADE).unwrap();
+        let text = options_document(&small(), None, MADE).unwrap();
         assert_eq!(
             text.matches("\"seed\": 18446744073709551615").count(),
             3,
@@ -212,13 +233,13 @@ mod tests {
 
     #[test]
     fn document_text__wants_every_run() {
-        let error = document_text(&small(), Vec::new(), MADE).unwrap_err().to_string();
+        let error = document_text(&small().asked(None).unwrap(), Vec::new(), MADE).unwrap_err().to_string();
         assert!(error.contains("2 runs"), "{error}");
     }
 
     #[test]
     fn tcp_parameters__times_have_their_unit() {
-        let asked = small().asked().unwrap();
+        let asked = small().asked(None).unwrap();
         let plan = Plan::new(&asked.request.scenario(0, "droptail", 0)).unwrap();
         let found = tcp_parameters(&plan);
         for time in TCP_TIMES {

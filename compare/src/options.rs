@@ -1,12 +1,16 @@
-//! A comparison as the options of `mousehole compare` describe it, for those who have no files: what a page asks for.
+//! A comparison as the options of `mousehole compare` describe it, as a page asks for it; it reads the files itself.
 
-use crate::comparison::Request;
+use crate::capture::{
+    READY_MADE, check_resamples, chosen_warmup, fitted_label, needed_warmup_s, ready_made_labels, set_up,
+};
+use crate::comparison::{Known, Request, Warmup};
+use crate::given::{Given, Played};
 use mousehole_answer::sizes::{LONG_BYTES, SHORT_BYTES};
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::places::{self, MOST_USERS};
 use mousehole_sim::scenario::spec::{MixSpec, SCHEMA, form_problem};
 use mousehole_sim::scenario::{Plan, Scenario, Scheme};
-use mousehole_sim::units::parse_rate;
+use mousehole_sim::units::{parse_dur, parse_rate};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -20,6 +24,9 @@ const ASYMMETRIC: u64 = 10;
 pub const REPLICATIONS: u32 = 10;
 /// Replications that a page may ask for at most: none has the patience for more.
 pub const MOST_REPLICATIONS: u32 = 100;
+
+/// The largest load that may be asked for.
+const MOST_LOAD: f64 = 2.0;
 
 /// Buffer of a link with one rate for both directions, as the literature has it.
 pub const BUFFER: &str = "1bdp";
@@ -53,6 +60,12 @@ pub fn default_scenario() -> Value {
 pub struct Options {
     /// A ready-made place, such as `home`.
     pub place: Option<String>,
+    /// A model in its place, such as `web:sfd`.
+    pub model: Option<String>,
+    /// Names of files in its place, which whoever asks has read.
+    pub files: Vec<String>,
+    /// Bytes on the wire over capacity; the traffic's own if absent. Of users it is that of their web pages.
+    pub load: Option<f64>,
     /// Users, where they are not the place's.
     pub users: Option<u32>,
     /// The share of the users who run each application, where they are not the place's.
@@ -75,8 +88,8 @@ pub struct Options {
     pub seeds: u32,
     /// Length of the measured window.
     pub duration: String,
-    /// Time before it.
-    pub warmup: String,
+    /// Time before it; chosen from sizes and load if absent.
+    pub warmup: Option<String>,
     /// Seed of all draws; as text where a number would lose digits, as it does in JavaScript.
     #[serde(deserialize_with = "read_seed")]
     pub seed: u64,
@@ -88,6 +101,9 @@ impl Default for Options {
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
         Options {
             place: Some("home".into()),
+            model: None,
+            files: Vec::new(),
+            load: None,
             users: None,
             apps: None,
             down: "20mbit".into(),
@@ -99,7 +115,7 @@ impl Default for Options {
             schemes: Vec::new(),
             seeds: REPLICATIONS,
             duration: text(&base["duration"]),
-            warmup: text(&base["warmup"]),
+            warmup: None,
             seed: base["seed"].as_u64().expect("a number"),
         }
     }
@@ -115,45 +131,137 @@ pub struct Asked {
     pub base: Value,
 }
 
+/// The traffic of a comparison.
+struct Subject {
+    /// The section `traffic` of the scenario that all cells share.
+    section: Value,
+    label: String,
+    given: Option<Given>,
+    is_capture: bool,
+}
+
 impl Options {
-    /// Checks the options.
+    /// Checks the options; `read` is what was read of their files.
     ///
     /// # Errors
     /// [`Error::Field`] naming the option or the field of the scenario, the value and what is allowed.
-    pub fn asked(&self) -> Result<Asked> {
+    pub fn asked(&self, read: Option<&Given>) -> Result<Asked> {
         if self.seeds == 0 || self.seeds > MOST_REPLICATIONS {
             let allowed = format!("a whole number from 1 to {MOST_REPLICATIONS}");
             return Err(Error::field("seeds", self.seeds.to_string(), allowed));
         }
-        // Elsewhere a text that is no rate is the file of one that varies; a page has no files.
-        let rates = (parse_rate("down", &self.down)?, parse_rate("up", &self.up)?);
-        let (mix, label) = self.traffic()?;
-        let base = self.base(&mix);
-        let mut cell = serde_json::from_value::<Scenario>(base.clone())
-            .map_err(|error| form_problem(&error.to_string()).for_field("scenario"))?;
-        cell.link.buffer = self.buffer.clone();
+        if let Some(load) = self.load.filter(|load| !(*load > 0.0 && *load <= MOST_LOAD)) {
+            let allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9";
+            return Err(Error::field("load", load.to_string(), allowed));
+        }
+        // Elsewhere a text that is no rate is the file of one that varies; a page has no files of rates.
+        parse_rate("down", &self.down)?;
+        parse_rate("up", &self.up)?;
+        let Some(read) = read.filter(|_| !self.files.is_empty()) else {
+            if let Some(name) = self.files.first() {
+                return Err(Error::field("files", name.clone(), "a file that was read"));
+            }
+            return self.planned(self.generated()?);
+        };
+        let mut section = json!({ "files": self.files, "payload": "down" });
+        let label = self.files.join(", ");
+        let played = read.played(SHORT_BYTES);
+        if played == Played::Fitted {
+            section["fitted"] = true.into();
+        }
+        let label_played = match played {
+            Played::Fitted => fitted_label(read.summary(None).transfers, &label),
+            Played::Recorded | Played::ReadyMade => label.clone(),
+        };
+        let subject = Subject { section, label: label_played, given: Some(read.clone()), is_capture: true };
+        if played != Played::ReadyMade {
+            return self.planned(subject);
+        }
+        // What is wrong with it is said all the same.
+        let (cell, _) = self.cell(&subject)?;
+        set_up(&Scenario { scheme: BASELINE.into(), ..cell }, read)?;
+        let short = read.distinct(0, Some(SHORT_BYTES)).transfers;
+        let (label, why) = ready_made_labels(&label, short, SHORT_BYTES);
+        let plain = Options { files: Vec::new(), place: Some(READY_MADE.into()), ..self.clone() };
+        let mut asked = plain.planned(Subject { label, ..plain.generated()? })?;
+        asked.request.known.instead_of = Some(why);
+        Ok(asked)
+    }
+
+    /// Plans the comparison of a traffic.
+    fn planned(&self, subject: Subject) -> Result<Asked> {
+        let (mut cell, base) = self.cell(&subject)?;
+        let (down, up) = (parse_rate("down", &self.down)?, parse_rate("up", &self.up)?);
+        let summary = subject.given.as_ref().map(|given| given.summary(Some(down)));
+        let own_load = summary.as_ref().and_then(|summary| summary.native_load);
+        let sizes = subject.given.as_ref().map(Given::sizes_bytes).unwrap_or_default();
+        let warmup = (!sizes.is_empty()).then(|| Warmup {
+            rate_bps: down.0 as f64,
+            own_load,
+            is_chosen: self.warmup.is_none(),
+            needed_s: [needed_warmup_s(&sizes, down.0 as f64, own_load, self.load)],
+        });
+        if let Some(warmup) = warmup.as_ref().filter(|warmup| warmup.is_chosen) {
+            cell.warmup = chosen_warmup(&cell.warmup, &cell.duration, warmup.needed_s[0])?;
+        }
+        let capture = subject.given.as_ref().filter(|_| subject.is_capture);
+        let pipe_bytes = down.0 as f64 * parse_dur("rtt", &self.rtt)?.as_secs() / 8.0;
+        let known = Known {
+            capture: capture
+                .map(|given| given.capture(SHORT_BYTES, LONG_BYTES, pipe_bytes, cell.traffic.fitted)),
+            given: subject.given.clone(),
+            summary,
+            load: self.load,
+            warmup,
+            instead_of: None,
+        };
         let request = Request {
-            label,
+            label: subject.label,
             cells: vec![cell],
-            schemes: self.all_schemes(default_schemes(rates.0.0, rates.1.0)),
+            schemes: self.all_schemes(default_schemes(down.0, up.0)),
             baseline: Some(BASELINE.to_owned()),
             replications: self.seeds,
             short_bytes: SHORT_BYTES,
             long_bytes: LONG_BYTES,
             vetoes: Vec::new(),
             reference: None,
+            known,
         };
         refuse_duplicates(&request)?;
+        if let (Some(given), Some(load), Some(own)) = (capture, self.load, own_load.filter(|own| *own > 0.0))
+        {
+            let runs: Vec<Scenario> =
+                (0..self.seeds).map(|replication| request.scenario(0, BASELINE, replication)).collect();
+            check_resamples(&runs, given, load, own)?;
+        }
         Ok(Asked { request, base })
     }
 
-    fn base(&self, mix: &[MixSpec]) -> Value {
+    /// Returns the scenario of the cell, without a scheme, and what of it the options tell.
+    fn cell(&self, subject: &Subject) -> Result<(Scenario, Value)> {
+        let base = self.base(subject.section.clone());
+        let mut cell = serde_json::from_value::<Scenario>(base.clone())
+            .map_err(|error| form_problem(&error.to_string()).for_field("scenario"))?;
+        cell.link.buffer = self.buffer.clone();
+        if let Some(load) = self.load {
+            match places::loaded(&cell.traffic.mix, load) {
+                Some(mix) => cell.traffic.mix = mix,
+                None => cell.traffic.load = Some(load),
+            }
+            cell.traffic.resample = subject.is_capture && !cell.traffic.fitted;
+        }
+        Ok((cell, base))
+    }
+
+    fn base(&self, traffic: Value) -> Value {
         let mut base = default_scenario();
         base["seed"] = self.seed.into();
-        base["warmup"] = self.warmup.clone().into();
+        if let Some(warmup) = &self.warmup {
+            base["warmup"] = warmup.clone().into();
+        }
         base["duration"] = self.duration.clone().into();
         base["trace"] = false.into();
-        base["traffic"] = json!({ "mix": mix });
+        base["traffic"] = traffic;
         let link = &mut base["link"];
         link["buffer"] = LINE_BUFFER.into();
         let given = [("down", &self.down), ("up", &self.up), ("rtt", &self.rtt)];
@@ -167,6 +275,20 @@ impl Options {
         base
     }
 
+    /// Returns traffic that needs no files: a model, or users.
+    fn generated(&self) -> Result<Subject> {
+        let Some(name) = &self.model else {
+            let (mix, label) = self.users()?;
+            return Ok(Subject { section: json!({ "mix": mix }), label, given: None, is_capture: false });
+        };
+        if let Some(place) = &self.place {
+            return Err(Error::conflict("model", name.clone(), place.clone(), "a model stands alone"));
+        }
+        let given = Given::of_model(name, &Value::Null, None)?;
+        let section = json!({ "model": name });
+        Ok(Subject { section, label: name.clone(), given: Some(given), is_capture: false })
+    }
+
     fn all_schemes(&self, default: [&str; 8]) -> Vec<String> {
         let named = self.schemes.iter().map(|one| one.trim().to_owned());
         let all: Vec<String> =
@@ -175,7 +297,7 @@ impl Options {
         [BASELINE.to_owned()].into_iter().chain(others).collect()
     }
 
-    fn traffic(&self) -> Result<(Vec<MixSpec>, String)> {
+    fn users(&self) -> Result<(Vec<MixSpec>, String)> {
         let known = &places::places().places;
         let place = match &self.place {
             None => None,
@@ -250,6 +372,9 @@ mod tests {
     fn defaults__are_those_of_the_documents() {
         let expected = json!({
             "place": "home",
+            "model": null,
+            "files": [],
+            "load": null,
             "users": null,
             "apps": null,
             "down": "20mbit",
@@ -261,12 +386,12 @@ mod tests {
             "schemes": [],
             "seeds": 10,
             "duration": "300s",
-            "warmup": "30s",
+            "warmup": null,
             "seed": 1,
         });
         assert_eq!(serde_json::to_value(Options::default()).unwrap(), expected);
         assert_eq!(read(json!({})).unwrap(), Options::default());
-        let asked = Options::default().asked().unwrap();
+        let asked = Options::default().asked(None).unwrap();
         let common = ["droptail", "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake"];
         assert_eq!(asked.request.schemes[..7], common);
         assert_eq!(
@@ -274,7 +399,7 @@ mod tests {
             ["excess-cake(ack_filter=ack-filter)"],
             "20 to 1 is asymmetric"
         );
-        let even = Options { up: "2001kbit".into(), ..Options::default() }.asked().unwrap();
+        let even = Options { up: "2001kbit".into(), ..Options::default() }.asked(None).unwrap();
         assert_eq!(even.request.schemes[7..], ["excess-cake"]);
         assert_eq!((asked.request.short_bytes, asked.request.long_bytes), (15_000, 150_000));
         assert_eq!(asked.base["tcp"], json!({ "profile": "linux" }));
@@ -294,7 +419,7 @@ mod tests {
     #[test]
     fn asked__baseline_is_first_and_stands_once() {
         let options = Options { schemes: vec!["sfd".into(), "droptail".into()], ..Options::default() };
-        assert_eq!(options.asked().unwrap().request.schemes, ["droptail", "sfd"]);
+        assert_eq!(options.asked(None).unwrap().request.schemes, ["droptail", "sfd"]);
     }
 
     #[test]
@@ -311,7 +436,7 @@ mod tests {
             (Options { schemes: vec!["sfd".into(), "sfd()".into()], ..base() }, "schemes"),
         ];
         for (options, field) in wrong {
-            let text = options.asked().unwrap_err().to_string();
+            let text = options.asked(None).unwrap_err().to_string();
             assert!(text.starts_with(field), "{field}: {text}");
         }
     }

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from mousehole.base import MouseholeError
 from mousehole.engine_types import (
+    CaptureEntry,
     ConnectionColumns,
     Counter,
     DatagramColumns,
@@ -17,6 +18,7 @@ from mousehole.engine_types import (
     LinkAccount,
     LinkSettings,
     LinkStatus,
+    MixEntry,
     OwnPolicy,
     PartEntry,
     PolicyReport,
@@ -63,8 +65,23 @@ class Traffic:
     def sources(self) -> list[InputEntry]:
         """Returns name and SHA-256 of each input file."""
 
-    def distinct(self, low: int, high: int | None = None) -> tuple[int, int]:
-        """Returns how many transfers have more than `low` and at most `high` bytes, and their clients."""
+    def distinct(self, low: int, high: int | None = None) -> int:
+        """Returns how many transfers have more than `low` and at most `high` bytes."""
+
+    def sizes_bytes(self) -> Floats:
+        """Returns the bytes of each connection but flows of datagrams."""
+
+    def played(self, short_bytes: int) -> Literal["recorded", "fitted", "ready-made"]:
+        """Returns what a comparison plays of a capture: itself, a model of it, or ready-made traffic."""
+
+    def capture(self, short_bytes: int, long_bytes: int, pipe_bytes: float, is_fitted: bool) -> CaptureEntry:
+        """Returns what stands behind a verdict on the traffic."""
+
+    def check_resamples(self, scenarios: list[Scenario], load: float, native_load: float) -> int:
+        """Refuses a load that some replication's resample cannot meet; returns how many were set up."""
+
+    def set_up(self, scenario: Scenario) -> None:
+        """Plays no more than a moment, which refuses what cannot be played as asked."""
 
     def frame(self) -> ConnectionColumns:
         """Returns one row per connection."""
@@ -97,6 +114,34 @@ def read_traffic(
     most_bytes: int | None = None,
     log_format: str = "",
 ) -> Traffic: ...
+def loaded_mix(mix: Sequence[MixEntry], load: float) -> list[MixEntry] | None:
+    """Returns a mix in which users' web pages have this load; None where it has none."""
+
+def traffic_account(
+    summary: TrafficSummary,
+) -> tuple[str, list[tuple[str, str]], list[tuple[Literal["skipped", "faulty", "note"], str]]]:
+    """Returns what was understood: a line, names with values, and sentences with their kinds."""
+
+def shared_words(summary: TrafficSummary) -> str:
+    """Returns how many clients are taken for several users, as the end of a sentence."""
+
+def fitted_label(transfers: int, label: str) -> str:
+    """Returns the name of a model that is fitted to a capture with so many transfers."""
+
+READY_MADE: str
+"""The place whose users stand in for a capture that is too small for a model."""
+
+def ready_made_labels(label: str, short: int, short_bytes: int) -> tuple[str, str]:
+    """Returns the name of ready-made traffic, and why it stands in the place of a capture."""
+
+def chosen_warmup(given: str, duration: str, needed_s: float | None) -> str:
+    """Returns the warm-up that is chosen where so many seconds are needed."""
+
+def needed_warmup_s(
+    sizes_bytes: Floats, rate_bps: float, own_load: float | None, load: float | None
+) -> float | None:
+    """Returns the time after which a link is near its steady state, None if it has none."""
+
 def check_format(path: str, text: str) -> None:
     """Raises `MouseholeError` for a fault in the description of a format of logs."""
 
@@ -125,7 +170,7 @@ def json_text(document: Mapping[str, object]) -> str:
     U+FFFD. Raises `OverflowError` for a whole number beyond 64 bits, `TypeError` for what JSON has not.
     """
 
-def page_document(options: str) -> str:
+def page_document(options: str, traffic: Traffic | None = None) -> str:
     """Makes the comparison that a page in a browser asks for by options in JSON; returns its document."""
 
 def statistics_entry(
@@ -512,6 +557,9 @@ MOST_PERCENT: int
 
 def time_text(seconds: float | None, bound: bool = False) -> str:
     """Returns a time as text: `84 ms`, `1.27 s`, `≥ 1.27 s` for a lower bound, `–` for None and NaN."""
+
+def span_text(seconds: float) -> str:
+    """Returns a long time as text: `42 s`, `3.5 min (210 s)`, `8 h (28,800 s)`, `2.3 days (198,720 s)`."""
 
 def counted(number: int, noun: str) -> str:
     """Returns `1 client`, `2 clients`: the number with the noun, which takes an s in the plural."""

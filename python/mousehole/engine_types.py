@@ -270,6 +270,26 @@ class TrafficSummary(TypedDict):
     notes: list[TrafficNote]
 
 
+class CountedEntry(TypedDict):
+    """Distinct transfers of one class, and their clients."""
+
+    transfers: int
+    clients: int
+
+
+class CaptureEntry(TypedDict):
+    """What stands behind a verdict on a capture; see `runs.Capture`."""
+
+    period_s: float
+    short: CountedEntry
+    long: CountedEntry
+    all: CountedEntry
+    freedom: float
+    large: int
+    pipe_bytes: float
+    is_fitted: bool
+
+
 class ConnectionColumns(TypedDict):
     """The connections of a traffic: one row each; `rtt_s` and `duration_s` are NaN where unknown."""
 

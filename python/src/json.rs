@@ -2,6 +2,7 @@
 
 use crate::errors;
 use crate::statistics::Estimate;
+use crate::traffic::Traffic;
 use mousehole_compare::{Made, Options, json_text, options_document};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,14 +21,17 @@ fn text_of_document(py: Python<'_>, document: &Bound<'_, PyAny>) -> PyResult<Str
     Ok(py.detach(|| json_text(&value)))
 }
 
-/// Makes the comparison that a page in a browser asks for by `options` in JSON; returns its document. By it tests hold what
-/// the page puts around cells and runs against what the command does.
+/// Makes the comparison that a page in a browser asks for by `options` in JSON, of the traffic that was read if they name
+/// files; returns its document. By it tests hold what the page puts around cells and runs against what the command does.
 #[pyfunction]
-fn page_document(py: Python<'_>, options: &str) -> PyResult<String> {
+#[pyo3(signature = (options, traffic=None))]
+fn page_document(py: Python<'_>, options: &str, traffic: Option<PyRef<'_, Traffic>>) -> PyResult<String> {
     let options: Options =
         serde_json::from_str(options).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
-    py.detach(|| options_document(&options, made)).map_err(|error| errors::to_python(py, error))
+    let read = traffic.map(|traffic| traffic.given());
+    py.detach(|| options_document(&options, read.as_ref(), made))
+        .map_err(|error| errors::to_python(py, error))
 }
 
 fn to_json(given: &Bound<'_, PyAny>) -> PyResult<Value> {

@@ -15,6 +15,11 @@ fn time_text(seconds: Option<f64>, bound: bool) -> String {
 }
 
 #[pyfunction]
+fn span_text(seconds: f64) -> String {
+    texts::span_text(seconds)
+}
+
+#[pyfunction]
 fn counted(number: i64, noun: &str) -> String {
     texts::counted(number, noun)
 }
@@ -61,6 +66,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MOST_PERCENT", texts::MOST_PERCENT as u32)?;
     for function in [
         wrap_pyfunction!(time_text, module)?,
+        wrap_pyfunction!(span_text, module)?,
         wrap_pyfunction!(counted, module)?,
         wrap_pyfunction!(share_text, module)?,
         wrap_pyfunction!(rate_text, module)?,

@@ -2,40 +2,38 @@
 
 use crate::convert;
 use crate::errors::to_python;
+use mousehole_compare::{Given, account, capture};
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::scenario::spec::{ConnectionSpec, TrafficSpec};
-use mousehole_sim::scenario::{Plan, Scenario};
+use mousehole_sim::scenario::spec::{ConnectionSpec, MixSpec, TrafficSpec};
+use mousehole_sim::scenario::{Plan, Scenario, places};
 use mousehole_sim::traffic::class::{Corrections, FlowClass};
-use mousehole_sim::traffic::connection::{Kind, Write};
-use mousehole_sim::traffic::model::{self, Model};
+use mousehole_sim::traffic::connection::Kind;
 use mousehole_sim::traffic::read::{self, Direction, KnownColumn, ReadOptions, Rows};
+use mousehole_sim::traffic::summary::Summary;
 use mousehole_sim::traffic::{self as sim};
 use mousehole_sim::units::parse_rate;
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Number of connections that are generated to summarise a model.
-const SAMPLE: usize = 20_000;
 /// Stands for the name of a file in the errors of a data frame.
 const FRAME: &str = "data frame";
-/// Segment size in bytes, for the wire bytes of a summary.
-const MSS: u32 = 1460;
-
 /// Connections in memory, as read or as a model.
 #[pyclass]
-pub struct Traffic {
-    connections: Arc<sim::Traffic>,
-    model: Option<Model>,
-}
+pub struct Traffic(Given);
 
 impl Traffic {
+    /// Returns the traffic as comparisons take it.
+    pub fn given(&self) -> Given {
+        self.0.clone()
+    }
+
     /// Returns the connections that the engine replays, None for a model.
     pub fn replayed(&self) -> Option<Arc<sim::Traffic>> {
-        self.model.is_none().then(|| self.connections.clone())
+        self.0.replayed()
     }
 }
 
@@ -46,11 +44,7 @@ impl Traffic {
     fn summary<'py>(&self, py: Python<'py>, rate: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let rate =
             rate.map(|text| parse_rate("rate", text)).transpose().map_err(|error| to_python(py, error))?;
-        let mut summary = py.detach(|| self.connections.summary(rate, MSS));
-        if let (Some(model), Some(rate)) = (&self.model, rate) {
-            summary.native_load = model.offered_load(rate, MSS);
-        }
-        convert::to_python(py, &summary)
+        convert::to_python(py, &py.detach(|| self.0.summary(rate)))
     }
 
     /// Returns name and SHA-256 of each input file.
@@ -58,26 +52,61 @@ impl Traffic {
         let entry = |source: &sim::Source| {
             BTreeMap::from([("name", source.name.clone()), ("sha256", source.sha256.clone())])
         };
-        self.connections.sources.iter().map(entry).collect()
+        self.0.connections.sources.iter().map(entry).collect()
     }
 
-    /// Returns how many transfers have more than `low` and at most `high` bytes, and how many clients they belong to.
+    /// Returns how many transfers have more than `low` and at most `high` bytes.
     #[pyo3(signature = (low, high=None))]
-    fn distinct(&self, low: u64, high: Option<u64>) -> (usize, usize) {
-        let within = |write: &&Write| write.bytes > low && high.is_none_or(|high| write.bytes <= high);
-        let counts = self
-            .connections
-            .connections
-            .iter()
-            .map(|connection| (connection.client, connection.writes.iter().filter(within).count()));
-        let found: Vec<(u32, usize)> = counts.filter(|(_, count)| *count > 0).collect();
-        let clients: HashSet<u32> = found.iter().map(|(client, _)| *client).collect();
-        (found.iter().map(|(_, count)| count).sum(), clients.len())
+    fn distinct(&self, py: Python<'_>, low: u64, high: Option<u64>) -> u64 {
+        py.detach(|| self.0.distinct(low, high).transfers)
+    }
+
+    /// Returns the bytes of each connection but flows of datagrams.
+    fn sizes_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.sizes_bytes().into_pyarray(py)
+    }
+
+    /// Returns what a comparison plays of a capture: `recorded`, `fitted` or `ready-made`.
+    fn played(&self, py: Python<'_>, short_bytes: u64) -> &'static str {
+        py.detach(|| self.0.played(short_bytes).name())
+    }
+
+    /// Returns what stands behind a verdict on the traffic, as a dictionary.
+    fn capture<'py>(
+        &self,
+        py: Python<'py>,
+        short_bytes: u64,
+        long_bytes: u64,
+        pipe_bytes: f64,
+        is_fitted: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let found = py.detach(|| self.0.capture(short_bytes, long_bytes, pipe_bytes, is_fitted));
+        convert::to_python(py, &found)
+    }
+
+    /// Refuses a load that the resample of some replication cannot meet; `scenarios` are those of the replications. Returns
+    /// how many were set up for that.
+    fn check_resamples(
+        &self,
+        py: Python<'_>,
+        scenarios: &Bound<'_, PyAny>,
+        load: f64,
+        native_load: f64,
+    ) -> PyResult<usize> {
+        let scenarios: Vec<Scenario> = convert::from_python("", scenarios)?;
+        let work = || capture::check_resamples(&scenarios, &self.0, load, native_load);
+        py.detach(work).map_err(|error| to_python(py, error))
+    }
+
+    /// Plays no more than a moment, which refuses what cannot be played as asked.
+    fn set_up(&self, py: Python<'_>, scenario: &Bound<'_, PyAny>) -> PyResult<()> {
+        let scenario: Scenario = convert::from_python("", scenario)?;
+        py.detach(|| capture::set_up(&scenario, &self.0)).map_err(|error| to_python(py, error))
     }
 
     /// Returns one row per connection.
     fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = &self.connections.connections;
+        let all = &self.0.connections.connections;
         let frame = PyDict::new(py);
         frame.set_item("start_s", column(py, all.iter().map(|c| c.start.as_secs())))?;
         frame.set_item("client", column(py, all.iter().map(|c| c.client)))?;
@@ -166,7 +195,7 @@ fn read_traffic(
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
-    Ok(Traffic { connections: Arc::new(traffic), model: None })
+    Ok(Traffic(traffic.into()))
 }
 
 /// Checks the description of a format of logs; `path` is that of its file, for messages.
@@ -222,16 +251,16 @@ fn model_traffic(
 ) -> PyResult<Traffic> {
     let params = params.map(|params| convert::from_python("traffic.params", &params)).transpose()?;
     let params: serde_json::Value = params.unwrap_or_default();
-    let model = model::by_name(name, &params).and_then(|model| model.with_payload(payload));
-    let model = model.map_err(|error| to_python(py, error.inside("traffic")))?;
-    Ok(Traffic { connections: Arc::new(py.detach(|| model.sample(1, SAMPLE))), model: Some(model) })
+    let given = py.detach(|| Given::of_model(name, &params, payload));
+    given.map(Traffic).map_err(|error| to_python(py, error))
 }
 
 /// Combines traffics into one. Each part has the number of its source.
 #[pyfunction]
 fn combine(parts: Vec<(u16, PyRef<'_, Traffic>)>) -> Traffic {
-    let own = |(number, part): &(u16, PyRef<'_, Traffic>)| (*number, sim::Traffic::clone(&part.connections));
-    Traffic { connections: Arc::new(sim::Traffic::combine(parts.iter().map(own))), model: None }
+    let own =
+        |(number, part): &(u16, PyRef<'_, Traffic>)| (*number, sim::Traffic::clone(&part.0.connections));
+    Traffic(sim::Traffic::combine(parts.iter().map(own)).into())
 }
 
 /// Returns the traffic of a list of dictionaries in the form of a scenario's `traffic.connections`.
@@ -244,11 +273,65 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
         Ok(sim::Traffic::from_connections(plan.listed()?.connections))
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
-    Ok(Traffic { connections: Arc::new(traffic), model: None })
+    Ok(Traffic(traffic.into()))
+}
+
+/// Returns a mix in which users' web pages have this load; None where it has none.
+#[pyfunction]
+fn loaded_mix<'py>(py: Python<'py>, mix: &Bound<'py, PyAny>, load: f64) -> PyResult<Bound<'py, PyAny>> {
+    let mix: Vec<MixSpec> = convert::from_python("traffic.mix", mix)?;
+    convert::to_python(py, &places::loaded(&mix, load))
+}
+
+/// Returns what was understood of traffic, from its summary: a line, names with values, and sentences with their kinds.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+fn traffic_account(
+    summary: &Bound<'_, PyAny>,
+) -> PyResult<(String, Vec<(String, String)>, Vec<(&'static str, String)>)> {
+    let summary: Summary = convert::from_python("traffic", summary)?;
+    let remarks = account::remarks(&summary).into_iter().map(|one| (one.kind.name(), one.text)).collect();
+    Ok((account::title(&summary), account::facts(&summary), remarks))
+}
+
+/// Returns how many clients are taken for several users, as the end of a sentence.
+#[pyfunction]
+fn shared_words(summary: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(account::shared_words(&convert::from_python("traffic", summary)?))
+}
+
+/// Returns the name of a model that is fitted to a capture with so many transfers.
+#[pyfunction]
+fn fitted_label(transfers: u64, label: &str) -> String {
+    capture::fitted_label(transfers, label)
+}
+
+/// Returns the name of ready-made traffic, and why it stands in the place of a capture with so many short transfers.
+#[pyfunction]
+fn ready_made_labels(label: &str, short: u64, short_bytes: u64) -> (String, String) {
+    capture::ready_made_labels(label, short, short_bytes)
+}
+
+/// Returns the warm-up that is chosen where so many seconds are needed.
+#[pyfunction]
+fn chosen_warmup(py: Python<'_>, given: &str, duration: &str, needed_s: Option<f64>) -> PyResult<String> {
+    capture::chosen_warmup(given, duration, needed_s).map_err(|error| to_python(py, error))
+}
+
+/// Returns the time after which a link is near its steady state, None if it has none.
+#[pyfunction]
+fn needed_warmup_s(
+    sizes_bytes: PyReadonlyArray1<'_, f64>,
+    rate_bps: f64,
+    own_load: Option<f64>,
+    load: Option<f64>,
+) -> PyResult<Option<f64>> {
+    Ok(capture::needed_warmup_s(sizes_bytes.as_slice()?, rate_bps, own_load, load))
 }
 
 /// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("READY_MADE", capture::READY_MADE)?;
     module.add_function(wrap_pyfunction!(read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(bytes_read, module)?)?;
     module.add_function(wrap_pyfunction!(check_format, module)?)?;
@@ -257,5 +340,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(combine, module)?)?;
+    module.add_function(wrap_pyfunction!(loaded_mix, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic_account, module)?)?;
+    module.add_function(wrap_pyfunction!(shared_words, module)?)?;
+    module.add_function(wrap_pyfunction!(fitted_label, module)?)?;
+    module.add_function(wrap_pyfunction!(ready_made_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(chosen_warmup, module)?)?;
+    module.add_function(wrap_pyfunction!(needed_warmup_s, module)?)?;
     module.add_function(wrap_pyfunction!(connections_traffic, module)?)
 }

@@ -195,10 +195,50 @@ PAGE: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"seed": 999_999_999_999_999_999}, {"shape": "95%", "modem_buffer": "200ms", "rtt": "20ms"}],
-)
+    [
+        {}, {"seed": 999_999_999_999_999_999}, {"shape": "95%", "modem_buffer": "200ms", "rtt": "20ms"},
+        {"load": 0.5}, {"place": None, "model": "web:sfd", "load": 0.9}, {"place": None, "model": "voip"},
+        {"place": None, "model": "web:sfd", "load": 0.9, "warmup": None},
+        {"place": None, "model": "poisson", "load": 0.7, "rtt": "20ms", "warmup": None},
+    ],
+)  # fmt: skip
 def test_page__document_is_that_of_compare(changes: dict[str, Any]) -> None:
     """The page puts manifest and plan around cells and runs by itself (`compare/src/manifest.rs`)."""
     asked = {**PAGE, **changes}
-    expected = mousehole.compare(asked.pop("place"), **asked).to_json()
+    place, model = asked.pop("place"), asked.pop("model", None)
+    expected = mousehole.compare(place or model, **asked).to_json()
     assert _engine.page_document(json.dumps({**PAGE, **changes})) == expected
+
+
+@pytest.mark.parametrize("transfers", [5, 60, 200])
+@pytest.mark.parametrize("load", [None, 0.8])
+def test_page__document_of_a_file_is_that_of_compare(
+    transfers: int, load: float | None, tmp_path: Path
+) -> None:
+    """The page plans captures as the command does: as they are, by a model, or by ready-made users."""
+    rows = (f"{number / 4},{number % 7},{500 + 397 * number % 20_000}" for number in range(transfers))
+    file = tmp_path / "small table.csv"
+    file.write_text(
+        "\n".join(("start_s,client,bytes", *rows, *["late,0,1"][: transfers // 20])), encoding="utf-8"
+    )
+    asked = {name: PAGE[name] for name in ("down", "up", "schemes", "seeds", "duration")}
+    expected = mousehole.compare(file, **asked, load=load).to_json()
+    read = _engine.read_traffic([str(file)])
+    options = {**asked, "place": None, "files": [file.name], "load": load}
+    assert _engine.page_document(json.dumps(options), read) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"load": 3}, "load: 3"),
+        ({"model": "web:none", "place": None}, "traffic.model: "),
+        ({"model": "web:sfd"}, "model: "),
+        ({"files": ["a.pcap"]}, "files: "),
+    ],
+)
+def test_page__refuses_in_one_sentence(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(mousehole.MouseholeError) as fault:
+        _engine.page_document(json.dumps({**PAGE, **changes}))
+    assert str(fault.value).startswith(problem)
+    assert "\n" not in str(fault.value)

@@ -3,10 +3,10 @@
 from typing import Any
 
 import mousehole
-import numpy as np
 import pytest
+from mousehole.base import Options
 from mousehole.comparison import _comparison as comparison
-from mousehole.runs import _resamples as resamples
+from mousehole.comparison import prepare
 
 
 def capture(giants: int) -> list[dict[str, Any]]:
@@ -28,18 +28,10 @@ def test_compare__refuses_before_it_estimates(monkeypatch: pytest.MonkeyPatch) -
         mousehole.compare(capture(1), rate="10gbit", load="0.2,0.9", schemes="sfd", seeds=10)
 
 
-def test_compare__sets_nothing_up_where_the_limit_is_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resamples, "_set_up", never)
-    found = mousehole.compare(
-        capture(0), rate="1mbit", load=0.5, schemes="sfd", seeds=1, duration="1s", warmup="1s"
-    )  # fmt: skip
-    assert found.plan.replications == 1
-
-
-def test_most_arrivals__takes_the_largest_clients_to_be_missing() -> None:
-    sizes, clients = np.ones(114), np.arange(114)
-    assert resamples.most_arrivals(sizes, clients, 3.0) == pytest.approx(2 * 3 * 114 * 114 / 100)
-    assert resamples.most_arrivals(sizes, clients, 0.1) == pytest.approx(2 * 114 * 114 / 100)
-    assert resamples.most_arrivals(sizes, np.zeros(114, int), 3.0) == np.inf, "one client may be missing"
-    sizes[7] = 1e6
-    assert resamples.most_arrivals(sizes, clients, 1.0) > 1e6
+def test_check_resamples__sets_nothing_up_where_the_limit_is_far() -> None:
+    options = {"rate": "1mbit", "load": 0.5, "schemes": "sfd", "duration": "1s", "warmup": "1s"}
+    prepared = prepare(capture(20), Options(**options))
+    assert prepared.traffic is not None
+    runs = [prepared.plan.scenario(prepared.plan.cells[0], "sfd", number) for number in range(3)]
+    assert prepared.traffic.check_resamples(runs, 0.5, 0.25) == 0
+    assert prepared.traffic.check_resamples(runs, 0.5, 1e-9) == 3

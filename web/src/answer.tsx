@@ -35,7 +35,10 @@ export function AnswerView({ answer, request, choices }: { answer: Answer; reque
   const { label, cells } = answer.document;
   const cell = cells[0]!;
   const { advice } = cell;
-  const { lead, classes } = parted(advice.lines);
+  // The first sentence says so where something else is played than what was given.
+  const isInPlace = answer.document.capture?.is_fitted === true || answer.document.plan.instead_of !== null;
+  const played = isInPlace ? advice.lines[0] : undefined;
+  const { lead, classes } = parted(isInPlace ? advice.lines.slice(1) : advice.lines);
   const schemes = cell.schemes.map((one) => one.scheme);
   const figures = figuresOf(cell, choices.quantities);
   const command = commandOf(request, choices.request);
@@ -46,6 +49,7 @@ export function AnswerView({ answer, request, choices }: { answer: Answer; reque
         <p class="dim">
           {label} over {request.down} down, {request.up} up
         </p>
+        {played && <p class="played">{played}</p>}
         <p class="lead">{lead}</p>
         <ul class="classes">
           {classes.map((line) => (
@@ -111,7 +115,11 @@ export function AnswerView({ answer, request, choices }: { answer: Answer; reque
         </ul>
       </details>
       <h2>Take it along</h2>
-      <p>The address of this page holds the scenario; whoever opens it gets the same numbers. This command writes the same file with --json:</p>
+      <p>
+        {request.files.length > 0
+          ? "The address of this page holds the line, but not the file. This command, beside the file, writes the same numbers with --json:"
+          : "The address of this page holds the scenario; whoever opens it gets the same numbers. This command writes the same file with --json:"}
+      </p>
       <Copied text={command} what="the command" />
       <p class="go">
         <button type="button" onClick={() => void navigator.clipboard.writeText(location.href)}>

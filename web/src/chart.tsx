@@ -1,8 +1,8 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import { expressionInterpreter } from "vega-interpreter";
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import { textOf, type Figure } from "./figures";
+import { textOf, type Figure, type Picture } from "./figures";
 
 /** How numbers of a unit stand at an axis. */
 const LABELS: Record<string, string> = {
@@ -70,15 +70,15 @@ function spoken(figure: Figure): string {
   return `${figure.words}: ${figure.values.map((one) => `${one.scheme} ${textOf(one.mean, figure.unit)}`).join(", ")}`;
 }
 
-/** The chart of one figure, drawn anew where width or colours change. */
-export function Chart({ figure, chosen }: { figure: Figure; chosen: string | null }) {
+/** A chart, drawn anew where width or colours change. */
+function Drawn({ caption, label, described }: { caption: string; label: string; described(width: number): TopLevelSpec }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current!;
     let view: vega.View | undefined;
     const draw = async () => {
       view?.finalize();
-      const spec = compile(described(figure, chosen, element.clientWidth)).spec;
+      const spec = compile(described(element.clientWidth)).spec;
       const runtime = vega.parse(spec, undefined, { ast: true });
       view = new vega.View(runtime, { renderer: "svg", container: element, expr: expressionInterpreter } as vega.ViewOptions);
       await view.runAsync();
@@ -99,11 +99,66 @@ export function Chart({ figure, chosen }: { figure: Figure; chosen: string | nul
       dark.removeEventListener("change", redraw);
       view?.finalize();
     };
-  }, [figure, chosen]);
+  }, [described]);
   return (
     <figure>
-      <figcaption>{figure.words[0]!.toUpperCase() + figure.words.slice(1)}</figcaption>
-      <div ref={place} role="img" aria-label={spoken(figure)} class="chart" />
+      <figcaption>{caption}</figcaption>
+      <div ref={place} role="img" aria-label={label} class="chart" />
     </figure>
   );
+}
+
+/** The chart of one figure. */
+export function Chart({ figure, chosen }: { figure: Figure; chosen: string | null }) {
+  const words = figure.words[0]!.toUpperCase() + figure.words.slice(1);
+  const drawn = useCallback((width: number) => described(figure, chosen, width), [figure, chosen]);
+  return <Drawn caption={words} label={spoken(figure)} described={drawn} />;
+}
+
+const BYTES = "datum.value >= 1e6 ? format(datum.value / 1e6, '~r') + ' MB' : format(datum.value / 1e3, '~r') + ' kB'";
+
+/** Returns 1, 2 and 5 tens, hundreds and so on within an interval. */
+function steps([low, high]: [number, number]): number[] {
+  const tens = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, place) => low * 10 ** place);
+  return tens.flatMap((ten) => [ten, 2 * ten, 5 * ten]).filter((one) => one <= high * 1.001);
+}
+
+/** Returns the picture of a paper's curves: our runs as lines, what the paper prints as crosses or boxes. */
+function ofCurves(picture: Picture, width: number): TopLevelSpec {
+  const style = getComputedStyle(document.documentElement);
+  const { fore, dim, line } = colours();
+  const names = picture.curves.map((one) => one.name);
+  const own = (name: string) => style.getPropertyValue(name).trim();
+  const color = { field: "name", type: "nominal", scale: { domain: names, range: [dim, own("--page-dot"), own("--call")].slice(-names.length) }, legend: { title: null, orient: "top" } } as const;
+  const isShare = picture.unit === "share";
+  const x = { field: "bytes", type: "quantitative", title: "size of the transfer", scale: { type: "log", domain: picture.span }, axis: { labelExpr: BYTES, values: steps(picture.span), grid: false } } as const;
+  const y = { type: "quantitative", title: null, scale: isShare ? { zero: true } : { type: "log", nice: false }, axis: { labelExpr: LABELS[picture.unit]!, ...(isShare ? { tickCount: 5 } : { values: steps([1e-3, 1e3]) }) } } as const;
+  const rows = picture.curves.flatMap(({ name, points }) => points.map(([bytes, value]) => ({ name, bytes, value })));
+  const printed = picture.curves.flatMap(({ name, printed }) => printed.map(([bytes, value]) => ({ name, bytes, value })));
+  const boxes = picture.ranges.map((one) => ({ bytes: one.bytes[0], to: one.bytes[1], value: one.share[0], high: one.share[1] }));
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    width: Math.max(120, width),
+    height: Math.min(380, Math.max(220, width * 0.55)),
+    autosize: { type: "fit", contains: "padding" },
+    background: "transparent",
+    layer: [
+      { data: { values: boxes }, mark: { type: "rect", fillOpacity: 0.18, fill: fore, stroke: fore, strokeDash: [3, 3] }, encoding: { x, x2: { field: "to" }, y: { field: "value", ...y }, y2: { field: "high" } } },
+      { data: { values: rows }, mark: { type: "line", strokeWidth: 2.5, point: { size: 45 } }, encoding: { x, y: { field: "value", ...y }, color } },
+      { data: { values: printed }, mark: { type: "point", shape: "cross", size: 90, strokeWidth: 0, filled: true, opacity: 1 }, encoding: { x, y: { field: "value", ...y }, color } },
+      ...(isShare ? [{ mark: { type: "rule", color: dim, strokeDash: [3, 3] }, encoding: { y: { datum: 0, ...y } } } as const] : []),
+    ],
+    config: {
+      font: "system-ui, sans-serif",
+      view: { stroke: null },
+      legend: { labelColor: fore, labelFontSize: 13 },
+      axis: { labelColor: fore, titleColor: dim, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12 },
+    },
+  } as TopLevelSpec;
+}
+
+/** The picture of a paper's curves. */
+export function Curves({ picture }: { picture: Picture }) {
+  const drawn = useCallback((width: number) => ofCurves(picture, width), [picture]);
+  return <Drawn caption={picture.caption} label={picture.label} described={drawn} />;
 }

@@ -1,9 +1,13 @@
 /** A comparison as the page asks for it: the fields of `Options` in `compare/src/options.rs`. */
 
-import { ask, call } from "./engine";
+import { ask, call, type Source } from "./engine";
 
 export interface Request {
   place: string | null;
+  model: string | null;
+  /** Names of files. */
+  files: string[];
+  load: number | null;
   users: number | null;
   apps: [string, number][] | null;
   down: string;
@@ -15,7 +19,8 @@ export interface Request {
   schemes: string[];
   seeds: number;
   duration: string;
-  warmup: string;
+  /** Chosen from sizes and load where it is not given. */
+  warmup: string | null;
   /** A text where it comes from the address: a number would lose digits of a large one. */
   seed: number | string;
 }
@@ -30,10 +35,12 @@ export interface Place {
 export interface Choices {
   places: Place[];
   apps: [string, number][];
+  /** Models of traffic, and what each is. */
+  models: [string, string][];
   schemes: string[];
   request: Request;
   /** The largest numbers that may be asked for. */
-  most: { users: number; seeds: number };
+  most: { users: number; seeds: number; file_bytes: number };
   quantities: Quantity[];
 }
 
@@ -51,6 +58,8 @@ type Numbers = Record<string, number | null>;
 /** What the page shows of a document of schema `mousehole.compare/3` (docs/json.md). */
 export interface Document {
   label: string;
+  plan: { instead_of: string | null };
+  capture: { is_fitted: boolean } | null;
   cells: {
     schemes: {
       scheme: string;
@@ -82,9 +91,41 @@ function packed(request: Request, runs: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Runs a comparison; `progress` hears how many of how many runs are over. */
-export async function compare(request: Request, progress: (over: number, of: number) => void): Promise<Answer> {
-  const { schemes } = await ask<{ schemes: string[] }>("check", request);
+/** What was understood of files, as `mousehole inspect` says it. */
+export interface Account {
+  title: string;
+  facts: [string, string][];
+  remarks: { kind: "skipped" | "faulty" | "note"; text: string }[];
+}
+
+let keys = 0;
+
+/** Files that the user chose, with a key that no others have. */
+export interface Chosen {
+  key: number;
+  list: File[];
+}
+
+export function choose(list: File[]): Chosen {
+  return { key: ++keys, list };
+}
+
+/** Returns the request on these files. */
+export function onFiles(request: Request, chosen: Chosen): Request {
+  return { ...request, place: null, model: null, users: null, apps: null, files: chosen.list.map((one) => one.name) };
+}
+
+/** Returns what workers read for a request; the seed decides what files leave open. */
+export function sourceOf(request: Request, chosen: Chosen, reading?: (bytes: number) => void): Source {
+  const files = { key: `${chosen.key} ${request.seed}`, list: chosen.list };
+  const source = { files, request: new TextEncoder().encode(JSON.stringify(request)) };
+  return reading ? { ...source, reading } : source;
+}
+
+/** Runs a comparison, of files perhaps; `progress` hears how many of how many runs are over. */
+export async function compare(request: Request, progress: (over: number, of: number) => void, chosen?: Chosen): Promise<Answer> {
+  const source = chosen && sourceOf(request, chosen);
+  const { schemes } = await ask<{ schemes: string[] }>("check", request, source);
   const input = new TextEncoder().encode(JSON.stringify(request));
   const of = schemes.length * request.seeds;
   let over = 0;
@@ -92,7 +133,7 @@ export async function compare(request: Request, progress: (over: number, of: num
   const runs: Promise<Uint8Array>[] = [];
   for (let replication = 0; replication < request.seeds; replication++)
     schemes.forEach((_, scheme) => {
-      const run = call("run", input, scheme, replication);
+      const run = call("run", input, [scheme, replication], source);
       runs.push(
         run.then((bytes) => {
           progress(++over, of);
@@ -100,11 +141,11 @@ export async function compare(request: Request, progress: (over: number, of: num
         }),
       );
     });
-  const bytes = await call("document", packed(request, await Promise.all(runs)));
+  const bytes = await call("document", packed(request, await Promise.all(runs)), [], source);
   return { document: JSON.parse(new TextDecoder().decode(bytes)) as Document, bytes };
 }
 
-const OPTIONS = ["users", "apps", "down", "up", "rtt", "buffer", "shape", "modem_buffer", "schemes", "seeds", "duration", "warmup", "seed"] as const;
+const OPTIONS = ["users", "apps", "down", "up", "load", "rtt", "buffer", "shape", "modem_buffer", "schemes", "seeds", "duration", "warmup", "seed"] as const;
 const ALWAYS = new Set<string>(["down", "up"]);
 
 function textOf(value: Request[keyof Request]): string {
@@ -119,16 +160,32 @@ function differing(request: Request, base: Request): [string, string][] {
   return OPTIONS.filter(isOwn).map((name) => [name, textOf(request[name])]);
 }
 
+/** Returns a word as a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w.,:%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Returns a file's name as an argument that is taken for neither an option nor a model nor a place. */
+function argumentOf(name: string): string {
+  return quoted(/^[^-:]+\.[^:]+$/.test(name) ? name : `./${name}`);
+}
+
+/** Returns the command that tells what is in files. */
+export function inspectOf(names: string[]): string {
+  return ["mousehole inspect", ...names.map(argumentOf)].join(" ");
+}
+
 /** Returns the command that says the same. */
 export function commandOf(request: Request, base: Request): string {
-  const quoted = (text: string) => (/^[\w.,:%+-]+$/.test(text) ? text : `'${text}'`);
   const options = differing(request, base).map(([name, text]) => `--${name.replace("_", "-")} ${quoted(text)}`);
-  return ["mousehole compare", ...(request.place ? [request.place] : []), ...options].join(" ");
+  const named = [request.place, request.model].filter((one) => one !== null).map(quoted);
+  return ["mousehole compare", ...named, ...request.files.map(argumentOf), ...options].join(" ");
 }
 
 /** Returns the request as the parameters of an address. */
 export function parametersOf(request: Request, base: Request): URLSearchParams {
-  return new URLSearchParams([["place", request.place ?? ""], ...differing(request, base)]);
+  const traffic: [string, string][] = request.files.length > 0 ? [] : request.model ? [["model", request.model]] : [["place", request.place ?? ""]];
+  return new URLSearchParams([...traffic, ...differing(request, base)]);
 }
 
 /** Returns the request that an address holds; what it does not name is as in `base`. */
@@ -139,7 +196,9 @@ export function requestOf(parameters: URLSearchParams, base: Request): Request {
   const apps = list("apps").map((one): [string, number] => [one.split(":")[0]!, Number(one.split(":")[1] ?? 1)]);
   return {
     ...base,
-    place: text("place", base.place ?? "") || null,
+    place: parameters.has("model") ? null : text("place", base.place ?? "") || null,
+    model: parameters.get("model"),
+    load: parameters.has("load") ? number("load", 0) : null,
     users: parameters.has("users") ? number("users", 1) : null,
     apps: apps.length > 0 ? apps : null,
     down: text("down", base.down),
@@ -151,7 +210,7 @@ export function requestOf(parameters: URLSearchParams, base: Request): Request {
     schemes: list("schemes"),
     seeds: number("seeds", base.seeds),
     duration: text("duration", base.duration),
-    warmup: text("warmup", base.warmup),
+    warmup: parameters.get("warmup"),
     seed: parameters.get("seed") ?? base.seed,
   };
 }

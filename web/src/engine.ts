@@ -1,6 +1,6 @@
 /** The engine in workers: calls wait for a free worker, and all of them can be stopped at once. */
 
-import type { Call, Reply } from "./calls";
+import type { Call, Files, Reading, Reply } from "./calls";
 import workerAddress from "./worker.ts?worker&url";
 
 /** A fault in what was asked for, in one sentence. */
@@ -11,11 +11,16 @@ export class Stopped extends Error {}
 interface Waiting {
   call: Call;
   isSecond: boolean;
+  /** Hears how many bytes of the files were read. */
+  reading: ((bytes: number) => void) | undefined;
   resolve(bytes: Uint8Array<ArrayBuffer>): void;
   reject(error: Error): void;
 }
 
 const MOST_WORKERS = 8;
+/** Each worker reads the files of a call by itself; of large ones so few do at once. */
+const LARGE_BYTES = 20_000_000;
+const MOST_OF_LARGE = 2;
 let module: Promise<WebAssembly.Module> | undefined;
 let waiting: Waiting[] = [];
 let idle: Worker[] = [];
@@ -37,7 +42,10 @@ function newWorker(): Worker {
   const blob = new Blob([`import ${JSON.stringify(address)};`], { type: "text/javascript" });
   const place = URL.createObjectURL(blob);
   const worker = new Worker(place, { type: "module" });
-  worker.onmessage = (event: MessageEvent<Reply>) => finish(worker, event.data);
+  worker.onmessage = (event: MessageEvent<Reply | Reading>) => {
+    if (event.data.kind === "reading") busy.get(worker)?.reading?.(event.data.bytes);
+    else finish(worker, event.data);
+  };
   worker.onerror = (event) => {
     event.preventDefault();
     finish(worker, { kind: "broken", text: event.message || "a worker ended" });
@@ -57,8 +65,14 @@ function finish(worker: Worker, reply: Reply): void {
   begin();
 }
 
+/** Returns how many calls on files go on at once. */
+export function atOnce(files: Files | undefined): number {
+  const bytes = (files?.list ?? []).reduce((sum, one) => sum + one.size, 0);
+  return bytes > LARGE_BYTES ? Math.min(workers, MOST_OF_LARGE) : workers;
+}
+
 function begin(): void {
-  while (waiting.length > 0 && busy.size < workers) {
+  while (waiting.length > 0 && busy.size < atOnce(waiting[0]!.call.files)) {
     const one = waiting.shift()!;
     const worker = idle.pop() ?? newWorker();
     busy.set(worker, one);
@@ -66,19 +80,27 @@ function begin(): void {
   }
 }
 
-/** Calls a function of the engine with bytes; resolves with its output. */
-export async function call(name: string, input: Uint8Array<ArrayBuffer>, ...args: number[]): Promise<Uint8Array<ArrayBuffer>> {
+/** Files with the request by which the engine reads them, and who hears how far it is. */
+export interface Source {
+  files: Files;
+  request: Uint8Array<ArrayBuffer>;
+  reading?: (bytes: number) => void;
+}
+
+/** Calls a function of the engine with bytes, on files perhaps; resolves with its output. */
+export async function call(name: string, input: Uint8Array<ArrayBuffer>, args: number[] = [], source?: Source): Promise<Uint8Array<ArrayBuffer>> {
   module ??= compiled();
   const known = await module;
+  const of = source && { files: source.files, request: source.request };
   return new Promise((resolve, reject) => {
-    waiting.push({ call: { module: known, name, args, input }, isSecond: false, resolve, reject });
+    waiting.push({ call: { module: known, name, args, input, ...of }, isSecond: false, reading: source?.reading, resolve, reject });
     begin();
   });
 }
 
 /** Calls a function of the engine with JSON; resolves with the JSON that it puts out. */
-export async function ask<T>(name: string, given: unknown, ...args: number[]): Promise<T> {
-  const bytes = await call(name, new TextEncoder().encode(JSON.stringify(given)), ...args);
+export async function ask<T>(name: string, given: unknown, source?: Source): Promise<T> {
+  const bytes = await call(name, new TextEncoder().encode(JSON.stringify(given)), [], source);
   return JSON.parse(new TextDecoder().decode(bytes)) as T;
 }
 

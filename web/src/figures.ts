@@ -23,6 +23,17 @@ type Cell = Document["cells"][number];
 type Scheme = Cell["schemes"][number];
 type Row = Record<string, number | string | boolean | null>;
 
+/** Curves over the size of transfers, and what a paper prints of them. */
+export interface Picture {
+  caption: string;
+  /** What it shows, in words. */
+  label: string;
+  unit: "seconds" | "share";
+  span: [number, number];
+  curves: { name: string; points: [number, number][]; printed: [number, number][] }[];
+  ranges: { name: string; bytes: number[]; share: number[] }[];
+}
+
 const PAGES = "page_mean_s";
 
 /** Returns the figures of a cell: of short and long transfers, of pages, and of each kind of application. */

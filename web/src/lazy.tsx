@@ -1,24 +1,31 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Figure } from "./figures";
+import type { Figure, Picture } from "./figures";
 
-type Props = { figure: Figure; chosen: string | null };
-let loaded: ComponentType<Props> | undefined;
+type Charts = typeof import("./chart");
+let loaded: Charts | undefined;
 
-/** A chart, whose library is loaded when the first one is shown. */
-function Later(props: Props) {
-  const [Chart, setChart] = useState<ComponentType<Props> | undefined>(() => loaded);
-  useEffect(() => {
-    if (!Chart)
-      void import("./chart").then((found) => {
-        loaded = found.Chart;
-        setChart(() => found.Chart);
-      });
-  }, []);
-  return Chart ? <Chart {...props} /> : <figure style="min-height: 12rem" />;
+/** Returns a component of the library of charts, which is loaded when the first one is shown. */
+function later<P extends object>(pick: (charts: Charts) => ComponentType<P>): ComponentType<P> {
+  return (props: P) => {
+    const [charts, setCharts] = useState(loaded);
+    useEffect(() => {
+      if (!charts)
+        void import("./chart").then((found) => {
+          loaded = found;
+          setCharts(() => found);
+        });
+    }, []);
+    const Known = charts && pick(charts);
+    return Known ? <Known {...props} /> : <figure style="min-height: 12rem" />;
+  };
 }
+
+const Chart = later((charts) => charts.Chart);
+/** The picture of a paper's curves. */
+export const Curves = later<{ picture: Picture }>((charts) => charts.Curves);
 
 /** Returns the chart of a figure. */
 export function lazyChart(figure: Figure, chosen: string | null) {
-  return <Later key={figure.name} figure={figure} chosen={chosen} />;
+  return <Chart key={figure.name} figure={figure} chosen={chosen} />;
 }

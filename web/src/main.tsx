@@ -3,13 +3,17 @@ import { useEffect, useState } from "preact/hooks";
 import { useAddress } from "./address";
 import type { Choices } from "./compare";
 import { ask } from "./engine";
+import { Capture } from "./capture";
 import { Line } from "./line";
+import { Papers } from "./papers";
 import { Watching } from "./watch";
 import "./style.css";
 
 const SCREENS: [string, string][] = [
   ["line", "Your line"],
+  ["capture", "Your capture"],
   ["watch", "Watch it"],
+  ["papers", "The papers"],
 ];
 
 /** Says what broke instead of an empty page. */
@@ -21,6 +25,12 @@ class Guard extends Component<{ children: ComponentChildren }, { text: string }>
   render() {
     return this.state.text ? <p class="fault">This page broke: {this.state.text}</p> : this.props.children;
   }
+}
+
+function Screen({ name, choices }: { name: string; choices: Choices }) {
+  if (name === "capture") return <Capture choices={choices} />;
+  if (name === "papers") return <Papers />;
+  return name === "watch" ? <Watching /> : <Line choices={choices} />;
 }
 
 function Page() {
@@ -45,7 +55,7 @@ function Page() {
       <main>
         {typeof choices === "string" && <p class="fault">The simulator does not start here: {choices}</p>}
         {choices === undefined && <p class="dim">Starting the simulator…</p>}
-        {typeof choices === "object" && (shown === "line" ? <Line choices={choices} /> : <Watching />)}
+        {typeof choices === "object" && <Screen name={shown} choices={choices} />}
       </main>
       <footer>
         Everything is computed in your browser. This page may connect to nothing: its Content-Security-Policy has

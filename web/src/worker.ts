@@ -1,6 +1,6 @@
 /** Runs the engine: one call at a time, in a thread of its own. */
 
-import type { Call, Reply } from "./calls";
+import type { Call, Files, Reading, Reply } from "./calls";
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -12,6 +12,26 @@ interface Exports {
 }
 
 let engine: Exports | undefined;
+/** The files that the engine has read, or reads, and how far it is in each. */
+let files: Files | undefined;
+let places: number[] = [];
+const SAY_BYTES = 4_000_000;
+
+/** Puts the next bytes of a file into the engine's memory; the engine asks for them, and holds no file as a whole. */
+function read(number: number, place: number, bytes: number): number {
+  const from = places[number]!;
+  try {
+    const piece = new Uint8Array(new FileReaderSync().readAsArrayBuffer(files!.list[number]!.slice(from, from + bytes)));
+    new Uint8Array(engine!.memory.buffer, place, bytes).set(piece);
+    places[number] = from + piece.length;
+    const all = places.reduce((sum, one) => sum + one, 0);
+    if (Math.floor(all / SAY_BYTES) > Math.floor((all - piece.length) / SAY_BYTES))
+      self.postMessage({ kind: "reading", bytes: all } satisfies Reading);
+    return piece.length;
+  } catch {
+    return -1;
+  }
+}
 
 function output(exports: Exports): Uint8Array<ArrayBuffer> {
   return new Uint8Array(exports.memory.buffer as ArrayBuffer, exports.output(), exports.output_bytes()).slice();
@@ -19,17 +39,28 @@ function output(exports: Exports): Uint8Array<ArrayBuffer> {
 
 async function call(one: Call): Promise<Reply> {
   if (!engine) {
-    engine = (await WebAssembly.instantiate(one.module, {})).exports as unknown as Exports;
+    engine = (await WebAssembly.instantiate(one.module, { page: { read } })).exports as unknown as Exports;
     engine.start();
+    files = undefined;
   }
   const exports = engine;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  try {
+  const run = (name: string, input: Uint8Array, args: number[]): boolean => {
     // The memory may move while room is made.
-    const place = exports.input(one.input.byteLength);
-    new Uint8Array(exports.memory.buffer, place, one.input.byteLength).set(one.input);
-    const run = exports[one.name] as (...args: number[]) => number;
-    const isFault = run(...one.args) !== 0;
+    const place = exports.input(input.byteLength);
+    new Uint8Array(exports.memory.buffer, place, input.byteLength).set(input);
+    return (exports[name] as (...args: number[]) => number)(...args) !== 0;
+  };
+  try {
+    if (one.files && one.files.key !== files?.key) {
+      files = one.files;
+      places = files.list.map(() => 0);
+      if (run("open", one.request ?? one.input, [])) {
+        files = undefined;
+        return { kind: "refused", text: text(output(exports)) };
+      }
+    }
+    const isFault = run(one.name, one.input, one.args);
     const bytes = output(exports);
     return isFault ? { kind: "refused", text: text(bytes) } : { kind: "done", bytes };
   } catch (error) {

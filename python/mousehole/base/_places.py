@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mousehole.engine_types import MixEntry, TrafficSection
 
 MOST_USERS = _engine.MOST_USERS
-WEB = "web"
-"""The application whose users a load replaces."""
 Apps = str | Sequence[str] | Mapping[str, float]
 """Applications as users give them: `web:1,calls:0.3`, texts of such a list, or shares by name."""
 FORM = "applications, each with the share of the users who run it, above 0 and at most 1: web:1,calls:0.3"
@@ -89,21 +87,9 @@ def with_load(traffic: "TrafficSection", load: float) -> "TrafficSection":
     It is that of the main traffic. Where there is none, it is that of the mix's entry `web`, whose number of
     users it replaces; without such an entry the engine refuses it.
     """
-    mix = traffic.get("mix") or []
     has_main = any(traffic.get(field) for field in ("model", "files", "connections"))
-    if has_main or not any(_is_web(entry) for entry in mix):
-        return {**traffic, "load": load}
-    loaded = [_loaded(entry, load) if _is_web(entry) else entry for entry in mix]
-    return {**traffic, "mix": loaded}
-
-
-def _is_web(entry: "MixEntry") -> bool:
-    return entry.get("name") == WEB and entry.get("model") == applications()[WEB].model
-
-
-def _loaded(entry: "MixEntry", load: float) -> "MixEntry":
-    kept = {name: value for name, value in entry.items() if name != "count"}
-    return cast("MixEntry", {**kept, "load": load})
+    loaded = None if has_main else _engine.loaded_mix(traffic.get("mix") or [], load)
+    return {**traffic, "load": load} if loaded is None else {**traffic, "mix": loaded}
 
 
 def _shares(given: Apps) -> dict[str, float]:

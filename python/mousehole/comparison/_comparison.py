@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mousehole import _engine, quantities
+from mousehole import _engine
 from mousehole import scenario as scenarios
 from mousehole.answer import Advice, advice, findings, jsonout, manifest, notes, overview, tables, vetoes
 from mousehole.base import (
@@ -20,21 +20,17 @@ from mousehole.base import (
     Silent,
     accepts_options,
     available_bytes,
-    counted,
     defaults,
     field_error,
     interruptible,
     least,
     make_frame,
-    size_text,
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
 from mousehole.inputs import shipment_of
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import (
-    LEAST_FITTED,
-    LEAST_TRANSFERS,
     Backend,
     Cell,
     Estimate,
@@ -50,7 +46,6 @@ from mousehole.runs import (
     check_resamples,
     checked,
     cost_text,
-    counted_by_class,
     default_jobs,
     estimated,
     fitting_jobs,
@@ -64,9 +59,6 @@ from mousehole.runs import (
     try_traffic,
 )
 from mousehole.scenario import bottleneck
-
-READY_MADE = "home"
-"""The place whose users stand in for a capture that is too small for a model."""
 
 if TYPE_CHECKING:
     import altair as alt
@@ -394,12 +386,18 @@ def prepare(
         shipment_of(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     if traffic is not None and _is_capture(given):
-        short = counted_by_class(traffic, plan.buckets)["short"].transfers
-        if is_fitted and LEAST_FITTED <= short < LEAST_TRANSFERS:
+        played = traffic.played(plan.short_bytes)
+        if is_fitted and played == "fitted":
             plan, given = _of_fitted(plan, given, traffic)
-        elif is_replaced and short < LEAST_FITTED and not _speaks_for_itself(source, given, traffic):
+        # A scenario and data from Python speak for themselves.
+        elif (
+            is_replaced
+            and played == "ready-made"
+            and not traffics.is_scenario(source)
+            and given.connections is None
+        ):
             try_traffic(plan, traffic)  # what is wrong with it is said all the same
-            return _ready_made(given, short, options, is_sent)
+            return _ready_made(given, traffic.distinct(0, plan.short_bytes), options, is_sent)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.load_rate(plan.base)
     summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
@@ -419,26 +417,9 @@ def _of_fitted(
     plan: Plan, given: traffics.TrafficInput, traffic: _engine.Traffic
 ) -> tuple[Plan, traffics.TrafficInput]:
     """Returns plan and traffic with a model fitted to the capture in its place."""
-    transfers = counted(traffic.summary(None)["transfers"], "transfer")
     section: TrafficSection = {**plan.base["traffic"], "fitted": True}
-    label = f"a model fitted to the {transfers} of {given.label}"
+    label = _engine.fitted_label(traffic.summary(None)["transfers"], given.label)
     return replace(plan, base={**plan.base, "traffic": section}), replace(given, label=label, clients=None)
-
-
-def _speaks_for_itself(
-    source: traffics.Source, given: traffics.TrafficInput, traffic: _engine.Traffic
-) -> bool:
-    """Returns whether a capture is played as it is although it has too few short transfers for a model.
-
-    So are a scenario, data from Python, and what has an application with a figure of its own.
-    """
-    if traffics.is_scenario(source) or given.connections is not None:
-        return True
-    flows = traffic.frame()
-    classes = {
-        name for name, is_flow in zip(flows["flow_class"], flows["is_datagrams"], strict=True) if is_flow
-    }
-    return any(f"{one}s".replace("-", "_") in quantities.KINDS for one in classes)
 
 
 def _ready_made(given: traffics.TrafficInput, short: int, options: Options, is_sent: bool) -> Prepared:
@@ -446,10 +427,8 @@ def _ready_made(given: traffics.TrafficInput, short: int, options: Options, is_s
     plain = replace(
         options, class_=None, params=None, payload=None, replay=None, strict=False, ignore_trace_rtt=False
     )
-    prepared = prepare(READY_MADE, plain, is_sent)
-    size = size_text(prepared.plan.short_bytes)
-    why = f"{given.label}, which has {counted(short, 'transfer')} ≤ {size}, of at least {LEAST_FITTED}"
-    label = f"{READY_MADE}, in place of {given.label}"
+    prepared = prepare(_engine.READY_MADE, plain, is_sent)
+    label, why = _engine.ready_made_labels(given.label, short, prepared.plan.short_bytes)
     return replace(
         prepared,
         plan=replace(prepared.plan, instead_of=why),
@@ -491,8 +470,7 @@ def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None)
     """Runs the plan in so many threads or by `backend`, and returns what it found."""
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
     facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
-    section, sizes = plan.base["traffic"], prepared.sizes
-    capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
+    capture = capture_of(plan.base["traffic"], traffic, plan.short_bytes, plan.long_bytes, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
     vetoes.check_present(results)
     return Comparison(findings.with_endpoint(results), traffic, given.clients)

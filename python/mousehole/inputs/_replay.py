@@ -1,5 +1,6 @@
 """Says how files are replayed, in an open or a closed loop, and why."""
 
+from mousehole import _engine
 from mousehole.engine_types import Scenario, TrafficSummary
 
 
@@ -16,18 +17,8 @@ def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary
     total, known, waiting = summary["connections"], summary["ends_known"], summary["waiting"]
     if replay == "closed":
         why = "as asked" if asked else f"as the ends of {known} of {total} connections are recorded"
-        who = f"{waiting} wait for an earlier one of their client{shared_words(summary)}"
+        who = f"{waiting} wait for an earlier one of their client{_engine.shared_words(summary)}"
         return f"replay: closed loop, {why}; {who}"
     if asked:
         return "replay: open loop, as asked; nobody waits for anybody"
     return f"replay: open loop, as the ends of only {known} of {total} connections are recorded"
-
-
-def shared_words(summary: TrafficSummary) -> str:
-    """Returns how many clients are taken for several users, as the end of a sentence; empty if none are."""
-    shared, clients = summary["shared_addresses"], summary["clients"]
-    return (
-        f"; {shared} of {clients} clients taken for several users or programs, which do not wait"
-        if shared
-        else ""
-    )

@@ -10,27 +10,18 @@ from rich.text import Text
 
 from mousehole import _engine
 from mousehole.base import (
-    counted,
     engine_text,
-    rate_text,
     scheme_name,
-    share_text,
-    size_text,
-    span_text,
-    time_text,
 )
 from mousehole.document import Block, Document, Facts, Items, Prose, Section, Shown, Tone
 from mousehole.engine_types import (
     CatalogueEntry,
-    FlowClassCount,
     ParameterEntry,
     PartEntry,
     SchemeEntry,
-    TrafficSource,
     TrafficSummary,
 )
 from mousehole.inputs import account
-from mousehole.inputs._replay import shared_words
 
 _REMARK_TONES: dict[str, Tone] = {"skipped": "", "faulty": "bad", "note": "open"}
 
@@ -163,9 +154,8 @@ def formats_document() -> Document:
 
 def summary_document(summary: TrafficSummary) -> Document:
     """Returns the document of traffic: what was understood of it, and what was left out."""
-    names = ", ".join(source["name"] for source in summary["sources"]) or "A model of traffic"
-    amount = f"{counted(summary['connections'], 'connection')}, {size_text(summary['payload_bytes'])}"
-    return Document(f"{names}: {amount}", "", [traffic_section(summary)], footer=f"Mousehole {engine_text()}")
+    title, _, _ = _engine.traffic_account(summary)
+    return Document(title, "", [traffic_section(summary)], footer=f"Mousehole {engine_text()}")
 
 
 def _remarks(summary: TrafficSummary) -> list[Block]:
@@ -178,96 +168,4 @@ def _remarks(summary: TrafficSummary) -> list[Block]:
 
 def summary_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     """Returns what was understood of the traffic as names with values."""
-    sizes = _sizes(summary) if summary["transfers"] else []
-    return [*_sources(summary), *_amounts(summary), *sizes, *_link_facts(summary)]
-
-
-def _sources(summary: TrafficSummary) -> list[tuple[str, str]]:
-    return [
-        (source["name"], f"{source['kind']}, {source['rows']} rows, {source['used']} used{_wire(source)}")
-        for source in summary["sources"]
-    ]
-
-
-def _wire(source: TrafficSource) -> str:
-    capture = source["capture"]
-    if capture is None or not capture["bytes"]:
-        return ""
-    used = share_text(capture["used_bytes"] / capture["bytes"])
-    return f": {used} of {size_text(capture['bytes'])}"
-
-
-def _amounts(summary: TrafficSummary) -> list[tuple[str, str]]:
-    kinds = summary["kinds"]
-    quic = f"{kinds['quic_connections']} flows, {size_text(kinds['quic_bytes'])}, replayed as TCP"
-    return [
-        ("connections", f"{summary['connections']} with {summary['transfers']} transfers"),
-        ("hosts", f"{counted(summary['clients'], 'client')}, {counted(summary['servers'], 'server')}"),
-        ("span", span_text(summary["span_s"])),
-        ("payload", f"{size_text(summary['payload_bytes'])}, {size_text(summary['wire_bytes'])} on the wire"),
-        *([("QUIC", quic)] if kinds["quic_connections"] else []),
-        *([("datagrams", _datagrams(kinds))] if kinds["datagram_flows"] else []),
-        ("applications", _classes(summary["classes"])),
-        *_flow_classes(summary["flow_classes"]),
-    ]
-
-
-def _datagrams(kinds: dict[str, int]) -> str:
-    """Returns the flows of datagrams, with IP lengths in the direction of the data and in the other one."""
-    with_data, against = size_text(kinds["datagram_bytes"]), size_text(kinds["datagram_reverse_bytes"])
-    amounts = (
-        f"{counted(kinds['datagram_packets'], 'packet')}, {with_data} with the data, {against} against it"
-    )
-    return f"{counted(kinds['datagram_flows'], 'flow')}, {amounts}, replayed as recorded"
-
-
-def _flow_classes(counts: list[FlowClassCount]) -> list[tuple[str, str]]:
-    """Returns a line per class; the heading stands before the first."""
-    lines = [
-        f"{count['class']}: {counted(count['flows'], 'flow')}, {size_text(count['bytes'])}, "
-        f"{share_text(count['share'])}"
-        for count in counts
-    ]
-    return [("classes", "\n".join(lines))] if lines else []
-
-
-def _classes(classes: dict[str, int]) -> str:
-    return ", ".join(
-        f"{classes[f'{name}_connections']} {name} ({size_text(classes[f'{name}_bytes'])})"
-        for name in ("interactive", "web", "bulk")
-    )
-
-
-def _sizes(summary: TrafficSummary) -> list[tuple[str, str]]:
-    percentiles = {
-        **summary["size_bytes"],
-        "max": summary["size_max_bytes"],
-        "mean": summary["size_mean_bytes"],
-    }
-    count, volume = share_text(summary["short_share_count"]), share_text(summary["short_share_bytes"])
-    return [
-        ("transfer size", ", ".join(f"{name} {size_text(size)}" for name, size in percentiles.items())),
-        ("up to 15 kB", f"{count} of the transfers, {volume} of the payload"),
-    ]
-
-
-def _server_think(summary: TrafficSummary) -> list[tuple[str, str]]:
-    """Returns how long servers thought, where a capture tells it."""
-    thinks = summary["server_think_s"]
-    if thinks is None:
-        return []
-    times = ", ".join(f"{name} {time_text(time)}" for name, time in thinks.items())
-    known = counted(summary["server_think_known"], "connection")
-    return [("server think", f"known for {known}: {times}")]
-
-
-def _link_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
-    rtt, load = summary["rtt_s"], summary["native_load"]
-    ends = f"known for {summary['ends_known']} connections; {summary['waiting']} wait for an earlier one"
-    ends += shared_words(summary)
-    known = f"known for {summary['rtt_known']} connections"
-    times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
-    rows = [("ends", ends), ("RTT", known + times), *_server_think(summary)]
-    return (
-        rows if load is None else [*rows, ("native load", f"{load:.3g} of {rate_text(summary['rate_bps'])}")]
-    )
+    return _engine.traffic_account(summary)[1]

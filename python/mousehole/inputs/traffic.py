@@ -317,10 +317,7 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
 
 def transfer_sizes(traffic: _engine.Traffic | None) -> Floats:
     """Returns the bytes of each connection but flows of datagrams; nothing without traffic in memory."""
-    if traffic is None:
-        return np.empty(0)
-    columns = traffic.frame()
-    return columns["bytes"][~columns["is_datagrams"]].astype(float)
+    return np.empty(0) if traffic is None else traffic.sizes_bytes()
 
 
 class _Summary(dict[str, object]):

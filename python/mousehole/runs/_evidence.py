@@ -3,14 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mousehole import _engine
-from mousehole._engine import LEAST_FITTED as LEAST_FITTED
-from mousehole._engine import LEAST_TRANSFERS as LEAST_TRANSFERS
-from mousehole.base import Bucket, Summary
-from mousehole.engine_types import Scenario, TrafficSection, TrafficSummary
+from mousehole._engine import LEAST_FITTED, LEAST_TRANSFERS
+from mousehole.base import Summary
+from mousehole.engine_types import Scenario, TrafficSection
 from mousehole.scenario import bottleneck
 from mousehole.statistics import Design, capture_freedom, capture_share
 
@@ -52,35 +48,25 @@ class Capture:
 def capture_of(
     section: TrafficSection,
     traffic: _engine.Traffic | None,
-    summary: TrafficSummary | None,
-    buckets: tuple[Bucket, ...],
-    sizes_bytes: NDArray[np.float64],
+    short_bytes: int,
+    long_bytes: int,
     pipe_bytes: float,
 ) -> Capture | None:
     """Returns the capture that a comparison replays, None if a model draws any of its traffic.
 
-    `sizes_bytes` are those of its connections; `pipe_bytes` is the bandwidth-delay product.
+    `pipe_bytes` is the bandwidth-delay product.
     """
     mix = section.get("mix") or []
     models = bool(section.get("model")) or any(entry.get("model") for entry in mix)
     files = bool(section.get("files")) or any(entry.get("files") for entry in mix)
-    if traffic is None or summary is None or models or not files:
+    if traffic is None or models or not files:
         return None
-    large, is_fitted = int(np.sum(sizes_bytes > pipe_bytes)), section.get("fitted", False)
-    # A fitted model has large transfers of its own, so that only the number of what it is fitted to counts.
-    freedom = float(sizes_bytes.size - 1) if is_fitted else capture_freedom(sizes_bytes, pipe_bytes)
-    return Capture(
-        summary["period_s"], counted_by_class(traffic, buckets), freedom, large, pipe_bytes, is_fitted
-    )
-
-
-def counted_by_class(traffic: _engine.Traffic, buckets: tuple[Bucket, ...]) -> dict[Summary, Counted]:
-    """Returns the distinct transfers of each class of sizes."""
-    return {
-        bucket.role: Counted(*traffic.distinct(bucket.low_bytes, bucket.high_bytes))
-        for bucket in buckets
-        if bucket.role != "size"
-    }
+    found = traffic.capture(short_bytes, long_bytes, pipe_bytes, section.get("fitted", False))
+    counted: dict[Summary, Counted] = {
+        "short": Counted(**found["short"]), "long": Counted(**found["long"]), "all": Counted(**found["all"])
+    }  # fmt: skip
+    own = (found["freedom"], found["large"], found["pipe_bytes"], found["is_fitted"])
+    return Capture(found["period_s"], counted, *own)
 
 
 def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:

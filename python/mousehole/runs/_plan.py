@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-from math import ceil
 
 from mousehole import _engine
 from mousehole.base import (
@@ -25,7 +24,6 @@ from mousehole.base import (
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSection
 from mousehole.scenario import SharedScenario, bottleneck, filled, try_headers, try_scenarios
-from mousehole.statistics import TIME_CONSTANTS, relaxation_s
 
 MOST_RUNS = 1_000_000
 """Largest number of runs of one comparison; the results of more would not fit into memory."""
@@ -73,10 +71,7 @@ class Warmup:
         """Returns the time after which the link is near its steady state, None if it has none."""
         if load in self.known:
             return self.known[load]
-        load = self.own_load if load is None else load
-        if load is None or load >= 1:
-            return None
-        return TIME_CONSTANTS * relaxation_s(self.sizes_bytes, self.rate_bps, load)
+        return _engine.needed_warmup_s(self.sizes_bytes, self.rate_bps, self.own_load, load)
 
 
 @dataclass(frozen=True)
@@ -159,12 +154,7 @@ class Plan:
         given = self.base["warmup"]
         if self.warmup is None or not self.warmup.is_chosen:
             return given
-        least, most = (
-            _engine.parse_duration(*item) for item in (("warmup", given), ("duration", self.base["duration"]))
-        )
-        needed = self.warmup.needed_s(cell.load)
-        wanted = least if needed is None else min(needed, most)
-        return given if wanted <= least else f"{ceil(round(wanted, 6))}s"
+        return _engine.chosen_warmup(given, self.base["duration"], self.warmup.needed_s(cell.load))
 
     def task_scenario(self, task: Task) -> Scenario:
         """Returns the scenario of a task."""

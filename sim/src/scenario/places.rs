@@ -93,6 +93,21 @@ pub fn entries(users: u32, shares: &[(String, f64)]) -> Result<Vec<MixSpec>, Str
     shares.iter().map(entry).collect()
 }
 
+/// The application whose load a load of users is.
+const WEB: &str = "web";
+
+/// Returns a mix in which the entry of web pages has this load in the place of its number of users; None without such an
+/// entry.
+pub fn loaded(mix: &[MixSpec], load: f64) -> Option<Vec<MixSpec>> {
+    let web = TABLE.apps.iter().find(|app| app.name == WEB)?;
+    let is_web = |entry: &MixSpec| entry.name.as_deref() == Some(WEB) && entry.model == web.model;
+    let with_load = |entry: &MixSpec| match is_web(entry) {
+        true => MixSpec { count: None, load: Some(load), ..entry.clone() },
+        false => entry.clone(),
+    };
+    mix.iter().any(is_web).then(|| mix.iter().map(with_load).collect())
+}
+
 /// Returns the name of such traffic for titles: `home, 4 users`.
 pub fn label(place: Option<&str>, users: u32) -> String {
     let people = if users == 1 { "1 user".to_owned() } else { format!("{users} users") };

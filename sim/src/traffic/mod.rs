@@ -21,7 +21,7 @@ pub mod waiting;
 
 use connection::{Connection, PageOf};
 use note::Note;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Connections in order of their start, and an account of where they came from.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -86,7 +86,8 @@ impl Pages {
 }
 
 /// One input file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Source {
     /// The file's name without its folders.
     pub name: String,
@@ -107,7 +108,8 @@ pub struct Source {
 }
 
 /// What a capture holds, before a direction is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CaptureCounts {
     /// Bytes of all packets on the wire.
     pub bytes: u64,
@@ -134,7 +136,8 @@ pub struct CaptureCounts {
 }
 
 /// Rows left out for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Skipped {
     /// Why, as a phrase.
     pub reason: String,
@@ -147,7 +150,8 @@ pub struct Skipped {
 }
 
 /// Rows that could not be understood.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Faults {
     /// How many.
     pub count: u64,

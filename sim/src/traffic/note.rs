@@ -1,9 +1,9 @@
 //! Remarks on traffic as it was read: sentences for people, with the facts they are made of for programs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A remark on the input that a reader of results should know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// What kind of remark it is.
     pub kind: NoteKind,
@@ -20,7 +20,7 @@ pub struct Note {
 }
 
 /// The kinds of remarks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {
     /// A choice made in reading, such as spreading stamps within their second.

@@ -9,13 +9,14 @@ use super::waiting;
 use super::{Faults, Skipped, Source, Traffic};
 use crate::flow::Class;
 use crate::units::{Dur, Rate};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A transfer of at most this many payload bytes is short (SFD section 4: threshold 15 KB).
 pub const SHORT_BYTES: u64 = 15_000;
 
 /// The account of a traffic; every field is plain data with its unit in its name.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     /// Share of the clients, or of the connections, that are here; below 1 where memory does not hold all rows.
     pub share: f64,
@@ -80,7 +81,7 @@ pub struct Summary {
 }
 
 /// Nearest-rank percentiles in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Percentiles {
     pub p10: u64,
@@ -93,7 +94,7 @@ pub struct Percentiles {
 }
 
 /// Nearest-rank percentiles in seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct TimePercentiles {
     pub p10: f64,
@@ -102,7 +103,8 @@ pub struct TimePercentiles {
 }
 
 /// Counts by transport.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Kinds {
     /// TCP connections.
     pub tcp_connections: u64,
@@ -123,7 +125,8 @@ pub struct Kinds {
 }
 
 /// Counts by kind of application; see [`crate::flow::Class`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Classes {
     /// Connections someone waits for packet by packet.
     pub interactive_connections: u64,
@@ -140,7 +143,7 @@ pub struct Classes {
 }
 
 /// Flows of one class.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FlowClassCount {
     /// The class.
     pub class: FlowClass,

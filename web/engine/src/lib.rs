@@ -4,13 +4,19 @@
 //! in the request makes a function return 1, and the output is then the sentence that names it. Everything is
 //! `mousehole compare`'s: this crate decides nothing.
 
+mod files;
 pub mod watch;
 
 use mousehole_answer::quantities::{Better, Quantity, table};
 use mousehole_answer::reduction::Facts;
-use mousehole_compare::{BASELINE, MOST_REPLICATIONS, Made, Options, document_text};
+use mousehole_answer::sizes::curve_edges_bytes;
+use mousehole_compare::{
+    Asked, BASELINE, Given, MOST_REPLICATIONS, Made, Options, Request, account, document_text,
+};
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::scenario::{Plan, places};
+use mousehole_sim::scenario::{Plan, Scenario, places};
+use mousehole_sim::traffic::model;
+use mousehole_sim::units::parse_rate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -20,6 +26,10 @@ const MADE: Made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MO
 
 static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+/// What was read of the files, until others are read.
+static READ: Mutex<Option<Given>> = Mutex::new(None);
+/// The options that were checked last, so that runs of one comparison share what was found of its traffic.
+static ASKED: Mutex<Option<(Vec<u8>, Asked)>> = Mutex::new(None);
 
 /// Returns where `bytes` bytes of input are to be written.
 #[unsafe(no_mangle)]
@@ -57,7 +67,8 @@ pub extern "C" fn choices() -> u32 {
         "places": known.places,
         "apps": known.apps.iter().map(|one| (&one.name, one.share)).collect::<Vec<_>>(),
         "request": Options::default(),
-        "most": { "users": places::MOST_USERS, "seeds": MOST_REPLICATIONS },
+        "models": model::MODELS.iter().map(|one| (one.name, one.summary)).collect::<Vec<_>>(),
+        "most": { "users": places::MOST_USERS, "seeds": MOST_REPLICATIONS, "file_bytes": files::MOST_BYTES },
         "quantities": table().iter().map(described).collect::<Vec<_>>(),
     })))
 }
@@ -65,28 +76,50 @@ pub extern "C" fn choices() -> u32 {
 /// Checks options; puts out the schemes that are compared.
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> u32 {
-    let checked = || Ok(json!({ "schemes": read::<Options>(&take())?.asked()?.request.schemes }));
-    put_json(checked())
+    put_json(with_asked(take(), |asked| Ok(json!({ "schemes": asked.request.schemes }))))
+}
+
+/// Reads the files that the options name from the page, in their order; puts out nothing. Functions that are called later
+/// with these files' names take what was read.
+#[unsafe(no_mangle)]
+pub extern "C" fn open() -> u32 {
+    *READ.lock().expect("one thread") = None;
+    *ASKED.lock().expect("one thread") = None;
+    let found = || {
+        let options = read::<Options>(&take())?;
+        *READ.lock().expect("one thread") = Some(files::read(&options)?);
+        Ok(Vec::new())
+    };
+    put_result(found())
+}
+
+/// Puts out what was understood of the files, as `mousehole inspect --rate` shows it at the rate down.
+#[unsafe(no_mangle)]
+pub extern "C" fn inspect() -> u32 {
+    let found = || {
+        let options = read::<Options>(&take())?;
+        let given = READ.lock().expect("one thread").clone();
+        let given = given.ok_or_else(|| Error::missing("files", "files that were read"))?;
+        let summary = given.summary(Some(parse_rate("down", &options.down)?));
+        let (facts, remarks) = (account::facts(&summary), account::remarks(&summary));
+        Ok(json!({ "title": account::title(&summary), "facts": facts, "remarks": remarks }))
+    };
+    put_json(found())
 }
 
 /// Puts out the scenario of the baseline's first run, filled in, as the manifest of `mousehole compare --json` has it.
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario() -> u32 {
-    let found = || {
-        let request = read::<Options>(&take())?.asked()?.request;
-        Ok(Plan::new(&request.scenario(0, BASELINE, 0))?.filled())
-    };
-    put_json(found())
+    put_json(with_asked(take(), |asked| Ok(Plan::new(&asked.request.scenario(0, BASELINE, 0))?.filled())))
 }
 
 /// Makes one run, by the numbers of its scheme and replication; puts out its facts as bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
-    let found = || {
-        let facts = read::<Options>(&take())?.asked()?.request.run(0, scheme as usize, replication)?;
+    put_result(with_asked(take(), |asked| {
+        let facts = asked.request.run(0, scheme as usize, replication)?;
         Ok(postcard::to_stdvec(&facts).expect("facts can be written"))
-    };
-    put_result(found())
+    }))
 }
 
 /// Puts out the document of a comparison, byte for byte as `mousehole compare --json` writes it. The input is the options
@@ -101,9 +134,27 @@ pub extern "C" fn document() -> u32 {
             postcard::from_bytes::<Facts>(bytes).map_err(|_| Error::field("runs", "a run", "facts of a run"))
         };
         let runs = runs.iter().map(facts).collect::<Result<Vec<Facts>>>()?;
-        document_text(&read(options)?, runs, MADE).map(String::into_bytes)
+        with_asked(options.to_vec(), |asked| document_text(asked, runs, MADE).map(String::into_bytes))
     };
     put_result(found())
+}
+
+/// Makes one run of a scenario; puts out how many transfers of each size there were and their mean response time, by bins
+/// that begin at `bytes`.
+#[unsafe(no_mangle)]
+pub extern "C" fn curve(replication: u32) -> u32 {
+    let found = || {
+        let cell = read::<Scenario>(&take())?;
+        let request = Request::of_runs(cell);
+        let facts = request.run(0, 0, replication)?;
+        let edges = curve_edges_bytes();
+        Ok(json!({
+            "bytes": edges[..edges.len() - 1],
+            "count": facts.curve_count,
+            "mean_s": facts.curve_mean_s,
+        }))
+    };
+    put_json(found())
 }
 
 /// Puts out what happened to every packet in a queue.
@@ -125,6 +176,17 @@ fn described(one: &Quantity) -> serde_json::Value {
 
 fn take() -> Vec<u8> {
     std::mem::take(&mut *INPUT.lock().expect("one thread"))
+}
+
+/// Calls a function with options that were checked.
+fn with_asked<T>(options: Vec<u8>, work: impl FnOnce(&Asked) -> Result<T>) -> Result<T> {
+    let mut kept = ASKED.lock().expect("one thread");
+    if kept.as_ref().is_none_or(|(known, _)| *known != options) {
+        *kept = None;
+        let asked = read::<Options>(&options)?.asked(READ.lock().expect("one thread").as_ref())?;
+        *kept = Some((options, asked));
+    }
+    work(&kept.as_ref().expect("it was put there").1)
 }
 
 fn parts(mut input: &[u8]) -> Option<Vec<&[u8]>> {

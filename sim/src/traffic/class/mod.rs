@@ -15,11 +15,11 @@ pub use rule::classify;
 pub use shape::{FlowShape, Observed, Way};
 
 use crate::error::{Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a flow is by its behaviour. [`crate::flow::Class`] is something else: the precedence that schemes give by
 /// port or service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum FlowClass {

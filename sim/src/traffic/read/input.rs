@@ -102,6 +102,14 @@ impl Input {
         Input::new(name, Box::new(Cursor::new(data.to_vec())))
     }
 
+    /// Takes what comes from `bytes` as the file's stored bytes.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub fn stream(name: &str, bytes: Box<dyn Read>) -> Result<Input> {
+        Input::new(name, bytes)
+    }
+
     /// Takes the rows of the file `path`, which something else has read.
     ///
     /// # Errors

@@ -82,6 +82,7 @@ use sampling::Budget;
 use sniff::Format;
 use stamp::Unit;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
 /// Field of a scenario that has corrections of the classes of flows, for errors.
@@ -170,6 +171,21 @@ pub fn is_known_column(name: &str) -> bool {
 /// As [`files`].
 pub fn contents(named: &[(&str, &[u8])], options: &ReadOptions) -> Result<Traffic> {
     read_all(named.len(), |index| Input::memory(named[index].0, named[index].1), options)
+}
+
+/// Reads contents that come piece by piece, each with its name.
+///
+/// # Errors
+/// As [`files`].
+pub fn streams(named: Vec<(String, Box<dyn Read + Send>)>, options: &ReadOptions) -> Result<Traffic> {
+    let count = named.len();
+    let waiting: Vec<_> = named.into_iter().map(|one| Mutex::new(Some(one))).collect();
+    let open = |index: usize| {
+        let taken = waiting[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (name, bytes) = taken.expect("each is opened once");
+        Input::stream(&name, bytes)
+    };
+    read_all(count, open, options)
 }
 
 /// Reads files, each on a core of its own while there are some, and combines them in their order.
