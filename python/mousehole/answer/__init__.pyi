@@ -2,9 +2,9 @@ from ._install import Installation as Installation
 from ._install import Link as Link
 from ._install import Settings as Settings
 from ._install import WredProfile as WredProfile
+from ._install import find_link as find_link
 from ._install import install_script as install_script
 from ._install import installation as installation
-from ._install import link_of as link_of
 from ._install import link_of_cell as link_of_cell
 from ._install import settings as settings
 from ._install import why_nothing as why_nothing
@@ -30,7 +30,7 @@ from .findings import UNCLEAR as UNCLEAR
 from .findings import UNDECIDED as UNDECIDED
 from .findings import WORSE as WORSE
 from .findings import endpoints as endpoints
-from .findings import source_of as source_of
+from .findings import find_source as find_source
 from .findings import verdict as verdict
 from .jsonout import Document as Document
 from .jsonout import comparison_document as comparison_document

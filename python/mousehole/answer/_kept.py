@@ -24,7 +24,7 @@ LATER = ("vetoes", "reference", "instead_of")
 
 
 def facts_entry(results: Results) -> dict[str, object]:
-    """Returns what `results_of` needs beside manifest and traffic: label, plan, capture, and every run."""
+    """Returns what `restore_results` needs beside manifest and traffic: label, plan, capture and all runs."""
     plan, capture = results.plan, results.capture
     return {
         "label": results.label,
@@ -47,7 +47,7 @@ def facts_entry(results: Results) -> dict[str, object]:
     }
 
 
-def results_of(document: Entry) -> Results:
+def restore_results(document: Entry) -> Results:
     """Returns the results that a document of `comparison_document` is about.
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.

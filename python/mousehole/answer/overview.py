@@ -124,11 +124,11 @@ def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
     groups: dict[str, list[str]] = {name: [] for name in (NOT_IN_LINUX, INSTALLABLE, IDEALS)}
     for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):
-        groups[_group_of(scheme, link)].append(scheme)
+        groups[_choose_group(scheme, link)].append(scheme)
     return {name: schemes for name, schemes in groups.items() if schemes}
 
 
-def _group_of(scheme: str, link: Link | None) -> str:
+def _choose_group(scheme: str, link: Link | None) -> str:
     """Returns who can use a scheme; a named one that needs `mousehole-live` is not in Linux."""
     if is_ideal(scheme):
         return IDEALS

@@ -59,7 +59,7 @@ def without_rate(scheme: str) -> str:
     return scheme.partition("@")[0].strip()
 
 
-def rate_of(scheme: str) -> str | None:
+def find_shaper_rate(scheme: str) -> str | None:
     """Returns the rate of a shaper of the scheme's own, None without one: `90%` of `cake@90%`."""
     return scheme.partition("@")[2].strip() or None
 

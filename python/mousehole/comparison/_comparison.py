@@ -30,7 +30,7 @@ from mousehole.base import (
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
-from mousehole.inputs import shipment_of
+from mousehole.inputs import make_shipment
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import (
     LEAST_FITTED,
@@ -46,13 +46,13 @@ from mousehole.runs import (
     Shipment,
     Warmup,
     as_record,
-    capture_of,
     check_resamples,
     checked,
     cost_text,
     counted_by_class,
     default_jobs,
     estimated,
+    find_capture,
     fitting_jobs,
     load_policies,
     opened,
@@ -292,7 +292,7 @@ class Comparison(Kept):
         from mousehole import charts  # loads Altair
         from mousehole.reports import plots
 
-        return charts.written(plots.picture_of(self.results), path, "plot")
+        return charts.written(plots.draw_picture(self.results), path, "plot")
 
     def heatmap(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the change by size and scheme against FQ-CoDel as a picture, as `plot` does."""
@@ -342,7 +342,7 @@ def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario,
     traffics.refuse_users(options.users, options.apps, f"scenario {path.name}")
     start = scenarios.load(path)
     section = scenarios.traffic_section(start, options.payload, options.params)
-    given = traffics.with_classes(traffics.of_section(section, path.name), options.class_)
+    given = traffics.with_classes(traffics.from_section(section, path.name), options.class_)
     return start, traffics.with_format(given, options.format_)
 
 
@@ -364,7 +364,7 @@ class Prepared:
     @property
     def shipment(self) -> Shipment | None:
         """How other processes get the traffic; None if a scenario alone tells them what it is."""
-        return shipment_of(self.given, self.strict, self.plan.base["seed"])
+        return make_shipment(self.given, self.strict, self.plan.base["seed"])
 
 
 def prepare(
@@ -391,12 +391,12 @@ def prepare(
     vetoes.check(plan)
     checked(plan)  # before large files are read
     if is_sent:
-        shipment_of(given, options.strict, shared.base["seed"])
+        make_shipment(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     if traffic is not None and _is_capture(given):
         short = counted_by_class(traffic, plan.buckets)["short"].transfers
         if is_fitted and LEAST_FITTED <= short < LEAST_TRANSFERS:
-            plan, given = _of_fitted(plan, given, traffic)
+            plan, given = _replace_by_model(plan, given, traffic)
         elif is_replaced and short < LEAST_FITTED and not _speaks_for_itself(source, given, traffic):
             try_traffic(plan, traffic)  # what is wrong with it is said all the same
             return _ready_made(given, short, options, is_sent)
@@ -415,7 +415,7 @@ def _is_capture(given: traffics.TrafficInput) -> bool:
     return bool(given.section.get("files")) and not given.section.get("mix")
 
 
-def _of_fitted(
+def _replace_by_model(
     plan: Plan, given: traffics.TrafficInput, traffic: _engine.Traffic
 ) -> tuple[Plan, traffics.TrafficInput]:
     """Returns plan and traffic with a model fitted to the capture in its place."""
@@ -492,7 +492,7 @@ def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None)
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
     facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
     section, sizes = plan.base["traffic"], prepared.sizes
-    capture = capture_of(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
+    capture = find_capture(section, traffic, summary, plan.buckets, sizes, _pipe_bytes(plan))
     results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
     vetoes.check_present(results)
     return Comparison(findings.with_endpoint(results), traffic, given.clients)

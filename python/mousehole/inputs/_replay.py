@@ -3,7 +3,7 @@
 from mousehole.engine_types import Scenario, TrafficSummary
 
 
-def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary | None) -> str | None:
+def describe_replay(replay: str | None, scenario: Scenario, summary: TrafficSummary | None) -> str | None:
     """Returns one line on the replay of files, such as `replay: open loop, as asked`; None without files.
 
     `replay` is what the engine used, `scenario` says what was asked for, and `summary` what the files told.
@@ -16,14 +16,14 @@ def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary
     total, known, waiting = summary["connections"], summary["ends_known"], summary["waiting"]
     if replay == "closed":
         why = "as asked" if asked else f"as the ends of {known} of {total} connections are recorded"
-        who = f"{waiting} wait for an earlier one of their client{shared_words(summary)}"
+        who = f"{waiting} wait for an earlier one of their client{describe_sharing(summary)}"
         return f"replay: closed loop, {why}; {who}"
     if asked:
         return "replay: open loop, as asked; nobody waits for anybody"
     return f"replay: open loop, as the ends of only {known} of {total} connections are recorded"
 
 
-def shared_words(summary: TrafficSummary) -> str:
+def describe_sharing(summary: TrafficSummary) -> str:
     """Returns how many clients are taken for several users, as the end of a sentence; empty if none are."""
     shared, clients = summary["shared_addresses"], summary["clients"]
     return (

@@ -30,7 +30,7 @@ from mousehole.engine_types import (
     TrafficSummary,
 )
 from mousehole.inputs import account
-from mousehole.inputs._replay import shared_words
+from mousehole.inputs._replay import describe_sharing
 
 _REMARK_TONES: dict[str, Tone] = {"skipped": "", "faulty": "bad", "note": "open"}
 
@@ -264,7 +264,7 @@ def _server_think(summary: TrafficSummary) -> list[tuple[str, str]]:
 def _link_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
     rtt, load = summary["rtt_s"], summary["native_load"]
     ends = f"known for {summary['ends_known']} connections; {summary['waiting']} wait for an earlier one"
-    ends += shared_words(summary)
+    ends += describe_sharing(summary)
     known = f"known for {summary['rtt_known']} connections"
     times = "" if rtt is None else ": " + ", ".join(f"{name} {time_text(time)}" for name, time in rtt.items())
     rows = [("ends", ends), ("RTT", known + times), *_server_think(summary)]

@@ -6,7 +6,7 @@ from textwrap import wrap
 import altair as alt
 
 from mousehole.answer import overview, tables
-from mousehole.charts import Panel, Series, of_schemes, picture
+from mousehole.charts import Panel, Series, make_scheme_series, picture
 from mousehole.document import Chart
 from mousehole.reports import _charts, _times
 from mousehole.runs import Cell, Results
@@ -20,7 +20,7 @@ WIDTH = 440
 """Pixels of a panel where there are two side by side."""
 
 
-def picture_of(results: Results) -> alt.VConcatChart:
+def draw_picture(results: Results) -> alt.VConcatChart:
     """Returns the picture of a comparison of one cell, or of a grid."""
     return _grid_picture(results) if len(results.plan.cells) > 1 else _cell_picture(results)
 
@@ -41,7 +41,7 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
     series = _series(results)
     quiet = [OTHERS] if series.named is not None else []
     bands = ["Bands: 95 % intervals."] if plan.replications >= LEAST_REPLICATIONS else []
-    short, long = _charts.size_words(plan)
+    short, long = _charts.name_sizes(plan)
     sizes = _times.by_size_chart(results, cell, series)
     tail = _times.tail_chart(results, cell, series)
     changes = _charts.change_charts(results, cell)
@@ -64,7 +64,7 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
 
 def _grid_picture(results: Results) -> alt.VConcatChart:
     """Returns the change over the grid: short transfers above, long ones below, one column per load."""
-    made = _charts.grid_charts(results, of_schemes(results.plan.schemes))
+    made = _charts.grid_charts(results, make_scheme_series(results.plan.schemes))
     half = len(made) // 2
     width = max(60 * len(results.plan.buffers), 60 * len(results.plan.loads), 240 if half > 1 else 420)
     rows = [
@@ -85,7 +85,7 @@ def _panel(made: Chart, title: str, width: int, subtitle: list[str] | None = Non
 def _series(results: Results) -> Series:
     """Returns the series of the schemes; of many, only the references have a colour of their own."""
     schemes = results.plan.schemes
-    series = of_schemes(schemes)
+    series = make_scheme_series(schemes)
     return series.quieted(overview.references(results)) if len(schemes) > overview.MANY_SCHEMES else series
 
 

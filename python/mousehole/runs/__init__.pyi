@@ -11,8 +11,8 @@ from ._evidence import LEAST_FITTED as LEAST_FITTED
 from ._evidence import LEAST_TRANSFERS as LEAST_TRANSFERS
 from ._evidence import Capture as Capture
 from ._evidence import Counted as Counted
-from ._evidence import capture_of as capture_of
 from ._evidence import counted_by_class as counted_by_class
+from ._evidence import find_capture as find_capture
 from ._evidence import overlay_design as overlay_design
 from ._executors import opened as opened
 from ._facts import RunFacts as RunFacts

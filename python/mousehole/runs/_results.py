@@ -161,14 +161,14 @@ class Results:
 
     def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
         """Returns a statistic of a summary bucket, one value per replication."""
-        place = self._place_of(role)
+        place = self._find_place(role)
         return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
 
     def has_bounds(self, cell: Cell, scheme: str) -> bool:
         """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
         return self.compared(cell).has_bounds(scheme)
 
-    def _place_of(self, role: Summary) -> int:
+    def _find_place(self, role: Summary) -> int:
         return [bucket.role for bucket in self.plan.buckets].index(role)
 
 

@@ -19,8 +19,8 @@ from mousehole.base import (
     field_error,
     least,
     missing_error,
+    read_text,
     text_list,
-    text_of,
     with_unit,
 )
 from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
@@ -61,7 +61,7 @@ def filled(scenario: Mapping[str, object]) -> Scenario:
 def load(path: str | Path) -> Scenario:
     """Reads a scenario from a TOML file; relative names of traffic files start from its directory."""
     source = Path(path)
-    text = text_of(source, "the scenario")
+    text = read_text(source, "the scenario")
     scenario = _engine.scenario_from_toml(text, str(source))
     if "traffic" in scenario:
         moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))

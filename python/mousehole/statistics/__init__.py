@@ -132,9 +132,9 @@ def mser(batch_means: ArrayLike) -> int:
     return _engine.mser(_column(batch_means))
 
 
-def look_of(replications: int, first: int = FIRST_LOOK) -> int:
+def find_look(replications: int, first: int = FIRST_LOOK) -> int:
     """Returns the number of the look, from 0, at so many replications: up to `first`, up to twice that, …"""
-    return _engine.look_of(replications, first)
+    return _engine.find_look(replications, first)
 
 
 def replications_of_look(look: int, first: int = FIRST_LOOK) -> int:

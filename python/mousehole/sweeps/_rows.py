@@ -13,7 +13,7 @@ from mousehole._engine import RunResult
 from mousehole.base import Bucket
 from mousehole.runs import reduce_run
 from mousehole.sweeps._description import Axis, Range
-from mousehole.sweeps._quantities import Value, column_of, numbers
+from mousehole.sweeps._quantities import Value, name_column, numbers
 
 FAULT = "fault"
 """The column that says why a row has no numbers; null for a row that has them."""
@@ -96,7 +96,7 @@ def number_column(name: str, axis: Axis) -> str | None:
     found = numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
     if found is None:
         return None
-    return column_of(name, found[0])
+    return name_column(name, found[0])
 
 
 def _kind(axis: Axis) -> pl.DataType:
