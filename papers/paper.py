@@ -121,7 +121,7 @@ class Paper:
         return made.by(self.definition.reading(options.reading))
 
     def offered(self) -> str:
-        """Returns what there is, such as `table 3, 4; figure 6; claim S1 to S25; reading priority`."""
+        """Lists the items of the paper, such as `table 3, 4; figure 6; claim S1 to S25; reading priority`."""
         definition = self.definition
         kinds = [(kind, dict.fromkeys(one.number for one in items)) for kind, items in
                  (("table", definition.tables), ("figure", definition.figures))]  # fmt: skip
@@ -349,7 +349,7 @@ def list_judgements(judged: Judged) -> list[Line]:
 
 
 def bar_text(claim: Claim) -> str:
-    """Returns how far from what is published a claim still agrees: `±40 %`, `×÷ 2`, `±0.3`."""
+    """Returns how far a claim may be from the published value and agree: `±40 %`, `×÷ 2`, `±0.3`."""
     if claim.kind == "factor":
         return f"×÷ {claim.factor:g}"
     own = published_text((claim.margin, claim.margin), claim.unit, claim.digits) if claim.margin else ""

@@ -13,6 +13,7 @@ from mousehole import _engine
 from mousehole.runs import RunResult, run_one
 
 from papers import paper
+from papers.counters import arrived_share
 from papers.runs import Options, Runs
 from papers.schemes import merged
 from papers.tcp_ds import measures, quantities
@@ -143,7 +144,7 @@ def colour(name: str, arrived: int, dropped: int) -> Any:
 
 def test_losses__are_of_a_colour_of_a_link_and_of_all_links() -> None:
     colours = [colour("green", 60, 3), colour("yellow", 40, 10), colour("red", 0, 0)]
-    assert measures.drop_share(colours) == pytest.approx(0.13)
+    assert arrived_share(colours, "dropped") == pytest.approx(0.13)
     shares = measures.shares(colours)
     assert (shares["green_loss"], shares["green_share"]) == (0.05, 0.6)
     assert np.isnan(shares["red_loss"])

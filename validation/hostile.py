@@ -49,7 +49,6 @@ FAULTS = (
     "traceback", "signal", "no end", "wrong status", "no sentence", "several lines", "raw control characters",
     "half-written", "input changed", "silent success",
 )  # fmt: skip
-OUTPUT_SUFFIXES = (".json", ".html", ".png", ".svg", ".parquet")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mousehole.statistics import holm, p_apart
+from mousehole.statistics import find_p_value, holm
 
 from papers.parts import describe_basis
 from tools.cargo_tests import Outcome
@@ -323,7 +323,7 @@ def compare_one_run(
     (other - mean) / (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom.
     """
     error = max(deviation, least_deviation) * math.sqrt(1 + 1 / runs)
-    return p_apart(other - mean, error, runs - 1)
+    return find_p_value(other - mean, error, runs - 1)
 
 
 def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:

@@ -11,7 +11,7 @@ mod records;
 mod text;
 
 pub use comparison::{Document, Request, compare};
-pub use manifest::{Made, SCHEMA, document_text, options_document, statistics, tcp_parameters};
+pub use manifest::{Given, Made, SCHEMA, document_text, manifest, options_document, tcp_parameters};
 pub use options::{
     Asked, BASELINE, DEFAULT_SCHEMES, MOST_REPLICATIONS, Options, REPLICATIONS, default_scenario,
 };

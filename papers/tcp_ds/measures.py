@@ -9,6 +9,8 @@ from mousehole.engine_types import ColourCounters, QueueCounters, TransferColumn
 from mousehole.runs import RunResult
 from numpy.typing import NDArray
 
+from papers.counters import arrived_share
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -83,7 +85,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
     return {
         **pages(transfers, took, source, until_s),
         **shares(down["colours"]),
-        "loss": drop_share(down["colours"]),
+        "loss": arrived_share(down["colours"], "dropped"),
         "green_dropped": dropped_green(queues),
         "telnet_resent": average(transfers["retransmits"][telnet] > 0),
         "load_mbps": down["utilisation"] * down["capacity_bps"] / 1e6,
@@ -187,19 +189,12 @@ def average(values: NDArray[Any]) -> float:
     return float(np.mean(values)) if values.size else np.nan
 
 
-def drop_share(colours: list[ColourCounters]) -> float:
-    """Returns dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
-    arrived = sum(colour["arrived"] for colour in colours)
-    dropped = sum(colour["dropped"] for colour in colours)
-    return dropped / arrived if arrived else np.nan
-
-
 def shares(colours: list[ColourCounters]) -> dict[str, float]:
     """Returns the loss of each colour and its share of the arrivals at a link."""
     arrived = max(1, sum(colour["arrived"] for colour in colours))
     made = {}
     for colour in colours:
-        made[f"{colour['name']}_loss"] = drop_share([colour])
+        made[f"{colour['name']}_loss"] = arrived_share([colour], "dropped")
         made[f"{colour['name']}_share"] = colour["arrived"] / arrived
     return made
 

@@ -131,7 +131,7 @@ class Measure:
         """The measure in words, such as `mean response time of short transfers`."""
         if self.kind:
             return f"{self.quantity.long}, {self.kind.replace('_', ' ')}"
-        return self.quantity.words_about(f"{self.role} transfers") if self.role else self.quantity.long
+        return self.quantity.describe(f"{self.role} transfers") if self.role else self.quantity.long
 
     @property
     def asked_as(self) -> str | None:

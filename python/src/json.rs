@@ -1,8 +1,8 @@
 //! Documents as JSON, written as the page in a browser writes them: by `mousehole-compare`.
 
-use crate::errors;
 use crate::statistics::Estimate;
-use mousehole_compare::{Made, Options, json_text, options_document};
+use crate::{MADE, errors};
+use mousehole_compare::{Options, json_text, options_document};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
@@ -26,8 +26,7 @@ fn text_of_document(py: Python<'_>, document: &Bound<'_, PyAny>) -> PyResult<Str
 fn page_document(py: Python<'_>, options: &str) -> PyResult<String> {
     let options: Options =
         serde_json::from_str(options).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
-    py.detach(|| options_document(&options, made)).map_err(|error| errors::to_python(py, error))
+    py.detach(|| options_document(&options, MADE)).map_err(|error| errors::to_python(py, error))
 }
 
 fn to_json(given: &Bound<'_, PyAny>) -> PyResult<Value> {

@@ -197,7 +197,7 @@ PAGE: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"seed": 999_999_999_999_999_999}, {"shape": "95%", "modem_buffer": "200ms", "rtt": "20ms"}],
+    [{}, {"seed": 18_446_744_073_709_551_615}, {"shape": "95%", "modem_buffer": "200ms", "rtt": "20ms"}],
 )
 def test_page__document_is_that_of_compare(changes: dict[str, Any]) -> None:
     """The page puts manifest and plan around cells and runs by itself (`compare/src/manifest.rs`)."""

@@ -19,12 +19,12 @@ from mousehole.statistics import (
     effective_comparisons,
     effective_number,
     find_look,
+    find_p_value,
     heterogeneity,
     jain_index,
     log_ratio,
     look_error,
     mser,
-    p_apart,
     paired_logs,
     positive_interval,
     ratio_of_means,
@@ -238,7 +238,7 @@ def test_student__agrees_with_scipy(capture_freedom: float, comparisons: int) ->
     design = Design(comparisons, capture_share=0.5, capture_freedom=capture_freedom)
     freedom, tail = design.freedom(20), design.error(20) / 2
     assert design.half_width(1.0, 20) == pytest.approx(stats.t.isf(tail, freedom) * 0.55**0.5, rel=1e-11)
-    assert p_apart(-1.3, 1.0, freedom) == pytest.approx(2 * stats.t.sf(1.3, freedom), rel=1e-11)
+    assert find_p_value(-1.3, 1.0, freedom) == pytest.approx(2 * stats.t.sf(1.3, freedom), rel=1e-11)
 
 
 def test_heterogeneity__agrees_with_scipy() -> None:

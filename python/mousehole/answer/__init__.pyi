@@ -13,7 +13,6 @@ from ._manifest import input_entry as input_entry
 from ._manifest import manifest as manifest
 from ._manifest import scheme_parameters as scheme_parameters
 from ._manifest import sources as sources
-from ._manifest import tcp_parameters as tcp_parameters
 from ._manifest import without_directories as without_directories
 from .advice import MOST_LINES as MOST_LINES
 from .advice import NO_VERDICT as NO_VERDICT

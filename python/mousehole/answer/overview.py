@@ -97,7 +97,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
             return None
         # The cells are of one family: all are read against the same one.
         ratio = log_ratio(own, first, results.design(cell, family if role == "short" else None, base))
-        return Change(*_engine.change_of(ratio, np.array(own), np.array(first)))
+        return Change(*_engine.make_change(ratio, np.array(own), np.array(first)))
 
     return [
         GridTime(scheme, cell.buffer, _mean(np.array(times(cell, scheme))), change(cell, scheme))

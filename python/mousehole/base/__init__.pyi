@@ -31,6 +31,7 @@ from ._options import BITS as BITS
 from ._options import BUFFER as BUFFER
 from ._options import BYTES as BYTES
 from ._options import SECONDS as SECONDS
+from ._options import WHOLE as WHOLE
 from ._options import Unit as Unit
 from ._options import buffer_checked as buffer_checked
 from ._options import find_shaper_rate as find_shaper_rate
@@ -93,6 +94,7 @@ from .output import write_text as write_text
 from .output import write_with as write_with
 from .parquet import MAGIC as MAGIC
 from .texts import MOST_PERCENT as MOST_PERCENT
+from .texts import capital as capital
 from .texts import capped as capped
 from .texts import change_text as change_text
 from .texts import counted as counted

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from mousehole.base import capped, engine_text, share_text
+from mousehole.base import capital, capped, engine_text, share_text
 from mousehole.charts import Series, make_scheme_series
 from mousehole.days import _days as days
 from mousehole.days._days import LEAST_DAYS, Day, DayEffect, DaysFinding
@@ -27,7 +27,7 @@ from mousehole.html.common import made_section
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
 from mousehole.html.pictures import choices
 from mousehole.inputs.show import traffic_section
-from mousehole.reports import capital, conditions, name_sizes, overview_blocks
+from mousehole.reports import conditions, name_sizes, overview_blocks
 from mousehole.runs import Cell
 from mousehole.scenario import bottleneck
 

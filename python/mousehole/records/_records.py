@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from mousehole import _engine
-from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
+from mousehole.answer import input_entry, jsonout, sources, without_directories
 from mousehole.base import (
     REVISION,
     Apps,
@@ -123,7 +123,7 @@ class Records(Shown):
             "git_revision": REVISION,
             "inputs": [input_entry(file, self.sources) for file in self.inputs],
             "scenario": without_directories(self.scenario),
-            "tcp": tcp_parameters(self.scenario),
+            "tcp": _engine.tcp_parameters(self.scenario),
         }
 
     def to_json(self, link: LinkAccount | None = None) -> str:

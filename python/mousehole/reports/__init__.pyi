@@ -1,6 +1,5 @@
 from ._charts import name_sizes as name_sizes
 from ._conditions import conditions as conditions
-from .document import capital as capital
 from .document import document as document
 from .document import marked as marked
 from .document import overview_blocks as overview_blocks

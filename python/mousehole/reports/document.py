@@ -23,6 +23,7 @@ from mousehole.answer.advice import advice
 from mousehole.base import (
     MOST_PERCENT,
     Summary,
+    capital,
     counted,
     engine_text,
     scheme_name,
@@ -338,9 +339,9 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
     here = findings.findings(results, cell)
     first = results.primary(cell)
     what = (
-        f"{first.quantity.long} of {results.compared(cell).primary_words()}"
+        f"{first.quantity.long} of {results.compared(cell).describe_primary()}"
         if first.kind is None
-        else results.compared(cell).primary_words()
+        else results.compared(cell).describe_primary()
     )
     groups: list[Block] = []
     for reference in dict.fromkeys(finding.reference for finding in here):
@@ -542,8 +543,3 @@ def _conditions_section(results: Results) -> Section:
 
 def _time(seconds: float) -> TableCell:
     return TableCell(time_text(seconds), seconds if isfinite(seconds) else None)
-
-
-def capital(text: str) -> str:
-    """Returns the text with a capital first letter."""
-    return text[:1].upper() + text[1:]

@@ -6,6 +6,7 @@ from textwrap import wrap
 import altair as alt
 
 from mousehole.answer import overview, tables
+from mousehole.base import capital
 from mousehole.charts import Panel, Series, make_scheme_series, picture
 from mousehole.document import Chart
 from mousehole.reports import _charts, _times
@@ -47,13 +48,13 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
     changes = _charts.change_charts(results, cell)
     if len(plan.schemes) > overview.MANY_SCHEMES:
         changes = [replace(made, height=LOW_STEP * (len(plan.schemes) - 1)) for made in changes]
-    titles = (f"{_capital(words)}: change against {plan.baseline}" for words in (short, long))
+    titles = (f"{capital(words)}: change against {plan.baseline}" for words in (short, long))
     return picture(
         _title(results, cell),
         [
             [
                 _panel(sizes, "Mean response time by transfer size", WIDTH, [" ".join([*bands, *quiet])]),
-                _panel(tail, f"{_capital(short)}: how many wait longer", WIDTH,
+                _panel(tail, f"{capital(short)}: how many wait longer", WIDTH,
                        ["The lower the line, the fewer."]),
             ],
             [_panel(made, title, WIDTH - 60) for made, title in zip(changes, titles, strict=True)],
@@ -98,7 +99,3 @@ def _title(results: Results, cell: Cell | None) -> str:
         parts += [] if achieved is None else [f"load {achieved:.2g}"]
     parts.append(f"{results.plan.replications} × {results.plan.base['duration']}")
     return "  ·  ".join(parts)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

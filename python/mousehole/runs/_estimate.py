@@ -235,7 +235,7 @@ def _estimate_bytes(part: Part) -> float:
 
 
 def _whole(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
-    """Returns what the whole run costs of which `part` was timed; `parts` are those of the baseline.
+    """Extrapolates the cost of a whole run from `part`, which was timed; `parts` are those of the baseline.
 
     After the window a run goes on until its measured transfers have ended. That time, and the connections
     alive at once, grow with the run as they did between the last two parts of the baseline.

@@ -11,6 +11,7 @@ from mousehole.base import (
     BUFFER,
     BYTES,
     SECONDS,
+    WHOLE,
     MouseholeError,
     Options,
     Unit,
@@ -32,8 +33,6 @@ IN_MEMORY = "(connections in memory)"
 """Stands for the name of a file in scenarios whose traffic was given from Python."""
 
 
-MOST_SEED = (1 << 64) - 1
-"""The largest seed of the engine."""
 AT = ("down", "up", "both")
 """Where the scheme may be."""
 
@@ -127,8 +126,8 @@ def _check(options: Options) -> None:
     """Raises `MouseholeError` for options that make no sense whatever the scenario is."""
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
         least(field, 0 if number is None else number, 0)
-    if options.seed is not None and options.seed > MOST_SEED:
-        raise field_error("seed", str(options.seed), f"a whole number from 0 to {MOST_SEED}")
+    if options.seed is not None and options.seed > _engine.MOST_SEED:
+        raise field_error("seed", str(options.seed), WHOLE["seed"])
     if options.at is not None and options.at not in AT:
         raise field_error("at", options.at, f"one of {', '.join(AT)}")
     for field in bottleneck.EACH:

@@ -18,7 +18,7 @@ from mousehole._engine import Estimate as Estimate
 from mousehole._engine import Heterogeneity as Heterogeneity
 from mousehole._engine import binomial_interval as binomial_interval
 from mousehole._engine import capture_share as capture_share
-from mousehole._engine import p_apart as p_apart
+from mousehole._engine import find_p_value as find_p_value
 from mousehole._engine import simultaneous_error as simultaneous_error
 from mousehole.engine_types import Floats
 

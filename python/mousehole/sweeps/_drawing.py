@@ -12,6 +12,7 @@ import polars as pl
 
 from mousehole.base import (
     MouseholeError,
+    capital,
     change_text,
     counted,
     rate_text,
@@ -157,7 +158,7 @@ def surfaces(
     how = "mean" if sweep.manifest["sweep"]["design"] == "grid" else "fitted through the cells,"
     over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
     percent = ", %" if drawing.what.of_change is not None else ""
-    heading = f"{_capital(drawing.what.description)}{percent}  ·  {write_title(sweep)}{over}"
+    heading = f"{capital(drawing.what.description)}{percent}  ·  {write_title(sweep)}{over}"
     return picture(heading, _in_rows(panels), one_legend=True)
 
 
@@ -268,7 +269,7 @@ def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | No
         panels.append(line)
     rest = [axis for axis in sweep.axes if axis not in (x, columns, rows) and counts[axis] > 1]
     over = f"  ·  mean over {', '.join(rest)}" if rest else ""
-    heading = f"{_capital(drawing.what.description)} along {x}  ·  {write_title(sweep)}{over}"
+    heading = f"{capital(drawing.what.description)} along {x}  ·  {write_title(sweep)}{over}"
     return picture(heading, panels, sweep.schemes, one_legend=True)
 
 
@@ -280,12 +281,8 @@ def _trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
     panels = [Panel("", trend_chart(drawing, name)[0], 300, 220) for name in settings]
     how = "Each dot is a cell; lines are the trend along one axis over all others."
     panels[0] = replace(panels[0], subtitle=[how])
-    heading = f"{_capital(drawing.what.description)}  ·  {write_title(drawing.sweep)}"
+    heading = f"{capital(drawing.what.description)}  ·  {write_title(drawing.sweep)}"
     return picture(heading, _in_rows(panels), drawing.sweep.schemes, one_legend=True)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _in_rows(panels: list[Panel]) -> list[list[Panel]]:

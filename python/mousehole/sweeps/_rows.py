@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import quantities
+from mousehole import _engine, quantities
 from mousehole._engine import RunResult
 from mousehole.base import Bucket
 from mousehole.runs import reduce_run
@@ -32,11 +32,9 @@ def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, floa
             for name, values in facts.statistics.items():
                 found[f"{bucket.role}_{name}"] = _finite(values[place])
     found |= {name: _finite(value) for name, value in facts.scheme.items()}
-    found |= {
-        measure.name: _finite(facts.of_kind(measure.kind, measure.quantity.name))
-        for measure in quantities.measures()
-        if measure.kind
-    }
+    kinds = {one.name: (one.kind, one.quantity.name) for one in quantities.measures() if one.kind}
+    averages = _engine.average_over_kinds(facts, list(kinds.values()))
+    found |= {name: _finite(value) for name, value in zip(kinds, averages, strict=True)}
     achieved = facts.load["achieved"]
     return found | {
         "load_achieved": None if achieved is None else _finite(achieved),

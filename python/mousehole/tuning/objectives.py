@@ -57,7 +57,7 @@ class Quantity:
         """What is measured, in words."""
         if self.source.kind:
             return measured.Measure(self.source.quantity, kind=self.source.kind).description
-        return self.source.quantity.words_about(f"{self.source.role} transfers")
+        return self.source.quantity.describe(f"{self.source.role} transfers")
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def quantity(field: str, text: str) -> Quantity:
     known = quantities()
     if name in known:
         return known[name]
-    if _engine.class_of(name) not in (None, *measured.CLASSES):
+    if _engine.find_class(name) not in (None, *measured.CLASSES):
         return _find_quantity(*_engine.find_figure(measured.table(), field, name))
     raise unknown_error(field, "measure", name, list(known))
 
