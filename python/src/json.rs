@@ -1,12 +1,15 @@
 //! Documents as JSON, written as the page in a browser writes them: by `mousehole-compare`.
 
+use crate::errors;
 use crate::statistics::Estimate;
-use crate::{MADE, errors};
-use mousehole_compare::{Options, json_text, options_document};
+use mousehole_compare::{Made, Options, json_text, options_document};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Map, Value};
+
+/// This program.
+pub const MADE: Made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
 
 /// Returns a document as `--json` writes it. Estimates and numpy's numbers may stand in it; NaN and infinity become null, and
 /// surrogates that stand alone U+FFFD, since JSON has neither.

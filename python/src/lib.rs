@@ -19,7 +19,7 @@ mod texts;
 mod traffic;
 
 use convert::{from_python, to_python};
-use mousehole_compare::Made;
+use json::MADE;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scenario, run};
@@ -29,9 +29,6 @@ use result::RunResult;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use traffic::Traffic;
-
-/// This program.
-const MADE: Made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
 
 /// A switch by which another thread stops runs.
 #[pyclass]
