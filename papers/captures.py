@@ -3,7 +3,7 @@
 import json
 from functools import cache
 
-from mousehole.inputs import of_section
+from mousehole.inputs import from_section
 from mousehole.runs import overlay_design
 from mousehole.scenario import filled
 from mousehole.statistics import Design
@@ -26,5 +26,5 @@ def capture_design(scenario: Json) -> Design:
 def _design(scenario: str) -> Design:
     """Reads the files of a scenario, given as JSON; all schemes meet the same traffic."""
     whole = filled(json.loads(scenario))
-    traffic = of_section(whole["traffic"], "").read(seed=whole["seed"])
+    traffic = from_section(whole["traffic"], "").read(seed=whole["seed"])
     return Design() if traffic is None else overlay_design(whole, traffic)

@@ -116,7 +116,7 @@ class Trial:
     skip: tuple[str, ...] = ()
     """Claims of the open parameter that it is not tried on, because it takes away what they compare."""
 
-    def change_of(self, cell: Cell) -> Json:
+    def merge_changes(self, cell: Cell) -> Json:
         """Returns what it changes in the scenario of a cell; nothing if it does not concern it."""
         if not self.only.items() <= cell.items():
             return {}
@@ -146,7 +146,7 @@ class Open:
         """Returns whether the value was chosen while looking at this claim."""
         return _names(self.fitted, claim)
 
-    def trials_of(self, claim: Claim) -> tuple[Trial, ...]:
+    def select_trials(self, claim: Claim) -> tuple[Trial, ...]:
         """Returns the trials that are made for this claim."""
         if not self.was_fitted_to(claim) and not _names(self.claims, claim):
             return ()
@@ -320,7 +320,7 @@ class Definition:
         ]
         return [labels for labels in every if not any(cell.items() <= labels.items() for cell in claim.skip)]
 
-    def cells_of(self, value: Value, grid: str, labels: Cell) -> list[Labels]:
+    def list_cells(self, value: Value, grid: str, labels: Cell) -> list[Labels]:
         """Returns the cells that a value needs; `labels` are those of the row or of `each`."""
         others = [*([value.against] if value.against is not None else []), *value.also]
         return [self.cells(grid, labels, value.of, one) for one in ({}, *others)]
@@ -393,7 +393,9 @@ class _Reader:
     def _axis(self, name: str, table: Json) -> dict[str, Json]:
         """Returns what each label changes; `path` and `values` are short for one key with several values."""
         if set(table) == {"path", "values"}:
-            return {label_of(value): _nested(table["path"].split("."), value) for value in table["values"]}
+            return {
+                format_label(value): _nested(table["path"].split("."), value) for value in table["values"]
+            }
         for label, change in table.items():
             if not isinstance(change, dict):
                 raise self._error(f"axis {name}", f'"{label}" is not a table of changes')
@@ -403,7 +405,7 @@ class _Reader:
         where, chosen = f"grid {name}", {}
         for axis, labels in table.get("axes", {}).items():
             self._known(axis, list(axes), "axis", where)
-            chosen[axis] = tuple(axes[axis]) if labels == "all" else tuple(map(label_of, labels))
+            chosen[axis] = tuple(axes[axis]) if labels == "all" else tuple(map(format_label, labels))
             for label in chosen[axis]:
                 self._known(label, list(axes[axis]), "label", f"{where}, axis {axis}")
         return self._make(Grid, {**table, "axes": chosen}, where)
@@ -442,7 +444,7 @@ class _Reader:
                 if not any(_names((entry,), claim) for claim in definition.claims):
                     self._known(entry, names, "claim", where)
             for claim in definition.claims:
-                for trial in one.trials_of(claim):
+                for trial in one.select_trials(claim):
                     self._check_trial(definition, claim, (trial,), f"{where}, tried {trial.name}")
         if len({one.name for one in definition.opens}) < len(definition.opens):
             raise self._error("open", "two open parameters have the same name")
@@ -465,12 +467,12 @@ class _Reader:
             cell
             for labels in definition.combinations(claim)
             for one in claim.order or ({},)
-            for cell in definition.cells_of(claim, claim.grid, {**labels, **one})
+            for cell in definition.list_cells(claim, claim.grid, {**labels, **one})
         )
         known: dict[str, tuple[str, Labels]] = {}
         for cell in cells:
             plain = definition.changed({"scheme": ""}, claim.grid, cell)
-            text, tried = _text(plain), _text(tried_on(plain, change_of(trials, cell)))
+            text, tried = _text(plain), _text(tried_on(plain, merge_changes(trials, cell)))
             before, other = known.setdefault(tried, (text, cell))
             if before != text:
                 names = " and ".join(", ".join(label for _, label in one) for one in (other, cell))
@@ -485,7 +487,7 @@ class _Reader:
             self._make(Column, self._with_cells(one), f"{where}, column {one.get('title', '?')}")
             for one in table.get("columns", [])
         )
-        rows = {axis: tuple(map(label_of, labels)) for axis, labels in table.get("rows", {}).items()}
+        rows = {axis: tuple(map(format_label, labels)) for axis, labels in table.get("rows", {}).items()}
         made = self._make(TableItem, {**_numbered(table), "columns": columns, "rows": rows}, where)
         if not made.grid:
             return made
@@ -560,18 +562,18 @@ class _Reader:
         return MouseholeError(f"{self.path}: {where}: {text}")
 
 
-def label_of(value: object) -> str:
+def format_label(value: object) -> str:
     """Returns the label of a value: numbers as they are written shortest, text as it is."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def change_of(trials: Iterable[Trial], cell: Labels) -> Json:
+def merge_changes(trials: Iterable[Trial], cell: Labels) -> Json:
     """Returns what trials change together in the scenario of a cell; later ones replace earlier ones."""
     change: Json = {}
     for trial in trials:
-        change = merged(change, trial.change_of(dict(cell)))
+        change = merged(change, trial.merge_changes(dict(cell)))
     return change
 
 
@@ -585,12 +587,12 @@ def _text(scenario: Json) -> str:
 
 
 def _cell(table: Mapping[str, object]) -> dict[str, str]:
-    return {axis: label_of(label) for axis, label in table.items()}
+    return {axis: format_label(label) for axis, label in table.items()}
 
 
 def _numbered(table: Json) -> Json:
     """Returns the table with its number as text: figures may be called `8a`."""
-    return {**table, **({"number": label_of(table["number"])} if "number" in table else {})}
+    return {**table, **({"number": format_label(table["number"])} if "number" in table else {})}
 
 
 def _frozen(value: Any) -> Any:

@@ -10,7 +10,7 @@ import altair as alt
 from mousehole import charts
 from mousehole.base import MouseholeError
 from mousehole.charts import Series, looks
-from mousehole.charts.marks import Datum, data_of, rounded
+from mousehole.charts.marks import Datum, make_chart, rounded
 from mousehole.charts.style import DIM
 from mousehole.statistics import Estimate
 
@@ -64,7 +64,7 @@ def _describe(panel: Panel, curves: Sequence[Curve]) -> str:
 
 
 def _panel_chart(panel: Panel, curves: Sequence[Curve], item: FigureItem) -> Any:
-    series = charts.of_names(item.names, "curve")
+    series = charts.make_series(item.names, "curve")
     scale = SCALES.get(panel.unit, 1.0)
     points = [datum for curve in curves for datum in _points(panel, curve, scale)]
     printed = [{"curve": curve.name, "x": float(x), "y": rounded(scale * y)}
@@ -83,7 +83,9 @@ def _panel_chart(panel: Panel, curves: Sequence[Curve], item: FigureItem) -> Any
 def _layers(panel: Panel, data: Sequence[list[Datum]], x: Any, y: Any, series: Series) -> list[Any]:
     """Returns the layers of points, of what the paper prints and of the second value."""
     points, printed, beside = data
-    base, crosses, dashed = (data_of(own).encode(x=x("x"), y=y("y"), color=series.colour()) for own in data)
+    base, crosses, dashed = (
+        make_chart(own).encode(x=x("x"), y=y("y"), color=series.colour()) for own in data
+    )
     layers = [base.mark_line(clip=True).encode(strokeDash=series.dash(), order="place:Q")]
     if panel.kind == "lines":
         is_few = max((datum["place"] for datum in points), default=0) < FEW
@@ -135,5 +137,5 @@ def _change_line(panel: Panel) -> list[Any]:
     """Returns the line of no change, where the panel draws changes."""
     if not panel.change or "y" in panel.log:
         return []
-    at = data_of([{"at": 1.0 if panel.change == "ratio" else 0.0}])
+    at = make_chart([{"at": 1.0 if panel.change == "ratio" else 0.0}])
     return [at.mark_rule(color=DIM).encode(y="at:Q")]

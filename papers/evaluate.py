@@ -31,7 +31,7 @@ from papers.definition import (
     TableItem,
     Trial,
     Value,
-    change_of,
+    merge_changes,
     read_toml,
 )
 from papers.judge import Judgement, Word, judge_band, judge_exact, judge_order, worst
@@ -125,7 +125,7 @@ class Evaluator:
 
     def requests(self, value: Value, grid: str, labels: Cell) -> list[Request]:
         """Returns the cells that a value needs; `labels` are those of the row or of `each`."""
-        return [self._request(grid, cell) for cell in self.definition.cells_of(value, grid, labels)]
+        return [self._request(grid, cell) for cell in self.definition.list_cells(value, grid, labels)]
 
     def values(self, value: Value, grid: str, labels: Cell) -> NDArray[np.float64]:
         """Returns the value of every replication; arrays of arrays where the value is an array.
@@ -202,10 +202,10 @@ class Evaluator:
         """Returns an evaluator that reads the whole paper so."""
         return replace(self, reading=reading, trials=self.definition.trials_in(reading))
 
-    def trials_of(self, claim: Claim) -> list[tuple[Open, Trial]]:
+    def select_trials(self, claim: Claim) -> list[tuple[Open, Trial]]:
         """Returns the trials that concern a claim, but for parameters that the reading gives a value."""
         opens = [one for one in self.definition.opens if one.name not in self.reading.values]
-        return [(one, trial) for one in opens for trial in one.trials_of(claim)]
+        return [(one, trial) for one in opens for trial in one.select_trials(claim)]
 
     def table_requests(self, table: TableItem) -> list[Request]:
         """Returns all cells that a table needs."""
@@ -213,7 +213,7 @@ class Evaluator:
             return []
         return [
             request
-            for labels in rows_of(table)
+            for labels in list_row_labels(table)
             for column in table.columns
             for request in self.requests(column, table.grid, labels)
         ]
@@ -239,7 +239,7 @@ class Evaluator:
         return {name: one for name, one in vars(self.quantities).items() if callable(one)}
 
     def _request(self, grid: str, cell: Labels) -> Request:
-        change = change_of(self.trials, cell)
+        change = merge_changes(self.trials, cell)
         return Request(grid, cell, json.dumps(change, sort_keys=True) if change else "{}")
 
     def _fitted(self, claim: Claim) -> tuple[str, ...]:
@@ -347,6 +347,6 @@ def changed(change: str, one: Any, other: Any) -> Any:
     return {"ratio": ratio, "relative": ratio - 1, "reduction": 1 - ratio}[change]
 
 
-def rows_of(table: TableItem) -> list[dict[str, str]]:
+def list_row_labels(table: TableItem) -> list[dict[str, str]]:
     """Returns the labels of each row of a table."""
     return [dict(zip(table.rows, labels, strict=True)) for labels in product(*table.rows.values())]

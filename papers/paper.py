@@ -25,7 +25,7 @@ from papers.definition import (
     TableItem,
     read_definition,
 )
-from papers.evaluate import Evaluator, Judged, Published, ends, rows_of
+from papers.evaluate import Evaluator, Judged, Published, ends, list_row_labels
 from papers.judge import Word
 from papers.parts import (
     BASES,
@@ -37,7 +37,7 @@ from papers.parts import (
     Summary,
     Table,
     TrialPart,
-    basis_of,
+    describe_basis,
 )
 from papers.readings import Read, matrix, scores
 from papers.runs import Options, Request, Runs
@@ -121,7 +121,7 @@ class Paper:
         return made.by(self.definition.reading(options.reading))
 
     def offered(self) -> str:
-        """Returns what there is, such as `table 3, 4; figure 6; claim S1 to S25; reading priority`."""
+        """Lists the items of the paper, such as `table 3, 4; figure 6; claim S1 to S25; reading priority`."""
         definition = self.definition
         kinds = [(kind, dict.fromkeys(one.number for one in items)) for kind, items in
                  (("table", definition.tables), ("figure", definition.figures))]  # fmt: skip
@@ -174,7 +174,7 @@ class Paper:
         if wanted.section is not None:
             claims = [one for one in definition.claims if stands_in(one, wanted.section)]
             if not claims:
-                known = sorted({one for claim in definition.claims for one in sections_of(claim)})
+                known = sorted({one for claim in definition.claims for one in list_sections(claim)})
                 there = f"; there are claims in {', '.join(known)}" if known else "; claims name no sections"
                 raise MouseholeError(f"paper {self.name}: no claim stands in section {wanted.section}{there}")
             return (), (), claims
@@ -304,7 +304,7 @@ def summary_text(parts: Sequence[ClaimPart], settle: int | None) -> str:
     """
     texts = [f"{len(parts)} statements."]
     for basis, name in BASES.items():
-        words = [part.word for part in parts if basis_of(part.basis, part.fitted) == basis]
+        words = [part.word for part in parts if describe_basis(part.basis, part.fitted) == basis]
         if words:
             texts.append(f"{name.capitalize()}, {len(words)}: {tally(words)}.")
     number = sum(part.word in OPEN for part in parts)
@@ -322,7 +322,7 @@ def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list
     p_value = iter(holm(p_values) if adjusted else p_values)
     parts = []
     for one in judged:
-        lines = [replace(line, p_value=next(p_value), adjusted=adjusted) for line in lines_of(one)]
+        lines = [replace(line, p_value=next(p_value), adjusted=adjusted) for line in list_judgements(one)]
         claim = one.claim
         told = {
             name: getattr(claim, name)
@@ -332,7 +332,7 @@ def claim_parts(paper: str, judged: Sequence[Judged], *, adjusted: bool) -> list
     return parts
 
 
-def lines_of(judged: Judged) -> list[Line]:
+def list_judgements(judged: Judged) -> list[Line]:
     """Returns the judgements of a claim as text and numbers."""
     claim, lines = judged.claim, []
     for check in judged.checks:
@@ -349,7 +349,7 @@ def lines_of(judged: Judged) -> list[Line]:
 
 
 def bar_text(claim: Claim) -> str:
-    """Returns how far from what is published a claim still agrees: `±40 %`, `×÷ 2`, `±0.3`."""
+    """Returns how far a claim may be from the published value and agree: `±40 %`, `×÷ 2`, `±0.3`."""
     if claim.kind == "factor":
         return f"×÷ {claim.factor:g}"
     own = published_text((claim.margin, claim.margin), claim.unit, claim.digits) if claim.margin else ""
@@ -376,14 +376,14 @@ def bound_text(claim: Claim) -> str:
 
 def trial_parts(evaluator: Evaluator, claim: Claim) -> Iterator[TrialPart]:
     """Yields the claim under each value of an open parameter that was tried on it."""
-    for one, trial in evaluator.trials_of(claim):
+    for one, trial in evaluator.select_trials(claim):
         yield TrialPart(claim.id, one.name, trial.name, judged_lines(evaluator.under(trial), claim))
 
 
 def judged_lines(evaluator: Evaluator, claim: Claim) -> list[Line]:
     """Runs what a claim needs, all at once, and returns its judgements."""
     evaluator.runs.run(evaluator.claim_requests(claim))
-    return lines_of(evaluator.judged(claim))
+    return list_judgements(evaluator.judged(claim))
 
 
 def table_part(evaluator: Evaluator, table: TableItem) -> Table:
@@ -396,7 +396,7 @@ def table_part(evaluator: Evaluator, table: TableItem) -> Table:
         columns += [f"{column.title}, published", "ours (95 %)"] if column.published else [column.title]
     rows: list[list[str]] = []
     reasons: dict[str, None] = {}
-    for labels in rows_of(table):
+    for labels in list_row_labels(table):
         cells = list(labels.values())
         for column in table.columns:
             if column.published:
@@ -485,11 +485,11 @@ def require_readable(log: Path) -> None:
 def stands_in(claim: Claim, section: str) -> bool:
     """Returns whether a claim's place names a section, or a part of it: `4.3` for `4`, `VI.C` for `vi`."""
     asked = section.lower().rstrip(".")
-    named = [one.lower() for one in sections_of(claim)]
+    named = [one.lower() for one in list_sections(claim)]
     return any(one == asked or one.startswith(f"{asked}.") for one in named)
 
 
-def sections_of(claim: Claim) -> list[str]:
+def list_sections(claim: Claim) -> list[str]:
     """Returns the sections that a claim's place names: two of `sections 6 and 7`."""
     found = []
     for place in claim.place.split(";"):

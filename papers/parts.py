@@ -124,7 +124,7 @@ BASES = {
 """What words rest on, with their names for readers."""
 
 
-def basis_of(basis: str, fitted: Sequence[str]) -> str:
+def describe_basis(basis: str, fitted: Sequence[str]) -> str:
     """Returns what a word rests on: a key of `BASES`."""
     return "fitted" if basis == "evidence" and fitted else basis
 

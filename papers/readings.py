@@ -33,7 +33,7 @@ class Read:
             if one.claim.basis == "evidence" and one.claim.grid
             for check in one.checks
             if check.judgement.word not in (None, Word.NOT_RUN)
-            and half_of(one.claim.name, check.label) == half
+            and choose_half(one.claim.name, check.label) == half
         ]
 
 
@@ -67,7 +67,7 @@ class Score:
         return f"×÷ {2.718281828459045 ** sqrt(mean_square):.2f} ({len(self.log_errors)})"
 
 
-def half_of(claim: str, label: str) -> str:
+def choose_half(claim: str, label: str) -> str:
     """Returns the half that a cell belongs to."""
     return HALVES[sha256(f"{claim}\0{label}".encode()).digest()[0] % 2]
 

@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 import numpy as np
 from mousehole.base import Reporter, Silent, available_bytes, engine_digest
 from mousehole.engine_types import Scenario
-from mousehole.inputs import of_section, shipment_of
+from mousehole.inputs import from_section, make_shipment
 from mousehole.runs import (
     Backend,
     RunResult,
@@ -213,11 +213,11 @@ class Runs:
             same = [task for task in tasks if task.measure is measure and task.files == files]
             scenarios = {task.digest: task.scenario for task in same}
             first, reporter = filled(same[0].scenario), self._options.reporter
-            given = of_section(first["traffic"], "")
+            given = from_section(first["traffic"], "")
             traffic = given.read(seed=first["seed"]) if files else None
             done |= run_all(
                 scenarios, partial(_reduced, measure), reporter, jobs, traffic, settle=self._keep,
-                backend=self._options.backend, shipment=shipment_of(given, False, first["seed"]),
+                backend=self._options.backend, shipment=make_shipment(given, False, first["seed"]),
             )  # fmt: skip
         return done
 

@@ -41,7 +41,7 @@ def test_body__has_a_line_for_each_traffic_and_pair(found: Found) -> None:
 def test_reached__only_where_both_rivals_are_beaten_and_long_ones_do_not_pay(
     found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told(gain: tuple[float, float], price: tuple[float, float]) -> str:
+    def write_verdict(gain: tuple[float, float], price: tuple[float, float]) -> str:
         def change(_self: Found, _scheme: str, _reference: str, quantity: str) -> Estimate:
             mean, high = gain if quantity == best_installable.GAIN else price
             return Estimate(mean, mean - (high - mean), high, 10)
@@ -50,11 +50,11 @@ def test_reached__only_where_both_rivals_are_beaten_and_long_ones_do_not_pay(
         return best_installable.reached(found)
 
     monkeypatch.setattr("mousehole.tuning._results.TuneResults.recommended", "cake", raising=False)
-    assert told((-0.5, -0.35), (0.0, 0.04)) == "reached"
-    assert told((-0.5, -0.25), (0.0, 0.04)) == "by the means"
-    assert told((-0.5, -0.35), (0.0, 0.06)) == "by the means"
-    assert told((-0.29, -0.2), (0.0, 0.04)) == "not reached"
-    assert told((-0.5, -0.35), (0.06, 0.07)) == "not reached"
+    assert write_verdict((-0.5, -0.35), (0.0, 0.04)) == "reached"
+    assert write_verdict((-0.5, -0.25), (0.0, 0.04)) == "by the means"
+    assert write_verdict((-0.5, -0.35), (0.0, 0.06)) == "by the means"
+    assert write_verdict((-0.29, -0.2), (0.0, 0.04)) == "not reached"
+    assert write_verdict((-0.5, -0.35), (0.06, 0.07)) == "not reached"
 
 
 def test_traffics__need_the_folder_of_logs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,16 +70,17 @@ def test_traffic__offers_its_load_and_repeats(model: str) -> None:
 
 
 def test_traffic__has_the_trait_it_is_named_after() -> None:
-    def of(model: str, users: int = 400) -> decisions_traffic.Columns:
+    def make_columns(model: str, users: int = 400) -> decisions_traffic.Columns:
         return decisions_traffic.MODELS[model](np.random.default_rng(3), users, 600)
 
     def spread_of_users(model: str) -> float:
-        return float(np.std(np.unique(of(model)["client"], return_counts=True)[1], ddof=1))
+        return float(np.std(np.unique(make_columns(model)["client"], return_counts=True)[1], ddof=1))
 
     assert spread_of_users("uneven") > 1.5 * spread_of_users("own sizes")
-    assert len(np.unique(of("translated")["client"])) <= 400 // 8
+    assert len(np.unique(make_columns("translated")["client"])) <= 400 // 8
     counts = {
-        model: np.histogram(of(model)["start_s"], np.arange(0, 601, 15))[0] for model in ("bursts", "uneven")
+        model: np.histogram(make_columns(model)["start_s"], np.arange(0, 601, 15))[0]
+        for model in ("bursts", "uneven")
     }
     assert np.max(counts["bursts"]) > 2.5 * np.median(counts["bursts"])
     assert np.max(counts["uneven"]) < 2 * np.median(counts["uneven"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from validation import hostile, payload, strangers
-from validation.hostile import Ending, faults_of
+from validation.hostile import Ending, list_faults
 from validation.hostile_cases import KINDS, tries
 from validation.hostile_try import CSV, Try
 
@@ -51,23 +51,23 @@ def test_tries__are_those_of_their_seed() -> None:
 def test_faults_of__bad_endings(
     status: int | None, err: str, out: bytes, files: dict[str, bytes], fault: str
 ) -> None:
-    assert fault in faults_of(Try("kind", ("compare",)), Ending(status, out, err, files, False))
+    assert fault in list_faults(Try("kind", ("compare",)), Ending(status, out, err, files, False))
 
 
 def test_faults_of__a_letter_with_the_byte_of_a_control_character() -> None:
-    assert faults_of(Try("kind", ("compare",)), Ending(0, "\u06db".encode(), "", {}, False)) == []
+    assert list_faults(Try("kind", ("compare",)), Ending(0, "\u06db".encode(), "", {}, False)) == []
 
 
 def test_faults_of__refusals_and_inputs() -> None:
     tried = Try("kind", ("compare",), is_refused=True)
-    assert faults_of(tried, Ending(2, b"", SENTENCE, {}, False)) == []
-    assert faults_of(tried, Ending(0, b"", "", {}, False)) == ["silent success"]
-    assert faults_of(tried, Ending(2, b"", SENTENCE, {}, True)) == ["input changed"]
+    assert list_faults(tried, Ending(2, b"", SENTENCE, {}, False)) == []
+    assert list_faults(tried, Ending(0, b"", "", {}, False)) == ["silent success"]
+    assert list_faults(tried, Ending(2, b"", SENTENCE, {}, True)) == ["input changed"]
 
 
 def test_faults_of__a_progress_bar_before_the_sentence_is_none() -> None:
     moved = "\x1b[?25lruns \x1b[90m--\x1b[0m\n\x1b[?25h\r\x1b[1A\x1b[2K" + SENTENCE
-    assert faults_of(Try("kind"), Ending(2, b"", moved, {}, False)) == []
+    assert list_faults(Try("kind"), Ending(2, b"", moved, {}, False)) == []
 
 
 def test_play__code_and_kills_and_limits(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_play__code_and_kills_and_limits(tmp_path: Path) -> None:
     code = Try("kind", code="mousehole.inspect('no.csv')")
     ended = hostile.play(code, folder)
     assert (ended.status, ended.err) == (2, "mousehole: error: no.csv: no such file\n")
-    assert faults_of(code, hostile.play(Try("kind", code="1 / 0"), folder)) == ["traceback"]
+    assert list_faults(code, hostile.play(Try("kind", code="1 / 0"), folder)) == ["traceback"]
     gone = Try("kind", code="assert 'HOME' not in __import__('os').environ", environment={"HOME": None})
     assert hostile.play(gone, folder).status == 0
     killed = Try(
@@ -99,7 +99,7 @@ def test_play__tells_how_a_command_ends(tmp_path: Path) -> None:
 def test_strangers__both_counts_of_the_shared_captures_are_equal() -> None:
     if not DATA.is_dir():
         pytest.skip("no folder of real traffic")
-    rows = strangers.rows_of(DATA / "pcap")
+    rows = strangers.read_rows(DATA / "pcap")
     verdicts = [row.verdict for row in rows]
     assert verdicts.count(strangers.DIFFERS) == 0, strangers.table(rows)
     assert verdicts.count(strangers.SAME) >= 15
@@ -123,7 +123,7 @@ def test_payload__counts_repetitions_once_and_wraps(tmp_path: Path) -> None:
     ]  # fmt: skip
     file.write_bytes(head + b"".join(packets))
     assert payload.count(file) == payload.Count(2, 210)
-    assert strangers.row_of(file).verdict == strangers.SAME
+    assert strangers.read_row(file).verdict == strangers.SAME
     file.write_bytes(file.read_bytes()[:-5])
     with pytest.raises(payload.OtherFormatError, match="middle of a packet"):
         payload.count(file)

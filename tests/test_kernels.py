@@ -145,7 +145,7 @@ def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
 def test_runs_of__a_run_that_failed_ends_with_its_reason() -> None:
     said = [{"run": "FQ-CoDel", "seed": 1, "error": "tc: no such qdisc"}]
     with pytest.raises(RuntimeError, match=r"6\.12, FQ-CoDel, list 1: tc: no such qdisc"):
-        kernels.runs_of("6.12", said, {1: FlowList.draw(1, 5)}, 5)
+        kernels.pair_runs("6.12", said, {1: FlowList.draw(1, 5)}, 5)
 
 
 def test_main__says_why_nothing_runs(

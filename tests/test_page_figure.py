@@ -39,7 +39,7 @@ def predicted(factor: float) -> Prediction:
 
 @pytest.mark.parametrize(("factor", "is_within"), [(2.1, True), (1.6, False), (2.5, False)])
 def test_rows__compare_ratios_to_the_baseline(factor: float, is_within: bool) -> None:
-    red, droptail = browser.rows_of(measured(), predicted(factor))
+    red, droptail = browser.make_rows(measured(), predicted(factor))
     assert red.is_within
     assert red.quotient.mean == 1
     assert droptail.quotient.mean == pytest.approx(2 / factor)
@@ -48,7 +48,7 @@ def test_rows__compare_ratios_to_the_baseline(factor: float, is_within: bool) ->
 
 def test_section__has_a_row_per_scheme_and_what_was_left_out() -> None:
     found = measured()
-    text = browser.section(found, browser.rows_of(found, predicted(2.0)))
+    text = browser.section(found, browser.make_rows(found, predicted(2.0)))
     assert "| `red` | 2.25 s | 1 | 2.25 s | 1 |  |" in text
     assert "| `droptail` | 4.5 s | 2.00 (2.00–2.00) | 4.5 s | 2.00 (2.00–2.00) | 1.00 (1.00–1.00) |" in text
     assert "6 loads per scheme" in text

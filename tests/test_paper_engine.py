@@ -296,7 +296,7 @@ def test_reading__gives_open_parameters_a_value_for_the_whole_paper(
     for claim in plain.definition.claims[:2]:
         for request in far.claim_requests(claim):
             assert far.runs.scenario(request)["link"]["rtt"] == "40ms"
-        assert far.trials_of(claim) == [], "the reading has settled the only parameter"
+        assert far.select_trials(claim) == [], "the reading has settled the only parameter"
     assert [far.judged(claim).fitted for claim in far.definition.claims[:2]] == [(), ("reading far",)]
     with pytest.raises(MouseholeError, match='there is no reading "near"'):
         plain.definition.reading("near")
@@ -360,7 +360,7 @@ def test_trial__changes_only_the_cells_with_its_labels(folder: Path, modules: Mo
     text = FILE.replace('name = "40 ms",', 'name = "40 ms", only = { buffer = "large" },')
     (folder / "paper.toml").write_text(text)
     plain = evaluator(folder, modules)
-    ((_, trial),) = plain.trials_of(plain.definition.claims[0])
+    ((_, trial),) = plain.select_trials(plain.definition.claims[0])
     tried = plain.under(trial)
     value = Value(value="used", of={"buffer": "large"}, against={"buffer": "small"})
     large, small = tried.requests(value, "all", {"rate": "1mbit"})
@@ -529,10 +529,10 @@ def test_open__may_be_fitted_to_one_part_of_a_claim() -> None:
     trial = Trial(name="40 ms")
     reading = Open(name="delay", taken="", why="", fitted=("X1 light",), claims=("X2",), tried=(trial,))
     assert [reading.was_fitted_to(claim) for claim in (one, other)] == [True, False]
-    assert [reading.trials_of(claim) for claim in (one, other)] == [(trial,), ()]
+    assert [reading.select_trials(claim) for claim in (one, other)] == [(trial,), ()]
     assert replace(reading, fitted=("X1",)).was_fitted_to(other)
     assert replace(reading, fitted=("X1 *h*v*",)).was_fitted_to(other)
-    assert replace(reading, claims=("X1 heavy",)).trials_of(other) == (trial,)
+    assert replace(reading, claims=("X1 heavy",)).select_trials(other) == (trial,)
 
 
 def test_judged__order_is_of_paired_differences(folder: Path, modules: ModuleType) -> None:
@@ -868,7 +868,10 @@ def test_paper__every_published_number_is_read(name: str) -> None:
     for table in own.definition.tables:
         for column in table.columns:
             if column.published:
-                keys = [made.published.find(column.published, labels) for labels in evaluate.rows_of(table)]
+                keys = [
+                    made.published.find(column.published, labels)
+                    for labels in evaluate.list_row_labels(table)
+                ]
                 assert any(key is not None for key in keys), (table.number, column.title)
     for figure in own.definition.figures:
         for panel in figure.panels:

@@ -83,9 +83,9 @@ def test_measure__the_quantile_is_a_mean_over_the_measured_time() -> None:
 
 def test_latency_of__weights_classes_by_their_flows() -> None:
     run = measured(end_s=np.array([0.1, 0.2, 0.6, 2.0, 9.0]))
-    assert quantities.latency_of(run, 1, 1) == pytest.approx(0.15)
-    assert quantities.latency_of(run, 1, 10) == pytest.approx(0.3)
-    assert quantities.latency_of(run, 11, 10**9) == pytest.approx(5.5)
+    assert quantities.average_latency(run, 1, 1) == pytest.approx(0.15)
+    assert quantities.average_latency(run, 1, 10) == pytest.approx(0.3)
+    assert quantities.average_latency(run, 11, 10**9) == pytest.approx(5.5)
 
 
 def test_excess_of_worst__is_over_the_greater_of_the_others() -> None:

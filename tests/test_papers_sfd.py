@@ -195,7 +195,7 @@ h1 - - [01/Jan/2001:00:00:04 +0000] "GET /d.HTM?y HTTP/1.0" 200 100
 
 
 def grouped(path: Path) -> list[list[float]]:
-    found = pages.pages_of(path)
+    found = pages.read_pages(path)
     return [list(found.bytes[found.page == number]) for number in range(found.number)]
 
 
@@ -225,9 +225,9 @@ def test_pages__without_any_are_refused(tmp_path: Path) -> None:
     nothing = tmp_path / "x.txt"
     nothing.write_text("a,b\n1,2\n")
     with pytest.raises(MouseholeError, match=r"x.txt: no answered request with a size; give an access log"):
-        pages.pages_of(nothing)
+        pages.read_pages(nothing)
     with pytest.raises(NotAvailableError, match=r"gone.log: No such file"):
-        pages.pages_of(tmp_path / "gone.log")
+        pages.read_pages(tmp_path / "gone.log")
 
 
 def test_logged_pages__say_where_real_traces_are_looked_for(

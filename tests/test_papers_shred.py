@@ -167,7 +167,7 @@ def test_scenarios__are_accepted_by_the_engine() -> None:
         assert filled(made.runs.scenario(request))["duration"] in {"140s", "160s"}, request
     for one in made.definition.opens:
         for trial in one.tried:
-            claim = next(claim for claim in made.definition.claims if one.trials_of(claim))
+            claim = next(claim for claim in made.definition.claims if one.select_trials(claim))
             for request in made.under(trial).claim_requests(claim):
                 assert filled(made.runs.scenario(request)), trial.name
 

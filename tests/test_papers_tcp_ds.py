@@ -13,6 +13,7 @@ from mousehole import _engine
 from mousehole.runs import RunResult, run_one
 
 from papers import paper
+from papers.counters import arrived_share
 from papers.runs import Options, Runs
 from papers.schemes import merged
 from papers.tcp_ds import measures, quantities
@@ -30,13 +31,13 @@ def run(change: dict[str, Any]) -> RunResult:
 
 
 def names(scenario: dict[str, Any]) -> set[str]:
-    return {measures.source_of(entry["name"]) for entry in scenario["traffic"]["mix"]}
+    return {measures.strip_group(entry["name"]) for entry in scenario["traffic"]["mix"]}
 
 
 def hosts(kinds: tuple[str, ...]) -> Iterator[int]:
     """Yields the numbers of the hosts of all users of these sources."""
     for entry in tree()["traffic"]["mix"]:
-        if measures.source_of(entry["name"]) in kinds:
+        if measures.strip_group(entry["name"]) in kinds:
             params = entry["params"]
             for user in range(params["users"]):
                 yield params["first_host"] + user * params.get("host_step", 1)
@@ -97,7 +98,7 @@ def test_axes__make_scenarios_of_every_cell_that_the_engine_accepts() -> None:
     assert tenth["scheme"] == "wrr(weight=5)"
 
 
-def pages_of(rows: list[tuple[int, int, float, float]], until_s: float = 100.0) -> list[float]:
+def time_pages(rows: list[tuple[int, int, float, float]], until_s: float = 100.0) -> list[float]:
     """Times of pages of three transfers, from (page, bytes, start, end) of each."""
     page, size, start, end = (np.array(column) for column in zip(*rows, strict=True))
     transfers: Any = {
@@ -114,20 +115,20 @@ def pages_of(rows: list[tuple[int, int, float, float]], until_s: float = 100.0) 
 
 
 def test_page_times__last_from_the_first_request_to_the_last_byte() -> None:
-    assert pages_of([(1, 1000, 5.0, 6.0), (1, 10000, 6.0, 19.0), (1, 10000, 6.0, 8.0)]) == [14.0]
+    assert time_pages([(1, 1000, 5.0, 6.0), (1, 10000, 6.0, 19.0), (1, 10000, 6.0, 8.0)]) == [14.0]
 
 
 def test_page_times__are_endless_where_a_transfer_did_not_end_or_begin() -> None:
     not_ended = [(1, 1000, 5.0, 6.0), (1, 10000, 6.0, np.nan), (1, 10000, 6.0, 8.0)]
     not_begun = [(2, 1000, 5.0, np.nan)]
     whole = [(3, 1000, 5.0, 6.0), (3, 10000, 6.0, 7.0), (3, 10000, 6.0, 8.0)]
-    assert pages_of(not_ended + not_begun + whole) == [inf, inf, 3.0]
+    assert time_pages(not_ended + not_begun + whole) == [inf, inf, 3.0]
 
 
 def test_page_times__leave_out_pages_of_the_warm_up_and_of_the_end() -> None:
     begun_before = [(1, 10000, 6.0, 9.0), (1, 10000, 6.0, 8.0)]
     too_late = [(2, 1000, 81.0, 82.0), (2, 10000, 82.0, 83.0), (2, 10000, 82.0, 83.0)]
-    assert pages_of(begun_before + too_late, until_s=80.0) == []
+    assert time_pages(begun_before + too_late, until_s=80.0) == []
 
 
 def test_quantiles__are_values_that_occurred() -> None:
@@ -143,7 +144,7 @@ def colour(name: str, arrived: int, dropped: int) -> Any:
 
 def test_losses__are_of_a_colour_of_a_link_and_of_all_links() -> None:
     colours = [colour("green", 60, 3), colour("yellow", 40, 10), colour("red", 0, 0)]
-    assert measures.drop_share(colours) == pytest.approx(0.13)
+    assert arrived_share(colours, "dropped") == pytest.approx(0.13)
     shares = measures.shares(colours)
     assert (shares["green_loss"], shares["green_share"]) == (0.05, 0.6)
     assert np.isnan(shares["red_loss"])

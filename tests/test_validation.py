@@ -107,7 +107,7 @@ def test_one_more_run__has_students_distribution() -> None:
     draws = np.random.default_rng(1).normal(size=(20_000, 6))
     seen, other = draws[:, :5], draws[:, 5]
     each = zip(seen.mean(axis=1), seen.std(axis=1, ddof=1), other, strict=True)
-    p_values = [rows.one_more_run(mean, deviation, 5, one) for mean, deviation, one in each]
+    p_values = [rows.compare_one_run(mean, deviation, 5, one) for mean, deviation, one in each]
     for level in (0.01, 0.05, 0.5):
         assert np.mean(np.array(p_values) < level) == pytest.approx(level, rel=0.15)
 
@@ -387,7 +387,7 @@ def test_shared_addresses__a_recording_shows_the_addresses() -> None:
 
 def test_short_captures__follow_each_other_and_count_bytes_by_size() -> None:
     one: short_captures.Connections = [{"start_s": 0.0, "bytes": 100}, {"start_s": 2.0, "bytes": 300}]
-    whole = short_captures.one_after_another([one, one], 12)
+    whole = short_captures.concatenate([one, one], 12)
     assert [connection["start_s"] for connection in whole] == [0.0, 2.0, 12.5, 14.5]
     assert short_captures.share_above(whole, 100) == 0.75
     assert short_captures.share_above(whole, 300) == 0

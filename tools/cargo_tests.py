@@ -166,10 +166,10 @@ def not_run_reason(output: str) -> str | None:
 
 def doc_tests(packages: Sequence[str]) -> list[Result]:
     """Runs the documentation tests, package by package; if one fails all of the package count as failed."""
-    return [result for package in packages for result in doc_tests_of(package)]
+    return [result for package in packages for result in run_doc_tests(package)]
 
 
-def doc_tests_of(package: str) -> list[Result]:
+def run_doc_tests(package: str) -> list[Result]:
     """Lists a package's documentation tests and runs them at once."""
     command = [CARGO, "test", "--quiet", "--locked", "--doc", "--package", package, "--"]
     names = subprocess.run(

@@ -66,7 +66,7 @@ def _lines(entry: Schema, definition: str, definitions: Mapping[str, Schema], de
         if name in columns or name in _ends(entry["properties"]):
             continue
         inner, brackets = _target(field)
-        shown = ", ".join([name, *_ends_of(name, entry["properties"])]) + brackets
+        shown = ", ".join([name, *_name_ends(name, entry["properties"])]) + brackets
         text = field.get("description") or definitions.get(inner, {}).get("description", "")
         if not text and not inner:
             bare.append(shown)
@@ -109,7 +109,7 @@ def _target(field: Schema) -> tuple[str, str]:
     return place.rpartition("/")[2], " []" if inner else ""
 
 
-def _ends_of(name: str, fields: Schema) -> list[str]:
+def _name_ends(name: str, fields: Schema) -> list[str]:
     """Returns the names of the fields with the ends of a field's interval."""
     stem = name.removesuffix("_s")
     unit = name.removeprefix(stem)
@@ -123,7 +123,7 @@ def _is_end(field: Schema) -> bool:
 
 
 def _ends(fields: Schema) -> set[str]:
-    return {end for name in fields for end in _ends_of(name, fields)}
+    return {end for name in fields for end in _name_ends(name, fields)}
 
 
 def _columns(definition: str) -> set[str]:

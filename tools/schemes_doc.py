@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mousehole import _engine
 from mousehole.answer import Link, settings, why_nothing
+from mousehole.base import capital
 from mousehole.engine_types import CatalogueEntry, FormatEntry, ParameterEntry, PartEntry, SchemeEntry
 
 from tools import arrows, document
@@ -163,7 +164,7 @@ def folded(line: str) -> str:
 
 def description(entry: CatalogueEntry) -> str:
     """Returns what an entry is, as one wrapped paragraph."""
-    return document.wrapped(f"{capitalised(entry['summary'])}. {entry['detail']}")
+    return document.wrapped(f"{capital(entry['summary'])}. {entry['detail']}")
 
 
 def source(entry: CatalogueEntry) -> str:
@@ -181,11 +182,6 @@ def row(parameter: ParameterEntry) -> list[str]:
     """Returns one line of a table of parameters."""
     cells = [f"`{parameter['name']}`", f"`{parameter['default']}`"]
     return [*cells, parameter["unit"], parameter["doc"], parameter["source"]]
-
-
-def capitalised(phrase: str) -> str:
-    """Returns the phrase with a large first letter, the rest untouched."""
-    return phrase[:1].upper() + phrase[1:]
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ class Found:
         one, is_primary = objectives.quantities()[quantity], quantity == GAIN
         return objectives.change(results, cell, one, scheme, reference, is_primary).as_change()
 
-    def best_of(self, family: str) -> JudgedRow | None:
+    def find_best(self, family: str) -> JudgedRow | None:
         """Returns the finalist of a pair with the smallest p99 within the limits, None if none is."""
         found = self.tuned.results
         broken = {row.scheme for row in found.limits if row.outcome == "broken"}
@@ -207,7 +207,7 @@ def pair_cells(found: Sequence[Found]) -> list[list[str]]:
     """Returns a line per pair: the p99 of its best setting against CAKE on each traffic."""
     lines = []
     for family, name in PAIRS.items():
-        rows = [one.best_of(family) for one in found]
+        rows = [one.find_best(family) for one in found]
         lines.append([name, *("–" if row is None else change_text(row.unseen) for row in rows)])
     return lines
 

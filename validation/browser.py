@@ -27,8 +27,8 @@ from mousehole.page import (
     Prediction,
     conduct,
     example,
-    loads_of,
     predict,
+    restore_loads,
 )
 from mousehole.statistics import Estimate
 from rich.console import Console
@@ -88,7 +88,7 @@ class Row:
         return abs(self.quotient.mean - 1) <= BOUND
 
 
-def rows_of(results: PageResults, prediction: Prediction) -> list[Row]:
+def make_rows(results: PageResults, prediction: Prediction) -> list[Row]:
     """Returns the rows of all schemes; the baseline's ratios are 1."""
     same = Estimate(1.0, 1.0, 1.0, results.rounds)
     found = []
@@ -110,7 +110,7 @@ def rows_of(results: PageResults, prediction: Prediction) -> list[Row]:
 
 def read(path: Path) -> PageResults:
     """Returns the loads that `--json` wrote."""
-    return loads_of(json.loads(path.read_text(encoding="utf-8"))).results
+    return restore_loads(json.loads(path.read_text(encoding="utf-8"))).results
 
 
 def as_ratio(change: Estimate) -> Estimate:
@@ -174,7 +174,7 @@ def main() -> int:
         print(f"NOT RUN: {error}")
         return int(bool(os.environ.get("CI")))
     prediction = predict.predicted(results, options, times=SIMULATED)
-    rows = rows_of(results, prediction)
+    rows = make_rows(results, prediction)
     found = PageLoads(results, prediction)
     print(found.markdown())
     print(table(rows))

@@ -187,7 +187,7 @@ def run(size: Size, tells: bool = False) -> tuple[list[Truth], list[Decision]]:
     """Returns the truths and the decisions; `tells` prints each as it is made."""
     truths, found = [], []
     for model in size.models:
-        truths.append(truth_of(model, size))
+        truths.append(measure_truth(model, size))
         for (minutes, first), number in itertools.product(_lengths(size), range(size.captures)):
             found.append(decision(model, minutes, number, size, first))
             if tells:
@@ -206,7 +206,7 @@ def _length_text(minutes: float, first: int) -> str:
     return f"{first} transfers" if first else f"{minutes:g} min"
 
 
-def truth_of(model: str, size: Size) -> Truth:
+def measure_truth(model: str, size: Size) -> Truth:
     """Returns what independent runs of a model say; each is its own draw of users that meets the load."""
     line = LINES.get(model, Line())
     means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}

@@ -49,7 +49,6 @@ FAULTS = (
     "traceback", "signal", "no end", "wrong status", "no sentence", "several lines", "raw control characters",
     "half-written", "input changed", "silent success",
 )  # fmt: skip
-OUTPUT_SUFFIXES = (".json", ".html", ".png", ".svg", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Ending:
     is_input_changed: bool
 
 
-def faults_of(tried: Try, ended: Ending) -> list[str]:
+def list_faults(tried: Try, ended: Ending) -> list[str]:
     """Returns what is wrong with how a try ended, in the words of `FAULTS`."""
     shown = ended.err + ended.out.decode("utf-8", "surrogateescape")
     checks = {
@@ -238,7 +237,7 @@ def run(tries: Sequence[Try], shown: int = 20) -> tuple[dict[str, int], dict[str
             folder = Path(name) / "work"
             folder.mkdir()
             ended = play(tried, folder)
-        faults = faults_of(tried, ended)
+        faults = list_faults(tried, ended)
         found[tried.kind].update(faults)
         if faults and shown > 0:
             shown -= 1

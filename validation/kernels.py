@@ -107,7 +107,7 @@ class Run:
     busy: float
 
 
-def task_of(flows: FlowList, window_s: float) -> Task:
+def make_task(flows: FlowList, window_s: float) -> Task:
     """Returns the list as the guest plays it."""
     return Task("", [], RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
 
@@ -137,7 +137,7 @@ def failed_checks(kernel: str, said: Sequence[dict[str, Any]], wanted: Iterable[
     return [f"{kernel} {name}" for name in wanted if name not in passed]
 
 
-def runs_of(
+def pair_runs(
     kernel: str, said: Sequence[dict[str, Any]], lists: dict[int, FlowList], window_s: float
 ) -> list[Run]:
     """Returns the runs that a guest reported, with the simulator's beside them."""
@@ -322,7 +322,7 @@ def tasks(
                     "name": name,
                     "seed": seed,
                     "commands": queue.commands,
-                    "task": asdict(task_of(flows, options.seconds)),
+                    "task": asdict(make_task(flows, options.seconds)),
                 }
                 for name, queue in QUEUES.items()
                 if name in options.queues and queue.is_native == (kernel.series in NATIVE)
@@ -382,7 +382,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 failed += failed_checks(
                     kernel.release, said, [name for name, _ in checks(task["attachment"], task["native"])]
                 )
-            new = runs_of(kernel.release, said, lists, options.seconds)
+            new = pair_runs(kernel.release, said, lists, options.seconds)
             runs += new
             for run in new:
                 line = json.dumps(asdict(run))

@@ -188,7 +188,7 @@ def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "task.json")
         path.write_text(json.dumps(asdict(task)), encoding="utf-8")
-        report: dict[str, Any] = witness.report_of(
+        report: dict[str, Any] = witness.run_module(
             "scheme_run", path, task.seconds + 60, "live-prediction: a run"
         )
     return report

@@ -144,10 +144,10 @@ def ours(program: Path, scenarios: Sequence[dict[str, object]], floats: bool = F
 
 def recorded(folder: Path) -> list[tuple[Case, Played]]:
     """Reads the traces of a folder: the settings given to ns-2, and its events."""
-    return [of_record(one, folder) for one in json.loads((folder / "summary.json").read_text())]
+    return [read_record(one, folder) for one in json.loads((folder / "summary.json").read_text())]
 
 
-def of_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
+def read_record(one: dict[str, Any], folder: Path) -> tuple[Case, Played]:
     """Reads an entry of `summary.json`; settings that it omits are the defaults of `a_tcp.tcl`."""
     in_force = one.get("in_force", {})
     told = {name: in_force[key] for key, name in IN_FORCE.items() if key in in_force}

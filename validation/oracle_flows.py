@@ -33,7 +33,7 @@ import numpy as np
 from mousehole import _engine
 from mousehole.runs import default_jobs, run_one
 from mousehole.scenario import filled
-from mousehole.statistics import p_apart, t_interval
+from mousehole.statistics import find_p_value, t_interval
 
 from tools import document
 from validation.oracle_cases import DRAWN, ROOT, VARIANTS
@@ -349,7 +349,7 @@ def tested(discipline: str, figure: str, theirs: np.ndarray, mine: np.ndarray) -
     apart = mine - theirs
     interval = t_interval(apart)
     error = float(np.std(apart, ddof=1)) / math.sqrt(apart.size)
-    p_value = p_apart(interval.mean, error, apart.size - 1) if error else 1.0
+    p_value = find_p_value(interval.mean, error, apart.size - 1) if error else 1.0
     ends = (interval.mean, interval.low, interval.high)
     return Compared(
         discipline, figure, int(apart.size), float(theirs.mean()), float(mine.mean()), ends, p_value

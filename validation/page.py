@@ -136,7 +136,7 @@ def last_line(errors: Path) -> str:
 def compared(outputs: dict[str, Output]) -> Iterator[Section]:
     """Yields all sections of the page: first the comparisons with something outside."""
 
-    def rows_of(name: str, read: Callable[[str, str], list[Row]]) -> list[Row]:
+    def read_rows(name: str, read: Callable[[str, str], list[Row]]) -> list[Row]:
         return read(outputs[name].text, outputs[name].reason)
 
     tests = rows.tests(outputs["tests"].text)
@@ -145,14 +145,14 @@ def compared(outputs: dict[str, Output]) -> Iterator[Section]:
             "One-way TCP against recorded ns-2 traces", lambda: rows.tcp_goldens(RELEASE / "mousehole-trace")
         ),
         rows.random_tcp(outputs["oracle"].text, outputs["oracle"].reason),
-        *rows_of("flows", rows.flows),
+        *read_rows("flows", rows.flows),
     ]
     yield Section("TCP against ns-2", tcp)
     yield Section(
-        "RED, multi-RED and SFD against ns-2", [*queue_rows(tests), *rows_of("overload", rows.overload)]
+        "RED, multi-RED and SFD against ns-2", [*queue_rows(tests), *read_rows("overload", rows.overload)]
     )
-    yield Section("The kernel against the simulator", rows_of("kernel", rows.kernel))
-    yield Section("Bulk TCP as this machine's Linux sends it", rows_of("linux", rows.linux))
+    yield Section("The kernel against the simulator", read_rows("kernel", rows.kernel))
+    yield Section("Bulk TCP as this machine's Linux sends it", read_rows("linux", rows.linux))
     for paper, claims in rows.claims(outputs["papers"].text, outputs["papers"].reason).items():
         title = f"Claims of the paper {paper}"
         of_basis = {basis: [row for row in claims if row.basis == basis] for basis in BASES}

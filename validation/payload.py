@@ -126,14 +126,14 @@ def _packets(file: Path) -> Iterator[tuple[int, bytes, int]]:
     with _opened(file) as stream:
         data = stream.read()
     if data[:4] in PCAP:
-        yield from _of_pcap(data, PCAP[data[:4]])
+        yield from _read_pcap(data, PCAP[data[:4]])
     elif data[:4] == PCAPNG:
-        yield from _of_pcapng(data)
+        yield from _read_pcapng(data)
     else:
         raise OtherFormatError("no capture")
 
 
-def _of_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
+def _read_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
     link = struct.unpack_from(order + "I", data, 20)[0] & 0xFFFF
     place = 24
     while place < len(data):
@@ -147,7 +147,7 @@ def _of_pcap(data: bytes, order: str) -> Iterator[tuple[int, bytes, int]]:
         place += held
 
 
-def _of_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
+def _read_pcapng(data: bytes) -> Iterator[tuple[int, bytes, int]]:
     place, order = 0, "<"
     links: list[tuple[int, int]] = []
     while place + 12 <= len(data):
@@ -187,9 +187,9 @@ def _segment(link: int, data: bytes, length: int) -> tuple[End, End, int, int, i
     while kind in VLAN:
         kind, place = struct.unpack_from(">H", data, place + 2)[0], place + 4
     if kind == IPV4:
-        return _of_ipv4(data, place, length)
+        return _parse_ipv4(data, place, length)
     if kind == IPV6:
-        return _of_ipv6(data, place, length)
+        return _parse_ipv6(data, place, length)
     if kind < LEAST_TYPE and data[place : place + 3] == SNAP:
         kind, place = struct.unpack_from(">H", data, place + 6)[0], place + 8
     if kind in WITHIN:
@@ -197,7 +197,7 @@ def _segment(link: int, data: bytes, length: int) -> tuple[End, End, int, int, i
     return None
 
 
-def _of_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
+def _parse_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
     header = 4 * (data[place] & 15)
     (total,) = struct.unpack_from(">H", data, place + 2)
     (fragment,) = struct.unpack_from(">H", data, place + 6)
@@ -210,10 +210,10 @@ def _of_ipv4(data: bytes, place: int, length: int) -> tuple[End, End, int, int, 
         return "fragments"
     total = total or length - place
     ends = data[place + 12 : place + 16], data[place + 16 : place + 20]
-    return _of_tcp(data, place + header, total - header, ends)
+    return _parse_tcp(data, place + header, total - header, ends)
 
 
-def _of_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
+def _parse_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, int, int] | str | None:
     (total,) = struct.unpack_from(">H", data, place + 4)
     following, ends = data[place + 6], (data[place + 8 : place + 24], data[place + 24 : place + 40])
     total = total or length - place - 40
@@ -225,10 +225,12 @@ def _of_ipv6(data: bytes, place: int, length: int) -> tuple[End, End, int, int, 
         return "fragments"
     if following in (4, 41, 47):
         return "tunnels"
-    return _of_tcp(data, place, total, ends) if following == TCP else None
+    return _parse_tcp(data, place, total, ends) if following == TCP else None
 
 
-def _of_tcp(data: bytes, place: int, total: int, ends: tuple[bytes, bytes]) -> tuple[End, End, int, int, int]:
+def _parse_tcp(
+    data: bytes, place: int, total: int, ends: tuple[bytes, bytes]
+) -> tuple[End, End, int, int, int]:
     source, target, sequence = struct.unpack_from(">HHI", data, place)
     header, flags = 4 * (data[place + 12] >> 4), data[place + 13]
     return (ends[0], source), (ends[1], target), sequence, flags, max(total - header, 0)

@@ -17,9 +17,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mousehole.statistics import holm, p_apart
+from mousehole.statistics import find_p_value, holm
 
-from papers.parts import basis_of
+from papers.parts import describe_basis
 from tools.cargo_tests import Outcome
 from validation import oracle
 
@@ -308,13 +308,13 @@ def overload_tests(row: Mapping[str, str]) -> list[float]:
     )
     values = [(*(float(row[name]) for name in names), least) for *names, least in wanted]
     return [
-        one_more_run(mean, deviation, seeds, theirs, least)
+        compare_one_run(mean, deviation, seeds, theirs, least)
         for mean, theirs, deviation, least in values
         if mean or theirs
     ]
 
 
-def one_more_run(
+def compare_one_run(
     mean: float, deviation: float, runs: int, other: float, least_deviation: float = 0.0
 ) -> float:
     """Returns the two-sided p-value of Student's t test that `other` is a single run of the same kind.
@@ -323,7 +323,7 @@ def one_more_run(
     (other - mean) / (deviation * sqrt(1 + 1/n)) has n - 1 degrees of freedom.
     """
     error = max(deviation, least_deviation) * math.sqrt(1 + 1 / runs)
-    return p_apart(other - mean, error, runs - 1)
+    return find_p_value(other - mean, error, runs - 1)
 
 
 def hold_after_holm(p_values: Sequence[float], level: float = LEVEL) -> list[bool]:
@@ -378,7 +378,7 @@ def _claim_row(claim: Json) -> Row:
     result = "; ".join([*lines, *fitted, *cause]) or claim["note"]
     command = f"mousehole paper {claim['paper']} claim {claim['id']}"
     name = " ".join(filter(None, [claim["id"], claim["part"]]))
-    basis = basis_of(claim["basis"], claim["fitted"])
+    basis = describe_basis(claim["basis"], claim["fitted"])
     return Row(f"{name}: {claim['says']}", claim["place"], result, command, verdict, basis)
 
 

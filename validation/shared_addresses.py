@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=default_jobs())
     options = parser.parse_args(arguments)
     if options.told:
-        print(told_table(options.captures, options.jobs), end="")
+        print(tabulate_detections(options.captures, options.jobs), end="")
         return 0
     truths = coverage.true_log_ratios(MODEL, options.truth, options.jobs)
     lines = [("the model itself", "", "", *(replay_truth.percent(one) for one in truths.values()))]
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def told_table(captures: int, jobs: int) -> str:
+def tabulate_detections(captures: int, jobs: int) -> str:
     """Returns in how many recordings most clients were taken for several users."""
     lengths = coverage.LENGTHS_S
     lines = []
@@ -101,7 +101,7 @@ def detects_sharing(model: str, addresses: int, length_s: int, number: int) -> b
 def recording(length_s: int, addresses: int, number: int) -> _engine.Traffic:
     """Returns what a capture of one run shows, with all users behind so many addresses."""
     shown = coverage.capture(MODEL, length_s, number, True, {"clients": addresses, "servers": addresses})
-    return _engine.connections_traffic(frames.of_dictionaries(shown).connections)
+    return _engine.connections_traffic(frames.from_dictionaries(shown).connections)
 
 
 def played(loop: str, is_resampled: bool, recorded: _engine.Traffic) -> dict[str, float]:

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{100 * max(carried):.0f} % of the bytes; rank correlation of this share with the change under "
         f"{SCHEME}: {correlation:.2f}"
     )
-    whole = one_after_another(captures, options.length)
+    whole = concatenate(captures, options.length)
     for most in (None, 10 * PIPE_BYTES, PIPE_BYTES):
         shorter = [one for one in whole if most is None or int(str(one["bytes"])) <= most]
         without = "" if most is None else f" without connections above {most} bytes"
@@ -69,7 +69,7 @@ def share_above(connections: Connections, least: float) -> float:
     return float(found[found > least].sum() / found.sum())
 
 
-def one_after_another(captures: Sequence[Connections], length_s: float) -> Connections:
+def concatenate(captures: Sequence[Connections], length_s: float) -> Connections:
     """Returns the captures as one, each after the one before."""
     return [
         {**one, "start_s": float(str(one["start_s"])) + (length_s + GAP_S) * number}

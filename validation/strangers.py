@@ -48,7 +48,7 @@ class Row:
         return SAME if self.ours == self.others else DIFFERS
 
 
-def row_of(file: Path) -> Row:
+def read_row(file: Path) -> Row:
     """Counts a file twice."""
     reason, others = "", None
     try:
@@ -70,9 +70,11 @@ def row_of(file: Path) -> Row:
     return Row(file.name, ours, others, reason, (capture["used_bytes"], capture["bytes"]))
 
 
-def rows_of(folder: Path) -> list[Row]:
+def read_rows(folder: Path) -> list[Row]:
     """Returns a row for each file of a folder and those below it, by name."""
-    return [row_of(file) for file in sorted(folder.rglob("*")) if file.is_file() and payload.is_capture(file)]
+    return [
+        read_row(file) for file in sorted(folder.rglob("*")) if file.is_file() and payload.is_capture(file)
+    ]
 
 
 def table(rows: list[Row]) -> str:
@@ -105,7 +107,7 @@ def main() -> None:
     """Prints the table of a folder."""
     parser = argparse.ArgumentParser(prog="make validation WHAT=strangers", description=__doc__)
     parser.add_argument("folder", type=Path)
-    rows = rows_of(parser.parse_args().folder)
+    rows = read_rows(parser.parse_args().folder)
     verdicts = [row.verdict for row in rows]
     print(table(rows))
     said = ", ".join(

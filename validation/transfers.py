@@ -216,7 +216,7 @@ def linux_times(
         transfers = [{"number": n, "sizes": cell.sizes, "rate_bps": cell.rate_bps} for n, cell in order]
         content = {"paths": str(paths), "transfers": transfers, "congestion": congestion, "seconds": limit_s}
         task.write_text(json.dumps(content), encoding="utf-8")
-        report = witness.report_of("transfers_run", task, limit_s + 60, "witness: the transfers")
+        report = witness.run_module("transfers_run", task, limit_s + 60, "witness: the transfers")
     times: dict[Cell, list[float | None]] = {cell: [] for cell in cells}
     for number, cell in numbered:
         ends = report["seconds"][number]
@@ -332,7 +332,7 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds * 1e3:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def cells_of(row: Row) -> list[str]:
+def format_cells(row: Row) -> list[str]:
     """Returns one line of the table."""
     cell = row.cell
     line = [size_text(cell.size), f"{cell.loss:.0%}", f"{cell.rtt_s * 1e3:.0f} ms"]
@@ -347,7 +347,7 @@ def table(rows: Sequence[Row]) -> str:
     header = ["size", "loss", "RTT"]
     for name in ("mean", "p95"):
         header += [f"{name}: Linux", "simulator", "differs by", ""]
-    return document.table(header, [cells_of(row) for row in rows])
+    return document.table(header, [format_cells(row) for row in rows])
 
 
 def conclusion(rows: Iterable[Row]) -> str:
@@ -368,7 +368,7 @@ def measure(cells: Sequence[Cell], congestion: str, profile: str, limit_s: float
     return Part(congestion, profile, compare(times, profile), report["late_p50_us"], report["late_p99_us"])
 
 
-def text_of(part: Part) -> str:
+def write_markdown(part: Part) -> str:
     """A part as Markdown."""
     return (
         f"\nLinux {os.uname().release} with `{part.congestion}`, simulator with `{part.profile}`; brackets "
@@ -477,10 +477,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 size, loss, rtt_s, count = options.cell
                 cells = [Cell(int(size), loss, rtt_s, int(count))]
             parts.append(measure(cells, congestion, profile))
-            print(text_of(parts[-1]), flush=True)
+            print(write_markdown(parts[-1]), flush=True)
     if options.congestion is None and options.cell is None and options.largest >= max(SIZES):
         found, following = overflows(), followings()
-        text = "".join(map(text_of, parts)) + overflow_text(found) + following_text(following)
+        text = "".join(map(write_markdown, parts)) + overflow_text(found) + following_text(following)
         document.renew(options.document, "validation WHAT=transfers", text)
         if too_many_differ(found) or too_many_differ(following):
             return 1

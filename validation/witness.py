@@ -187,7 +187,7 @@ def linux_runs(case: Case, reps: int, jobs: int) -> list[Measured]:
     return results
 
 
-def report_of(module: str, task: Path, seconds: float, what: str) -> Any:
+def run_module(module: str, task: Path, seconds: float, what: str) -> Any:
     """Runs a module of `validation.lab` on a file, in a process that dies with this one; returns its JSON.
 
     Ends the program with `what` and the process's last words if it fails.

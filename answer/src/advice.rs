@@ -212,15 +212,20 @@ impl Answer<'_> {
             .chain(self.remarks())
             .collect();
         let least = least.filter(|scheme| *scheme != self.cell.baseline());
-        let classes = least.map(|scheme| self.class_lines(scheme)).unwrap_or_default();
+        let classes = least.map(|scheme| self.class_lines(scheme, &self.harmed(scheme))).unwrap_or_default();
         let room = self.most_lines().saturating_sub(1 + others.len());
         let lines = [line].into_iter().chain(pack(&classes, room)).chain(others).collect();
         self.recommend_nothing(Outcome::NoVerdict, lines, found)
     }
 
-    /// Returns what classes gain or pay, without short transfers if the first line has them.
-    fn class_lines(&self, scheme: usize) -> Vec<String> {
-        class_lines(self.cell, scheme, self.cell.primary())
+    /// Returns who is shown to pay under a scheme against the baseline.
+    fn harmed(&self, scheme: usize) -> Vec<Veto> {
+        shown_payers(self.cell, scheme, self.cell.baseline())
+    }
+
+    /// Returns what classes gain or pay, without short transfers if the first line has them; `harmed` are those who pay.
+    fn class_lines(&self, scheme: usize, harmed: &[Veto]) -> Vec<String> {
+        class_lines(self.cell, scheme, self.cell.primary(), harmed)
     }
 
     /// Returns the schemes that a veto rules out, and of the first of them who pays how much.
@@ -240,7 +245,7 @@ impl Answer<'_> {
 
     /// Says that every scheme that beats the baseline makes a class pay more than its margin.
     fn vetoed(&self, found: Vec<Veto>) -> Advice {
-        let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
+        let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
         let first = format!("Nothing is recommended: what beats {baseline} for {words} makes others pay.");
         let pays = self.pays_text(found.iter(), "Not recommended");
         let after = [self.sureness_text(None, &[])].into_iter().chain(self.remarks());
@@ -269,7 +274,7 @@ impl Answer<'_> {
         let has_vetoes = !self.judged.vetoes().is_empty();
         let rest = if has_vetoes { ", of those under which nobody pays too much" } else { "" };
         let unit = self.cell.primary().source.quantity.unit;
-        let (name, words) = (self.cell.name(least), self.cell.primary_words());
+        let (name, words) = (self.cell.name(least), self.cell.describe_primary());
         let mean = unit_text(unit, mean(&least), false);
         (format!("{few} So far {name} has the smallest mean of {words}: {mean}{rest}."), Some(least))
     }
@@ -277,7 +282,7 @@ impl Answer<'_> {
     /// Says that no scheme is known to beat the baseline, and which one might.
     fn nothing_better(&self, primary: &[&Finding]) -> Advice {
         use verdicts::Outcome::{Equal, Undecided, Worse};
-        let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
+        let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
         let named = |outcome| {
             let own = primary.iter().filter(move |one| one.outcome == outcome);
             own.map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ")
@@ -298,7 +303,8 @@ impl Answer<'_> {
             return self.recommend_nothing(Outcome::NothingBetter, lines, Vec::new());
         };
         let tried = primary.iter().map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ");
-        let classes = self.class_lines(self.cell.place(&nearest.scheme));
+        let scheme = self.cell.place(&nearest.scheme);
+        let classes = self.class_lines(scheme, &self.harmed(scheme));
         let room = self.most_lines().saturating_sub(kept.len() + 2);
         let lines = [
             format!("No scheme is shown to beat {baseline} for {words} (compared: {tried})."),
@@ -333,14 +339,17 @@ impl Answer<'_> {
         let is_other = |scheme: &usize| alternative.as_ref().is_none_or(|one| one.scheme != *scheme);
         let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
         lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one)));
-        lines.extend(self.harmless_text(chosen, &found.shown));
+        let harmed = self.harmed(chosen);
+        if !harmed.is_empty() {
+            lines.extend(self.harmless_text(&found.shown));
+        }
         lines.push(self.sureness_text(Some(chosen), &others));
         lines.extend(self.remarks());
         if !ahead.is_empty() {
             let place = if cell.plan.in_rounds { "here" } else { "in simulation" };
             lines.push(format!("Better still {place}, but nothing installs it: {}.", ahead.join(", ")));
         }
-        let classes = self.class_lines(chosen);
+        let classes = self.class_lines(chosen, &harmed);
         let room = self.most_lines().saturating_sub(lines.len() + 1); // without the first line
         lines.extend(self.left_out().filter(|_| room > LEAST_CLASS_LINES));
         let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
@@ -369,18 +378,14 @@ impl Answer<'_> {
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
     }
 
-    /// Returns the fastest of the schemes shown to help under which no class pays against the baseline, where some class
-    /// is shown to pay so under the chosen one.
-    fn harmless_text(&self, chosen: usize, shown: &[usize]) -> Option<String> {
+    /// Returns the fastest of the schemes shown to help under which no class pays against the baseline.
+    fn harmless_text(&self, shown: &[usize]) -> Option<String> {
         let baseline = self.cell.baseline();
-        if shown_payers(self.cell, chosen, baseline).is_empty() {
-            return None;
-        }
         let harmless =
             shown.iter().copied().find(|scheme| payers(self.cell, *scheme, baseline).is_empty())?;
         let name = self.cell.name(harmless);
         let verdict = &self.primary().into_iter().find(|one| one.scheme == name)?.verdict;
-        let (baseline, words) = (&self.cell.plan.baseline, self.cell.primary_words());
+        let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
         Some(format!("With {name} nobody is worse off than under {baseline}, and {words} are {verdict}."))
     }
 
@@ -428,7 +433,7 @@ impl Answer<'_> {
             }
         };
         let word = if is_best { "Best" } else { "Recommended" };
-        format!("{word} for {}: {}, {said}.", self.cell.primary_words(), self.cell.name(scheme))
+        format!("{word} for {}: {}, {said}.", self.cell.describe_primary(), self.cell.name(scheme))
     }
 
     /// Returns what stands behind the verdict, and the schemes that may serve as well.
@@ -566,7 +571,7 @@ fn lowered(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::comparison::{Counted, Scheme};
-    use crate::tests_support::{cell, cell_of, with_calls};
+    use crate::tests_support::{cell, make_cell, with_calls};
 
     /// Returns the answer where `tc` installs every scheme but those named.
     fn answer(cell: Cell, not_installed: &[&str]) -> Advice {
@@ -655,7 +660,7 @@ mod tests {
 
     #[test]
     fn advise__of_schemes_under_which_calls_pay_recommends_none() {
-        let found = cell_of(
+        let found = make_cell(
             &[("droptail", 1.0, 10.0), ("fq-codel", 0.9, 10.0), ("sfd", 0.5, 10.0)],
             |place, facts| with_calls(facts, "loss_share", [0.01, 0.001, 0.02][place]),
         );
@@ -666,7 +671,7 @@ mod tests {
                 .iter()
                 .any(|line| line == "Not recommended, against fq-codel: sfd (calls +1.9 points).")
         );
-        let found = cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0)], |place, facts| {
+        let found = make_cell(&[("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0)], |place, facts| {
             with_calls(facts, "loss_share", [0.001, 0.02][place])
         });
         let one = answer(found, &[]);
@@ -677,7 +682,7 @@ mod tests {
 
     #[test]
     fn advise__of_level_schemes_says_for_whose_sake_one_is_preferred() {
-        let found = cell_of(
+        let found = make_cell(
             &[("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0)],
             |place, facts| with_calls(facts, "loss_share", [0.3, 0.2, 0.1][place]),
         );
@@ -692,7 +697,7 @@ mod tests {
         let schemes =
             [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.6, 10.0), ("red", 0.7, 10.0)];
         let lines_of = |lost: [f64; 4]| {
-            let found = cell_of(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
+            let found = make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
             answer(found, &[]).lines
         };
         let line = "With sfd nobody is worse off than under droptail, and transfers ≤ 15 kB are better by 40 % (95 % \

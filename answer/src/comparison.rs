@@ -321,7 +321,7 @@ impl Cell {
             Whose::Bucket(role) => self.in_bucket(scheme, self.bucket(*role), &name),
             Whose::Scheme(_) => self.read_scheme_values(scheme, &name),
             Whose::Group(group) => runs.map(|run| read_figure(run, group, &name)).collect(),
-            Whose::Kind(kind) => runs.map(|run| average_of_kind(run, *kind, &name)).collect(),
+            Whose::Kind(kind) => runs.map(|run| run.average_over_kind(*kind, &name)).collect(),
         }
     }
 
@@ -365,10 +365,10 @@ impl Cell {
     pub fn primary(&self) -> &Endpoint {
         self.kept.primary.get_or_init(|| {
             let short = self.find_bucket_source(Role::Short, "response_mean_s");
-            let words = short.quantity.words_about("short transfers");
+            let words = short.quantity.describe("short transfers");
             let name = "short_response_mean_s".to_owned();
             let short = Endpoint { name, words, source: short, exploratory: false };
-            let firsts = Kind::ALL.into_iter().filter_map(|kind| self.first_of_kind(kind));
+            let firsts = Kind::ALL.into_iter().filter_map(|kind| self.find_first_of(kind));
             let all: Vec<Endpoint> = [short].into_iter().chain(firsts).collect();
             let known: Vec<&Endpoint> = all.iter().filter(|one| self.has(&one.source)).collect();
             // Of too few short transfers nothing is said; of what else is there, something may be.
@@ -378,7 +378,7 @@ impl Cell {
         })
     }
 
-    fn first_of_kind(&self, kind: Kind) -> Option<Endpoint> {
+    fn find_first_of(&self, kind: Kind) -> Option<Endpoint> {
         let quantity = self.table.iter().find(|one| one.primary_of.contains(&kind))?.clone();
         Some(Endpoint {
             name: format!("{}_{}", kind.name(), quantity.name()),
@@ -399,7 +399,7 @@ impl Cell {
     }
 
     /// Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.
-    pub fn primary_words(&self) -> String {
+    pub fn describe_primary(&self) -> String {
         let source = &self.primary().source;
         match source.whose {
             Whose::Kind(kind) => format!("{} ({})", kind.text(), source.quantity.words.axis),
@@ -467,7 +467,7 @@ impl Cell {
     }
 
     /// Returns whether the capture has so many distinct transfers of the class that it may be judged.
-    pub fn has_enough_of(&self, source: &Source) -> bool {
+    pub fn has_enough(&self, source: &Source) -> bool {
         let capture = self.capture.as_ref();
         !source.is_of_transfers() || capture.is_none_or(|capture| capture.is_enough(source.role()))
     }
@@ -519,7 +519,7 @@ pub fn endpoints(table: &[Quantity], short_bytes: u64, long_bytes: u64, has_page
     }
     let endpoint = |(name, whose, subject, what, about): (&str, Whose, Subject, &str, &String)| {
         let quantity = table.iter().find(|one| one.subject == subject && one.name() == what)?.clone();
-        let (name, words) = (name.to_owned(), quantity.words_about(about));
+        let (name, words) = (name.to_owned(), quantity.describe(about));
         let exploratory = name != "short_response_mean_s";
         Some(Endpoint { name, words, source: Source { whose, quantity }, exploratory })
     };
@@ -529,14 +529,6 @@ pub fn endpoints(table: &[Quantity], short_bytes: u64, long_bytes: u64, has_page
 fn read_figure(run: &Facts, group: &str, name: &str) -> f64 {
     let found = run.groups.iter().find(|(own, what, _)| own == group && what == name);
     found.map_or(f64::NAN, |(_, _, value)| *value)
-}
-
-/// Returns the mean of a figure over the applications of a kind that have it; NaN without any.
-fn average_of_kind(run: &Facts, kind: Kind, name: &str) -> f64 {
-    let is_own = |group: &str| run.kinds.get(group) == Some(&kind);
-    let own =
-        run.groups.iter().filter(|(group, what, value)| what == name && is_own(group) && value.is_finite());
-    mean(&own.map(|(_, _, value)| *value).collect::<Vec<_>>())
 }
 
 /// Returns the mean of the finite values, NaN without any.

@@ -132,7 +132,7 @@ fn judged(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint, rat
     };
     let missing = if ratio.has_interval() { None } else { missing(cell, source, [scheme, reference]) };
     let mut verdict = missing.unwrap_or(verdict);
-    if !cell.has_enough_of(source) {
+    if !cell.has_enough(source) {
         let text = format!("{NOT_JUDGED} ({})", floor_text(cell, source.role()));
         verdict = Verdict::new(Outcome::Undecided, text);
     }
@@ -246,7 +246,7 @@ pub fn exploratory_note(plan: &Plan, primary: &str) -> String {
 mod tests {
     use super::*;
     use crate::comparison::Counted;
-    use crate::tests_support::{cell, cell_of};
+    use crate::tests_support::{cell, make_cell};
 
     fn primary(cell: &Cell) -> Finding {
         findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn findings__of_lower_bounds_are_withdrawn_or_hold_at_least() {
         let unfinished = |place: usize| {
-            cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |own, facts| {
+            make_cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |own, facts| {
                 let censored = vec![if own == place { 2 } else { 0 }; facts.count.len()];
                 crate::reduction::Facts { censored, ..facts }
             })
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn findings__say_how_many_replications_have_the_endpoint() {
-        let found = cell_of(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |place, mut facts| {
+        let found = make_cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 10.0)], |place, mut facts| {
             if place == 1 && facts.scheme["long_goodput_bps"] > 1e5 {
                 facts.scheme.clear();
                 facts.statistics.insert("response_p95_s".to_owned(), vec![f64::NAN; facts.count.len()]);

@@ -9,6 +9,7 @@ pub mod document;
 pub mod findings;
 pub mod installation;
 pub mod judged;
+pub mod manifest;
 pub mod margins;
 pub mod notes;
 pub mod overview;

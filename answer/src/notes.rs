@@ -58,7 +58,7 @@ pub fn notes(cell: &Cell, setting: &Setting) -> Vec<String> {
     }
     notes.extend(without_effect(cell));
     notes.extend(far_below(cell, setting.buffer_packets));
-    notes.extend(one_colour(cell));
+    notes.extend(note_single_colour(cell));
     notes.extend(ill_fitting(cell, setting.rate_bps));
     notes.extend(short_intervals(cell, setting.rtt.as_deref()));
     if load >= UNLOADED {
@@ -312,7 +312,7 @@ fn thresholds_in_packets(scheme: &Scheme) -> bool {
 }
 
 /// Names the schemes whose marker gave nearly all packets the same colour.
-fn one_colour(cell: &Cell) -> Vec<String> {
+fn note_single_colour(cell: &Cell) -> Vec<String> {
     let is_marked = |scheme: &usize| {
         let parsed = cell.plan.schemes[*scheme].parsed.as_ref();
         parsed.is_some_and(mousehole_scheme::Scheme::gives_colours)
@@ -341,7 +341,7 @@ fn ill_fitting(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
         let value =
             |name: &str| parameters.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
         let (high, med) = (value("high_rate")?, value("med_rate")?);
-        let share = share_of(high, rate_bps) + share_of(med, rate_bps);
+        let share = compute_share(high, rate_bps) + compute_share(med, rate_bps);
         let shares = colour_shares(&cell.runs[scheme]);
         let red = shares.iter().find(|(name, _)| *name == "red").map_or(0.0, |(_, share)| *share);
         let why = why_misfit(cell.name(scheme), share, red)?;
@@ -366,7 +366,7 @@ fn why_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
         .then(|| format!("{:.0} % of the packets exceeded the profile{other}", 100.0 * red))
 }
 
-fn share_of(rate: &str, whole_bps: f64) -> f64 {
+fn compute_share(rate: &str, whole_bps: f64) -> f64 {
     match rate.strip_suffix('%') {
         Some(percent) => percent.parse().unwrap_or(f64::NAN) / 100.0,
         None => parse_rate("rate", rate).map_or(f64::NAN, |rate| rate.0 as f64 / whole_bps),
@@ -452,7 +452,7 @@ impl Cell {
 mod tests {
     use super::*;
     use crate::reduction::Colour;
-    use crate::tests_support::{cell_of, facts};
+    use crate::tests_support::{facts, make_cell};
 
     fn scheme(text: &str) -> Scheme {
         Scheme::from(text.to_owned())
@@ -488,18 +488,18 @@ mod tests {
     }
 
     #[test]
-    fn one_colour__is_said_of_schemes_with_a_marker_by_the_catalogue() {
+    fn note_single_colour__is_said_of_schemes_with_a_marker_by_the_catalogue() {
         let schemes =
             ["droptail", "red", "sfd", "sfd|cake(tins=colour)", "shred-edge|shred", "ct-bytes|priority"];
         let given: Vec<_> = schemes.iter().map(|text| (*text, 1.0, 10.0)).collect();
-        let cell = cell_of(&given, |_, _| coloured(&[("green", 996), ("yellow", 4), ("red", 0)]));
-        let said: Vec<String> = one_colour(&cell);
+        let cell = make_cell(&given, |_, _| coloured(&[("green", 996), ("yellow", 4), ("red", 0)]));
+        let said: Vec<String> = note_single_colour(&cell);
         let named =
             |note: &String| note.split(" the marker gave 99.6 % ").next().unwrap_or_default().to_owned();
         let names: Vec<String> = said.iter().map(named).collect();
         assert_eq!(names, ["Under sfd", "Under sfd|cake(tins=colour)", "Under ct-bytes|priority"]);
-        let mixed = cell_of(&given, |_, _| coloured(&[("green", 900), ("yellow", 100), ("red", 0)]));
-        assert!(one_colour(&mixed).is_empty());
+        let mixed = make_cell(&given, |_, _| coloured(&[("green", 900), ("yellow", 100), ("red", 0)]));
+        assert!(note_single_colour(&mixed).is_empty());
     }
 
     #[test]

@@ -278,7 +278,7 @@ impl Quantity {
 
     /// Returns its words in a sentence about some transfers, such as `transfers > 150 kB`: those of a bucket, or of the
     /// class that it is about anyway.
-    pub fn words_about(&self, transfers: &str) -> String {
+    pub fn describe(&self, transfers: &str) -> String {
         match self.source {
             Source::Transfers(Some(class), _, _) => {
                 self.words.long.replace(&format!("{} transfers", class.name()), transfers)
@@ -289,7 +289,7 @@ impl Quantity {
         }
     }
 
-    /// Returns the class of transfers that it is about anyway.
+    /// Returns the class of transfers that its definition fixes; `None` if a comparison chooses it.
     pub fn class(&self) -> Option<Role> {
         match self.source {
             Source::Transfers(class, _, _) => class,
@@ -841,10 +841,10 @@ mod tests {
     }
 
     #[test]
-    fn words_about__names_the_transfers() {
+    fn describe__names_the_transfers() {
         let words = |name: &str| {
             let found = table().into_iter().find(|quantity| quantity.name() == name).unwrap();
-            found.words_about("transfers > 1 MB")
+            found.describe("transfers > 1 MB")
         };
         assert_eq!(words("response_p50_s"), "median response time of transfers > 1 MB");
         assert_eq!(words("long_goodput_bps"), "mean rate of finished transfers > 1 MB");

@@ -213,14 +213,14 @@ fn long_ratio(cell: &Cell, scheme: usize, reference: usize) -> Estimate {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::tests_support::{cell_of, with_calls};
+    use crate::tests_support::{make_cell, with_calls};
 
     const SCHEMES: [(&str, f64, f64); 4] =
         [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0), ("cake", 0.52, 10.0)];
 
     /// Returns what is chosen where calls lose these shares, the same in every replication but for `spread`.
     fn chosen(schemes: &[(&str, f64, f64); 4], lost: [f64; 4], spread: f64, vetoes: &[&str]) -> Choice {
-        let mut found = cell_of(schemes, |place, facts| {
+        let mut found = make_cell(schemes, |place, facts| {
             let short_s = facts.statistics["response_mean_s"][0]; // differs between replications
             let sign = if place == 1 { 1.0 } else { -1.0 };
             let off = spread * sign * (short_s / schemes[place].1 - 1.0);
@@ -256,7 +256,7 @@ mod tests {
     fn find_alternative__is_level_spares_a_class_and_costs_another() {
         let found = |lost: [f64; 4], long: f64| {
             let schemes = [("droptail", 1.0, 30.0), SCHEMES[1], ("sfd", 0.51, long), SCHEMES[3]];
-            let cell = cell_of(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
+            let cell = make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
             find_alternative(&cell, 1, &[1, 2, 3])
         };
         let one = found([0.3, 0.2, 0.1, 0.2], 20.0).unwrap();

@@ -1,20 +1,19 @@
 //! The JSON Schema of `mousehole.compare/3`, made of the types of the document and their doc comments.
 //!
 //! The test writes docs/mousehole.compare-3.schema.json anew if `MOUSEHOLE_RENEW` is set, and otherwise compares with it.
-//! What Python puts around cells and runs has its types here; `python/tests/test_json.py` checks documents against them.
+//! What only Python puts around cells and runs has its types here; `python/tests/test_json.py` checks documents against
+//! them.
 
 use crate::document::{CellEntry, RunEntry};
+use crate::manifest::{Manifest, Object, PlanEntry};
 use crate::quantities::{Quantity, Subject, table};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/mousehole.compare-3.schema.json");
-/// An object that another document describes.
-type Object = Map<String, Value>;
-
 /// What `mousehole compare` has found.
 #[derive(Serialize, JsonSchema)]
 struct Document {
@@ -38,88 +37,6 @@ struct Document {
     /// Of `mousehole link` only: every run on real packets, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<Vec<LinkRunEntry>>,
-}
-
-/// Everything that determines the results; no times, hosts, jobs or directories.
-#[derive(Serialize, JsonSchema)]
-struct Manifest {
-    /// The mean in bit/s of each direction whose rate varies, `down` or `up`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mean_rates: Option<BTreeMap<String, u64>>,
-    mousehole_version: String,
-    git_revision: String,
-    inputs: Vec<InputEntry>,
-    seed: u64,
-    replications: u32,
-    buffers: Vec<String>,
-    loads: Vec<Option<f64>>,
-    baseline: String,
-    schemes: Vec<SchemeParameters>,
-    /// The baseline's scenario in the first cell, replication 0, with every parameter filled in.
-    scenario: Object,
-    /// Every TCP parameter in force; sizes in bytes or segments, times in ns by their names.
-    tcp: Object,
-    /// How intervals are made, and what is judged.
-    statistics: Object,
-}
-
-/// An input by name, without directories, and SHA-256 of its content.
-#[derive(Serialize, JsonSchema)]
-struct InputEntry {
-    name: String,
-    sha256: String,
-}
-
-/// A scheme with the value of each of its parameters.
-#[derive(Serialize, JsonSchema)]
-struct SchemeParameters {
-    scheme: String,
-    parameters: BTreeMap<String, String>,
-    /// SHA-256 of the header of each of the user's own policies in the scheme, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    policies: Option<BTreeMap<String, String>>,
-}
-
-/// What was run.
-#[derive(Serialize, JsonSchema)]
-struct PlanEntry {
-    /// Buffers of the grid.
-    buffers: Vec<String>,
-    /// Loads of the grid; null is the load that the traffic has by itself.
-    loads: Vec<Option<f64>>,
-    /// Schemes in their order, the baseline first.
-    schemes: Vec<String>,
-    baseline: String,
-    replications: u32,
-    short_bytes: u64,
-    long_bytes: u64,
-    /// The number under which the first replication draws.
-    first_replication: u32,
-    /// Whether replications are rounds of real programs, as `mousehole link` plays them.
-    in_rounds: bool,
-    /// Whether intervals hold at every look, if replications are doubled for each.
-    is_sequential: bool,
-    /// Margins of harm as the user gave them.
-    vetoes: Vec<String>,
-    /// The scheme that harm is measured against, if one was given.
-    reference: Option<String>,
-    /// The capture that was given, and why ready-made traffic stands in its place; null if none does.
-    instead_of: Option<String>,
-    /// The scenario that all runs share as it was given, without directories.
-    scenario: Object,
-    /// Null if the sizes of transfers are not known beforehand.
-    warmup: Option<WarmupEntry>,
-}
-
-/// What the warm-up is chosen from.
-#[derive(Serialize, JsonSchema)]
-struct WarmupEntry {
-    rate_bps: f64,
-    own_load: Option<f64>,
-    /// Whether the warm-up follows from sizes and load.
-    is_chosen: bool,
-    /// The warm-up that each load needs, null where there is no steady state.
-    needed_s: Vec<Option<f64>>,
 }
 
 /// The capture that is replayed.
@@ -213,15 +130,15 @@ fn schema(table: &[Quantity]) -> Value {
     whole["title"] = json!("mousehole.compare/3");
     close(&mut whole, "");
     for (definition, subject) in [("BucketRow", Subject::Bucket), ("SchemeEntry", Subject::Scheme)] {
-        put_columns(&mut whole["$defs"][definition], table, subject);
+        insert_columns(&mut whole["$defs"][definition], table, subject);
     }
     let applications = table.iter().filter(|one| one.subject == Subject::Application);
     whole["$defs"]["GroupRow"]["properties"]["what"]["enum"] = applications.map(Quantity::name).collect();
     whole
 }
 
-/// Puts the columns of a subject's quantities in the place of the numbers by name (`columns::Columns`).
-fn put_columns(entry: &mut Value, table: &[Quantity], subject: Subject) {
+/// Inserts the columns of a subject's quantities in the place of the numbers by name (`columns::Columns`).
+fn insert_columns(entry: &mut Value, table: &[Quantity], subject: Subject) {
     let is_any_number =
         entry.as_object_mut().expect("an object").insert("additionalProperties".into(), json!(false));
     assert_eq!(is_any_number, Some(json!({"type": ["number", "null"]})), "{subject:?} has no columns");

@@ -44,11 +44,11 @@ pub fn facts(short_s: f64, long_s: f64) -> Facts {
 /// Returns a cell of schemes by the times of their short and long transfers, scaled by [`SPREAD`]; the first is the
 /// baseline.
 pub fn cell(schemes: &[(&str, f64, f64)]) -> Cell {
-    cell_of(schemes, |_, facts| facts)
+    make_cell(schemes, |_, facts| facts)
 }
 
 /// Returns such a cell, of whose runs `change` makes others by the place of their scheme.
-pub fn cell_of(schemes: &[(&str, f64, f64)], change: impl Fn(usize, Facts) -> Facts) -> Cell {
+pub fn make_cell(schemes: &[(&str, f64, f64)], change: impl Fn(usize, Facts) -> Facts) -> Cell {
     let baseline = schemes[0].0.to_owned();
     let plan = Plan {
         buffer: "50p".to_owned(),

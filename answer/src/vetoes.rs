@@ -90,7 +90,7 @@ fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize) -> Option<Vet
         return None;
     }
     let is_shown = !harm.has_interval() || harm.low > 0.0;
-    let is_certain = is_certain(cell, source, &[other]) && cell.has_enough_of(source);
+    let is_certain = is_certain(cell, source, &[other]) && cell.has_enough(source);
     let figure = &margin.figure;
     let said = line(cell, figure, scheme, other, margin.is_relative, "");
     let mean = mean_in_unit(&change, figure.source.quantity.unit, margin.is_relative);
@@ -173,13 +173,12 @@ pub fn present(cell: &Cell) -> Vec<Class> {
 }
 
 /// Returns what each class present gains or loses under a scheme against the baseline, a line each, but for the class of
-/// `without`. Classes that pay by the rule of a veto come first, as `Worse for …`.
+/// `without`. Classes that are in `pays` ([`shown_payers`]) come first, as `Worse for …`.
 ///
 /// A line has what users of the class feel first, and of datagrams how many are lost.
-pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint) -> Vec<String> {
+pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint, pays: &[Veto]) -> Vec<String> {
     let all = figures(&cell.table);
     let is_left_out = |class: &Class| *class == Class::Short && without.source.is_of_transfers();
-    let pays = shown_payers(cell, scheme, cell.baseline());
     let is_paid_by = |class: &Class| pays.iter().any(|one| one.margin.figure.class == *class);
     let classes = present(cell).into_iter().filter(|class| !is_left_out(class));
     let (paying, others): (Vec<Class>, Vec<Class>) = classes.partition(is_paid_by);
@@ -211,12 +210,12 @@ fn capital(text: &str) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::tests_support::{cell_of, with_calls};
+    use crate::tests_support::{make_cell, with_calls};
 
     /// A cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
-    fn of_calls(delays_s: [f64; 3]) -> Cell {
+    fn make_calls(delays_s: [f64; 3]) -> Cell {
         let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("fq-codel", 0.5, 10.0)];
-        cell_of(&schemes, |place, facts| {
+        make_cell(&schemes, |place, facts| {
             let spread = facts.simulated_s * 1e-6; // the same in every run
             with_calls(facts, "delay_p95_s", delays_s[place] + spread)
         })
@@ -224,14 +223,14 @@ mod tests {
 
     #[test]
     fn vetoes__are_against_what_people_would_have() {
-        let found = of_calls([0.3, 0.03, 0.05]);
+        let found = make_calls([0.3, 0.03, 0.05]);
         assert_eq!(found.plan.harm_reference(), "cake");
         let all = vetoes(&found);
         let [one] = all.as_slice() else { panic!("{all:?}") };
         assert_eq!((one.scheme.as_str(), one.binds), ("fq-codel", true));
         let text = "calls: one-way delay, p95 30.1 ms → 50.1 ms, +20 ms (+20…+20), of +10 ms allowed";
         assert_eq!(one.text, text);
-        assert!(vetoes(&of_calls([0.3, 0.03, 0.039])).is_empty());
+        assert!(vetoes(&make_calls([0.3, 0.03, 0.039])).is_empty());
     }
 
     #[test]
@@ -247,8 +246,8 @@ mod tests {
 
     #[test]
     fn class_lines__leave_out_what_the_first_line_says() {
-        let found = of_calls([0.3, 0.03, 0.05]);
-        let lines = class_lines(&found, 1, found.primary());
+        let found = make_calls([0.3, 0.03, 0.05]);
+        let lines = class_lines(&found, 1, found.primary(), &shown_payers(&found, 1, found.baseline()));
         assert_eq!(
             lines,
             [

@@ -78,7 +78,7 @@ pub fn facts(summary: &Summary) -> Vec<(String, String)> {
 }
 
 /// Returns how many clients are taken for several users, as the end of a sentence; empty if none are.
-pub fn shared_words(summary: &Summary) -> String {
+pub fn describe_sharing(summary: &Summary) -> String {
     match summary.shared_addresses {
         0 => String::new(),
         shared => format!(
@@ -196,7 +196,7 @@ fn times_text(times: &TimePercentiles) -> String {
 }
 
 fn link_facts(summary: &Summary) -> Facts {
-    let waiting = format!("{} wait for an earlier one{}", summary.waiting, shared_words(summary));
+    let waiting = format!("{} wait for an earlier one{}", summary.waiting, describe_sharing(summary));
     let times = summary.rtt_s.map_or(String::new(), |times| format!(": {}", times_text(&times)));
     let mut found = vec![
         ("ends", format!("known for {} connections; {waiting}", summary.ends_known)),

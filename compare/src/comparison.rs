@@ -7,6 +7,7 @@ use crate::records::facts;
 use mousehole_answer::comparison::{Capture, Cell, Plan, Scheme};
 use mousehole_answer::document::{CellEntry, RunEntry, cell_entry, common_notes, run_entries};
 use mousehole_answer::judged::Judged;
+use mousehole_answer::manifest::WarmupEntry;
 use mousehole_answer::margins;
 use mousehole_answer::quantities::table;
 use mousehole_answer::reduction::{Facts, ShortTimes, shares};
@@ -62,24 +63,11 @@ pub struct Known {
     /// The load that was asked for; that of the scenario if absent.
     pub load: Option<f64>,
     /// What warm-up the load needs; None if sizes are not known beforehand.
-    pub warmup: Option<Warmup>,
+    pub warmup: Option<WarmupEntry>,
     /// What stands behind verdicts, if a capture is played.
     pub capture: Option<Capture>,
     /// The traffic that was given, and why ready-made traffic stands in its place.
     pub instead_of: Option<String>,
-}
-
-/// What the warm-up is chosen from, and what is needed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Warmup {
-    /// Rate of the link in the direction of the data.
-    pub rate_bps: f64,
-    /// The load of traffic that has its own.
-    pub own_load: Option<f64>,
-    /// Whether it follows from these; otherwise it was given, and they tell only whether it is enough.
-    pub is_chosen: bool,
-    /// The time after which the link is near its steady state, None if it has none; by load.
-    pub needed_s: [Option<f64>; 1],
 }
 
 fn short_bytes() -> u64 {

@@ -13,9 +13,9 @@ mod options;
 mod records;
 mod text;
 
-pub use comparison::{Document, Known, Request, Warmup, compare};
+pub use comparison::{Document, Known, Request, compare};
 pub use given::{Given, Played};
-pub use manifest::{Made, SCHEMA, document_text, options_document, statistics, tcp_parameters};
+pub use manifest::{Made, ManifestInput, SCHEMA, document_text, manifest, options_document, tcp_parameters};
 pub use options::{
     Asked, BASELINE, BUFFER, LINE_BUFFER, MOST_REPLICATIONS, Options, REPLICATIONS, default_scenario,
     default_schemes,

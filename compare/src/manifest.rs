@@ -5,6 +5,7 @@ use crate::given::Given;
 use crate::options::{Asked, Options};
 use crate::text::json_text;
 use mousehole_answer::comparison::{CENSORED_SHARE, Capture};
+use mousehole_answer::manifest::{InputEntry, Manifest, Object, PlanEntry, SchemeParameters};
 use mousehole_answer::reduction::Facts;
 use mousehole_answer::sizes::cdf_times_s;
 use mousehole_answer::statistics::intervals::LEAST_REPLICATIONS;
@@ -12,7 +13,9 @@ use mousehole_answer::statistics::levels::LEVEL;
 use mousehole_answer::verdicts::MARGIN;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scheme};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Name of the form of the document, with its version.
 pub const SCHEMA: &str = "mousehole.compare/3";
@@ -30,6 +33,44 @@ pub struct Made {
     pub revision: &'static str,
 }
 
+/// What a manifest holds beside what follows from the scenarios: what only those know who read the files.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestInput {
+    /// What was run.
+    pub plan: PlanEntry,
+    /// The baseline's scenario in the first cell with every parameter filled in, without directories.
+    pub scenario: Object,
+    /// Files of the traffic and of the link.
+    pub inputs: Vec<InputEntry>,
+    /// The mean in bit/s of each direction whose rate varies.
+    pub mean_rates: Option<BTreeMap<String, u64>>,
+}
+
+/// Returns the manifest of a comparison, but for its primary endpoint, which only the runs tell; `first` is the baseline's
+/// scenario in the first cell.
+///
+/// # Errors
+/// Those of [`Scheme::parse`].
+pub fn manifest(first: &Plan, given: ManifestInput, made: Made) -> Result<Manifest> {
+    let ManifestInput { plan, scenario, inputs, mean_rates } = given;
+    Ok(Manifest {
+        mean_rates,
+        mousehole_version: made.version.to_owned(),
+        git_revision: made.revision.to_owned(),
+        inputs,
+        seed: first.scenario.seed,
+        replications: plan.replications,
+        schemes: plan.schemes.iter().map(|scheme| scheme_parameters(scheme)).collect::<Result<_>>()?,
+        buffers: plan.buffers,
+        loads: plan.loads,
+        baseline: plan.baseline,
+        scenario,
+        tcp: tcp_parameters(first),
+        statistics: statistics(plan.is_sequential, plan.short_bytes, plan.long_bytes),
+    })
+}
+
 /// Returns the document that `mousehole compare --json` writes for the same options, as text; `runs` are the facts of every
 /// run in the order of [`Request::tasks`].
 ///
@@ -40,14 +81,19 @@ pub fn document_text(asked: &Asked, runs: Vec<Facts>, made: Made) -> Result<Stri
     let cells = judged(request, runs)?;
     let document = make_document(request, &cells);
     let mut whole = serde_json::to_value(document).expect("a document is JSON");
-    let mut manifest = manifest(request, made)?;
-    manifest["statistics"]["primary_endpoint"] = cells[0].0.cell.primary().words.clone().into();
+    let plan = make_plan(request, asked.base.clone());
+    let first = Plan::new(&request.scenario(0, request.baseline(), 0))?;
+    let scenario = make_object(first.filled());
+    let given = ManifestInput { plan: plan.clone(), scenario, inputs: inputs(request), mean_rates: None };
+    let mut manifest = manifest(&first, given, made)?;
+    let primary = cells[0].0.cell.primary().words.clone();
+    manifest.statistics.insert("primary_endpoint".to_owned(), primary.into());
     let around = json!({
         "schema": SCHEMA,
         "manifest": manifest,
         "traffic": request.known.summary.as_ref().map_or_else(|| json!({}), |summary| json!(summary)),
         "capture": request.known.capture.as_ref().map(capture),
-        "plan": plan(request, &asked.base),
+        "plan": plan,
     });
     let fields = whole.as_object_mut().expect("a document has fields");
     fields.extend(around.as_object().expect("an object").clone());
@@ -77,42 +123,39 @@ fn capture(capture: &Capture) -> Value {
 }
 
 /// Returns the files of the traffic.
-fn inputs(request: &Request) -> Vec<Value> {
+fn inputs(request: &Request) -> Vec<InputEntry> {
     let traffic = request.known.given.as_ref().and_then(Given::replayed);
     let sources = traffic.iter().flat_map(|traffic| &traffic.sources);
-    sources.map(|source| json!({ "name": source.name, "sha256": source.sha256 })).collect()
+    sources.map(|source| InputEntry { name: source.name.clone(), sha256: source.sha256.clone() }).collect()
 }
 
 /// Returns every TCP parameter in force in a plan; the names of times end in `_ns`. Where senders have shares, these are
 /// the values by profile, each with its `share`.
-pub fn tcp_parameters(plan: &Plan) -> Value {
-    let named = |params: &dyn Fn() -> Value| -> Map<String, Value> {
-        let Value::Object(fields) = params() else { unreachable!("parameters have names") };
-        let name =
-            |name: String| if TCP_TIMES.contains(&name.as_str()) { format!("{name}_ns") } else { name };
-        fields.into_iter().map(|(field, value)| (name(field), value)).collect()
+pub fn tcp_parameters(plan: &Plan) -> Object {
+    let name = |name: String| if TCP_TIMES.contains(&name.as_str()) { format!("{name}_ns") } else { name };
+    let named = |params| -> Object {
+        make_object(params).into_iter().map(|(field, value)| (name(field), value)).collect()
     };
-    let of = |params| named(&|| serde_json::to_value(params).expect("parameters are JSON"));
     match plan.senders.shares() {
-        [one] => Value::Object(of(&one.params)),
+        [one] => named(&one.params),
         several => several
             .iter()
             .map(|one| {
-                let mut fields = of(&one.params);
+                let mut fields = named(&one.params);
                 fields.insert("share".to_owned(), one.share.into());
-                (one.profile.clone(), Value::Object(fields))
+                (one.profile.clone(), fields.into())
             })
             .collect(),
     }
 }
 
 /// Returns how intervals and verdicts come about.
-pub fn statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Value {
+fn statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Object {
     let looks = match is_sequential {
         true => "the error halves at each look: at up to 10 replications, at up to 20, at up to 40, …",
         false => "one, at this number of replications",
     };
-    json!({
+    make_object(json!({
         "unit": "replication",
         "interval": "Student's t over the logarithms of the replications' ratios; jackknife for a mean",
         "family": "largest t of the schemes against one reference by the bootstrap, for the primary endpoint",
@@ -124,62 +167,52 @@ pub fn statistics(is_sequential: bool, short_bytes: u64, long_bytes: u64) -> Val
         "long_bytes": long_bytes,
         "censored_share_for_bound": CENSORED_SHARE,
         "cdf_points": cdf_times_s().len(),
-    })
-}
-
-/// Returns the manifest of a comparison of one cell, but for its primary endpoint.
-fn manifest(request: &Request, made: Made) -> Result<Value> {
-    let first = Plan::new(&request.scenario(0, request.baseline(), 0))?;
-    let schemes = request.schemes.iter().map(|scheme| {
-        let parsed = Scheme::parse(scheme)?;
-        let values: Map<String, Value> =
-            parsed.parameters().into_iter().map(|(name, _, value)| (name, value.into())).collect();
-        Ok(json!({ "scheme": scheme, "parameters": values }))
-    });
-    Ok(json!({
-        "mousehole_version": made.version,
-        "git_revision": made.revision,
-        "inputs": inputs(request),
-        "seed": first.scenario.seed,
-        "replications": request.replications,
-        "buffers": [request.cells[0].link.buffer],
-        "loads": [request.known.load],
-        "baseline": request.baseline(),
-        "schemes": schemes.collect::<Result<Vec<Value>>>()?,
-        "scenario": first.filled(),
-        "tcp": tcp_parameters(&first),
-        "statistics": statistics(false, request.short_bytes, request.long_bytes),
     }))
 }
 
-/// Returns the plan of a comparison of one cell.
-fn plan(request: &Request, base: &Value) -> Value {
-    json!({
-        "buffers": [request.cells[0].link.buffer],
-        "loads": [request.known.load],
-        "schemes": request.schemes,
-        "baseline": request.baseline(),
-        "replications": request.replications,
-        "short_bytes": request.short_bytes,
-        "long_bytes": request.long_bytes,
-        "first_replication": 0,
-        "in_rounds": false,
-        "is_sequential": false,
-        "vetoes": request.vetoes,
-        "reference": request.reference,
-        "instead_of": request.known.instead_of,
-        "scenario": base,
-        "warmup": request.known.warmup,
+fn scheme_parameters(scheme: &str) -> Result<SchemeParameters> {
+    let parsed = Scheme::parse(scheme)?;
+    let own = parsed.own_headers();
+    Ok(SchemeParameters {
+        scheme: scheme.to_owned(),
+        parameters: parsed.parameters().into_iter().map(|(name, _, value)| (name, value)).collect(),
+        policies: (!own.is_empty()).then_some(own),
     })
+}
+
+/// Returns the plan of a comparison of one cell.
+fn make_plan(request: &Request, base: Value) -> PlanEntry {
+    PlanEntry {
+        buffers: vec![request.cells[0].link.buffer.clone()],
+        loads: vec![request.known.load],
+        schemes: request.schemes.clone(),
+        baseline: request.baseline().to_owned(),
+        replications: request.replications,
+        short_bytes: request.short_bytes,
+        long_bytes: request.long_bytes,
+        first_replication: 0,
+        in_rounds: false,
+        is_sequential: false,
+        vetoes: request.vetoes.clone(),
+        reference: request.reference.clone(),
+        instead_of: request.known.instead_of.clone(),
+        scenario: make_object(base),
+        warmup: request.known.warmup.clone(),
+    }
+}
+
+fn make_object(value: impl Serialize) -> Object {
+    match serde_json::to_value(value).expect("it is JSON") {
+        Value::Object(fields) => fields,
+        other => unreachable!("{other} has no fields"),
+    }
 }
 
 #[cfg(test)]
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
-    const STATED: &str = include_str!("../../docs/mousehole.compare-3.schema.json");
     const MADE: Made = Made { version: "0.0.0", revision: "none" };
 
     fn small() -> Options {
@@ -193,31 +226,13 @@ mod tests {
         }
     }
 
-    fn names(object: &Value) -> BTreeSet<&str> {
-        object.as_object().expect("an object").keys().map(String::as_str).collect()
-    }
-
-    /// Returns the fields that a definition of the schema requires; the whole document's without a name.
-    fn required<'a>(schema: &'a Value, definition: &str) -> BTreeSet<&'a str> {
-        let own = if definition.is_empty() { schema } else { &schema["$defs"][definition] };
-        own["required"].as_array().expect("names").iter().map(|name| name.as_str().expect("a name")).collect()
-    }
-
     #[test]
-    fn options_document__has_the_fields_that_the_schema_requires() {
-        let schema: Value = serde_json::from_str(STATED).unwrap();
-        let text = options_document(&small(), None, MADE).unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(names(&document), required(&schema, ""));
-        assert_eq!(names(&document["manifest"]), required(&schema, "Manifest"));
-        assert_eq!(names(&document["manifest"]["schemes"][0]), required(&schema, "SchemeParameters"));
-        assert_eq!(names(&document["plan"]), required(&schema, "PlanEntry"));
+    fn options_document__says_what_made_it_and_what_is_judged() {
+        let document: Value = serde_json::from_str(&options_document(&small(), None, MADE).unwrap()).unwrap();
         assert_eq!(document["schema"], SCHEMA);
         assert_eq!(document["manifest"]["git_revision"], "none");
-        assert_eq!(
-            document["manifest"]["statistics"]["primary_endpoint"].as_str().map(str::is_empty),
-            Some(false)
-        );
+        let primary = &document["manifest"]["statistics"]["primary_endpoint"];
+        assert_eq!(primary.as_str().map(str::is_empty), Some(false));
         assert_eq!(document["runs"].as_array().map(Vec::len), Some(2));
     }
 
@@ -243,7 +258,7 @@ mod tests {
         let plan = Plan::new(&asked.request.scenario(0, "droptail", 0)).unwrap();
         let found = tcp_parameters(&plan);
         for time in TCP_TIMES {
-            assert!(found.get(format!("{time}_ns")).is_some() && found.get(time).is_none(), "{time}");
+            assert!(found.get(&format!("{time}_ns")).is_some() && found.get(time).is_none(), "{time}");
         }
     }
 }

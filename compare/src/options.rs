@@ -3,8 +3,9 @@
 use crate::capture::{
     READY_MADE, check_resamples, chosen_warmup, fitted_label, needed_warmup_s, ready_made_labels, set_up,
 };
-use crate::comparison::{Known, Request, Warmup};
+use crate::comparison::{Known, Request};
 use crate::given::{Given, Played};
+use mousehole_answer::manifest::WarmupEntry;
 use mousehole_answer::sizes::{LONG_BYTES, SHORT_BYTES};
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::places::{self, MOST_USERS};
@@ -195,11 +196,11 @@ impl Options {
         let summary = subject.given.as_ref().map(|given| given.summary(Some(down)));
         let own_load = summary.as_ref().and_then(|summary| summary.native_load);
         let sizes = subject.given.as_ref().map(Given::sizes_bytes).unwrap_or_default();
-        let warmup = (!sizes.is_empty()).then(|| Warmup {
+        let warmup = (!sizes.is_empty()).then(|| WarmupEntry {
             rate_bps: down.0 as f64,
             own_load,
             is_chosen: self.warmup.is_none(),
-            needed_s: [needed_warmup_s(&sizes, down.0 as f64, own_load, self.load)],
+            needed_s: vec![needed_warmup_s(&sizes, down.0 as f64, own_load, self.load)],
         });
         if let Some(warmup) = warmup.as_ref().filter(|warmup| warmup.is_chosen) {
             cell.warmup = chosen_warmup(&cell.warmup, &cell.duration, warmup.needed_s[0])?;

@@ -9,7 +9,7 @@ use crate::driver::Way;
 use crate::header::{Ends, Header, TCP, Tcp, UDP};
 use mousehole_sim::flow::{Class, Flow};
 use mousehole_sim::packet::{Kind, Packet, flag};
-use mousehole_sim::traffic::read::of_port;
+use mousehole_sim::traffic::read::classify_port;
 use mousehole_sim::units::{Dur, Time};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -298,7 +298,7 @@ impl Flows {
             client: self.host(pair.client.0),
             server: self.host(pair.server.0),
             class: match pair.protocol {
-                TCP | UDP => of_port(answers.1).min(of_port(asks.1)),
+                TCP | UDP => classify_port(answers.1).min(classify_port(asks.1)),
                 _ => Class::Interactive,
             },
         };

@@ -226,7 +226,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
             link,
             faults,
             trace: true,
-            traffic: traffic_of(&udp),
+            traffic: make_traffic(&udp),
             ..Scenario::default()
         };
         (scenario, udp, jumps)
@@ -234,7 +234,7 @@ fn any_case() -> impl Strategy<Value = (Scenario, Udp, Vec<u64>)> {
 }
 
 /// Returns traffic of datagrams alone.
-fn traffic_of(udp: &Udp) -> TrafficSpec {
+fn make_traffic(udp: &Udp) -> TrafficSpec {
     TrafficSpec {
         model: Some("udp".into()),
         params: Some(serde_json::to_value(udp).expect("plain fields")),
@@ -300,7 +300,7 @@ fn driver__is_the_engines_link_under_every_scheme() {
             max_windows: 1,
             link,
             trace: true,
-            traffic: traffic_of(&udp),
+            traffic: make_traffic(&udp),
             ..Scenario::default()
         };
         let plan = Plan::new(&scenario).expect("a valid scenario");

@@ -12,7 +12,7 @@ ROUNDING = 0.0005
 CAPACITY_MBPS = 2.0
 
 
-def latency_of(run: Measured, least: int, most: int) -> float:
+def average_latency(run: Measured, least: int, most: int) -> float:
     """Returns the mean latency of flows of `least` to `most` packets.
 
     A measured class must begin with `least` and another one end with `most`.
@@ -24,8 +24,8 @@ def latency_of(run: Measured, least: int, most: int) -> float:
 
 def excess_of_worst(run: Measured, one: Measured, other: Measured, least: int, most: int) -> float:
     """Returns by how much a run's latency exceeds the greater of two others', s, for flows of these sizes."""
-    rest = max(latency_of(one, least, most), latency_of(other, least, most))
-    return latency_of(run, least, most) - rest
+    rest = max(average_latency(one, least, most), average_latency(other, least, most))
+    return average_latency(run, least, most) - rest
 
 
 def utilisation_error() -> float:

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 from mousehole.base import MouseholeError
-from mousehole.engine_types import ColourCounters, Counter, TraceColumns, TransferColumns
+from mousehole.engine_types import TraceColumns, TransferColumns
 from mousehole.runs import RunResult
 from numpy.typing import NDArray
+
+from papers.counters import arrived_share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -178,11 +180,15 @@ def _bottlenecks(result: RunResult) -> Mapping[str, Any]:
     colours = [colour for queue in queues for colour in queue["colours"]]
     return {
         "utilisation": max(queue["utilisation"] for queue in queues),
-        "marked": _share(colours, "marked"),
-        "dropped": _share(colours, "dropped"),
-        "signals": _share(colours, "marked", "dropped"),
-        "short_signals": _share([one for one in colours if one["name"] == "green"], "marked", "dropped"),
-        "long_signals": _share([one for one in colours if one["name"] == "yellow"], "marked", "dropped"),
+        "marked": arrived_share(colours, "marked"),
+        "dropped": arrived_share(colours, "dropped"),
+        "signals": arrived_share(colours, "marked", "dropped"),
+        "short_signals": arrived_share(
+            [one for one in colours if one["name"] == "green"], "marked", "dropped"
+        ),
+        "long_signals": arrived_share(
+            [one for one in colours if one["name"] == "yellow"], "marked", "dropped"
+        ),
         "queue_packets": queues[0]["mean_queue_packets"],
         "threshold": _threshold(result),
     }
@@ -258,15 +264,6 @@ def _rate(event: NDArray[np.str_], time_s: Floats, seconds: Floats, of: NDArray[
         return upto.astype(np.float64)
 
     return counted("mark", "drop") / np.maximum(counted("enqueue"), 1.0)
-
-
-def _sum(colours: list[ColourCounters], *counters: Counter) -> float:
-    return float(sum(colour[counter] for colour in colours for counter in counters))
-
-
-def _share(colours: list[ColourCounters], *counters: Counter) -> float:
-    arrived = _sum(colours, "arrived")
-    return _sum(colours, *counters) / arrived if arrived else np.nan
 
 
 def _mean(values: Floats) -> float:

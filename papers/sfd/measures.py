@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from mousehole.engine_types import ColourCounters
 from mousehole.runs import RunResult
 from numpy.typing import NDArray
+
+from papers.counters import arrived_share
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
         "by_rtt_s": by_rtt_s,
         "goodput_bps": rates.sum(),
         "utilisation": float(down["utilisation"]),
-        "loss": drop_share(down["colours"]),
+        "loss": arrived_share(down["colours"], "dropped"),
         "unfinished": float(np.isnan(latency).mean()) if latency.size else 0.0,
     }
 
@@ -54,10 +55,3 @@ def _by_rtt(latency: Floats, rtt_s: Floats, chosen: NDArray[np.bool_]) -> tuple[
     known = np.unique(classes)
     means = [latency[chosen & (classes == one)] for one in known]
     return known, np.array([values.mean() if values.size else np.nan for values in means])
-
-
-def drop_share(colours: list[ColourCounters]) -> float:
-    """Returns dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
-    arrived = sum(colour["arrived"] for colour in colours)
-    dropped = sum(colour["dropped"] for colour in colours)
-    return dropped / arrived if arrived else np.nan

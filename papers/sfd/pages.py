@@ -62,7 +62,7 @@ class Pages(NamedTuple):
 
 
 @cache
-def pages_of(path: Path) -> Pages:
+def read_pages(path: Path) -> Pages:
     """Returns the pages of a log; raises `MouseholeError` if it cannot be read or has none."""
     sizes: list[int] = []
     page: list[int] = []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from papers.definition import NotAvailableError
 from papers.runs import Measured
-from papers.sfd.pages import Pages, pages_of
+from papers.sfd.pages import Pages, read_pages
 
 Floats = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ def parallel_s(run: Measured, page: str) -> float:
 
 def sequential_s(run: Measured, page: str) -> float:
     """Returns a page's time if its objects come one after the other, their sizes evenly in their ranges."""
-    return float(sum(_latency_of(run, _sizes_kb(page))))
+    return float(sum(_interpolate_latency(run, _sizes_kb(page))))
 
 
 def page_objects(page: str) -> float:
@@ -229,7 +229,7 @@ def _reductions(run: Measured, baseline: Measured) -> Floats:
     return reductions
 
 
-def _latency_of(run: Measured, packets: Floats) -> Floats:
+def _interpolate_latency(run: Measured, packets: Floats) -> Floats:
     """Returns the mean latency at these sizes, interpolated over the logarithm of the measured ones."""
     known = run["count"] > 0
     found: Floats = np.interp(np.log(packets), np.log(run["packets"][known]), run["mean_s"][known])
@@ -241,7 +241,7 @@ def _page_reductions(run: Measured, baseline: Measured, sequential: bool, log: s
     packets, page = _synthetic_pages() if not log else _logged_pages(log)
     times = []
     for one in (run, baseline):
-        seconds = _latency_of(one, np.maximum(packets, 1.0))
+        seconds = _interpolate_latency(one, np.maximum(packets, 1.0))
         total = np.zeros(int(page.max()) + 1)
         if sequential:
             np.add.at(total, page, seconds)
@@ -272,7 +272,7 @@ def _logged_pages(log: str) -> tuple[Floats, NDArray[np.int64]]:
 def _pages_of_log(log: str) -> Pages:
     """Returns the pages of a real trace, or of the user's own log if its path is absolute."""
     try:
-        return pages_of(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
+        return read_pages(Path(os.environ.get("MOUSEHOLE_DATA", "../shared/data")) / log)
     except NotAvailableError as error:
         if Path(log).is_absolute():
             raise MouseholeError(str(error)) from None

@@ -9,6 +9,8 @@ from mousehole.engine_types import ColourCounters, QueueCounters, TransferColumn
 from mousehole.runs import RunResult
 from numpy.typing import NDArray
 
+from papers.counters import arrived_share
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -51,7 +53,7 @@ def build(scenario: dict[str, Any], _cell: Mapping[str, str]) -> dict[str, Any]:
     only = sources.pop("only", False)
     mix = []
     for entry in scenario["traffic"]["mix"]:
-        change = sources.get(source_of(entry["name"]), False if only else {})
+        change = sources.get(strip_group(entry["name"]), False if only else {})
         if change is False:
             continue
         change = {} if change is True else change
@@ -61,7 +63,7 @@ def build(scenario: dict[str, Any], _cell: Mapping[str, str]) -> dict[str, Any]:
     return scenario
 
 
-def source_of(name: str) -> str:
+def strip_group(name: str) -> str:
     """Returns the name of a source without the number of its group: `ftp` of `ftp 3`."""
     return name.split(" ")[0]
 
@@ -70,7 +72,7 @@ def measure(result: RunResult) -> Mapping[str, Any]:
     """Measures a run. Times of what did not end are infinite; where nothing was measured, a number is NaN."""
     transfers, queues, summary = result.transfers(), result.queues(), result.summary()
     begin_s, until_s = summary["window_begin_s"], summary["window_end_s"] - TAIL_S
-    source = np.array([source_of(name) for name in transfers["source"]])
+    source = np.array([strip_group(name) for name in transfers["source"]])
     took = transfers["end_s"] - transfers["start_s"]
     took = np.where(np.isnan(took), np.inf, took)
     in_time = transfers["start_s"] < until_s
@@ -83,16 +85,16 @@ def measure(result: RunResult) -> Mapping[str, Any]:
     return {
         **pages(transfers, took, source, until_s),
         **shares(down["colours"]),
-        "loss": drop_share(down["colours"]),
+        "loss": arrived_share(down["colours"], "dropped"),
         "green_dropped": dropped_green(queues),
-        "telnet_resent": mean_of(transfers["retransmits"][telnet] > 0),
+        "telnet_resent": average(transfers["retransmits"][telnet] > 0),
         "load_mbps": down["utilisation"] * down["capacity_bps"] / 1e6,
         "utilisation": down["utilisation"],
         "echo_s": quantiles(echoes),
-        "slow_echoes": mean_of(echoes > SLOW_ECHO_S),
-        "middling_echoes": mean_of((echoes > 0.5) & (echoes <= SLOW_ECHO_S)),
+        "slow_echoes": average(echoes > SLOW_ECHO_S),
+        "middling_echoes": average((echoes > 0.5) & (echoes <= SLOW_ECHO_S)),
         "echo_80_s": quantiles(echoes_80),
-        "bad_echoes_80": mean_of(echoes_80 > GOOD_ECHO_S),
+        "bad_echoes_80": average(echoes_80 > GOOD_ECHO_S),
         "file_s": quantiles(files),
         "probe_file_s": quantiles(took[in_time & probes]),
         "probe_files": np.sum(np.isfinite(took[probes])) / max(1, np.unique(transfers["client"][probes]).size)
@@ -142,9 +144,9 @@ def pages(
     for version in ("10", "11"):
         seconds, rtt_s = page_times(transfers, took, source == f"probe{version}", until_s)
         made[f"page_{version}_s"] = quantiles(seconds)
-        made[f"late_{version}"] = mean_of(seconds > LATE_S)
+        made[f"late_{version}"] = average(seconds > LATE_S)
         of_rtt = [seconds[np.abs(rtt_s - one) < 0.1 * one] for one in RTTS_S]
-        made[f"done_{version}"] = [[mean_of(one <= time) for time in TIMES_S] for one in of_rtt]
+        made[f"done_{version}"] = [[average(one <= time) for time in TIMES_S] for one in of_rtt]
     return made
 
 
@@ -182,16 +184,9 @@ def quantiles(values: Floats) -> Floats:
     return np.asarray(np.quantile(values, LEVELS, method="lower"), np.float64)
 
 
-def mean_of(values: NDArray[Any]) -> float:
+def average(values: NDArray[Any]) -> float:
     """Returns the mean, NaN of nothing."""
     return float(np.mean(values)) if values.size else np.nan
-
-
-def drop_share(colours: list[ColourCounters]) -> float:
-    """Returns dropped over arrived, of a link's packets of these colours; NaN where none arrived."""
-    arrived = sum(colour["arrived"] for colour in colours)
-    dropped = sum(colour["dropped"] for colour in colours)
-    return dropped / arrived if arrived else np.nan
 
 
 def shares(colours: list[ColourCounters]) -> dict[str, float]:
@@ -199,7 +194,7 @@ def shares(colours: list[ColourCounters]) -> dict[str, float]:
     arrived = max(1, sum(colour["arrived"] for colour in colours))
     made = {}
     for colour in colours:
-        made[f"{colour['name']}_loss"] = drop_share([colour])
+        made[f"{colour['name']}_loss"] = arrived_share([colour], "dropped")
         made[f"{colour['name']}_share"] = colour["arrived"] / arrived
     return made
 

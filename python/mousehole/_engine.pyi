@@ -37,6 +37,7 @@ from mousehole.engine_types import (
 
 BUILD: str
 COMPARE_SCHEMA: str
+MOST_SEED: int
 BASELINE: str
 BUFFER: str
 LINE_BUFFER: str
@@ -122,7 +123,7 @@ def traffic_account(
 ) -> tuple[str, list[tuple[str, str]], list[tuple[Literal["skipped", "faulty", "note"], str]]]:
     """Returns what was understood: a line, names with values, and sentences with their kinds."""
 
-def shared_words(summary: TrafficSummary) -> str:
+def describe_sharing(summary: TrafficSummary) -> str:
     """Returns how many clients are taken for several users, as the end of a sentence."""
 
 def fitted_label(transfers: int, label: str) -> str:
@@ -173,9 +174,13 @@ def json_text(document: Mapping[str, object]) -> str:
 def page_document(options: str, traffic: Traffic | None = None) -> str:
     """Makes the comparison that a page in a browser asks for by options in JSON; returns its document."""
 
-def statistics_entry(
-    is_sequential: bool, short_bytes: int, long_bytes: int
-) -> dict[str, str | int | float]: ...
+def manifest(first: Mapping[str, object], given: Mapping[str, object]) -> Any:
+    """Returns the manifest of a comparison, but for its primary endpoint, which only the runs tell.
+
+    `first` is the baseline's scenario in the first cell. `given` has the plan as documents have it,
+    that scenario filled in and without directories, the inputs, and the mean rates of varying directions.
+    """
+
 def scheme_parameters(scheme: str) -> dict[str, str]: ...
 def models() -> dict[str, str]: ...
 def places() -> dict[str, list[dict[str, Any]]]:
@@ -469,7 +474,7 @@ def read_margin(table: list[Quantity], text: str) -> Margin: ...
 def find_figure(table: list[Quantity], field: str, text: str) -> tuple[str, str]:
     """Returns class and name of the figure of a text such as `calls p95`, a part of its name being enough."""
 
-def class_of(text: str) -> str | None:
+def find_class(text: str) -> str | None:
     """Returns the class with which a figure's text begins, such as `video calls`."""
 
 def read_change(text: str) -> tuple[str, str, float, str] | None: ...
@@ -524,7 +529,7 @@ class ComparedCell:
         """Returns the classes of traffic of which some run has a figure."""
     @property
     def primary(self) -> Endpoint: ...
-    def primary_words(self) -> str:
+    def describe_primary(self) -> str:
         """Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`."""
     def primary_design(self, reference: str) -> Design: ...
     def design(self) -> Design: ...
@@ -546,7 +551,10 @@ class ComparedCell:
 UNLOADED: float
 """Below this load, schemes differ little or not at all."""
 
-def change_of(ratio: Estimate, own: Floats, other: Floats) -> tuple[float, float, float, bool]:
+def average_over_kinds(run: object, figures: Sequence[tuple[str, str]]) -> list[float]:
+    """Returns the mean of each figure (kind, name) over a run's applications of the kind; NaN without any."""
+
+def make_change(ratio: Estimate, own: Floats, other: Floats) -> tuple[float, float, float, bool]:
     """Returns mean, low, high of the change of a log-ratio, and whether they are an interval.
 
     Without one, the ends are those of single replications.
@@ -607,12 +615,12 @@ def mser(batch_means: Floats) -> int: ...
 def simultaneous_error(error: float, comparisons: float) -> float:
     """Returns the error that each of `comparisons` intervals may have so that all hold but for `error`."""
 
-def look_of(replications: int, first: int) -> int: ...
+def find_look(replications: int, first: int) -> int: ...
 def replications_of_look(look: int, first: int) -> int: ...
 def look_error(replications: int, error: float, first: int) -> float: ...
 def holm(p_values: Floats) -> list[float]: ...
 def p_beyond(values: Floats, end: float, is_above: bool) -> float: ...
-def p_apart(distance: float, error: float, freedom: float) -> float:
+def find_p_value(distance: float, error: float, freedom: float) -> float:
     """Returns the two-sided p-value of a mean so far from what is tested; without an error, 0 or 1."""
 
 def binomial_interval(count: int, of: int) -> tuple[float, float]:
@@ -644,7 +652,7 @@ class Quantity:
     @property
     def long(self) -> str:
         """Its name in a sentence, such as `95th percentile of the response time`."""
-    def words_about(self, transfers: str) -> str:
+    def describe(self, transfers: str) -> str:
         """Returns its words in a sentence about some transfers, such as `transfers > 150 kB`."""
     @property
     def axis(self) -> str:

@@ -11,11 +11,11 @@ from mousehole.base import MouseholeError
 from mousehole.comparison import Comparison
 from mousehole.days import DAYS_SCHEMA, Day, DaysComparison
 from mousehole.link import ProgramsComparison
-from mousehole.page import PAGE_SCHEMA, PageLoads, loads_of
+from mousehole.page import PAGE_SCHEMA, PageLoads, restore_loads
 from mousehole.runs import Results, load_policies
 from mousehole.sweeps import Sweep
 from mousehole.tuning import SCHEMA as TUNE_SCHEMA
-from mousehole.tuning import Tuned, results_of
+from mousehole.tuning import Tuned, restore_results
 
 Result = Comparison | DaysComparison | Tuned | PageLoads | Sweep
 
@@ -51,18 +51,18 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
     return result
 
 
-def _days_of(document: dict[str, Any]) -> DaysComparison:
+def _restore_days(document: dict[str, Any]) -> DaysComparison:
     return DaysComparison(
         tuple(Day(entry["day"], _results(entry["comparison"])) for entry in document["days"])
     )
 
 
-def _tuned_of(document: dict[str, Any]) -> Tuned:
+def _restore_tuned(document: dict[str, Any]) -> Tuned:
     judged = Comparison(_results(document["comparison"]), None)
-    return Tuned(results_of(document, judged), judged, None)
+    return Tuned(restore_results(document, judged), judged, None)
 
 
-def _comparison_of(document: dict[str, Any]) -> Comparison:
+def _restore_comparison(document: dict[str, Any]) -> Comparison:
     results = _results(document)
     return ProgramsComparison(results, document["link"]) if "link" in document else Comparison(results, None)
 
@@ -106,7 +106,7 @@ def _results(document: dict[str, Any]) -> Results:
                     f"its scheme {entry['scheme']} uses the own policy {name}, whose header {state}; "
                     "name the header of that time (--policy)"
                 )
-    return jsonout.results_of(document)
+    return jsonout.restore_results(document)
 
 
 def _digests(scheme: str) -> dict[str, str]:
@@ -122,9 +122,9 @@ def _fault(path: str | Path, sentence: str) -> MouseholeError:
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Comparison | DaysComparison | Tuned | PageLoads]] = {
-    jsonout.COMPARE_SCHEMA: _comparison_of,
-    DAYS_SCHEMA: _days_of,
-    TUNE_SCHEMA: _tuned_of,
-    PAGE_SCHEMA: loads_of,
+    jsonout.COMPARE_SCHEMA: _restore_comparison,
+    DAYS_SCHEMA: _restore_days,
+    TUNE_SCHEMA: _restore_tuned,
+    PAGE_SCHEMA: restore_loads,
 }
 _ALLOWED = f"allowed is what --json of mousehole compare, tune, page or link wrote ({', '.join(_READERS)})"

@@ -66,7 +66,7 @@ def shown_in(name: TableName, subject: Subject) -> list[Quantity]:
     return [one for one in about(subject) if name in one.tables]
 
 
-def primary_of(kind: KindName) -> list[Quantity]:
+def list_primary(kind: KindName) -> list[Quantity]:
     """Returns what users of a kind of application feel first, in order."""
     return [one for one in table() if kind in one.primary_of]
 
@@ -131,7 +131,7 @@ class Measure:
         """The measure in words, such as `mean response time of short transfers`."""
         if self.kind:
             return f"{self.quantity.long}, {self.kind.replace('_', ' ')}"
-        return self.quantity.words_about(f"{self.role} transfers") if self.role else self.quantity.long
+        return self.quantity.describe(f"{self.role} transfers") if self.role else self.quantity.long
 
     @property
     def asked_as(self) -> str | None:
@@ -144,7 +144,7 @@ class Measure:
 def measures() -> list[Measure]:
     """Returns the measures of a run in the order of a sweep's columns."""
     of_buckets = [Measure(one, role) for role in CLASSES for one in about("bucket")]
-    of_kinds = [Measure(one, kind=kind) for kind in KINDS for one in primary_of(kind)]
+    of_kinds = [Measure(one, kind=kind) for kind in KINDS for one in list_primary(kind)]
     of_runs = [Measure(one) for one in about("run")]
     return [*of_buckets, *(Measure(one) for one in about("scheme")), *of_kinds, *of_runs]
 

@@ -248,7 +248,7 @@ fn find_figure(py: Python<'_>, table: Table<'_>, field: &str, text: &str) -> PyR
 
 /// Returns the class with whose name a text begins.
 #[pyfunction]
-fn class_of(text: &str) -> Option<String> {
+fn find_class(text: &str) -> Option<String> {
     margins::Class::begins(text).map(margins::Class::name)
 }
 
@@ -419,8 +419,8 @@ impl ComparedCell {
         Endpoint(self.judged().cell.primary().clone())
     }
 
-    fn primary_words(&self) -> String {
-        self.judged().cell.primary_words()
+    fn describe_primary(&self) -> String {
+        self.judged().cell.describe_primary()
     }
 
     fn primary_design(&self, reference: &str) -> PyResult<Design> {
@@ -547,8 +547,24 @@ fn facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
         window_load: run.getattr("window_load")?.extract()?,
         short_by_time: numbers("short_by_time")?,
         short_times: None,
-        shares: shares.iter().map(|(reference, own)| shares_of(&reference, &own)).collect::<PyResult<_>>()?,
+        shares: shares
+            .iter()
+            .map(|(reference, own)| read_shares(&reference, &own))
+            .collect::<PyResult<_>>()?,
     })
+}
+
+/// Returns the means of figures of a run: of each, over the applications of a kind that have it; NaN without any.
+#[pyfunction]
+fn average_over_kinds(
+    run: &Bound<'_, PyAny>,
+    figures: Vec<(Bound<'_, PyAny>, String)>,
+) -> PyResult<Vec<f64>> {
+    let facts = facts(run)?;
+    let average = |(kind, name): &(Bound<'_, PyAny>, String)| {
+        Ok(facts.average_over_kind(pythonize::depythonize(kind)?, name))
+    };
+    figures.iter().map(average).collect()
 }
 
 fn colour(name: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<Colour> {
@@ -558,7 +574,7 @@ fn colour(name: &Bound<'_, PyAny>, counts: &Bound<'_, PyAny>) -> PyResult<Colour
     Ok(Colour { name: name.extract()?, arrived, dropped, marked, sent, drops: counts.into_iter().collect() })
 }
 
-fn shares_of(
+fn read_shares(
     reference: &Bound<'_, PyAny>,
     own: &Bound<'_, PyAny>,
 ) -> PyResult<(String, mousehole_answer::reduction::Shares)> {
@@ -568,7 +584,7 @@ fn shares_of(
 
 /// Returns the change of a log-ratio of two columns; without an interval its ends are those of single replications.
 #[pyfunction]
-fn change_of(
+fn make_change(
     ratio: &Estimate,
     own: PyReadonlyArray1<'_, f64>,
     other: PyReadonlyArray1<'_, f64>,
@@ -597,14 +613,15 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ComparedCell>()?;
     for function in [
         wrap_pyfunction!(judge, module)?,
-        wrap_pyfunction!(change_of, module)?,
+        wrap_pyfunction!(average_over_kinds, module)?,
+        wrap_pyfunction!(make_change, module)?,
         wrap_pyfunction!(describe, module)?,
         wrap_pyfunction!(endpoints, module)?,
         wrap_pyfunction!(harm_margins, module)?,
         wrap_pyfunction!(harm_reference, module)?,
         wrap_pyfunction!(read_margin, module)?,
         wrap_pyfunction!(find_figure, module)?,
-        wrap_pyfunction!(class_of, module)?,
+        wrap_pyfunction!(find_class, module)?,
         wrap_pyfunction!(read_change, module)?,
         wrap_pyfunction!(in_own_unit, module)?,
         wrap_pyfunction!(difference_scale, module)?,

@@ -9,6 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Map, Value};
 
+/// This program.
+pub const MADE: Made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
+
 /// Returns a document as `--json` writes it. Estimates and numpy's numbers may stand in it; NaN and infinity become null, and
 /// surrogates that stand alone U+FFFD, since JSON has neither.
 ///
@@ -28,9 +31,8 @@ fn text_of_document(py: Python<'_>, document: &Bound<'_, PyAny>) -> PyResult<Str
 fn page_document(py: Python<'_>, options: &str, traffic: Option<PyRef<'_, Traffic>>) -> PyResult<String> {
     let options: Options =
         serde_json::from_str(options).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!("MOUSEHOLE_REVISION") };
     let read = traffic.map(|traffic| traffic.given());
-    py.detach(|| options_document(&options, read.as_ref(), made))
+    py.detach(|| options_document(&options, read.as_ref(), MADE))
         .map_err(|error| errors::to_python(py, error))
 }
 

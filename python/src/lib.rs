@@ -19,6 +19,7 @@ mod texts;
 mod traffic;
 
 use convert::{from_python, to_python};
+use json::MADE;
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::error::Result;
 use mousehole_sim::scenario::{Plan, Scenario, run};
@@ -69,13 +70,13 @@ fn run_scenario(
 /// Returns the scenario with every parameter filled in.
 #[pyfunction]
 fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    to_python(py, &plan_of(scenario)?.filled())
+    to_python(py, &parse_plan(scenario)?.filled())
 }
 
 /// Returns every TCP parameter in force in a scenario; where senders have shares, by profile.
 #[pyfunction]
 fn tcp_parameters<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    to_python(py, &mousehole_compare::tcp_parameters(&plan_of(scenario)?))
+    to_python(py, &mousehole_compare::tcp_parameters(&parse_plan(scenario)?))
 }
 
 /// Returns the schemes that are compared if none is named, on a line of these rates in bit/s.
@@ -90,15 +91,16 @@ fn default_scenario(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &mousehole_compare::default_scenario())
 }
 
-/// Returns how the manifest says that intervals and verdicts come about.
+/// Returns the manifest of a comparison, but for its primary endpoint; `first` is the baseline's scenario in the first cell,
+/// and `given` what only those know who read the files.
 #[pyfunction]
-fn statistics_entry(
-    py: Python<'_>,
-    is_sequential: bool,
-    short_bytes: u64,
-    long_bytes: u64,
-) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &mousehole_compare::statistics(is_sequential, short_bytes, long_bytes))
+fn manifest<'py>(
+    py: Python<'py>,
+    first: &Bound<'py, PyAny>,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let found = mousehole_compare::manifest(&parse_plan(first)?, from_python("manifest", given)?, MADE);
+    to_python(py, &found.map_err(|error| errors::to_python(py, error))?)
 }
 
 /// Returns a scenario as TOML.
@@ -114,7 +116,7 @@ fn scenario_from_toml<'py>(py: Python<'py>, text: &str, path: &str) -> PyResult<
     to_python(py, &scenario)
 }
 
-fn plan_of(given: &Bound<'_, PyAny>) -> PyResult<Plan> {
+fn parse_plan(given: &Bound<'_, PyAny>) -> PyResult<Plan> {
     let scenario: Scenario = from_python("", given)?;
     Plan::new(&scenario).map_err(|error| errors::to_python(given.py(), error))
 }
@@ -130,6 +132,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BASELINE", mousehole_compare::BASELINE)?;
     module.add("BUFFER", mousehole_compare::BUFFER)?;
     module.add("LINE_BUFFER", mousehole_compare::LINE_BUFFER)?;
+    module.add("MOST_SEED", u64::MAX)?;
     module.add("REPLICATIONS", mousehole_compare::REPLICATIONS)?;
     module.add_class::<Cancel>()?;
     module.add_class::<Traffic>()?;
@@ -139,7 +142,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tcp_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(default_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(default_schemes, module)?)?;
-    module.add_function(wrap_pyfunction!(statistics_entry, module)?)?;
+    module.add_function(wrap_pyfunction!(manifest, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;
     errors::register(module)?;

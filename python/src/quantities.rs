@@ -65,8 +65,8 @@ impl Quantity {
         &self.0.words.long
     }
 
-    fn words_about(&self, transfers: &str) -> String {
-        self.0.words_about(transfers)
+    fn describe(&self, transfers: &str) -> String {
+        self.0.describe(transfers)
     }
 
     #[getter]

@@ -228,6 +228,7 @@ fn paired_logs<'py>(
     Ok(intervals::paired_logs(own, other).into_pyarray(py))
 }
 
+/// Returns in how many replications the scheme has the smaller number, and in how many both have one.
 #[pyfunction]
 fn smaller_in(scheme: Column, reference: Column) -> PyResult<(u32, u32)> {
     let (own, other) = pair(&scheme, &reference)?;
@@ -302,8 +303,8 @@ fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
 }
 
 #[pyfunction]
-fn look_of(replications: u64, first: u32) -> u32 {
-    levels::look_of(replications, first)
+fn find_look(replications: u64, first: u32) -> u32 {
+    levels::find_look(replications, first)
 }
 
 #[pyfunction]
@@ -327,8 +328,8 @@ fn p_beyond(values: Column, end: f64, is_above: bool) -> PyResult<f64> {
 }
 
 #[pyfunction]
-fn p_apart(distance: f64, error: f64, freedom: f64) -> f64 {
-    significance::p_apart(distance, error, freedom)
+fn find_p_value(distance: f64, error: f64, freedom: f64) -> f64 {
+    significance::find_p_value(distance, error, freedom)
 }
 
 #[pyfunction]
@@ -373,12 +374,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(relaxation_s, module)?,
         wrap_pyfunction!(mser, module)?,
         wrap_pyfunction!(simultaneous_error, module)?,
-        wrap_pyfunction!(look_of, module)?,
+        wrap_pyfunction!(find_look, module)?,
         wrap_pyfunction!(replications_of_look, module)?,
         wrap_pyfunction!(look_error, module)?,
         wrap_pyfunction!(holm, module)?,
         wrap_pyfunction!(p_beyond, module)?,
-        wrap_pyfunction!(p_apart, module)?,
+        wrap_pyfunction!(find_p_value, module)?,
         wrap_pyfunction!(binomial_interval, module)?,
     ] {
         module.add_function(function)?;

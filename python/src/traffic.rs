@@ -296,8 +296,8 @@ fn traffic_account(
 
 /// Returns how many clients are taken for several users, as the end of a sentence.
 #[pyfunction]
-fn shared_words(summary: &Bound<'_, PyAny>) -> PyResult<String> {
-    Ok(account::shared_words(&convert::from_python("traffic", summary)?))
+fn describe_sharing(summary: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(account::describe_sharing(&convert::from_python("traffic", summary)?))
 }
 
 /// Returns the name of a model that is fitted to a capture with so many transfers.
@@ -342,7 +342,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(combine, module)?)?;
     module.add_function(wrap_pyfunction!(loaded_mix, module)?)?;
     module.add_function(wrap_pyfunction!(traffic_account, module)?)?;
-    module.add_function(wrap_pyfunction!(shared_words, module)?)?;
+    module.add_function(wrap_pyfunction!(describe_sharing, module)?)?;
     module.add_function(wrap_pyfunction!(fitted_label, module)?)?;
     module.add_function(wrap_pyfunction!(ready_made_labels, module)?)?;
     module.add_function(wrap_pyfunction!(chosen_warmup, module)?)?;

@@ -175,7 +175,7 @@ def colour(
     return {"name": name, **counts, "sent": arrived - counts["dropped"]}
 
 
-def results_of(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
+def make_results(scheme_runs: list[HandMadeRun], baseline_runs: list[HandMadeRun]) -> Results:
     """Results of two schemes on one cell, from runs made by hand."""
     return results_of_schemes({"droptail": baseline_runs, "sfd": scheme_runs})
 

@@ -17,7 +17,7 @@ from mousehole.answer import (
     advice,
 )
 from mousehole.answer import _install as install
-from mousehole.reports import of_grid
+from mousehole.reports import summarise_grid
 from mousehole.runs import Capture, Counted, Results
 from support import HandMadeRun, results_of_schemes
 
@@ -328,7 +328,7 @@ def test_of_grid__groups_the_cells_by_answer() -> None:
     one = answer({"droptail": runs(1.0), "cake": runs(0.5)})
     other = replace(one, buffer="20p", outcome=NOTHING_BETTER, scheme=None)
     low = replace(one, load=0.5)
-    assert of_grid([one, other, low], "droptail") == [
+    assert summarise_grid([one, other, low], "droptail") == [
         "cake is best in 2 of 3 cells: buffer 50p at load 0.9; buffer 50p at load 0.5.",
         "Nothing is shown to beat droptail in 1 of 3 cells: buffer 20p at load 0.9.",
     ]
@@ -343,20 +343,20 @@ def test_in_packets__of_a_share_of_the_buffer(threshold: str, packets: int) -> N
 
 def test_link_of__takes_what_the_scenario_says() -> None:
     plain = {"link": {"rate": "5mbit", "rtt": "80ms"}, "traffic": {}}
-    assert install.link_of(plain, "50p") == Link(5_000_000, 50, 0, is_upload=False)  # type: ignore[arg-type]
+    assert install.find_link(plain, "50p") == Link(5_000_000, 50, 0, is_upload=False)  # type: ignore[arg-type]
     up = {
         "link": {"rate": "5mbit", "rtt": "80ms", "overhead": 26},
         "traffic": {"model": "poisson", "payload": "up"},
     }
-    assert install.link_of(up, "1bdp") == Link(5_000_000, 33, 26, is_upload=True)  # type: ignore[arg-type]
+    assert install.find_link(up, "1bdp") == Link(5_000_000, 33, 26, is_upload=True)  # type: ignore[arg-type]
     cable = {"link": {"rate": "5mbit", "rtt": "80ms", "layer": "docsis"}, "traffic": {}}
-    docsis = install.link_of(cable, "50p")  # type: ignore[arg-type]
+    docsis = install.find_link(cable, "50p")  # type: ignore[arg-type]
     assert docsis == Link(5_000_000, 50, 0, layer="docsis")
     way = install.installation("cake", docsis)
     assert way is not None
     assert way.lines[0].endswith(" docsis")
     for link in ({"rtt": "80ms"}, {"rate": "5mbit"}):
-        assert install.link_of({"link": link, "traffic": {}}, "1bdp") is None  # type: ignore[typeddict-item]
+        assert install.find_link({"link": link, "traffic": {}}, "1bdp") is None  # type: ignore[typeddict-item]
 
 
 def test_installation__says_what_linuxs_red_does_otherwise() -> None:

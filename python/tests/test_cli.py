@@ -13,7 +13,7 @@ import mousehole
 import polars as pl
 import pytest
 from mousehole.base import Options, command_line_options
-from mousehole.base.cli_options import flag_of
+from mousehole.base.cli_options import make_flag
 from mousehole.commands.cli import main
 from mousehole.runs import all_schemes, chosen_schemes
 from support import MODULE, SMALL_ARGUMENTS
@@ -430,7 +430,7 @@ def test_compare__every_option_is_of_the_library_too() -> None:
     for name, (_, words) in command_line_options(Options).items():
         assert name in named
         assert name in (mousehole.compare.__doc__ or "")
-        assert f"{flag_of(name, words)} " in shown
+        assert f"{make_flag(name, words)} " in shown
     assert named["rate"].default is None
     assert max(map(len, shown.splitlines())) <= 80
 

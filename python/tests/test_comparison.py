@@ -253,19 +253,19 @@ def small_capture(transfers: int = 400, clients: int = 80) -> list[dict[str, Any
 
 
 @pytest.fixture(scope="module")
-def of_capture() -> Comparison:
+def captured() -> Comparison:
     return mousehole.compare(small_capture(), seeds=5, **SMALL)  # type: ignore[arg-type]
 
 
-def test_compare__resamples_a_capture_in_each_replication(of_capture: Comparison) -> None:
-    cell = of_capture.plan.cells[0]
-    assert of_capture.plan.scenario(cell, "sfd")["traffic"]["resample"] is True
-    clients = [set(of_capture.transfers("sfd", number)["client"]) for number in range(3)]
+def test_compare__resamples_a_capture_in_each_replication(captured: Comparison) -> None:
+    cell = captured.plan.cells[0]
+    assert captured.plan.scenario(cell, "sfd")["traffic"]["resample"] is True
+    clients = [set(captured.transfers("sfd", number)["client"]) for number in range(3)]
     assert clients[0] != clients[1] != clients[2]
     assert all(len(own) < 70 for own in clients), "of 80 clients, about 51 are drawn"
-    assert clients[0] == set(of_capture.transfers("fq-codel", 0)["client"]), "the same under every scheme"
-    assert of_capture.scenario("sfd", 2)["traffic"]["resample"] is True, "so that run repeats the same"
-    native = {run.load["native"] for run in of_capture.results.runs(cell, "droptail")}
+    assert clients[0] == set(captured.transfers("fq-codel", 0)["client"]), "the same under every scheme"
+    assert captured.scenario("sfd", 2)["traffic"]["resample"] is True, "so that run repeats the same"
+    native = {run.load["native"] for run in captured.results.runs(cell, "droptail")}
     assert len(native) == 1, "that of the capture"
 
 
@@ -276,8 +276,8 @@ def test_compare__a_model_is_not_resampled(comparison: Comparison) -> None:
     assert tables.evidence_row(comparison.results, cell) is None
 
 
-def test_evidence__counts_what_stands_behind_a_verdict(of_capture: Comparison) -> None:
-    row = tables.evidence_row(of_capture.results, of_capture.plan.cells[0])
+def test_evidence__counts_what_stands_behind_a_verdict(captured: Comparison) -> None:
+    row = tables.evidence_row(captured.results, captured.plan.cells[0])
     assert row is not None
     short = [one for one in small_capture() if one["bytes"] <= 15_000]
     assert row.short_transfers == len(short)
@@ -285,17 +285,17 @@ def test_evidence__counts_what_stands_behind_a_verdict(of_capture: Comparison) -
     assert 1 <= row.copies_least <= row.copies_most
     assert row.is_resampled
     assert 0 < row.capture_share <= 1
-    capture = of_capture.results.capture
+    capture = captured.results.capture
     assert capture is not None
     assert capture.pipe_bytes == 100_000, "of 10 Mbit/s and 80 ms"
     assert capture.large == sum(one["bytes"] > 100_000 for one in small_capture())
-    primary = of_capture.finding_list[0]
+    primary = captured.finding_list[0]
     assert primary.slower_share is not None
     assert 0 < primary.slower_share + (primary.faster_share or 0) <= 1
 
 
-def test_evidence__intervals_of_a_capture_do_not_shrink_with_replications(of_capture: Comparison) -> None:
-    results, cell = of_capture.results, of_capture.plan.cells[0]
+def test_evidence__intervals_of_a_capture_do_not_shrink_with_replications(captured: Comparison) -> None:
+    results, cell = captured.results, captured.plan.cells[0]
     wide, narrow = results.design(cell), replace(results, capture=None).design(cell)
     assert wide.half_width(1, 1000) > 0.3 > narrow.half_width(1, 1000)
 
@@ -306,9 +306,9 @@ def test_compare__two_transfers_get_no_verdict() -> None:
     assert "2 distinct transfers" in found.finding_list[0].sentence
 
 
-def test_report__says_what_stands_behind_the_verdicts(of_capture: Comparison) -> None:
+def test_report__says_what_stands_behind_the_verdicts(captured: Comparison) -> None:
     console = Console(width=110, record=True, file=io.StringIO())
-    print_document(console, of_capture.document())
+    print_document(console, captured.document())
     text = " ".join(console.export_text().split())
     assert "distinct transfers ≤ 15 kB of 80 clients" in text
     assert "draws the capture's clients anew" in text
@@ -330,8 +330,8 @@ def test_compare__warm_up_is_chosen_unless_given() -> None:
     }
     del chosen["warmup"]
     found = mousehole.compare("poisson", **chosen)
-    low, high = (found.plan.warmup_of(cell) for cell in found.plan.cells)
+    low, high = (found.plan.choose_warmup(cell) for cell in found.plan.cells)
     assert (low, high) == ("30s", "40s"), "no shorter than 30 s, no longer than the window"
     assert found.scenario(cell=found.plan.cells[1])["warmup"] == "40s"
     quick = mousehole.compare("poisson", quick=True, **{**chosen, "load": 0.9})
-    assert quick.plan.warmup_of(quick.plan.cells[0]) == "30s"
+    assert quick.plan.choose_warmup(quick.plan.cells[0]) == "30s"

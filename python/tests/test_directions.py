@@ -7,7 +7,7 @@ from pathlib import Path
 import mousehole
 import pytest
 from mousehole import MouseholeError
-from mousehole.answer import link_of, notes
+from mousehole.answer import find_link, notes
 from mousehole.answer._install import installation
 from mousehole.scenario import bottleneck
 
@@ -187,7 +187,7 @@ def test_trace__as_a_direction(tmp_path: Path) -> None:
 def test_install__has_lines_for_both_directions_and_none_for_a_rate_that_varies(tmp_path: Path) -> None:
     five = {**SMALL, "seeds": 5}
     done = mousehole.compare("poisson", down="20mbit", up="1mbit", load=0.9, payload="up", **five)
-    link = link_of(done.manifest["scenario"], "200p")
+    link = find_link(done.manifest["scenario"], "200p")
     assert link is not None
     assert link.other is not None
     assert (link.rate_bps, link.is_upload, link.other.rate_bps) == (1_000_000, True, 20_000_000)
@@ -197,4 +197,4 @@ def test_install__has_lines_for_both_directions_and_none_for_a_rate_that_varies(
     assert (way.lines[0].startswith("# download"), rates) == (True, ["20mbit", "1mbit"])
     (tmp_path / "lte.trace").write_text("1\n2\n10\n", encoding="utf-8")
     done = mousehole.compare("poisson", down=str(tmp_path / "lte.trace"), up="1mbit", load=0.6, **SMALL)
-    assert link_of(done.manifest["scenario"], "200p") is None
+    assert find_link(done.manifest["scenario"], "200p") is None

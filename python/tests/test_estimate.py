@@ -22,7 +22,7 @@ pytestmark = pytest.mark.alone
 WINDOW_S, WARMUP_S, MOST_WINDOWS = 300.0, 30.0, 5
 
 
-def plan_of(replications: int = 4) -> Plan:
+def make_plan(replications: int = 4) -> Plan:
     base = default()
     base["link"]["rate"] = "10mbit"
     base["traffic"] = {"model": "poisson", "load": 0.5}
@@ -54,7 +54,7 @@ def test_estimated__tells_setup_and_drain_apart(
     monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float
 ) -> None:
     shares = costs(monkeypatch, setup_s, per_s, drain_s)
-    found = estimated(plan_of(), None, 2)
+    found = estimated(make_plan(), None, 2)
     simulated_s = WINDOW_S + WARMUP_S + min(drain_s, (MOST_WINDOWS - 1) * WINDOW_S)
     true_s = 4 * (2 * setup_s + per_s * simulated_s * 3)
     assert found.cpu_s == pytest.approx(true_s, rel=0.1)
@@ -66,7 +66,7 @@ def test_estimated__tells_setup_and_drain_apart(
 
 def test_estimated__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = costs(monkeypatch, 0.01, 1e-3, 10.0)
-    assert estimated(plan_of(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
+    assert estimated(make_plan(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
     assert shares[-3:] == [1.0, 1.0, 1.0]
 
 
@@ -74,7 +74,7 @@ def test_estimated__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) 
     "model", ["poisson", "web:sfd"]
 )  # a run of each takes a second; busy machines slow both sides alike, for CPU time is compared
 def test_estimated__a_real_plan_within_a_factor(model: str) -> None:
-    plan = plan_of(replications=3)
+    plan = make_plan(replications=3)
     plan.base["traffic"]["model"] = model
     guessed = estimated(plan, None, 2).cpu_s
     cancel = _engine.Cancel()

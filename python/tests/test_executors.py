@@ -203,7 +203,7 @@ def test_dask__short_jobs_go_out_together_and_only_the_culprit_is_set_apart(
 
 
 def test_execute_all__begins_none_after_its_time_or_one_that_cannot_be_run() -> None:
-    parcels = [worker.parcel_of(Job(SCENARIO, partial(crashing.reduce, seed=seed))) for seed in (1, 2)]
+    parcels = [worker.pack_job(Job(SCENARIO, partial(crashing.reduce, seed=seed))) for seed in (1, 2)]
     answers = worker.execute_all(worker.identity(), parcels, None, limit_s=60.0)
     assert [kind for kind, _ in answers.each] == [worker.DONE, worker.DONE]
     assert answers.seconds > 0

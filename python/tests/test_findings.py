@@ -14,7 +14,7 @@ from mousehole.answer import (
 from mousehole.base import counted, percent, share_text, span_text
 from mousehole.engine_types import Floats
 from mousehole.runs import Capture, Counted, Plan, Results, Warmup
-from support import HandMadeRun, results_of, results_of_schemes
+from support import HandMadeRun, make_results, results_of_schemes
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def primary(found: Results) -> findings.Finding:
 
 
 def test_findings__better_with_sentence() -> None:
-    finding = primary(results_of(runs(0.7), runs(1.0)))
+    finding = primary(make_results(runs(0.7), runs(1.0)))
     assert finding.outcome == BETTER
     assert finding.sentence == (
         "sfd against droptail, mean response time of transfers ≤ 15 kB: "
@@ -50,20 +50,20 @@ def test_findings__better_with_sentence() -> None:
 def test_findings__say_which_share_of_the_same_transfers_got_slower() -> None:
     mixed = [HandMadeRun([1000] * 50, [0.5] * 30 + [1.0] * 5 + [3.0] * 15) for _ in range(6)]
     same = [HandMadeRun([1000] * 50, [1.0] * 50) for _ in range(6)]
-    finding = primary(results_of(mixed, same))
+    finding = primary(make_results(mixed, same))
     assert (finding.slower_share, finding.faster_share) == (0.3, 0.6)
     other = [replace(run, size=run.size[:20], end_s=run.end_s[:20]) for run in mixed]
-    assert primary(results_of(other, same)).slower_share is None, "not the same transfers"
+    assert primary(make_results(other, same)).slower_share is None, "not the same transfers"
 
 
 def test_findings__unfinished_scheme_cannot_be_better() -> None:
-    finding = primary(results_of(runs(0.001, unfinished=1, stop_s=0.01), runs(1.0)))
+    finding = primary(make_results(runs(0.001, unfinished=1, stop_s=0.01), runs(1.0)))
     assert finding.outcome == UNDECIDED
     assert "2.0 % of the transfers under sfd were left unfinished" in finding.verdict
 
 
 def test_findings__unfinished_baseline_makes_it_at_least() -> None:
-    finding = primary(results_of(runs(0.7), runs(1.0, unfinished=1)))
+    finding = primary(make_results(runs(0.7), runs(1.0, unfinished=1)))
     assert finding.outcome == BETTER
     assert finding.verdict.startswith("better by at least ")
 
@@ -73,20 +73,20 @@ def test_findings__one_percent_unfinished_is_no_bound(unfinished: int, outcome: 
     ends = [*[nan] * unfinished, *[0.7] * (100 - unfinished)]
     own = [HandMadeRun([1000] * 100, ends, stop_s=0.8) for _ in range(6)]
     other = [HandMadeRun([1000] * 100, [1.0] * 100) for _ in range(6)]
-    assert primary(results_of(own, other)).outcome == outcome
+    assert primary(make_results(own, other)).outcome == outcome
 
 
 def test_findings__unfinished_scheme_may_be_worse_still() -> None:
-    worse = primary(results_of(runs(2.0, unfinished=1), runs(1.0)))
+    worse = primary(make_results(runs(2.0, unfinished=1), runs(1.0)))
     assert worse.outcome == WORSE
     assert worse.verdict.startswith("worse by at least ")
 
 
 def test_findings__unfinished_baseline_may_be_no_better() -> None:
     for own in (runs(2.0), runs(0.01)):  # a mean that is a bound excludes neither harm nor its absence
-        found = primary(results_of(own, runs(0.01, unfinished=2, stop_s=0.01)))
+        found = primary(make_results(own, runs(0.01, unfinished=2, stop_s=0.01)))
         assert found.verdict == "undecided (4.0 % of the transfers under droptail were left unfinished)"
-    both = primary(results_of(runs(2.0, unfinished=1), runs(1.0, unfinished=2)))
+    both = primary(make_results(runs(2.0, unfinished=1), runs(1.0, unfinished=2)))
     assert both.verdict == "undecided (2.0 % of the transfers under sfd were left unfinished)"
 
 
@@ -95,7 +95,7 @@ def exploratory(found: Results, endpoint: str) -> findings.Finding:
 
 
 def test_findings__only_times_differ_in_seconds() -> None:
-    found = results_of(runs(0.7), runs(1.0))
+    found = make_results(runs(0.7), runs(1.0))
     rate = exploratory(found, "long_goodput_bps")
     assert (isnan(rate.difference_s.mean), rate.difference_s.count) == (True, 0)
     # 50 transfers of one time, so the 95th percentile is that time, too
@@ -118,7 +118,7 @@ def test_findings__primary_intervals_share_the_error() -> None:
 
 
 def test_findings__long_transfers_are_exploratory() -> None:
-    others = [item for item in findings.findings(results_of(runs(0.7), runs(1.0))) if item.exploratory]
+    others = [item for item in findings.findings(make_results(runs(0.7), runs(1.0))) if item.exploratory]
     assert [item.endpoint for item in others] == [
         "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"
     ]  # fmt: skip
@@ -127,17 +127,17 @@ def test_findings__long_transfers_are_exploratory() -> None:
 
 def test_cell_notes__unloaded_link() -> None:
     idle = runs(1.0, achieved=0.05, delay_s=1e-5, utilisation=0.05)
-    quiet = results_of(idle, idle)
+    quiet = make_results(idle, idle)
     assert "hardly loaded" in notes.cell_notes(quiet, quiet.plan.cells[0])[0]
-    loaded = results_of(runs(1.1), runs(1.0))
+    loaded = make_results(runs(1.1), runs(1.0))
     assert notes.cell_notes(loaded, loaded.plan.cells[0]) == []
 
 
 def test_cell_notes__nothing_against_nothing_is_not_the_same() -> None:
     none = [HandMadeRun([], []) for _ in range(3)]
-    empty = results_of(none, none)
+    empty = make_results(none, none)
     assert not [note for note in notes.cell_notes(empty, empty.plan.cells[0]) if "exactly the same" in note]
-    some = results_of(runs(1.0), runs(1.0))
+    some = make_results(runs(1.0), runs(1.0))
     assert [note for note in notes.cell_notes(some, some.plan.cells[0]) if "exactly the same" in note]
 
 
@@ -157,7 +157,7 @@ def test_cell_notes__thresholds_far_below_the_buffer() -> None:
 
 
 def test_cell_notes__unfinished_transfers() -> None:
-    found = results_of(runs(1.0, unfinished=2), runs(1.0))
+    found = make_results(runs(1.0, unfinished=2), runs(1.0))
     (note,) = notes.cell_notes(found, found.plan.cells[0])
     assert note.startswith("Under sfd more than 1 % of the transfers of some size were unfinished")
 
@@ -165,7 +165,7 @@ def test_cell_notes__unfinished_transfers() -> None:
 def test_findings__few_distinct_transfers_are_not_judged() -> None:
     counted = {"short": Counted(99, 9), "long": Counted(2, 1), "all": Counted(101, 9)}
     small = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
-    few = replace(results_of(runs(0.7), runs(1.0)), capture=small)
+    few = replace(make_results(runs(0.7), runs(1.0)), capture=small)
     finding = primary(few)
     assert finding.outcome == UNDECIDED
     assert finding.verdict == "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)"
@@ -175,7 +175,7 @@ def test_findings__few_distinct_transfers_are_not_judged() -> None:
 
 def test_cell_notes__a_capture_with_few_large_connections() -> None:
     counted = dict.fromkeys(("short", "long", "all"), Counted(200, 9))
-    found = results_of(runs(0.7), runs(1.0))
+    found = make_results(runs(0.7), runs(1.0))
     base = {**found.plan.base, "traffic": {"files": ["capture.pcap"]}}
 
     def remarks(large: int, loads: tuple[float | None, ...] = (0.9,)) -> list[str]:
@@ -195,10 +195,10 @@ def test_cell_notes__a_capture_with_few_large_connections() -> None:
 def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
     some = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in runs(1.0)]
     sparse = runs(1.0)[:2] + some[2:]
-    found = findings.findings(results_of(sparse, runs(1.0)))
+    found = findings.findings(make_results(sparse, runs(1.0)))
     long = next(item for item in found if item.endpoint == "long_response_mean_s")
     assert long.verdict == "undecided (only 2 of 6 replications had such a transfer)"
-    none = findings.findings(results_of(some, some))
+    none = findings.findings(make_results(some, some))
     long = next(item for item in none if item.endpoint == "long_response_mean_s")
     assert long.verdict == "undecided (no replication had such a transfer)"
 
@@ -206,19 +206,19 @@ def test_findings__say_how_many_replications_had_such_a_transfer() -> None:
 def test_findings__with_few_replications_ask_for_more_first() -> None:
     sparse = [replace(run, size=[1000] * 50, end_s=run.end_s[:50]) for run in runs(1.0)]
     three, five = ([*runs(1.0)[: count - 1], sparse[0]] for count in (3, 5))
-    long = exploratory(results_of(three, runs(1.0)[:3]), "long_response_mean_s")
+    long = exploratory(make_results(three, runs(1.0)[:3]), "long_response_mean_s")
     assert long.verdict == "undecided (too few replications for an interval: 2 of at least 5)"
-    long = exploratory(results_of(five, runs(1.0)[:5]), "long_response_mean_s")
+    long = exploratory(make_results(five, runs(1.0)[:5]), "long_response_mean_s")
     assert long.verdict == "undecided (only 4 of 5 replications had such a transfer)"
 
 
 def test_findings__a_mean_may_be_missing_where_a_percentile_may_not() -> None:
     rest = runs(0.7)[1:]
     no_long = HandMadeRun([1000] * 50, [0.7] * 50)
-    found = exploratory(results_of([no_long, *rest], runs(1.0)), "long_response_mean_s")
+    found = exploratory(make_results([no_long, *rest], runs(1.0)), "long_response_mean_s")
     assert (found.replications, found.change.has_interval) == (5, True)
     few_short = HandMadeRun([1000] * 19, [0.7] * 19)
-    found = exploratory(results_of([few_short, *rest], runs(1.0)), "short_response_p95_s")
+    found = exploratory(make_results([few_short, *rest], runs(1.0)), "short_response_p95_s")
     assert found.verdict == (
         "undecided (only 5 of 6 replications had enough such transfers for a percentile)"
     )  # fmt: skip
@@ -239,7 +239,7 @@ def test_endpoints__have_pages_only_where_there_are_some() -> None:
 
 def test_findings__pages_are_judged_however_few_distinct_transfers() -> None:
     counted = dict.fromkeys(("short", "long", "all"), Counted(99, 9))
-    found = replace(results_of(runs(0.7), runs(1.0)), capture=Capture(10.0, counted, 50.0, 50, 1e5))  # type: ignore[arg-type]
+    found = replace(make_results(runs(0.7), runs(1.0)), capture=Capture(10.0, counted, 50.0, 50, 1e5))  # type: ignore[arg-type]
     paged = {
         task: replace(run, groups={**run.groups, findings.PAGES: 2.0 - task.scheme})
         for task, run in found.facts.items()
@@ -253,7 +253,7 @@ def test_findings__pages_are_judged_however_few_distinct_transfers() -> None:
 
 
 def test_coverage_note__follows_how_the_traffic_is_made() -> None:
-    model = results_of(runs(0.7), runs(1.0))
+    model = make_results(runs(0.7), runs(1.0))
     assert "draws of the model" in findings.first_cell(model).coverage_note()
     counted = dict.fromkeys(("short", "long", "all"), Counted(100, 9))
     capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
@@ -266,13 +266,13 @@ def test_coverage_note__follows_how_the_traffic_is_made() -> None:
 def test_findings__percentile_of_few_transfers() -> None:
     few = [replace(run, size=[1000] * 3, end_s=run.end_s[:3]) for run in runs(1.0)]
     p95 = next(
-        item for item in findings.findings(results_of(few, few)) if item.endpoint == "short_response_p95_s"
+        item for item in findings.findings(make_results(few, few)) if item.endpoint == "short_response_p95_s"
     )
     assert p95.verdict == "undecided (no replication had enough such transfers for a percentile)"
 
 
 def test_cell_notes__no_steady_state_at_full_load() -> None:
-    found = results_of(runs(1.1), runs(1.0))
+    found = make_results(runs(1.1), runs(1.0))
     for load in (1.0, 1.2):
         plan = replace(found.plan, loads=(load,))
         (note,) = notes.cell_notes(replace(found, plan=plan), plan.cells[0])
@@ -280,10 +280,10 @@ def test_cell_notes__no_steady_state_at_full_load() -> None:
 
 
 def test_cell_notes__windows_that_begin_too_early() -> None:
-    found = results_of(runs(1.1), runs(1.0))
+    found = make_results(runs(1.1), runs(1.0))
     # 1 MB takes 8 s, which is 2 · 0.9 · 8 / 0.01 s until the steady state; the window is 100 s
     plan = replace(found.plan, warmup=Warmup(np.array([1e6]), 1e6, None, is_chosen=True))
-    assert plan.warmup_of(plan.cells[0]) == "100s"
+    assert plan.choose_warmup(plan.cells[0]) == "100s"
     (note,) = notes.cell_notes(replace(found, plan=plan), plan.cells[0])
     assert "only after about 1440 s. The windows begin after 100 s" in note
 
@@ -294,7 +294,7 @@ def transient() -> Floats:
 
 
 def test_cell_notes__a_transient_that_is_left() -> None:
-    found = results_of(runs(1.1), runs(1.0))
+    found = make_results(runs(1.1), runs(1.0))
     assert found.compared(found.plan.cells[0]).transient_share("sfd") == 0
     rising = transient()
     facts = {task: replace(run, short_by_time=rising) for task, run in found.facts.items()}
@@ -303,7 +303,7 @@ def test_cell_notes__a_transient_that_is_left() -> None:
 
 
 def test_cell_notes__an_empty_part_does_not_hide_a_transient() -> None:
-    found = results_of(runs(1.1), runs(1.0))
+    found = make_results(runs(1.1), runs(1.0))
     cell = found.plan.cells[0]
     rising = transient()
 
@@ -327,7 +327,7 @@ def test_cell_notes__an_empty_part_does_not_hide_a_transient() -> None:
 
 
 def test_cell_notes__windows_too_short_for_a_steady_state() -> None:
-    found = results_of(runs(1.1), runs(1.0))
+    found = make_results(runs(1.1), runs(1.0))
     facts = {task: replace(run, short_by_time=np.linspace(1, 3, 40)) for task, run in found.facts.items()}
     (note,) = notes.cell_notes(replace(found, facts=facts), found.plan.cells[0])
     assert note == (
@@ -342,13 +342,13 @@ def test_warmup__follows_load_and_sizes() -> None:
     small = replace(plan, warmup=Warmup(np.array([1e4]), 1e7, 0.9, is_chosen=True))
     large = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=True))
     cell = plan.cells[0]
-    assert (plan.warmup_of(cell), small.warmup_of(cell)) == ("30s", "30s")
-    assert large.warmup_of(replace(cell, load=0.9)) == "144s"  # 2 · 0.9 · 0.8 s / 0.01
-    assert large.warmup_of(replace(cell, load=None)) == "144s", "the traffic's own load"
-    assert large.warmup_of(replace(cell, load=0.99)) == "300s", "no longer than the window"
-    assert large.warmup_of(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"
+    assert (plan.choose_warmup(cell), small.choose_warmup(cell)) == ("30s", "30s")
+    assert large.choose_warmup(replace(cell, load=0.9)) == "144s"  # 2 · 0.9 · 0.8 s / 0.01
+    assert large.choose_warmup(replace(cell, load=None)) == "144s", "the traffic's own load"
+    assert large.choose_warmup(replace(cell, load=0.99)) == "300s", "no longer than the window"
+    assert large.choose_warmup(replace(cell, load=1.0)) == "30s", "there is no steady state to wait for"
     given = replace(plan, warmup=Warmup(np.array([1e6]), 1e7, 0.9, is_chosen=False))
-    assert given.warmup_of(replace(cell, load=0.9)) == "30s"
+    assert given.choose_warmup(replace(cell, load=0.9)) == "30s"
 
 
 @pytest.mark.parametrize(

@@ -75,13 +75,13 @@ def printed(results: Results, details: bool) -> str:
     return console.export_text()
 
 
-def figures_of(scenario: dict[str, Any]) -> dict[tuple[str, str], float]:
+def measure_figures(scenario: dict[str, Any]) -> dict[tuple[str, str], float]:
     run = _engine.run(scenario, None, _engine.Cancel())
     return reduce_run(run, buckets(15_000, 150_000)).groups
 
 
 def test_figures__one_for_each_source_and_what_it_is() -> None:
-    ran, found = mousehole.run(MIX), figures_of(MIX)
+    ran, found = mousehole.run(MIX), measure_figures(MIX)
     assert set(found) == {
         ("poisson", "response_mean_s"), ("backup", "goodput_bps"),
         *(("logins", what) for what in ("response_mean_s", "echo_mean_s", "echo_p95_s")),
@@ -97,7 +97,7 @@ def test_figures__one_for_each_source_and_what_it_is() -> None:
 def test_figures__pieces_of_a_split_transfer_are_one_object() -> None:
     gaming = {"share": 0.5, "split": 4, "min_bytes": "20kB"}
     scenario = {**MIX, "traffic": {"model": "poisson", "load": 0.7, "gaming": gaming}}
-    ran, found = mousehole.run(scenario), figures_of(scenario)
+    ran, found = mousehole.run(scenario), measure_figures(scenario)
     misbehaving = ran.transfers.filter("misbehaves")
     objects = misbehaving.group_by("object_key").agg(pl.col("end_s").max() - pl.col("start_s").min())
     assert len(objects) * 4 == len(misbehaving)
@@ -117,16 +117,16 @@ def test_figures__pages_with_misbehaving_senders_are_complete() -> None:
     )  # fmt: skip
     whole = pages.filter(pl.col("objects") == pl.col("page_transfers"))
     assert len(whole.filter(pl.col("records") > pl.col("objects"))) > 10
-    found = figures_of(scenario)["pages", "page_mean_s"]
+    found = measure_figures(scenario)["pages", "page_mean_s"]
     assert found == pytest.approx(whole["page_s"].mean())
 
 
 def test_figures__are_absent_for_a_single_source() -> None:
-    assert figures_of({**MIX, "traffic": {"model": "poisson", "load": 0.5}}) == {}
+    assert measure_figures({**MIX, "traffic": {"model": "poisson", "load": 0.5}}) == {}
 
 
 def test_run__has_the_figures_of_applications() -> None:
-    done, found = mousehole.run(FELT_MIX), figures_of(FELT_MIX)
+    done, found = mousehole.run(FELT_MIX), measure_figures(FELT_MIX)
     rows = done.applications.to_dicts()
     assert {(row["group"], row["what"]): row["value"] for row in rows} == pytest.approx(found, nan_ok=True)
     for group, felt in FELT.items():
@@ -144,7 +144,7 @@ def test_run__has_the_figures_of_applications() -> None:
 
 
 def test_figures__are_those_of_the_records() -> None:
-    done, found = mousehole.run(FELT_MIX), figures_of(FELT_MIX)
+    done, found = mousehole.run(FELT_MIX), measure_figures(FELT_MIX)
     games = done.datagrams.filter(pl.col("source") == "game")
     assert found["game", "delay_p99_s"] == pytest.approx(games["delay_p99_s"].mean())
     late, received = games["late"].sum(), games["received"].sum()
@@ -180,11 +180,11 @@ def test_measures__of_a_kind_are_columns_of_sweeps_and_asked_for_by_tune() -> No
     assert len({measure.asked_as for measure in names.values()}) == len(names)
     run = _engine.run(FELT_MIX, None, _engine.Cancel())
     row = reduce_row(run, buckets(15_000, 150_000))
-    found = figures_of(FELT_MIX)
+    found = measure_figures(FELT_MIX)
     assert row["calls_mos"] == found["calls", "mos"]
     assert row["games_delay_p99_s"] == found["game", "delay_p99_s"]
     two = {**FELT_MIX, "traffic": {"mix": [{"model": "game", "count": n} for n in (1, 2)]}}
-    own = figures_of(two)
+    own = measure_figures(two)
     both = [own[group, "delay_p95_s"] for group in ("game", "game-2")]
     run = _engine.run(two, None, _engine.Cancel())
     assert reduce_row(run, buckets(15_000, 150_000))["games_delay_p95_s"] == pytest.approx(sum(both) / 2)

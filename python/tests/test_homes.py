@@ -126,7 +126,7 @@ def test_every_place__runs(name: str) -> None:
     assert felt <= set(places()[name].apps)
 
 
-def bytes_of(users: int, apps: Mapping[str, float] | str = "web:1") -> int:
+def count_bytes(users: int, apps: Mapping[str, float] | str = "web:1") -> int:
     done = mousehole.run(
         "home", users=users, apps=apps, down="1gbit", up="1gbit", duration="200s", warmup="0s"
     )
@@ -134,7 +134,7 @@ def bytes_of(users: int, apps: Mapping[str, float] | str = "web:1") -> int:
 
 
 def test_load__follows_from_the_users() -> None:
-    few, many = bytes_of(10), bytes_of(100)
+    few, many = count_bytes(10), count_bytes(100)
     assert 5 < many / few < 20
     calls = mousehole.run("home", users=20, apps={"calls": 0.5}, **SHORT)
     assert len(calls.datagrams) == 2 * 10

@@ -12,7 +12,7 @@ import mousehole
 import pytest
 from mousehole import MouseholeError, html
 from mousehole.base import time_text
-from mousehole.charts import of_names, of_schemes, style, writing
+from mousehole.charts import make_scheme_series, make_series, style, writing
 from mousehole.charts.axes import change_axis, log_axis
 from mousehole.charts.marks import change_datum, interval_text
 from mousehole.document import (
@@ -82,7 +82,7 @@ def table(*rows: list[Cell | str], keys: tuple[str, ...] = ()) -> Table:
 
 def chart(name: str = "c") -> Chart:
     data = alt.InlineData(values=[{"scheme": NASTY, "x": 1, "y": 2}])
-    series = of_names([NASTY], "scheme")
+    series = make_series([NASTY], "scheme")
     picture = (
         series.filter_chosen(alt.Chart(data)).mark_point().encode(x="x:Q", y="y:Q", color=series.colour())
     )
@@ -99,7 +99,7 @@ def test_page__escapes_every_text() -> None:
         Prose(NASTY), Items([NASTY]), Facts([(NASTY, NASTY)]), Code(NASTY, NASTY), chart(),
         Details(NASTY, [Grid([Prose(NASTY)])]), table([NASTY, Cell(NASTY, NASTY)], keys=(NASTY,)),
         verdict=Verdict([NASTY, Code(NASTY)], "good", NASTY), footer=NASTY,
-        choices=pictures.choices(of_names([NASTY, "b"], "scheme")), choices_label=NASTY,
+        choices=pictures.choices(make_series([NASTY, "b"], "scheme")), choices_label=NASTY,
     )  # fmt: skip
     found = outline(html.render(whole))
     assert not [tag for tag, _ in found.tags if tag == "b"]
@@ -190,15 +190,17 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_colours__have_the_contrast_that_wcag_asks_for(mode: str) -> None:
-    def of(colour: str) -> str:
+    def colour_at(colour: str) -> str:
         return style.DARK[colour] if mode == "dark" else colour
 
-    back = of(style.BACK)
+    back = colour_at(style.BACK)
     marks = (*style.COLOURS, style.BETTER, style.UNCLEAR, style.WORSE)
-    assert {colour: contrast(of(colour), back) for colour in marks if contrast(of(colour), back) < 3} == {}
-    assert contrast(of(style.FORE), back) > 7
-    assert contrast(of(style.DIM), back) > 4.5
-    assert min(contrast(of(style.FORE), of(colour)) for colour in style.DIVERGING) > 4.5
+    assert {
+        colour: contrast(colour_at(colour), back) for colour in marks if contrast(colour_at(colour), back) < 3
+    } == {}
+    assert contrast(colour_at(style.FORE), back) > 7
+    assert contrast(colour_at(style.DIM), back) > 4.5
+    assert min(contrast(colour_at(style.FORE), colour_at(colour)) for colour in style.DIVERGING) > 4.5
 
 
 def test_colours__on_dark_pages_differ_and_are_never_replaced_twice() -> None:
@@ -236,7 +238,7 @@ def test_chart__spec_has_no_look_of_its_own() -> None:
 
 def test_series__of_schemes_look_as_in_plots() -> None:
     schemes = ["droptail", "sfd", "sfd(th=5kB)"]
-    series = of_schemes(schemes)
+    series = make_scheme_series(schemes)
     assert series.colours[0] == style.COLOURS[0]
     assert series.colours[1] == style.COLOURS[2]
     assert series.colours[2] != series.colours[1]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mousehole import _engine
 from mousehole.answer import tables
-from mousehole.answer._setting import setting_of
+from mousehole.answer._setting import make_setting
 from mousehole.runs import as_record
 from mousehole.statistics import Estimate
-from support import SMALL, HandMadeRun, results_of
+from support import SMALL, HandMadeRun, make_results
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-3.schema.json"
 
@@ -87,14 +87,16 @@ RUNS = st.lists(
 def test_document_and_frames__hold_no_time_below_zero(
     schema: dict[str, Any], scheme: list[HandMadeRun], baseline: list[HandMadeRun]
 ) -> None:
-    found = results_of(scheme, baseline)
+    found = make_results(scheme, baseline)
     rows = [
         *tables.bucket_rows(found), *tables.scheme_rows(found), *tables.curve_rows(found),
         *tables.cdf_rows(found), *tables.group_rows(found), *tables.colour_rows(found),
     ]  # fmt: skip
     assert below_zero([as_record(row) for row in rows]) == []
     cell = found.plan.cells[0]
-    written = json.loads(_engine.json_text(found.compared(cell).document(setting_of(found, cell))))["schemes"]
+    written = json.loads(_engine.json_text(found.compared(cell).document(make_setting(found, cell))))[
+        "schemes"
+    ]
     assert below_zero(written) == []
     described = {"$ref": "#/$defs/SchemeEntry", "$defs": schema["$defs"]}
     assert [fault for each in written for fault in faults(described, each)] == []
@@ -196,7 +198,7 @@ PAGE: dict[str, Any] = {
 @pytest.mark.parametrize(
     "changes",
     [
-        {}, {"seed": 999_999_999_999_999_999}, {"shape": "95%", "modem_buffer": "200ms", "rtt": "20ms"},
+        {}, {"seed": 18_446_744_073_709_551_615}, {"shape": "95%", "modem_buffer": "200ms", "rtt": "20ms"},
         {"load": 0.5}, {"place": None, "model": "web:sfd", "load": 0.9}, {"place": None, "model": "voip"},
         {"place": None, "model": "web:sfd", "load": 0.9, "warmup": None},
         {"place": None, "model": "poisson", "load": 0.7, "rtt": "20ms", "warmup": None},

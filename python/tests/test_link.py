@@ -289,7 +289,7 @@ def test_play__kill_leaves_nothing(tmp_path: Path) -> None:
     assert held == []
 
 
-def program_of(process: str) -> str:
+def read_program(process: str) -> str:
     """Returns the name of the program that a process runs; an empty text once it has ended."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{process}/comm").read_text().strip()
@@ -307,7 +307,7 @@ def test_command__ctrl_c_ends_everything() -> None:
     mark = f"{7000 + os.getpid()}.75"
     words = [*MODULE, "link", "--rate", "10mbit", "--", "sleep", mark]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: "sleep" in map(program_of, running(mark)))
+    wait_until(lambda: "sleep" in map(read_program, running(mark)))
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130

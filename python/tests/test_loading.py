@@ -32,12 +32,12 @@ def connections(count: int, shift_s: float = 0.0) -> list[dict[str, Any]]:
     ]
 
 
-def of_grid() -> Result:
+def make_grid() -> Result:
     options: dict[str, Any] = {**SMALL, "buffer": "20p,1bdp", "load": [0.5, 0.8], "schemes": "droptail,sfd"}
     return mousehole.compare("web:sfd", seeds=2, **options)
 
 
-def of_days(folder: Path) -> Result:
+def make_days(folder: Path) -> Result:
     files = []
     for number in range(5):
         place = folder / f"day{number}.csv"
@@ -47,7 +47,7 @@ def of_days(folder: Path) -> Result:
     return mousehole.compare_days(files, seeds=2, **{**SMALL, "schemes": "droptail,sfd"})  # type: ignore[arg-type]
 
 
-def of_search() -> Result:
+def make_search() -> Result:
     """A search with limits, a row of each kind, and profiles for WRED; without the time that it took."""
     found = mousehole.tune(
         "web:sfd", rate="3mbit", load=0.9, for_="wred", limits="queue mean +90%",
@@ -60,7 +60,7 @@ def of_search() -> Result:
 RESULTS: dict[str, Callable[[Path], Result]] = {
     "plain": lambda _: mousehole.compare("web:sfd", seeds=5, **SMALL),  # type: ignore[arg-type]
     "quick": lambda _: mousehole.compare("web:sfd", quick=True, **SMALL),  # type: ignore[arg-type]
-    "grid": lambda _: of_grid(),
+    "grid": lambda _: make_grid(),
     "applications": lambda _: mousehole.compare(
         OWN / "many-applications.toml", seeds=5, duration="8s", warmup="2s", schemes="droptail,fq-codel"
     ),
@@ -80,8 +80,8 @@ RESULTS: dict[str, Callable[[Path], Result]] = {
     "warm-up": lambda _: mousehole.compare(
         "web:sfd", rate="10mbit", load=0.5, duration="4s", seeds=1, schemes="droptail,sfd"
     ),
-    "days": of_days,
-    "search": lambda _: of_search(),
+    "days": make_days,
+    "search": lambda _: make_search(),
 }
 
 

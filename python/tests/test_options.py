@@ -60,10 +60,12 @@ def test_least__refuses_what_is_below() -> None:
 
 
 def test_whole__names_the_range() -> None:
-    with pytest.raises(
-        MouseholeError, match=r'"9{23}" is not allowed; it must be a whole number from 0 to 9+$'
-    ):
-        whole("seed", "9" * 23)
+    for text in ("9" * 23, "18446744073709551616"):
+        with pytest.raises(
+            MouseholeError, match=rf'"{text}" .* a whole number from 0 to 18446744073709551615$'
+        ):
+            whole("seed", text)
+    assert whole("seed", "18446744073709551615") == (1 << 64) - 1
     with pytest.raises(
         MouseholeError, match=r"seeds: .* a whole number of at least 1 and of at most 18 digits"
     ):

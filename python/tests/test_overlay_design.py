@@ -3,7 +3,7 @@
 import mousehole
 import numpy as np
 import pytest
-from mousehole.inputs import of_section
+from mousehole.inputs import from_section
 from mousehole.runs import overlay_design
 from mousehole.scenario import filled
 
@@ -21,7 +21,7 @@ def test_overlay_design__is_near_that_of_a_comparison(tmp_path) -> None:  # type
     ).results
     (cell,) = found.plan.cells
     scenario = filled(found.plan.scenario(cell, "droptail"))
-    traffic = of_section(scenario["traffic"], "").read(seed=1)
+    traffic = from_section(scenario["traffic"], "").read(seed=1)
     assert traffic is not None
     ours, theirs = overlay_design(scenario, traffic), found.design(cell)
     assert 0.05 < theirs.capture_share < 1

@@ -13,7 +13,7 @@ from mousehole.document import print_document
 from mousehole.reports import document, marked, whole_change_cell
 from mousehole.runs import Capture, Change, Counted, Results, all_schemes
 from rich.console import Console
-from support import HandMadeRun, results_of
+from support import HandMadeRun, make_results
 
 MANY = "droptail,red,fq-codel,sfd,p-sfd,s-sfd,s-sfd(k=2),s-sfd(k=8),sfd(mode=coupled)"
 
@@ -91,7 +91,7 @@ def test_table__means_are_over_the_replications_that_changes_are_over(count: int
         some = [HandMadeRun([1000] * 50 + [10**6], [short_s] * 50 + [9.0]) for _ in range(having)]
         return [*some, *[HandMadeRun([10**6], [9.0]) for _ in range(count - having)]]
 
-    found = results_of(runs(0.5), runs(1.0))
+    found = make_results(runs(0.5), runs(1.0))
     droptail, sfd = overview.overview_rows(found, found.plan.cells[0])
     assert (droptail.short_response_mean_s, sfd.short_response_mean_s) == pytest.approx((1.0, 0.5))
     assert sfd.against["droptail"].mean == pytest.approx(-0.5)
@@ -103,7 +103,7 @@ def test_table__means_are_over_the_replications_that_changes_are_over(count: int
 
 def test_table__without_short_transfers_has_neither_mean_nor_change() -> None:
     none = [HandMadeRun([10**6], [9.0]) for _ in range(6)]
-    found = results_of(none, none)
+    found = make_results(none, none)
     line = next(line for line in printed(found) if line.startswith("sfd  "))
     assert line.split()[1:3] == ["–", "–"]
     assert not [note for note in notes.cell_notes(found, found.plan.cells[0]) if note.startswith("Only ")]
@@ -115,7 +115,7 @@ def test_verdicts__below_the_floor_are_not_judged() -> None:
 
     counted = {"short": Counted(99, 9), "long": Counted(200, 1), "all": Counted(299, 9)}
     capture = Capture(10.0, counted, 50.0, 50, 1e5)  # type: ignore[arg-type]
-    lines = printed(replace(results_of(runs(0.5), runs(1.0)), capture=capture))
+    lines = printed(replace(make_results(runs(0.5), runs(1.0)), capture=capture))
     floor = "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100): sfd"
     assert [line.strip() for line in lines if "sfd" in line][-1] == floor
     assert not [line for line in lines if "undecided" in line]

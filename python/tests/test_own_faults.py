@@ -182,7 +182,7 @@ def test_compare__a_header_without_end_leaves_no_compiler(tmp_path: Path) -> Non
     (tmp_path / "endless.h").write_text('#include "/dev/zero"\n', encoding="utf-8")
     sentence = refusal(tmp_path / "endless.h")
     assert "does not compile" in sentence
-    assert compilers_of("endless") == []
+    assert list_compilers("endless") == []
 
 
 SLOW = "\n".join([
@@ -202,13 +202,13 @@ def test_stop__ends_the_compiler_too(command: list[str], number: signal.Signals,
     (tmp_path / f"{name}.h").write_text(SLOW, encoding="utf-8")
     arguments = [sys.executable, "-m", "mousehole", *command, str(tmp_path / f"{name}.h")]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert wait_until(lambda: compilers_of(name) != [])
+        assert wait_until(lambda: list_compilers(name) != [])
         process.send_signal(number)
         began = time.monotonic()
         process.communicate(timeout=60)
         assert time.monotonic() - began < 10
     assert process.returncode == (130 if number == signal.SIGINT else -number)
-    assert wait_until(lambda: compilers_of(name) == [])
+    assert wait_until(lambda: list_compilers(name) == [])
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
@@ -220,7 +220,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
     return False
 
 
-def compilers_of(name: str) -> list[str]:
+def list_compilers(name: str) -> list[str]:
     """Returns the command lines of compilers that work on a header."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):

@@ -169,7 +169,7 @@ class TestFolder:
     def test_folder__serves_every_file_and_the_index_without_its_name(self, tmp_path: Path) -> None:
         (tmp_path / "index.html").write_text("<p>hello")
         (tmp_path / "a b.js").write_text("1")
-        page = content.of_folder(tmp_path, secure=False)
+        page = content.from_folder(tmp_path, secure=False)
         assert {one.url for one in page.answers} == {
             "http://page.test/", "http://page.test/index.html", "http://page.test/a%20b.js",
         }  # fmt: skip
@@ -178,7 +178,7 @@ class TestFolder:
 
     def test_folder__without_a_document_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(MouseholeError, match=r"the folder has no index\.html"):
-            content.of_folder(tmp_path, secure=False)
+            content.from_folder(tmp_path, secure=False)
 
     def test_store__finds_what_was_written_and_what_differs_in_its_query_only(self, tmp_path: Path) -> None:
         page = content.Page(
@@ -242,7 +242,7 @@ class TestHar:
         first["request"]["url"] = "http://localhost:8000/"
         second = entry("/a.js", "text/javascript", "fetch('http://127.0.0.1:8000/x')", 9)
         second["request"]["url"] = "http://127.0.0.1:8000/a.js"
-        page = har.of_entries("x", [first, second], "x")
+        page = har.from_entries("x", [first, second], "x")
         assert [one.url for one in page.answers] == ["http://page.test/", "http://2.page.test/a.js"]
         assert page.answers[0].body == b'<script src="http://page.test/a.js">'
         assert page.answers[1].body == b"fetch('http://2.page.test/x')"
@@ -456,12 +456,12 @@ class TestResults:
 
     def test_load__survives_its_record(self) -> None:
         one = load(1.5)
-        assert Load.of_record(json.loads(json.dumps(one.record()))) == one
+        assert Load.from_record(json.loads(json.dumps(one.record()))) == one
 
     def test_load__of_a_record_without_pictures_has_no_progress(self) -> None:
         record = load(1.5).record()
         del record["progress"]
-        assert Load.of_record(record) == load(1.5, progress=())
+        assert Load.from_record(record) == load(1.5, progress=())
 
     def test_rows__have_the_speed_index(self) -> None:
         droptail, red = results().rows()
@@ -482,7 +482,7 @@ class TestResults:
 
     def test_waterfall__draws_a_panel_per_scheme_with_every_object(self, tmp_path: Path) -> None:
         path = tmp_path / "a.svg"
-        charts.written(waterfalls.picture_of(results()), path)
+        charts.written(waterfalls.draw_picture(results()), path)
         text = path.read_text()
         assert all(
             f">{word}<" in text for word in ("droptail", "red", "8", "image", "first contentful paint")
@@ -490,13 +490,13 @@ class TestResults:
 
     def test_waterfall__says_where_no_load_counts(self, tmp_path: Path) -> None:
         found = results(1)
-        charts.written(waterfalls.picture_of(found), tmp_path / "a.svg")
+        charts.written(waterfalls.draw_picture(found), tmp_path / "a.svg")
         assert ">no load that counts<" in (tmp_path / "a.svg").read_text()
 
 
 class TestPrediction:
     def test_model__takes_order_parents_and_pauses_from_the_loads(self) -> None:
-        model = predict.model_of([load(1.0), load(1.2)], "1.1")
+        model = predict.fit_model([load(1.0), load(1.2)], "1.1")
         assert model is not None
         assert [part.parent for part in model.parts] == [None] + 8 * [0]
         assert model.parts[1].pause_s == pytest.approx(0.02)
@@ -508,15 +508,15 @@ class TestPrediction:
         own = load(1.0)
         late = [replace(own.fetches[0], end_s=0.2), *own.fetches[1:]]
         late[3] = replace(late[3], queued_s=0.11)
-        model = predict.model_of([replace(own, fetches=tuple(late))], "1.1")
+        model = predict.fit_model([replace(own, fetches=tuple(late))], "1.1")
         assert model is not None
         assert all(part.is_early for part in model.parts[1:])
         # The document's first byte is at 0.06; the third object was asked for a little before the first two.
         assert [round(part.pause_s, 3) for part in model.parts[1:5]] == [0.05, 0.05, 0.05, 0.06]
         # Where the document came at once, another load tells that nothing waits for its end.
         at_once = load(1.0)
-        alone = predict.model_of([at_once], "1.1")
-        told = predict.model_of([at_once], "1.1", [replace(own, fetches=tuple(late))])
+        alone = predict.fit_model([at_once], "1.1")
+        told = predict.fit_model([at_once], "1.1", [replace(own, fetches=tuple(late))])
         assert alone is not None
         assert told is not None
         assert not any(part.is_early for part in alone.parts)
@@ -567,7 +567,7 @@ class TestPrediction:
 
     def test_prediction__over_one_connection_has_one_handshake(self) -> None:
         secure = [replace(one, url=one.url.replace("http:", "https:")) for one in load(1.0).fetches]
-        model = predict.model_of([replace(load(1.0), fetches=tuple(secure))], "2")
+        model = predict.fit_model([replace(load(1.0), fetches=tuple(secure))], "2")
         assert model is not None
         assert model.is_shared
         assert model.is_secure

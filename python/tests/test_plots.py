@@ -12,7 +12,7 @@ import mousehole
 import pytest
 from mousehole.answer import overview
 from mousehole.base import MouseholeError
-from mousehole.charts import Panel, looks, of_schemes, picture
+from mousehole.charts import Panel, looks, make_scheme_series, picture
 from mousehole.charts.axes import core_range
 from mousehole.charts.marks import empty
 from mousehole.charts.style import COLOURS, QUIET, broken
@@ -31,28 +31,28 @@ def sparse() -> mousehole.Comparison:
 
 
 @pytest.fixture(scope="module")
-def of_three() -> mousehole.Comparison:
+def three_schemes() -> mousehole.Comparison:
     return sparse()
 
 
-def words_of(path: Path) -> str:
+def read_words(path: Path) -> str:
     return " ".join(re.findall(r">([^<>]+)</t(?:ext|span)>", path.read_text()))
 
 
 def test_plot__of_sparse_traffic_says_why_a_panel_is_empty(
-    of_three: mousehole.Comparison, tmp_path: Path
+    three_schemes: mousehole.Comparison, tmp_path: Path
 ) -> None:
-    of_three.plot(tmp_path / "a.svg")
-    words = words_of(tmp_path / "a.svg")
+    three_schemes.plot(tmp_path / "a.svg")
+    words = read_words(tmp_path / "a.svg")
     assert "no size bin has 20 transfers," in words
     assert "too few transfers to compare" in words
 
 
 def test_heatmap__of_sparse_traffic_says_why_it_is_empty(
-    of_three: mousehole.Comparison, tmp_path: Path
+    three_schemes: mousehole.Comparison, tmp_path: Path
 ) -> None:
-    of_three.heatmap(tmp_path / "a.svg")
-    assert "no size has 20 transfers under any scheme" in words_of(tmp_path / "a.svg")
+    three_schemes.heatmap(tmp_path / "a.svg")
+    assert "no size has 20 transfers under any scheme" in read_words(tmp_path / "a.svg")
 
 
 def test_places__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
@@ -81,24 +81,24 @@ def test_places__own_policies_have_one_too() -> None:
 
 
 def test_plot__returns_the_chart_and_writes_every_format(
-    of_three: mousehole.Comparison, tmp_path: Path
+    three_schemes: mousehole.Comparison, tmp_path: Path
 ) -> None:
-    chart = of_three.plot()
+    chart = three_schemes.plot()
     assert "vconcat" in chart.to_dict()
-    assert chart.to_dict() == of_three.plot(tmp_path / "a.png").to_dict()
+    assert chart.to_dict() == three_schemes.plot(tmp_path / "a.png").to_dict()
     for name, begin in (("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<svg")):
-        of_three.plot(tmp_path / name)
+        three_schemes.plot(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(begin)
     again = tmp_path / "again.svg"
-    of_three.plot(again)
+    three_schemes.plot(again)
     assert again.read_bytes() == (tmp_path / "a.svg").read_bytes()
     with pytest.raises(MouseholeError, match=r"ends in \.png, \.svg or \.pdf"):
-        of_three.plot(tmp_path / "a.gif")
+        three_schemes.plot(tmp_path / "a.gif")
 
 
-def test_plot__of_many_schemes_names_the_references_only(of_three: mousehole.Comparison) -> None:
-    plan = of_three.plan
-    series = of_schemes(plan.schemes).quieted(["droptail"])
+def test_plot__of_many_schemes_names_the_references_only(three_schemes: mousehole.Comparison) -> None:
+    plan = three_schemes.plan
+    series = make_scheme_series(plan.schemes).quieted(["droptail"])
     assert series.colours == [COLOURS[0], QUIET, QUIET]
     assert series.quiet_first() == ["sfd", "fq-codel", "droptail"]
 
@@ -108,7 +108,7 @@ def test_names__that_are_long_are_broken_and_not_cut() -> None:
     assert all(len(line) <= 34 for line in broken(long))
     assert "".join(broken(long)) == long
     assert broken("droptail") == ["droptail"]
-    assert of_schemes([long]).colour().to_dict()["legend"]["labelLimit"] == 0
+    assert make_scheme_series([long]).colour().to_dict()["legend"]["labelLimit"] == 0
 
 
 def test_png__is_small_and_whole() -> None:
@@ -118,11 +118,11 @@ def test_png__is_small_and_whole() -> None:
     given = bytes(vl_convert.vegalite_to_png(chart.to_dict(), scale=2))
     made = packed(given)
     assert len(made) < 0.7 * len(given)
-    assert pixels_of(made) == pixels_of(given)
+    assert read_pixels(made) == read_pixels(given)
     assert packed(made) == made
 
 
-def pixels_of(png: bytes) -> tuple[bytes, bytes]:
+def read_pixels(png: bytes) -> tuple[bytes, bytes]:
     """Returns the head and the uncompressed pixels of a PNG; fails for a wrong checksum."""
     place, head, content = 8, b"", b""
     while place < len(png):

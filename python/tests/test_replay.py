@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from mousehole.base import MouseholeError
 from mousehole.commands.cli import main
-from mousehole.inputs import replay_words
+from mousehole.inputs import describe_replay
 from mousehole.scenario import filled
 
 QUICK = {"rate": "2mbit", "schemes": "droptail", "duration": "10s", "warmup": "2s", "seeds": 1}
@@ -79,10 +79,10 @@ def test_report__says_which_clients_are_several_users() -> None:
     understood = mousehole.inspect(shared(4))
     assert (understood["waiting"], understood["shared_addresses"]) == (49, 1)
     scenario = filled({"traffic": {"files": ["some.csv"]}})
-    said = replay_words("closed", scenario, understood)
+    said = describe_replay("closed", scenario, understood)
     assert said is not None
     assert said.endswith("; 1 of 2 clients taken for several users or programs, which do not wait")
-    alone = replay_words("closed", scenario, mousehole.inspect(connections(ends=True)))
+    alone = describe_replay("closed", scenario, mousehole.inspect(connections(ends=True)))
     assert alone is not None
     assert "several users" not in alone
 

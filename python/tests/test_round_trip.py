@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from mousehole import Comparison, _engine, compare, load
-from mousehole.answer import link_of, link_of_cell
+from mousehole.answer import find_link, link_of_cell
 from mousehole.answer._install import AT_THE_LINE, TO_CLIENTS, TO_PROVIDER, installation
 from mousehole.engine_types import Scenario
 from mousehole.scenario import bottleneck, filled
@@ -60,7 +60,7 @@ def by_direction(lines: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def words_of(line: str) -> dict[str, str]:
+def split_line(line: str) -> dict[str, str]:
     """Returns each word of a command with the one behind it."""
     words = shlex.split(line)
     return dict(pairwise(words))
@@ -71,7 +71,7 @@ def installed(lines: Sequence[str]) -> Installed:
     shaping = next(
         line for line in lines if re.search(r" tbf rate | cake bandwidth |mousehole-live up ", line)
     )
-    words = words_of(shaping)
+    words = split_line(shaping)
     if shaping.startswith("mousehole-live up"):
         rate = _engine.parse_rate("rate", words["--rate"])
         return Installed(rate, int(words.get("--overhead", "0")), None, None, words["--scheme"])
@@ -81,7 +81,7 @@ def installed(lines: Sequence[str]) -> Installed:
         layer = CAKES.get(keyword or "", keyword)
         return Installed(rate, int(words.get("overhead", "0")), layer, None, "cake")
     rate, burst = _engine.parse_rate("rate", words["rate"]), int(words["burst"])
-    queue = words_of(lines[lines.index(shaping) + 1])["2:"]
+    queue = split_line(lines[lines.index(shaping) + 1])["2:"]
     if "stab" not in words:
         return Installed(rate, 0, None, burst, queue)
     overhead = int(words["overhead"]) + ETHERNET
@@ -149,7 +149,7 @@ def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
     own, _, at = scheme.partition("@")
     has_own = is_up and "up_shape" in link
     shape = at if at and not has_own else bottleneck.shape(scenario, is_up)
-    bps = line_bps if shape is None else share_of(shape, line_bps)
+    bps = line_bps if shape is None else compute_share(shape, line_bps)
     layer, overhead = link.get("layer"), link.get("overhead", 0)
     if "shape_layer" in link:
         layer, overhead = link["shape_layer"], 0
@@ -161,7 +161,7 @@ def simulated(scenario: Scenario, scheme: str, way: str) -> Installed:
     return Installed(bps, overhead, layer, burst if is_tc else None, queue)
 
 
-def share_of(shape: str, line_bps: int) -> float:
+def compute_share(shape: str, line_bps: int) -> float:
     return float(shape.removesuffix("%")) / 100 * line_bps
 
 
@@ -188,7 +188,7 @@ def check(lines: Sequence[str], scenario: Scenario, scheme: str) -> None:
 @pytest.mark.parametrize("number", range(100))
 def test_plan__read_back_is_what_was_simulated(number: int, tmp_path: Path) -> None:
     scenario, scheme = random_line(random.Random(number), tmp_path)  # noqa: S311 (a seed is wanted)
-    way = installation(scheme, link_of(scenario, scenario["link"]["buffer"]))
+    way = installation(scheme, find_link(scenario, scenario["link"]["buffer"]))
     if way is None:  # nothing counts cells before mousehole-live's own queue
         counted = scenario["link"].get("shape_layer", scenario["link"].get("layer", ""))
         assert counted in ("adsl", "ipoa-vcmux")
@@ -218,7 +218,7 @@ def test_read_back__notices_a_plan_that_is_another(change: Callable[[str], str])
     scenario = filled(
         {"schema": "mousehole.scenario/1", "link": link, "traffic": traffic, "scheme": "fq-codel"}
     )
-    way = installation("fq-codel", link_of(scenario, "50p"))
+    way = installation("fq-codel", find_link(scenario, "50p"))
     assert way is not None
     check(way.lines, scenario, "fq-codel")
     text = change("\n".join(way.lines))

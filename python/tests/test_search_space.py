@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mousehole import _engine
 from mousehole.base import MouseholeError
-from mousehole.tuning import Space, check_ranges, meaning, read_range, space_of
+from mousehole.tuning import Space, check_ranges, make_space, meaning, read_range
 
 BUFFER = 100
 COMBINATIONS = [
@@ -50,7 +50,7 @@ def searchable() -> list[str]:
 
 @pytest.mark.parametrize("template", [*searchable(), *COMBINATIONS])
 def test_space__the_engine_takes_whatever_is_drawn(template: str) -> None:
-    space, source = space_of(template, BUFFER), random.Random(1)  # noqa: S311 (no secret)
+    space, source = make_space(template, BUFFER), random.Random(1)  # noqa: S311 (no secret)
     for _ in range(20):
         values = space.values(drawn(space, source))
         accept(space.scheme(values))
@@ -63,13 +63,13 @@ def test_space__the_engine_takes_whatever_is_drawn(template: str) -> None:
 def test_space__thresholds_fit_any_buffer(buffer: int) -> None:
     source = random.Random(2)  # noqa: S311 (no secret)
     for template in ("sfd", "sfd(mode=total)", "red", "sfd|multi-red"):
-        space = space_of(template, buffer)
+        space = make_space(template, buffer)
         for _ in range(20):
             accept(space.scheme(space.values(drawn(space, source))), buffer)
 
 
 def test_space__keeps_what_is_given_and_leaves_the_structure_alone() -> None:
-    space = space_of("sfd(th=20kB)|multi-red(mode=coupled)", BUFFER)
+    space = make_space("sfd(th=20kB)|multi-red(mode=coupled)", BUFFER)
     names = [dimension.name for dimension in space.dimensions]
     assert "sfd.th" not in names
     assert "multi-red.mode" not in names
@@ -80,12 +80,12 @@ def test_space__keeps_what_is_given_and_leaves_the_structure_alone() -> None:
     scheme = space.scheme(space.values(drawn(space, random.Random(3))))  # noqa: S311 (no secret)
     assert scheme.startswith("sfd(th=20kB,timeout=")
     assert "mode=coupled" in scheme
-    three = [one.name for one in space_of("demotion|multi-red", BUFFER).dimensions]
+    three = [one.name for one in make_space("demotion|multi-red", BUFFER).dimensions]
     assert "multi-red.red_max" in three
 
 
 def test_space__ties_lower_thresholds_to_upper_ones() -> None:
-    space = space_of("demotion|multi-red(mode=total)", BUFFER)
+    space = make_space("demotion|multi-red(mode=total)", BUFFER)
     by_name = {dimension.name: dimension for dimension in space.dimensions}
     assert by_name["multi-red.green_min"].part_of == "multi-red.green_max"
     assert by_name["demotion.second"].times == "demotion.first"
@@ -104,22 +104,22 @@ def test_space__ties_lower_thresholds_to_upper_ones() -> None:
 
 
 def test_space__the_default_is_where_the_search_begins() -> None:
-    space = space_of("sfd(mode=coupled)", BUFFER)
+    space = make_space("sfd(mode=coupled)", BUFFER)
     starts = {one.name: one.start(space.defaults()) for one in space.dimensions}
     again = _engine.scheme_parameters(space.scheme(space.values(starts)))
     assert again == _engine.scheme_parameters("sfd(mode=coupled)")
 
 
 def test_space__takes_the_users_range() -> None:
-    space = space_of("sfd|multi-red", BUFFER, [read_range("th=2kB..4kB"), read_range("mode=coupled,total")])
+    space = make_space("sfd|multi-red", BUFFER, [read_range("th=2kB..4kB"), read_range("mode=coupled,total")])
     by_name = {dimension.name: dimension for dimension in space.dimensions}
     assert (by_name["sfd.th"].low, by_name["sfd.th"].high) == (2000, 4000)
     assert by_name["multi-red.mode"].choices == ("coupled", "total")
-    tied = space_of("demotion|cake(tins=colour)", BUFFER, [read_range("second=100kB..200kB")])
+    tied = make_space("demotion|cake(tins=colour)", BUFFER, [read_range("second=100kB..200kB")])
     source = random.Random(5)  # noqa: S311 (no secret)
     seconds = {tied.values(drawn(tied, source))["demotion.second"] for _ in range(50)}
     assert all(100_000 <= float(second) <= 200_000 for second in seconds)
-    asked = space_of("sfd|multi-red", BUFFER, [read_range("promotion=none,one-of-k")])
+    asked = make_space("sfd|multi-red", BUFFER, [read_range("promotion=none,one-of-k")])
     assert "sfd.promotion" in [dimension.name for dimension in asked.dimensions]
 
 
@@ -151,7 +151,7 @@ def test_range__of_another_form_is_refused(text: str, told: str) -> None:
 )
 def test_space__a_range_that_does_not_fit(template: str, text: str, told: str) -> None:
     with pytest.raises(MouseholeError, match=told) as refused:
-        space_of(template, BUFFER, [read_range(text)])
+        make_space(template, BUFFER, [read_range(text)])
     assert refused.value.field == "range"
 
 
@@ -167,7 +167,7 @@ def test_check_ranges__unknown_and_twice() -> None:
 )
 def test_space__nothing_to_search(template: str) -> None:
     with pytest.raises(MouseholeError, match="no parameter to search"):
-        space_of(template, BUFFER)
+        make_space(template, BUFFER)
 
 
 def test_meaning__of_texts_that_write_the_same() -> None:

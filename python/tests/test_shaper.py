@@ -5,9 +5,9 @@ from typing import Any
 
 import mousehole
 import pytest
-from mousehole.base import MouseholeError, rate_of, scheme_name, without_rate
+from mousehole.base import MouseholeError, find_shaper_rate, scheme_name, without_rate
 from mousehole.scenario import bottleneck
-from mousehole.tuning._search_space import RATE_OF_SHAPER, meaning, read_range, space_of
+from mousehole.tuning._search_space import RATE_OF_SHAPER, make_space, meaning, read_range
 
 SMALL: dict[str, Any] = {
     "down": "5mbit",
@@ -44,17 +44,17 @@ def test_answer__says_who_is_before_the_modem() -> None:
 
 def test_scheme__has_a_rate_behind_its_name() -> None:
     scheme = "sfd(th=15kB)|cake(tins=bulk)@87.5%"
-    assert (rate_of(scheme), without_rate(scheme)) == ("87.5%", "sfd(th=15kB)|cake(tins=bulk)")
-    assert (scheme_name("cake@90%"), rate_of("cake")) == ("cake", None)
+    assert (find_shaper_rate(scheme), without_rate(scheme)) == ("87.5%", "sfd(th=15kB)|cake(tins=bulk)")
+    assert (scheme_name("cake@90%"), find_shaper_rate("cake")) == ("cake", None)
     assert meaning("cake@90%") != meaning("cake@80%")
 
 
 def test_space_of__has_the_rate_of_the_shaper() -> None:
-    space = space_of("cake(rtt=100ms)", 100, [read_range("shape=30%..120%")], shaped_percent=80)
+    space = make_space("cake(rtt=100ms)", 100, [read_range("shape=30%..120%")], shaped_percent=80)
     (dimension,) = space.dimensions
     assert (dimension.name, dimension.low, dimension.high, dimension.default) == (RATE_OF_SHAPER, 30, 120, 80)
     assert space.scheme(space.values({RATE_OF_SHAPER: 57.3})) == "cake(rtt=100ms)@57%"
-    both = space_of("sfd|cake(tins=bulk)", 100, [read_range("shape=50%,90%")], shaped_percent=80)
+    both = make_space("sfd|cake(tins=bulk)", 100, [read_range("shape=50%,90%")], shaped_percent=80)
     values = {**both.defaults(), RATE_OF_SHAPER: "90%"}
     assert both.scheme(values).endswith("@90%")
 

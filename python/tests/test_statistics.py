@@ -18,13 +18,13 @@ from mousehole.statistics import (
     difference,
     effective_comparisons,
     effective_number,
+    find_look,
+    find_p_value,
     heterogeneity,
     jain_index,
     log_ratio,
     look_error,
-    look_of,
     mser,
-    p_apart,
     paired_logs,
     positive_interval,
     ratio_of_means,
@@ -164,11 +164,11 @@ def test_design__by_hand() -> None:
 
 
 def test_looks__double_and_spend_the_whole_error() -> None:
-    assert [look_of(count) for count in (1, 5, 10, 11, 20, 21, 40, 320)] == [0, 0, 0, 1, 1, 2, 2, 5]
-    assert look_of(0) == 0
+    assert [find_look(count) for count in (1, 5, 10, 11, 20, 21, 40, 320)] == [0, 0, 0, 1, 1, 2, 2, 5]
+    assert find_look(0) == 0
     assert [replications_of_look(look) for look in range(4)] == [10, 20, 40, 80]
-    assert [look_of(count, 5) for count in (4, 5, 6, 10, 11, 20, 21)] == [0, 0, 1, 1, 2, 2, 3]
-    assert [look_of(count, 1) for count in (0, 1, 2, 3)] == [0, 0, 1, 2]
+    assert [find_look(count, 5) for count in (4, 5, 6, 10, 11, 20, 21)] == [0, 0, 1, 1, 2, 2, 3]
+    assert [find_look(count, 1) for count in (0, 1, 2, 3)] == [0, 0, 1, 2]
     assert [replications_of_look(look, 5) for look in range(3)] == [5, 10, 20]
     assert look_error(10) == pytest.approx(0.025)
     assert look_error(10, first=5) == pytest.approx(0.0125)
@@ -238,7 +238,7 @@ def test_student__agrees_with_scipy(capture_freedom: float, comparisons: int) ->
     design = Design(comparisons, capture_share=0.5, capture_freedom=capture_freedom)
     freedom, tail = design.freedom(20), design.error(20) / 2
     assert design.half_width(1.0, 20) == pytest.approx(stats.t.isf(tail, freedom) * 0.55**0.5, rel=1e-11)
-    assert p_apart(-1.3, 1.0, freedom) == pytest.approx(2 * stats.t.sf(1.3, freedom), rel=1e-11)
+    assert find_p_value(-1.3, 1.0, freedom) == pytest.approx(2 * stats.t.sf(1.3, freedom), rel=1e-11)
 
 
 def test_heterogeneity__agrees_with_scipy() -> None:

@@ -502,7 +502,10 @@ def test_outcomes__few_jobs_are_in_memory_at_once() -> None:
         nonlocal taken
         for number in range(60):
             taken += 1
-            yield number, Job({"duration": "1ms", "warmup": "0s", "traffic": {"model": "web:sfd"}}, len_of)
+            yield (
+                number,
+                Job({"duration": "1ms", "warmup": "0s", "traffic": {"model": "web:sfd"}}, measure_length),
+            )
 
     for _ in outcomes(Threads(2), jobs()):
         over += 1
@@ -511,7 +514,7 @@ def test_outcomes__few_jobs_are_in_memory_at_once() -> None:
     assert most <= AHEAD * 3
 
 
-def len_of(result: Any) -> int:
+def measure_length(result: Any) -> int:
     return len(result.transfers()["bytes"])
 
 

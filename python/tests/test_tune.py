@@ -17,7 +17,7 @@ from mousehole._engine import Source
 from mousehole.answer import Link, vetoes
 from mousehole.answer import _install as install
 from mousehole.base import MouseholeError, OutputConsole, RunOptions, command_line_options
-from mousehole.base.cli_options import flag_of
+from mousehole.base.cli_options import make_flag
 from mousehole.document import print_document
 from mousehole.runs import Results
 from mousehole.statistics import Estimate
@@ -360,7 +360,9 @@ def judged(scheme: str, name: str, mean: float, half: float = 0.02, **more: Any)
     return JudgedRow("50p", 0.9, scheme, unseen=unseen, quantity=name, shrinkage=shrinkage, **given)
 
 
-def told(rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None, **means: float) -> list[str]:
+def answer(
+    rows: list[JudgedRow], limits: list[LimitRow], recommended: str | None, **means: float
+) -> list[str]:
     """The answer for schemes whose transfers take so many seconds."""
 
     def runs(mean: float) -> list[HandMadeRun]:
@@ -393,7 +395,7 @@ def test_answer__says_what_it_beats_and_by_how_much_it_looked_better() -> None:
         judged(NEW, "long mean", 0.04),
         judged(NEW, "long mean", -0.01, reference="sfd"),
     ]
-    lines = told(rows, [limited(KEPT)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    lines = answer(rows, [limited(KEPT)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
     text = "\n".join(lines)
     assert (
         f"Best of 40 settings within the limits: {NEW}, short mean −45 % (−47…−43) against droptail" in text
@@ -413,23 +415,25 @@ def test_answer__says_when_the_own_setting_is_cheaper() -> None:
         judged(NEW, "short mean", -0.45),
         judged(NEW, "long mean", 0.30, reference="sfd"),
     ]
-    lines = told(rows, [limited(NOT_SHOWN)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
+    lines = answer(
+        rows, [limited(NOT_SHOWN)], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55
+    )
     assert any("It beats, at a higher cost, sfd as it is" in line for line in lines)
     assert any("kept by the mean, not by the whole interval" in line for line in lines)
-    worse = told(rows, [], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.5, sfd_new=0.55)
+    worse = answer(rows, [], NEW, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.5, sfd_new=0.55)
     assert any("It is not shown to beat sfd as it is: short mean worse by 10 %" in line for line in worse)
 
 
 def test_answer__where_no_finalist_keeps_the_limit_unseen() -> None:
-    lines = told([judged(NEW, "short mean", -0.4)], [limited(BROKEN, 0.07)], None, droptail=1.0, fq_codel=0.6,
-                 cake=0.5, sfd=0.8, sfd_new=0.55)  # fmt: skip
+    rows, limits = [judged(NEW, "short mean", -0.4)], [limited(BROKEN, 0.07)]
+    lines = answer(rows, limits, None, droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8, sfd_new=0.55)
     assert lines[0].startswith("No setting is recommended: none of 1 finalist keeps the limits on 6 unseen")
     assert f"{NEW} comes nearest: beyond long mean +10% by +7.0 %" in lines[0]
 
 
 def test_answer__where_the_own_setting_is_best() -> None:
     rows = [judged("sfd", "short mean", -0.2)]
-    lines = told(rows, [], "sfd", droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8)
+    lines = answer(rows, [], "sfd", droptail=1.0, fq_codel=0.6, cake=0.5, sfd=0.8)
     assert "No setting is better than sfd as it is." in lines
 
 
@@ -602,4 +606,4 @@ def test_command__is_described_with_every_option() -> None:
     for kind in (TuneOptions, TuneOutputs):
         for name, (_, words) in command_line_options(kind).items():
             if name not in shared:
-                assert f"`{flag_of(name, words)}" in text, name
+                assert f"`{make_flag(name, words)}" in text, name

@@ -58,7 +58,7 @@ def made(
     return replace(found, plan=own_plan)
 
 
-def of_calls(cake_s: list[float], other_s: list[float], count: int = 6, **plan: Any) -> Results:
+def make_calls(cake_s: list[float], other_s: list[float], count: int = 6, **plan: Any) -> Results:
     """CAKE and a faster scheme, FQ-CoDel, with the delays of calls under both."""
     key = ("phones", DELAY)
     figures = {"droptail": {key: [0.2] * count}, "cake": {key: cake_s}, "fq-codel": {key: other_s}}
@@ -81,7 +81,7 @@ def raised(by_s: float, values: list[float] = STEADY) -> list[float]:
 
 
 def test_vetoes__a_class_that_pays_beyond_its_margin_rules_out() -> None:
-    one = answer(of_calls(STEADY, raised(0.0101)))
+    one = answer(make_calls(STEADY, raised(0.0101)))
     assert (one.outcome, one.scheme, one.ruled_out) == (RECOMMENDED, "cake", ("fq-codel",))
     (veto,) = one.vetoes
     assert veto.binds
@@ -95,7 +95,7 @@ def test_vetoes__a_class_that_pays_beyond_its_margin_rules_out() -> None:
 
 
 def test_vetoes__harm_within_the_margin_rules_nothing_out() -> None:
-    one = answer(of_calls(STEADY, raised(0.0099)))
+    one = answer(make_calls(STEADY, raised(0.0099)))
     assert (one.scheme, one.vetoes) == ("fq-codel", ())
     assert "Calls: one-way delay, p95 200 ms → 40.1 ms, −80 % (−80…−80)" in one.lines[1]
 
@@ -103,7 +103,7 @@ def test_vetoes__harm_within_the_margin_rules_nothing_out() -> None:
 def test_vetoes__harm_that_is_not_shown_is_said() -> None:
     """Beyond the margin by the estimate, with an interval that reaches no harm."""
     wild = [0.030, 0.150, 0.010, 0.120, 0.012, 0.090]
-    one = answer(of_calls(STEADY, wild))
+    one = answer(make_calls(STEADY, wild))
     assert one.scheme == "fq-codel"
     (veto,) = one.vetoes
     assert not veto.binds
@@ -112,7 +112,7 @@ def test_vetoes__harm_that_is_not_shown_is_said() -> None:
 
 
 def test_vetoes__a_quick_look_goes_by_the_estimate() -> None:
-    one = answer(of_calls(STEADY[:3], raised(0.02)[:3], count=3))
+    one = answer(make_calls(STEADY[:3], raised(0.02)[:3], count=3))
     assert one.outcome == NO_VERDICT
     assert "So far cake has the smallest mean" in one.lines[0]
     assert one.lines[0].endswith("of those under which nobody pays too much.")
@@ -120,7 +120,7 @@ def test_vetoes__a_quick_look_goes_by_the_estimate() -> None:
 
 
 def test_vetoes__if_all_pay_nothing_is_recommended() -> None:
-    found = of_calls(STEADY, raised(0.02), reference="droptail", vetoes=("calls p95 +1ms",))
+    found = make_calls(STEADY, raised(0.02), reference="droptail", vetoes=("calls p95 +1ms",))
     for task, run in found.facts.items():
         if task.scheme == 0:
             run.groups["phones", DELAY] = 0.01
@@ -136,10 +136,10 @@ def test_vetoes__if_all_pay_nothing_is_recommended() -> None:
 
 def test_vetoes__none_takes_the_defaults_away() -> None:
     far = raised(1.0)
-    assert answer(of_calls(STEADY, far, vetoes=("none",))).scheme == "fq-codel"
-    both = answer(of_calls(STEADY, far, vetoes=("none", "calls p95 +2s")))
+    assert answer(make_calls(STEADY, far, vetoes=("none",))).scheme == "fq-codel"
+    both = answer(make_calls(STEADY, far, vetoes=("none", "calls p95 +2s")))
     assert (both.scheme, both.vetoes) == ("fq-codel", ())
-    assert answer(of_calls(STEADY, far, vetoes=("calls p95 +900ms",))).scheme == "cake"
+    assert answer(make_calls(STEADY, far, vetoes=("calls p95 +900ms",))).scheme == "cake"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_vetoes__less_of_what_is_good_is_harm() -> None:
 
 
 def test_reference__is_what_people_would_have() -> None:
-    plan = of_calls(STEADY, STEADY).plan
+    plan = make_calls(STEADY, STEADY).plan
     assert vetoes.reference(plan) == "cake"
     assert (
         vetoes.reference(replace(plan, schemes=("droptail", "sfd|cake(tins=bulk)", "fq-codel"))) == "fq-codel"

@@ -95,7 +95,7 @@ impl Part {
         }
     }
 
-    /// Returns whether classes of HTB, one for each band, do about the same.
+    /// Returns whether Linux can approximate it by classes of HTB, one for each band.
     pub fn has_classes(&self) -> bool {
         matches!(self, Part::Policy(policy) if policy.counterpart().is_some_and(|one| one.kind == CounterpartKind::Classes))
     }

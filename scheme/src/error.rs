@@ -366,7 +366,7 @@ const PLAIN: [(&str, &str); 13] = [
 ];
 
 /// Returns a parser's message in the words of the format, not of Rust.
-pub fn in_plain_words(message: &str) -> String {
+pub fn simplify(message: &str) -> String {
     let plain = PLAIN.iter().fold(message.to_string(), |text, (rust, plain)| text.replace(rust, plain));
     // The name of a struct is that of a section.
     match plain.split_once("expected struct ") {

@@ -7,7 +7,7 @@ use crate::link_context::LinkContext;
 use crate::schemes::SCHEMES;
 use crate::shape::Shape;
 use crate::values::Values;
-use mousehole_policy::{Params, Policy, PolicyKind, Settings};
+use mousehole_policy::{Origin, Params, Policy, PolicyKind, Settings};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -161,6 +161,15 @@ impl Scheme {
         self.stages().filter_map(|(_, stage)| policy(stage)).collect()
     }
 
+    /// Returns the SHA-256 of the header of each of the user's own policies in it, by name.
+    pub fn own_headers(&self) -> BTreeMap<String, String> {
+        let digest = |policy: &Policy| match policy.origin() {
+            Origin::Header { sha256, .. } => Some((policy.name().to_owned(), sha256.clone())),
+            Origin::Shipped => None,
+        };
+        self.policies().into_iter().filter_map(digest).collect()
+    }
+
     /// Returns whether a marker in it gives packets colours.
     pub fn gives_colours(&self) -> bool {
         self.stages().any(|(_, stage)| match stage.part {
@@ -275,8 +284,8 @@ impl Item {
     /// Returns a scheme that stands alone: a named one, or a queue without a marker.
     fn alone(name: &str) -> Result<Item> {
         match (named_scheme(name), Part::find(name)) {
-            (Some(scheme), _) => Ok(Item::of_named(scheme, |_| true)),
-            (None, Some(part)) if part.role() == Role::Queue => Ok(Item::of_part(part)),
+            (Some(scheme), _) => Ok(Item::from_named(scheme, |_| true)),
+            (None, Some(part)) if part.role() == Role::Queue => Ok(Item::from_part(part)),
             (None, Some(_)) => Err(Error::faulty(
                 "scheme",
                 quote(name),
@@ -299,9 +308,9 @@ impl Item {
 
     fn in_role(name: &str, role: Role) -> Result<Item> {
         if let Some(part) = Part::find(name).filter(|part| part.role() == role) {
-            return Ok(Item::of_part(part));
+            return Ok(Item::from_part(part));
         }
-        let scheme = named_scheme(name).map(|scheme| Item::of_named(scheme, |part| part.role() == role));
+        let scheme = named_scheme(name).map(|scheme| Item::from_named(scheme, |part| part.role() == role));
         if let Some(item) = scheme.filter(|item| !item.stages.is_empty()) {
             return Ok(item);
         }
@@ -320,7 +329,7 @@ impl Item {
         Err(unknown(name, what, known(|part| part.role() == role)))
     }
 
-    fn of_part(part: Part) -> Item {
+    fn from_part(part: Part) -> Item {
         let visible = part.parameters().into_iter().map(|parameter| Visible {
             sets: vec![parameter.name],
             parameter,
@@ -336,7 +345,7 @@ impl Item {
     }
 
     /// Returns the parts of a named scheme that are `wanted`, set up as the scheme says.
-    fn of_named(scheme: &'static NamedScheme, wanted: impl Fn(Part) -> bool) -> Item {
+    fn from_named(scheme: &'static NamedScheme, wanted: impl Fn(Part) -> bool) -> Item {
         let chosen: Vec<_> = scheme.stages.iter().filter(|preset| wanted(preset.resolve())).collect();
         let visible = chosen.iter().enumerate().flat_map(|(number, preset)| preset.visible(number)).collect();
         let stage = |preset: &&crate::catalogue::Preset| {
@@ -354,11 +363,11 @@ impl Item {
     fn markers_text(&self, is_named: bool) -> Option<String> {
         let is_marker = |stage: &Stage| stage.part.role() == Role::Marker;
         let first = self.stages.iter().find(|stage| is_marker(stage))?;
-        let of_markers = |name: &&str| {
+        let from_markers = |name: &&str| {
             self.visible.iter().any(|one| one.parameter.name == *name && is_marker(&self.stages[one.stage]))
         };
         let name = if is_named { self.name } else { first.part.name() };
-        Some(call(name, self.given.iter().filter(|(name, _)| of_markers(name))))
+        Some(call(name, self.given.iter().filter(|(name, _)| from_markers(name))))
     }
 
     fn parameters(&self) -> impl Iterator<Item = (Parameter, String)> {

@@ -592,7 +592,7 @@ impl Link {
     }
 
     /// Returns the bytes on the wire of so many packets with `bytes` of IP length in all, taken as of equal length.
-    pub fn wire_bytes_of(&self, packets: u32, bytes: u64) -> u64 {
+    pub fn count_wire_bytes(&self, packets: u32, bytes: u64) -> u64 {
         let each = bytes.checked_div(u64::from(packets)).unwrap_or(0);
         u64::from(packets) * self.wire.bytes(each)
     }

@@ -127,7 +127,7 @@ class Hosts:
                 return self._ask(end, transfer)
 
     def end(self, transfer: Transfer) -> None:
-        """Takes note of the end and resets: no packets after a transfer."""
+        """Records the time of the end and resets the connection, so that no packets follow the transfer."""
         self.ended_s[transfer.number] = time.monotonic()
         if not self.resets_both:
             self.kept += transfer.sockets[1:]  # the server's end stays until the reset has arrived

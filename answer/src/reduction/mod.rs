@@ -17,7 +17,7 @@ pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, shares};
 use crate::quantities::{self, Kind, OfLink, OfRun, OfTransfer, Quantity, Source, Statistic, Subject};
 use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
 use crate::statistics::indices::jain_index;
-use crate::statistics::sums::{mean, percentile, sum};
+use crate::statistics::sums::{finite, mean, percentile, sum};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -65,6 +65,15 @@ pub struct Facts {
     pub short_times: Option<ShortTimes>,
     /// How the same short transfers fared, by the reference; empty where the traffic reacts to the network.
     pub shares: BTreeMap<String, Shares>,
+}
+
+impl Facts {
+    /// Returns the mean of a figure over the applications of a kind that have it; NaN without any.
+    pub fn average_over_kind(&self, kind: Kind, name: &str) -> f64 {
+        let is_own = |group: &str| self.kinds.get(group) == Some(&kind);
+        let own = self.groups.iter().filter(|(group, what, _)| what == name && is_own(group));
+        mean(&finite(&own.map(|(_, _, value)| *value).collect::<Vec<_>>()))
+    }
 }
 
 /// Returns the facts of one run: those of `table`, which are about buckets and schemes, and all others.

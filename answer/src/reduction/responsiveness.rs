@@ -58,7 +58,7 @@ mod tests {
         Probe { source: 0, is_foreign: false, tcp_s: None, tls_s: None, http_s: Some(http_s) }
     }
 
-    fn of(probes: &[Probe]) -> Responsiveness {
+    fn from_probes(probes: &[Probe]) -> Responsiveness {
         responsiveness(&probes.iter().collect::<Vec<_>>())
     }
 
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn responsiveness__of_the_drafts_round_trips() {
         for (time_s, rpm) in [(0.060, 1000.0), (0.010, 6000.0)] {
-            let found = of(&[foreign(time_s, Some(time_s), time_s), own(time_s)]);
+            let found = from_probes(&[foreign(time_s, Some(time_s), time_s), own(time_s)]);
             for part in [found.foreign, found.own, found.both] {
                 assert!((part - rpm).abs() < 1e-9, "{found:?}");
             }
@@ -76,7 +76,7 @@ mod tests {
     /// By the draft's formulas: 60000 ÷ ((20 + 30 + 40) ÷ 3) = 2000, 60000 ÷ 120 = 500, their mean 1250.
     #[test]
     fn responsiveness__by_the_drafts_formula_with_tls() {
-        let found = of(&[foreign(0.020, Some(0.030), 0.040), own(0.120)]);
+        let found = from_probes(&[foreign(0.020, Some(0.030), 0.040), own(0.120)]);
         assert!((found.foreign - 2000.0).abs() < 1e-9 && (found.own - 500.0).abs() < 1e-9, "{found:?}");
         assert!((found.both - 1250.0).abs() < 1e-9, "{found:?}");
     }
@@ -84,7 +84,7 @@ mod tests {
     /// Zeros cannot take the place of a TLS handshake: 60000 ÷ ((20 + 40) ÷ 2) = 2000.
     #[test]
     fn responsiveness__without_tls_leaves_its_part_out() {
-        let found = of(&[foreign(0.020, None, 0.040), own(0.060)]);
+        let found = from_probes(&[foreign(0.020, None, 0.040), own(0.060)]);
         assert!((found.foreign - 2000.0).abs() < 1e-9 && (found.both - 1500.0).abs() < 1e-9, "{found:?}");
     }
 
@@ -95,6 +95,6 @@ mod tests {
         times.push(30.0);
         assert!((trimmed_mean(times).unwrap() - 0.1).abs() < 1e-12);
         assert_eq!((trimmed_mean(vec![2.0]), trimmed_mean(Vec::new())), (Some(2.0), None));
-        assert!(of(&[own(0.1)]).both.is_nan());
+        assert!(from_probes(&[own(0.1)]).both.is_nan());
     }
 }

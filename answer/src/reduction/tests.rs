@@ -197,7 +197,7 @@ fn datagrams(played: Played) -> Datagrams {
 }
 
 /// Returns the figures of the second source.
-fn figures_of(run: &Records) -> BTreeMap<String, f64> {
+fn collect_figures(run: &Records) -> BTreeMap<String, f64> {
     facts(run)
         .groups
         .into_iter()
@@ -230,7 +230,7 @@ fn groups__of_datagrams_and_long_lived_flows() {
         ("late_share", 2.0 / 9.0),
         ("loss_share", 31.0 / 40.0),
     ];
-    assert_eq!(figures_of(&run), expected.map(|(what, value)| (what.to_owned(), value)).into());
+    assert_eq!(collect_figures(&run), expected.map(|(what, value)| (what.to_owned(), value)).into());
     assert!(facts(&run).groups.contains(&("web".to_owned(), "goodput_bps".to_owned(), 2e6)));
     assert!(facts(&run).kinds.is_empty());
 }
@@ -248,7 +248,7 @@ fn groups__of_calls() {
         gaps: u64::from(missing > 0),
     };
     run.datagrams = [sound(Some(0.1), 50, 0), sound(None, 50, 50), sound(None, 0, 0)].map(datagrams).to_vec();
-    let found = figures_of(&run);
+    let found = collect_figures(&run);
     assert!((found["rating"] - 93.2 / 2.0).abs() < 0.05, "{found:?}");
     assert!((found["mos"] - (4.41 + 1.0) / 2.0).abs() < 0.005, "{found:?}");
     assert_eq!(facts(&run).kinds, [("files".to_owned(), Kind::Calls)].into());
@@ -259,7 +259,7 @@ fn groups__of_video_calls() {
     let mut run = records(Vec::new());
     let frames = |missing, freezes, length_s| Played::Frames { frames: 100, missing, freezes, length_s };
     run.datagrams = [frames(10, 1, 30.0), frames(0, 2, 60.0)].map(datagrams).to_vec();
-    let found = figures_of(&run);
+    let found = collect_figures(&run);
     assert_eq!((found["frames_missed_share"], found["freezes_per_minute"]), (0.05, 2.0));
 }
 
@@ -276,11 +276,11 @@ fn groups__of_streams() {
         rate_bps: 3e6,
     };
     run.views = vec![view(1, 2.0, 2.0), view(0, 0.0, 0.0)];
-    let found = figures_of(&run);
+    let found = collect_figures(&run);
     assert_eq!((found["startup_mean_s"], found["rebuffering_share"]), (2.0, 0.1));
     assert_eq!(found["video_rate_bps"], 1.5e6);
     run.views.remove(0);
-    assert!(figures_of(&run)["startup_mean_s"].is_nan());
+    assert!(collect_figures(&run)["startup_mean_s"].is_nan());
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub fn capture_share(material: f64) -> f64 {
 /// that are larger than `pipe_bytes`, the bandwidth-delay product: these fill the link by themselves, and a capture with
 /// none of them does not tell how many there are elsewhere.
 ///
-/// Source: none for the second bound; `make validation WHAT=coverage` is what speaks for it. Without it, captures that
+/// Source: none for the second bound; `make validation WHAT=coverage` supports it. Without it, captures that
 /// happen to contain no large transfer had narrow intervals far from the truth.
 pub fn capture_freedom(sizes_bytes: &[f64], pipe_bytes: f64) -> f64 {
     let large = sizes_bytes.iter().filter(|size| **size > pipe_bytes).count();

@@ -1,6 +1,6 @@
 //! Confidence intervals over replications: each replication gives one number per scheme.
 
-use super::levels::{FIRST_LOOK, LEVEL, look_error, look_of, replications_of_look, simultaneous_error};
+use super::levels::{FIRST_LOOK, LEVEL, find_look, look_error, replications_of_look, simultaneous_error};
 use super::student::upper_quantile;
 use super::sums::{deviation, finite, mean, sum};
 use serde::{Deserialize, Serialize};
@@ -276,7 +276,7 @@ pub fn share_interval(values: &[f64], design: &Design) -> Estimate {
 /// number is enough because the capture itself is too short.
 pub fn replications_for(estimate: &Estimate, wanted: f64, design: &Design) -> Option<u32> {
     let deviation = estimate.half_width() / design.half_width(1.0, estimate.count);
-    (look_of(u64::from(estimate.count), design.first_look) + 1..)
+    (find_look(u64::from(estimate.count), design.first_look) + 1..)
         .map(|look| replications_of_look(look, design.first_look))
         .take_while(|count| *count <= MOST_REPLICATIONS)
         .find(|count| design.half_width(deviation, *count) <= wanted)

@@ -16,7 +16,7 @@ pub fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
 }
 
 /// Returns the number of the look, from 0, at so many replications: up to `first`, up to twice that, …
-pub fn look_of(replications: u64, first: u32) -> u32 {
+pub fn find_look(replications: u64, first: u32) -> u32 {
     libm::log2(replications.max(1) as f64 / f64::from(first)).ceil().max(0.0) as u32
 }
 
@@ -35,7 +35,7 @@ pub fn replications_of_look(look: u32, first: u32) -> u32 {
 /// nonparametric, nonasymptotic confidence sequences", Annals of Statistics 49 (2021), section 3.1, which divides it
 /// over looks of doubling size.
 pub fn look_error(replications: u64, error: f64, first: u32) -> f64 {
-    libm::ldexp(error, -(look_of(replications, first) as i32) - 1)
+    libm::ldexp(error, -(find_look(replications, first) as i32) - 1)
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
     fn look_error__is_spent_whole_over_all_looks() {
         let spent: f64 = (0..40).map(|look| libm::ldexp(0.05, -look - 1)).sum();
         assert!((spent - 0.05).abs() < 1e-12);
-        assert_eq!([1, 10, 11, 20, 21, 40].map(|count| look_of(count, FIRST_LOOK)), [0, 0, 1, 1, 2, 2]);
+        assert_eq!([1, 10, 11, 20, 21, 40].map(|count| find_look(count, FIRST_LOOK)), [0, 0, 1, 1, 2, 2]);
         assert_eq!(look_error(20, 0.05, FIRST_LOOK), 0.0125);
         assert_eq!(replications_of_look(2, FIRST_LOOK), 40);
     }

@@ -24,7 +24,7 @@ pub fn p_beyond(values: &[f64], end: f64, is_above: bool) -> f64 {
 /// Returns the two-sided p-value of a mean that lies `distance` from what is tested, with this standard error.
 ///
 /// Without an error it is 1 if there is no distance, and else 0.
-pub fn p_apart(distance: f64, error: f64, freedom: f64) -> f64 {
+pub fn find_p_value(distance: f64, error: f64, freedom: f64) -> f64 {
     if error == 0.0 {
         return if distance == 0.0 { 1.0 } else { 0.0 };
     }
@@ -99,13 +99,13 @@ mod tests {
         assert!((two_sided - 0.00283289).abs() < 5e-9, "{two_sided}");
         assert!((p_beyond(&more, 0.0, false) - 1.0).abs() < 1e-15);
         let error = deviation(&more) / 10f64.sqrt();
-        assert!((p_apart(-mean(&more), error, 9.0) - two_sided).abs() < 1e-15);
+        assert!((find_p_value(-mean(&more), error, 9.0) - two_sided).abs() < 1e-15);
     }
 
     #[test]
     fn p_values__without_spread_are_certain() {
         assert_eq!([p_beyond(&[2.0; 5], 1.0, true), p_beyond(&[2.0; 5], 1.0, false)], [0.0, 1.0]);
         assert_eq!(p_beyond(&[2.0; 5], f64::INFINITY, false), 0.0);
-        assert_eq!([p_apart(0.0, 0.0, 4.0), p_apart(0.1, 0.0, 4.0)], [1.0, 0.0]);
+        assert_eq!([find_p_value(0.0, 0.0, 4.0), find_p_value(0.1, 0.0, 4.0)], [1.0, 0.0]);
     }
 }

@@ -2,9 +2,9 @@ from ._install import Installation as Installation
 from ._install import Link as Link
 from ._install import Settings as Settings
 from ._install import WredProfile as WredProfile
+from ._install import find_link as find_link
 from ._install import install_script as install_script
 from ._install import installation as installation
-from ._install import link_of as link_of
 from ._install import link_of_cell as link_of_cell
 from ._install import settings as settings
 from ._install import why_nothing as why_nothing
@@ -13,7 +13,6 @@ from ._manifest import input_entry as input_entry
 from ._manifest import manifest as manifest
 from ._manifest import scheme_parameters as scheme_parameters
 from ._manifest import sources as sources
-from ._manifest import tcp_parameters as tcp_parameters
 from ._manifest import without_directories as without_directories
 from .advice import MOST_LINES as MOST_LINES
 from .advice import NO_VERDICT as NO_VERDICT
@@ -30,7 +29,7 @@ from .findings import UNCLEAR as UNCLEAR
 from .findings import UNDECIDED as UNDECIDED
 from .findings import WORSE as WORSE
 from .findings import endpoints as endpoints
-from .findings import source_of as source_of
+from .findings import find_source as find_source
 from .findings import verdict as verdict
 from .jsonout import Document as Document
 from .jsonout import comparison_document as comparison_document

@@ -13,7 +13,7 @@ from mousehole import _engine
 from mousehole._engine import AT_THE_LINE as AT_THE_LINE
 from mousehole._engine import TO_CLIENTS as TO_CLIENTS
 from mousehole._engine import TO_PROVIDER as TO_PROVIDER
-from mousehole.base import rate_of
+from mousehole.base import find_shaper_rate
 from mousehole.engine_types import InstallPlan, Scenario
 from mousehole.runs import Cell, Results
 from mousehole.scenario import bottleneck
@@ -74,7 +74,7 @@ class Link:
 
     def under(self, scheme: str) -> "Link":
         """Returns the link as a scheme has it, whose shaper may have a rate of its own."""
-        own = rate_of(scheme)
+        own = find_shaper_rate(scheme)
         if own is None or self.shaping is None:
             return self
         link = self if self.other is None else replace(self, other=self.other.under(scheme))
@@ -128,7 +128,7 @@ class Settings:
         return tuple(sorted((self, self.back), key=lambda one: one.direction)) if self.back else (self,)
 
 
-def link_of(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
+def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = None) -> Link | None:
     """Returns the bottleneck of a scenario that is filled in, None if its rate is not constant or unknown.
 
     A rate that varies must have a shaper at a constant one before it. `buffer` is that of the cell of the
@@ -148,8 +148,8 @@ def link_of(scenario: Scenario, buffer: str, means: Mapping[str, int] | None = N
 
 
 def link_of_cell(results: Results, cell: Cell) -> Link | None:
-    """Returns the bottleneck in a cell of a comparison, None as `link_of` does."""
-    return link_of(results.manifest["scenario"], cell.buffer, results.manifest.get("mean_rates", {}))
+    """Returns the bottleneck in a cell of a comparison, None as `find_link` does."""
+    return find_link(results.manifest["scenario"], cell.buffer, results.manifest.get("mean_rates", {}))
 
 
 def _direction(scenario: Scenario, buffer: str, is_upload: bool, means: Mapping[str, int]) -> Link | None:

@@ -1,14 +1,13 @@
 """The facts of a comparison as JSON and back, so that its results can be shown again without a run."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from mousehole import quantities
-from mousehole.answer._manifest import without_directories
+from mousehole.answer._manifest import PLAIN, plan_entry
 from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES
 from mousehole.runs import Capture, Counted, Plan, Results, RunFacts, Shares, Task, Warmup
 
@@ -17,22 +16,16 @@ COUNTS = ("count", "censored", "curve_count")
 TIMES = ("curve_mean_s", "cdf", "short_by_time")
 """Fields of `RunFacts` that are arrays: of whole numbers, and of numbers that may be missing."""
 NUMBERS = ("simulated_s", "window_load")
-PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))
-"""Fields of `Plan` that JSON holds as they are."""
 LATER = ("vetoes", "reference", "instead_of")
 """Those of them that older documents of this schema do not have."""
 
 
 def facts_entry(results: Results) -> dict[str, object]:
-    """Returns what `results_of` needs beside manifest and traffic: label, plan, capture, and every run."""
+    """Returns what `restore_results` needs beside manifest and traffic: label, plan, capture and all runs."""
     plan, capture = results.plan, results.capture
     return {
         "label": results.label,
-        "plan": {
-            **{name: getattr(plan, name) for name in PLAIN},
-            "scenario": without_directories(plan.base),
-            "warmup": _warmup_entry(plan),
-        },
+        "plan": {**plan_entry(plan), "warmup": _warmup_entry(plan)},
         "capture": None
         if capture is None
         else {
@@ -47,7 +40,7 @@ def facts_entry(results: Results) -> dict[str, object]:
     }
 
 
-def results_of(document: Entry) -> Results:
+def restore_results(document: Entry) -> Results:
     """Returns the results that a document of `comparison_document` is about.
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.

@@ -1,18 +1,23 @@
-"""Everything that determines a result, and nothing that does not (no times, hosts, jobs or directories)."""
+"""What a manifest says of files: digests, and a scenario without directories; the engine makes the rest."""
 
 import errno
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import cast
 
 from mousehole import _engine
-from mousehole.base import REVISION, MouseholeError
-from mousehole.engine_types import ConnectionSpec, InputEntry, JsonValue, Scenario
+from mousehole._engine import scheme_parameters as scheme_parameters
+from mousehole.base import MouseholeError
+from mousehole.engine_types import ConnectionSpec, InputEntry, Scenario
 from mousehole.inputs import TrafficInput
-from mousehole.runs import Manifest, Plan, SchemeParameters
+from mousehole.runs import Manifest, Plan
 from mousehole.scenario import bottleneck, filled, rate_traces, sizefiles, with_traces_moved
+
+PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))
+"""Fields of `Plan` that JSON holds as they are."""
 
 
 def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) -> Manifest:
@@ -21,40 +26,22 @@ def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) ->
     What only the runs tell is added by `findings.with_endpoint`.
     """
     first = plan.scenario(plan.cells[0], plan.baseline)
-    means = bottleneck.mean_rates(plan.base)
-    varying: Manifest = {"mean_rates": means} if means else {}  # type: ignore[typeddict-item]
-    return {
-        **varying,
-        "mousehole_version": _engine.__version__,
-        "git_revision": REVISION,
+    given = {
+        "plan": {**plan_entry(plan), "warmup": None},
+        "scenario": without_directories(filled(first)),
         "inputs": [
             *inputs(traffic, sources(read)),
             *(input_entry(file, []) for file in rate_traces(plan.base)),
         ],
-        "seed": plan.base["seed"],
-        "replications": plan.replications,
-        "buffers": list(plan.buffers),
-        "loads": list(plan.loads),
-        "baseline": plan.baseline,
-        "schemes": [_scheme_entry(scheme) for scheme in plan.schemes],
-        "scenario": without_directories(filled(first)),
-        "tcp": tcp_parameters(first),
-        "statistics": _engine.statistics_entry(plan.is_sequential, plan.short_bytes, plan.long_bytes),
+        "mean_rates": bottleneck.mean_rates(plan.base) or None,
     }
+    made: Manifest = _engine.manifest(first, given)
+    return made
 
 
-def scheme_parameters(scheme: str) -> dict[str, str]:
-    """Returns the parameters of a scheme by their names, those that it leaves out with their defaults."""
-    return _engine.scheme_parameters(scheme)
-
-
-def _scheme_entry(scheme: str) -> SchemeParameters:
-    """Returns a scheme with its parameters and, where it uses own policies, their headers' SHA-256."""
-    entry: SchemeParameters = {"scheme": scheme, "parameters": scheme_parameters(scheme)}
-    own = _engine.scheme_policies(scheme)
-    if own:
-        entry["policies"] = {policy["name"]: policy["sha256"] for policy in own}
-    return entry
+def plan_entry(plan: Plan) -> dict[str, object]:
+    """Returns the plan as a document has it, but for what the warm-up is chosen from."""
+    return {**{name: getattr(plan, name) for name in PLAIN}, "scenario": without_directories(plan.base)}
 
 
 def inputs(traffic: TrafficInput, read: list[InputEntry]) -> list[InputEntry]:
@@ -85,14 +72,6 @@ def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
         reason = "no such file" if error.errno == errno.ENOENT else error.strerror
         raise MouseholeError(str(reason), kind="file", file=str(file)) from None
     return {"name": file.name, "sha256": digest}
-
-
-def tcp_parameters(scenario: Scenario) -> dict[str, JsonValue]:
-    """Returns every TCP parameter in force; the names of times end in `_ns`.
-
-    Where senders have shares, these are the values by profile, each with its `share`.
-    """
-    return _engine.tcp_parameters(scenario)
 
 
 def without_directories(scenario: Scenario) -> Scenario:

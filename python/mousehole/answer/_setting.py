@@ -5,7 +5,7 @@ from typing import cast
 
 from mousehole import _engine
 from mousehole.answer._install import installation, link_of_cell, why_nothing
-from mousehole.base import rate_of
+from mousehole.base import find_shaper_rate
 from mousehole.inputs import account
 from mousehole.runs import Cell, Results, is_ideal
 from mousehole.scenario import bottleneck
@@ -13,7 +13,7 @@ from mousehole.scenario import bottleneck
 Setting = Mapping[str, object]
 
 
-def setting_of(results: Results, cell: Cell) -> Setting:
+def make_setting(results: Results, cell: Cell) -> Setting:
     """Returns what the answer needs to know of a cell beside plan and runs."""
     key = ("setting", cell)
     if key not in results.kept:
@@ -37,7 +37,7 @@ def _setting(results: Results, cell: Cell) -> Setting:
         ],
         "is_both_ways": link is not None and link.other is not None,
         "modem": _modem(results, cell),
-        "warmup_s": _engine.parse_duration("warmup", plan.warmup_of(cell)),
+        "warmup_s": _engine.parse_duration("warmup", plan.choose_warmup(cell)),
         "warmup_needed_s": plan.warmup.needed_s(cell.load) if plan.warmup else None,
         "rate_bps": _rate_bps(results),
         "buffer_packets": None if link is None else link.buffer_packets,
@@ -56,7 +56,7 @@ def _modem(results: Results, cell: Cell) -> dict[str, object] | None:
         "shape": shape,
         "up_shape": link.get("up_shape", shape),
         "buffer": link.get("modem_buffer", cell.buffer),
-        "has_own_rates": any(map(rate_of, results.plan.schemes)),
+        "has_own_rates": any(map(find_shaper_rate, results.plan.schemes)),
     }
 
 

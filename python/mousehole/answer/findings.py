@@ -23,7 +23,7 @@ Unit = Literal["replication", "round", "day"]
 """What an interval is over."""
 
 
-def source_of(measure: Measure) -> Source:
+def find_source(measure: Measure) -> Source:
     """Returns where the values of a measure come from."""
     return Source(measure.quantity, role=measure.role, kind=measure.kind)
 

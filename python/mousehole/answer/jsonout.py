@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from mousehole import _engine
 from mousehole.answer import findings
 from mousehole.answer._kept import facts_entry
-from mousehole.answer._kept import results_of as results_of
-from mousehole.answer._setting import setting_of
+from mousehole.answer._kept import restore_results as restore_results
+from mousehole.answer._setting import make_setting
 from mousehole.runs import Results
 
 COMPARE_SCHEMA = _engine.COMPARE_SCHEMA
@@ -22,7 +22,9 @@ def comparison_document(results: Results) -> Document:
         "schema": COMPARE_SCHEMA,
         "manifest": results.manifest,
         "traffic": results.traffic or {},
-        "cells": [results.compared(cell).document(setting_of(results, cell)) for cell in results.plan.cells],
+        "cells": [
+            results.compared(cell).document(make_setting(results, cell)) for cell in results.plan.cells
+        ],
         "notes": [
             findings.first_cell(results).exploratory_note(),
             findings.first_cell(results).coverage_note(),

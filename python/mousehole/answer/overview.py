@@ -97,7 +97,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
             return None
         # The cells are of one family: all are read against the same one.
         ratio = log_ratio(own, first, results.design(cell, family if role == "short" else None, base))
-        return Change(*_engine.change_of(ratio, np.array(own), np.array(first)))
+        return Change(*_engine.make_change(ratio, np.array(own), np.array(first)))
 
     return [
         GridTime(scheme, cell.buffer, _mean(np.array(times(cell, scheme))), change(cell, scheme))
@@ -124,11 +124,11 @@ def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
     groups: dict[str, list[str]] = {name: [] for name in (NOT_IN_LINUX, INSTALLABLE, IDEALS)}
     for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):
-        groups[_group_of(scheme, link)].append(scheme)
+        groups[_choose_group(scheme, link)].append(scheme)
     return {name: schemes for name, schemes in groups.items() if schemes}
 
 
-def _group_of(scheme: str, link: Link | None) -> str:
+def _choose_group(scheme: str, link: Link | None) -> str:
     """Returns who can use a scheme; a named one that needs `mousehole-live` is not in Linux."""
     if is_ideal(scheme):
         return IDEALS

@@ -31,12 +31,13 @@ from ._options import BITS as BITS
 from ._options import BUFFER as BUFFER
 from ._options import BYTES as BYTES
 from ._options import SECONDS as SECONDS
+from ._options import WHOLE as WHOLE
 from ._options import Unit as Unit
 from ._options import buffer_checked as buffer_checked
+from ._options import find_shaper_rate as find_shaper_rate
 from ._options import least as least
 from ._options import load_list as load_list
 from ._options import parameters as parameters
-from ._options import rate_of as rate_of
 from ._options import scheme_name as scheme_name
 from ._options import split_list as split_list
 from ._options import text_list as text_list
@@ -58,7 +59,7 @@ from ._progress import ConsoleReporter as ConsoleReporter
 from ._progress import Reporter as Reporter
 from ._progress import Silent as Silent
 from ._progress import console_reporter as console_reporter
-from ._reading import text_of as text_of
+from ._reading import read_text as read_text
 from ._settings import COMPARED as COMPARED
 from ._settings import LINK as LINK
 from ._settings import RUN as RUN
@@ -93,6 +94,7 @@ from .output import write_text as write_text
 from .output import write_with as write_with
 from .parquet import MAGIC as MAGIC
 from .texts import MOST_PERCENT as MOST_PERCENT
+from .texts import capital as capital
 from .texts import capped as capped
 from .texts import change_text as change_text
 from .texts import counted as counted

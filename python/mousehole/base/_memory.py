@@ -20,7 +20,9 @@ def available_bytes() -> int | None:
     This is the least of what the machine has left, what the process's control groups leave, and the limit
     on address space (`ulimit -v`).
     """
-    known = [limit for limit in (_of_machine(), *_of_groups(), address_space_bytes()) if limit is not None]
+    known = [
+        limit for limit in (_read_machine(), *_read_groups(), address_space_bytes()) if limit is not None
+    ]
     return max(min(known), 0) if known else None
 
 
@@ -36,7 +38,7 @@ def for_reading() -> tuple[int | None, int | None]:
     return 1 << (rows.bit_length() - 1), int(left * SHARE)
 
 
-def _of_machine() -> int | None:
+def _read_machine() -> int | None:
     """What the machine has left; elsewhere than on Linux all memory it has."""
     try:
         for line in MEMINFO.read_text(encoding="ascii").splitlines():
@@ -50,7 +52,7 @@ def _of_machine() -> int | None:
         return None
 
 
-def _of_groups() -> Iterator[int]:
+def _read_groups() -> Iterator[int]:
     """What each control group of the process, and each group above it, leaves (version 2 or 1)."""
     try:
         lines = GROUP_OF_PROCESS.read_text(encoding="utf-8").splitlines()

@@ -59,7 +59,7 @@ def without_rate(scheme: str) -> str:
     return scheme.partition("@")[0].strip()
 
 
-def rate_of(scheme: str) -> str | None:
+def find_shaper_rate(scheme: str) -> str | None:
     """Returns the rate of a shaper of the scheme's own, None without one: `90%` of `cake@90%`."""
     return scheme.partition("@")[2].strip() or None
 
@@ -186,9 +186,11 @@ def least(field: str, value: int, lowest: int) -> int:
 
 MOST_DIGITS = 18
 """Digits of the largest whole number that may be typed."""
+MOST = {"seed": _engine.MOST_SEED}
+"""The largest number where it has more digits."""
 WHOLE = {
     "overhead": "a whole number of bytes from 0 to 65535, without a unit",
-    "seed": f"a whole number from 0 to {10**MOST_DIGITS - 1}",
+    "seed": f"a whole number from 0 to {_engine.MOST_SEED}",
 }
 """What is allowed in the fields whose range is known."""
 
@@ -202,7 +204,8 @@ def whole(field: str, text: str | None, lowest: int | None = None) -> int | None
         return None
     allowed = "a whole number" if lowest is None else f"a whole number of at least {lowest}"
     digits = re.fullmatch(r"[+-]?([0-9]+)", text.strip())
-    if digits is None or len(digits[1]) > MOST_DIGITS:
+    largest = MOST.get(field, 10**MOST_DIGITS - 1)
+    if digits is None or len(digits[1]) > len(str(largest)) or int(digits[1]) > largest:
         most = f" and of at most {MOST_DIGITS} digits" if digits else ""
         raise field_error(field, text, WHOLE.get(field, f"{allowed}{most}"))
     return int(text) if lowest is None else least(field, int(text), lowest)

@@ -8,7 +8,7 @@ MOST_BYTES = 16_000_000
 """Largest file; its parser takes some 40 times as much memory."""
 
 
-def text_of(path: Path, what: str) -> str:
+def read_text(path: Path, what: str) -> str:
     """Returns the text of a file; `what` says what it is to be, such as "the scenario".
 
     Raises `MouseholeError` for one that is not there, too large, no file, or not in UTF-8.

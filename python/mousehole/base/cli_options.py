@@ -131,7 +131,7 @@ def _made(kind: type, given: dict[str, Any]) -> Any:
     )
 
 
-def flag_of(name: str, words: OptionHelp) -> str:
+def make_flag(name: str, words: OptionHelp) -> str:
     """Returns the option of a field; that of several parameters is given once for each."""
     if words.kind in (dict, list):
         name = name.removesuffix("s")
@@ -143,7 +143,7 @@ def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
         words.kind, str
     )  # read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
-    flag = flag_of(name, words)
+    flag = make_flag(name, words)
     declared: Any = typer.Option(
         flag,
         show_default=isinstance(default, str),

@@ -107,7 +107,7 @@ def faults_of_writing() -> tuple[type[Exception], ...]:
     return (OSError,) if polars is None else (OSError, polars.exceptions.PolarsError)
 
 
-def reason_of(error: Exception) -> str:
+def explain(error: Exception) -> str:
     """Returns in one line why a file could not be written."""
     lines = str(error).strip().splitlines()
     return getattr(error, "strerror", None) or (lines[0] if lines else type(error).__name__)
@@ -121,7 +121,7 @@ def naming(target: str | Path) -> Iterator[None]:
     except OutputLostError:
         raise
     except faults_of_writing() as error:
-        raise MouseholeError(f"cannot write {target}; {reason_of(error)}", kind="file") from error
+        raise MouseholeError(f"cannot write {target}; {explain(error)}", kind="file") from error
 
 
 @contextmanager
@@ -222,7 +222,7 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
         except MouseholeError as error:
             faults.append(error)
         except Exception as error:
-            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {reason_of(error)}"))
+            faults.append(MouseholeError(f"cannot write {place}; {type(error).__name__}: {explain(error)}"))
     if len(faults) == 1:
         raise faults[0]
     if faults:

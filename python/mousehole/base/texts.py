@@ -17,3 +17,8 @@ def whole_percent(share: float) -> str:
     """Returns a share in whole percent with its sign, `+12`, `−3` or `0`, and no sign for percent."""
     text = f"{100 * share:+.0f}".replace("-", "−")
     return "0" if text in ("+0", "−0") else text
+
+
+def capital(text: str) -> str:
+    """Returns the text with a capital first letter, the rest untouched."""
+    return text[:1].upper() + text[1:]

@@ -9,6 +9,6 @@ from mousehole.charts import looks as looks
 from mousehole.charts.layout import Panel as Panel
 from mousehole.charts.layout import picture as picture
 from mousehole.charts.style import Series as Series
-from mousehole.charts.style import of_names as of_names
-from mousehole.charts.style import of_schemes as of_schemes
+from mousehole.charts.style import make_scheme_series as make_scheme_series
+from mousehole.charts.style import make_series as make_series
 from mousehole.charts.writing import written as written

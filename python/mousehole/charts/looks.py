@@ -32,7 +32,7 @@ def places(schemes: Sequence[str]) -> list[Place]:
     that is free, else the first that is; those of `STYLED` choose first. Of more schemes, the next `COUNT`
     have the colours once more, with other markers and lines.
     """
-    wanted = [_number_of(scheme_name(scheme)) for scheme in schemes]
+    wanted = [_rank(scheme_name(scheme)) for scheme in schemes]
     is_late = [own >= COUNT or own in wanted[:number] for number, own in enumerate(wanted)]
     order = sorted(range(len(schemes)), key=lambda number: (is_late[number], number))
     chosen: dict[int, Place] = {}
@@ -70,7 +70,7 @@ def steps() -> Iterator[float]:
     return (step * 10.0**decade for decade in range(-12, 16) for step in (1, 2, 5))
 
 
-def _number_of(name: str) -> int:
+def _rank(name: str) -> int:
     """Returns the place of a scheme in the order of looks: those often compared first, then all others."""
     if name in STYLED:
         return STYLED.index(name)

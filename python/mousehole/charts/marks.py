@@ -41,14 +41,14 @@ class Interval(Protocol):
         """The upper end."""
 
 
-def data_of(values: Sequence[Datum]) -> Any:
+def make_chart(values: Sequence[Datum]) -> Any:
     """Returns a chart of rows that stand in its description."""
     return alt.Chart(alt.InlineData(values=list(values)))
 
 
 def empty(reason: str) -> Any:
     """Returns a chart that says why there is nothing to draw; a line of text for each line of `reason`."""
-    text = data_of([{"reason": reason.split("\n")}]).mark_text(color=DIM, align="center")
+    text = make_chart([{"reason": reason.split("\n")}]).mark_text(color=DIM, align="center")
     return text.encode(text="reason:N")
 
 
@@ -66,7 +66,7 @@ def intervals(
             if isfinite(change.mean)]  # fmt: skip
     if not data:
         return empty("too few transfers to compare")
-    lines = data_of(data)
+    lines = make_chart(data)
     key = alt.Legend() if legend else None
     colours = alt.Scale(domain=list(verdicts), range=list(verdicts.values()))
     base = (Series(list(changes), (), (), ()).filter_chosen(lines) if field == "scheme" else lines).encode(
@@ -93,7 +93,7 @@ def plane(data: Sequence[Datum], x: Encoding, y: Encoding, series: Series, tip: 
     """
     if not data:
         return empty("too few transfers to compare")
-    base = series.filter_chosen(data_of(data)).encode(tooltip=list(tip), color=series.colour())
+    base = series.filter_chosen(make_chart(data)).encode(tooltip=list(tip), color=series.colour())
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.55, clip=True)
     return alt.layer(
         zero_line(),
@@ -121,7 +121,7 @@ def fields(
     """
     scale = alt.Scale(domain=[-END, -END / 2, 0, END / 2, END], range=list(DIVERGING), interpolate="rgb",
                       clamp=True)  # fmt: skip
-    base = data_of(data) if series is None else series.filter_chosen(data_of(data))
+    base = make_chart(data) if series is None else series.filter_chosen(make_chart(data))
     base = base.encode(x=x, y=y, tooltip=list(tip))
     coloured = base.transform_filter(f"datum.weight != '{UNKNOWN}'").mark_rect()
     used = dict.fromkeys(datum["weight"] for datum in data)

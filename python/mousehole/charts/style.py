@@ -180,12 +180,12 @@ class Series:
         return alt.Legend(values=names, columns=columns, labelLimit=0, labelExpr=label_expression(names))
 
 
-def of_schemes(schemes: Sequence[str]) -> Series:
+def make_scheme_series(schemes: Sequence[str]) -> Series:
     """Returns the series of schemes, no two of which look alike (see `looks.places`)."""
     return _series(schemes, looks.places(schemes), "scheme")
 
 
-def of_names(names: Sequence[str], field: str) -> Series:
+def make_series(names: Sequence[str], field: str) -> Series:
     """Returns the series of other things than schemes, at most as many as there are colours, in order."""
     places = [number % looks.COUNT for number in range(len(names))]
     return _series(names, [looks.Place(place, place) for place in places], field)

@@ -28,7 +28,7 @@ from mousehole.base import (
 )
 from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
-from mousehole.inputs import shipment_of
+from mousehole.inputs import make_shipment
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import (
     Backend,
@@ -42,12 +42,12 @@ from mousehole.runs import (
     Shipment,
     Warmup,
     as_record,
-    capture_of,
     check_resamples,
     checked,
     cost_text,
     default_jobs,
     estimated,
+    find_capture,
     fitting_jobs,
     load_policies,
     opened,
@@ -284,7 +284,7 @@ class Comparison(Kept):
         from mousehole import charts  # loads Altair
         from mousehole.reports import plots
 
-        return charts.written(plots.picture_of(self.results), path, "plot")
+        return charts.written(plots.draw_picture(self.results), path, "plot")
 
     def heatmap(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns the change by size and scheme against FQ-CoDel as a picture, as `plot` does."""
@@ -334,7 +334,7 @@ def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario,
     traffics.refuse_users(options.users, options.apps, f"scenario {path.name}")
     start = scenarios.load(path)
     section = scenarios.traffic_section(start, options.payload, options.params)
-    given = traffics.with_classes(traffics.of_section(section, path.name), options.class_)
+    given = traffics.with_classes(traffics.from_section(section, path.name), options.class_)
     return start, traffics.with_format(given, options.format_)
 
 
@@ -356,7 +356,7 @@ class Prepared:
     @property
     def shipment(self) -> Shipment | None:
         """How other processes get the traffic; None if a scenario alone tells them what it is."""
-        return shipment_of(self.given, self.strict, self.plan.base["seed"])
+        return make_shipment(self.given, self.strict, self.plan.base["seed"])
 
 
 def prepare(
@@ -383,12 +383,12 @@ def prepare(
     vetoes.check(plan)
     checked(plan)  # before large files are read
     if is_sent:
-        shipment_of(given, options.strict, shared.base["seed"])
+        make_shipment(given, options.strict, shared.base["seed"])
     traffic = given.read(options.strict, shared.base["seed"], options.reporter)
     if traffic is not None and _is_capture(given):
         played = traffic.played(plan.short_bytes)
         if is_fitted and played == "fitted":
-            plan, given = _of_fitted(plan, given, traffic)
+            plan, given = _replace_by_model(plan, given, traffic)
         # A scenario and data from Python speak for themselves.
         elif (
             is_replaced
@@ -413,7 +413,7 @@ def _is_capture(given: traffics.TrafficInput) -> bool:
     return bool(given.section.get("files")) and not given.section.get("mix")
 
 
-def _of_fitted(
+def _replace_by_model(
     plan: Plan, given: traffics.TrafficInput, traffic: _engine.Traffic
 ) -> tuple[Plan, traffics.TrafficInput]:
     """Returns plan and traffic with a model fitted to the capture in its place."""
@@ -470,7 +470,8 @@ def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None)
     """Runs the plan in so many threads or by `backend`, and returns what it found."""
     plan, traffic, given, summary = prepared.plan, prepared.traffic, prepared.given, prepared.summary
     facts = run_plan(plan, traffic, jobs, prepared.reporter, backend, prepared.shipment if backend else None)
-    capture = capture_of(plan.base["traffic"], traffic, plan.short_bytes, plan.long_bytes, _pipe_bytes(plan))
+    section, pipe_bytes = plan.base["traffic"], _pipe_bytes(plan)
+    capture = find_capture(section, traffic, plan.short_bytes, plan.long_bytes, pipe_bytes)
     results = Results(plan, facts, given.label, manifest(plan, given, traffic), summary, capture)
     vetoes.check_present(results)
     return Comparison(findings.with_endpoint(results), traffic, given.clients)

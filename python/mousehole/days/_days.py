@@ -437,6 +437,6 @@ def _ends(name: str, change: Estimate) -> Record:
     }
 
 
-def manifest_of(days: Sequence[Day]) -> dict[str, object]:
+def collect_manifests(days: Sequence[Day]) -> dict[str, object]:
     """Returns everything that determines the results: the manifest of each day by its name."""
     return {"days": [{"day": day.name, "manifest": day.results.manifest} for day in days]}

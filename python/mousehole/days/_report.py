@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from mousehole.base import capped, engine_text, share_text
-from mousehole.charts import Series, of_schemes
+from mousehole.base import capital, capped, engine_text, share_text
+from mousehole.charts import Series, make_scheme_series
 from mousehole.days import _days as days
 from mousehole.days._days import LEAST_DAYS, Day, DayEffect, DaysFinding
 from mousehole.document import (
@@ -27,7 +27,7 @@ from mousehole.html.common import made_section
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
 from mousehole.html.pictures import choices
 from mousehole.inputs.show import traffic_section
-from mousehole.reports import capital, conditions, overview_blocks, size_words
+from mousehole.reports import conditions, name_sizes, overview_blocks
 from mousehole.runs import Cell
 from mousehole.scenario import bottleneck
 
@@ -38,7 +38,7 @@ OVER_DAYS, ANOTHER_DAY = "over all days", "another day"
 def document(own: Sequence[Day], command: Sequence[str] | None = None) -> Document:
     """Returns the document; `command` is what was typed, None where Python was the caller."""
     plan = own[0].results.plan
-    series = of_schemes(plan.schemes)
+    series = make_scheme_series(plan.schemes)
     return Document(
         title=title(own),
         subtitle=f"{', '.join(day.name for day in own)}; "
@@ -48,7 +48,7 @@ def document(own: Sequence[Day], command: Sequence[str] | None = None) -> Docume
         sections=[
             *(section for cell in plan.cells for section in _cell_sections(own, cell, series)),
             Section("each-day", "Each day by itself", _each_day(own), "Each day", "details"),
-            made_section(days.manifest_of(own), command),
+            made_section(days.collect_manifests(own), command),
         ],
         footer=f"Mousehole {engine_text()}",
     )
@@ -80,7 +80,7 @@ def _cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Secti
     is_grid = len(plan.cells) > 1
     at = f", {cell.title}" if is_grid else ""
     number = f"-{plan.cells.index(cell)}" if is_grid else ""
-    short_words, long_words = size_words(plan)
+    short_words, long_words = name_sizes(plan)
     notes = days.day_notes(own, cell)
     points = [
         Point(item.scheme, "", item.change, long[item.scheme].change)

@@ -1,14 +1,14 @@
-from ._replay import replay_words as replay_words
+from ._replay import describe_replay as describe_replay
 from ._shipping import Received as Received
 from ._shipping import TrafficShipment as TrafficShipment
-from ._shipping import shipment_of as shipment_of
+from ._shipping import make_shipment as make_shipment
 from ._shipping import unpacked as unpacked
 from .traffic import Source as Source
 from .traffic import TrafficInput as TrafficInput
 from .traffic import described as described
+from .traffic import from_section as from_section
 from .traffic import inspect as inspect
 from .traffic import is_model as is_model
 from .traffic import is_of_users as is_of_users
-from .traffic import of_section as of_section
 from .traffic import read as read
 from .traffic import refuse_users as refuse_users

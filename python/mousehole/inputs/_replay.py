@@ -4,7 +4,7 @@ from mousehole import _engine
 from mousehole.engine_types import Scenario, TrafficSummary
 
 
-def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary | None) -> str | None:
+def describe_replay(replay: str | None, scenario: Scenario, summary: TrafficSummary | None) -> str | None:
     """Returns one line on the replay of files, such as `replay: open loop, as asked`; None without files.
 
     `replay` is what the engine used, `scenario` says what was asked for, and `summary` what the files told.
@@ -17,7 +17,7 @@ def replay_words(replay: str | None, scenario: Scenario, summary: TrafficSummary
     total, known, waiting = summary["connections"], summary["ends_known"], summary["waiting"]
     if replay == "closed":
         why = "as asked" if asked else f"as the ends of {known} of {total} connections are recorded"
-        who = f"{waiting} wait for an earlier one of their client{_engine.shared_words(summary)}"
+        who = f"{waiting} wait for an earlier one of their client{_engine.describe_sharing(summary)}"
         return f"replay: closed loop, {why}; {who}"
     if asked:
         return "replay: open loop, as asked; nobody waits for anybody"

@@ -101,7 +101,7 @@ class Received:
         return whole
 
 
-def shipment_of(given: TrafficInput, strict: bool, seed: int) -> TrafficShipment | None:
+def make_shipment(given: TrafficInput, strict: bool, seed: int) -> TrafficShipment | None:
     """Returns how other processes get this traffic; None if a scenario alone tells them what it is."""
     if given.connections is None and not given.files:
         return None

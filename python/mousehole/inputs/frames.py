@@ -108,7 +108,7 @@ def _first_line(error: Exception) -> str:
     return lines[0]
 
 
-def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
+def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """Returns the connections of a frame, in the order of their starts, which count from the first one.
 
     Columns are known by the names that they may have in delimited text. `payload` chooses between bytes of
@@ -147,7 +147,7 @@ def of_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     return Given([_connection(_row(*pair)) for pair in zip(rows, are_flows, strict=True)], names)
 
 
-def of_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
+def from_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
     """Returns the connections of dictionaries with the keys of a scenario's `traffic.connections`.
 
     `bytes` alone means a single write. Raises `MouseholeError` for a value that is not allowed.
@@ -279,8 +279,8 @@ def _values(column: Any) -> NDArray[Any]:
         return np.asarray(column.to_numpy(dtype="datetime64[ns]"))  # of pandas
     if _is_polars(column, "Series"):
         is_wide = str(column.dtype) in ("Int128", "UInt128")  # numpy has no such numbers
-        return _array_of(column.to_list()) if is_wide or column.dtype.is_nested() else column.to_numpy()
-    return np.asarray(column) if hasattr(column, "__array__") else _array_of(list(column))
+        return _make_array(column.to_list()) if is_wide or column.dtype.is_nested() else column.to_numpy()
+    return np.asarray(column) if hasattr(column, "__array__") else _make_array(list(column))
 
 
 def _has_several(value: object) -> bool:
@@ -288,7 +288,7 @@ def _has_several(value: object) -> bool:
     return isinstance(value, (list, tuple, set, dict, np.ndarray)) or _is_polars(value, "Series")
 
 
-def _array_of(values: list[Any]) -> NDArray[Any]:
+def _make_array(values: list[Any]) -> NDArray[Any]:
     found = np.empty(len(values), object)
     found[:] = values
     return found

@@ -137,26 +137,26 @@ def described(
     if isinstance(source, str | Path):
         source = [source]
     if is_of_users(source, users, apps) and not _is_data(source):
-        return _of_users([str(item) for item in source], payload, params, users, apps)
+        return _from_users([str(item) for item in source], payload, params, users, apps)
     refuse_users(users, apps, "other traffic")
     if _is_data(source):
-        given = frames.of_frame(frames.collected(source), "down" if payload is None else payload)
-        return _of_connections(given, payload, params)
+        given = frames.from_frame(frames.collected(source), "down" if payload is None else payload)
+        return _from_connections(given, payload, params)
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
         rows = [item for item in items if isinstance(item, Mapping)]
-        return _of_connections(frames.of_dictionaries(rows), payload, params)
+        return _from_connections(frames.from_dictionaries(rows), payload, params)
     names = [str(item) for item in items]
     if "" in names:
         raise field_error("traffic", "", "the name of a file or model, or - for standard input")
     if names.count(STANDARD_INPUT) > 1:
         raise field_error("traffic", STANDARD_INPUT, "given at most once", "is given twice")
     if any(is_model(name) for name in names):
-        return _of_model(names, payload, params)
+        return _from_model(names, payload, params)
     if params:
         with_params({"files": names}, params)  # refuses them
     _refuse_misspelt(names)
-    return _of_files(names, payload)
+    return _from_files(names, payload)
 
 
 def is_of_users(source: Source, users: int | None = None, apps: Apps | None = None) -> bool:
@@ -179,7 +179,7 @@ def refuse_users(users: int | None, apps: Apps | None, other: str) -> None:
         raise conflict_error("apps", apps if isinstance(apps, str) else ",".join(apps), other, allowed)
 
 
-def of_section(section: TrafficSection, label: str) -> TrafficInput:
+def from_section(section: TrafficSection, label: str) -> TrafficInput:
     """Returns the traffic of a scenario."""
     if section.get("files"):
         section = {"payload": "down", **section}
@@ -396,7 +396,7 @@ def _refuse_misspelt(names: list[str]) -> None:
             raise MouseholeError(f'no such file; did you mean "{near[0]}"?', kind="file", file=name)
 
 
-def _of_files(names: list[str], payload: str | None) -> TrafficInput:
+def _from_files(names: list[str], payload: str | None) -> TrafficInput:
     if not names:
         raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     files = tuple(Path(name) for name in names)
@@ -405,7 +405,7 @@ def _of_files(names: list[str], payload: str | None) -> TrafficInput:
     return TrafficInput(section, ", ".join(labels), files)
 
 
-def _of_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
+def _from_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     if len(names) > 1:
         (model, *_) = [name for name in names if is_model(name)]
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")
@@ -417,7 +417,7 @@ def _of_model(names: list[str], payload: str | None, params: Mapping[str, object
     return TrafficInput(_going(section, payload), label, files)
 
 
-def _of_users(
+def _from_users(
     names: list[str], payload: str | None, params: Mapping[str, object] | None, users: int | None,
     apps: Apps | None,
 ) -> TrafficInput:  # fmt: skip
@@ -432,7 +432,7 @@ def _of_users(
     return TrafficInput(section, label, ())
 
 
-def _of_connections(given: Given, payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
+def _from_connections(given: Given, payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
     section = _going({"files": [IN_MEMORY]}, payload)
     if "payload" in section:
         given = replace(

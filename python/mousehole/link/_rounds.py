@@ -9,7 +9,7 @@ from mousehole.base import Options
 from mousehole.comparison import Comparison
 from mousehole.document import Document, Items, Section
 from mousehole.engine_types import LinkAccount, LinkRunEntry, Scenario
-from mousehole.inputs import of_section
+from mousehole.inputs import from_section
 from mousehole.link._link import Observer, Played, Programs, check, default_congestion, play
 from mousehole.link._report import congestion_line
 from mousehole.runs import Facts, Plan, Results, Task, checked, planned, reduce_run
@@ -28,7 +28,7 @@ class ProgramsComparison(Comparison):
 
     def document(self, command: Sequence[str] | None = None) -> Document:
         """Returns the comparison as a document, with what is to be known of its programs."""
-        own, faults = super().document(command), faults_of(self.link_runs)
+        own, faults = super().document(command), list_faults(self.link_runs)
         warned = [Items([f"warning: {fault}" for fault in faults], "open")] if faults else []
         controls = dict.fromkeys(entry["congestion"] for entry in self.link_runs)
         blocks = [Items([congestion_line(one) for one in controls]), *warned]
@@ -68,7 +68,7 @@ class Trial:
     @property
     def faults(self) -> list[str]:
         """One line for each round that is left out."""
-        return faults_of(self.entries())
+        return list_faults(self.entries())
 
     def entries(self) -> list[LinkRunEntry]:
         """Returns every run as the document of the comparison has it."""
@@ -87,7 +87,7 @@ class Trial:
         ]
 
 
-def faults_of(entries: Iterable[LinkRunEntry]) -> list[str]:
+def list_faults(entries: Iterable[LinkRunEntry]) -> list[str]:
     """Returns a line for each round that is left out, because all runs under some scheme were invalid."""
     own: dict[tuple[int, str], list[LinkRunEntry]] = {}
     for entry in entries:
@@ -164,5 +164,5 @@ def _compared(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], l
     base: Scenario = {**plan.base, "traffic": first.scenario["traffic"]}
     base = {**base, "warmup": "0s", "duration": f"{seconds:.3g}s"}
     whole = replace(plan, base=base, replications=len(rounds))
-    given = replace(of_section(whole.base["traffic"], label), label=label)
+    given = replace(from_section(whole.base["traffic"], label), label=label)
     return findings.with_endpoint(Results(whole, facts, label, manifest(whole, given, None), None))

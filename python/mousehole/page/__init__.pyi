@@ -1,7 +1,7 @@
 from ._browser import times_of_request as times_of_request
 from ._found import PAGE_SCHEMA as PAGE_SCHEMA
 from ._found import PageLoads as PageLoads
-from ._found import loads_of as loads_of
+from ._found import restore_loads as restore_loads
 from ._options import PageOptions as PageOptions
 from ._results import PageResults as PageResults
 from ._results import Setting as Setting

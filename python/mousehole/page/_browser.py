@@ -202,7 +202,7 @@ class Tab:
             sandbox=self._browser.sandbox,
         )  # fmt: skip
 
-    def text_of(self, fetch_url: str) -> bytes | None:
+    def read_body(self, fetch_url: str) -> bytes | None:
         """Returns the body that came from an address, decompressed; None if there is none any more."""
         for number, one in self._open.items():
             if one.url == fetch_url:
@@ -212,7 +212,7 @@ class Tab:
                     return base64.b64decode(text) if got["base64Encoded"] else text.encode()
         return None
 
-    def headers_of(self, fetch_url: str) -> dict[str, str]:
+    def read_headers(self, fetch_url: str) -> dict[str, str]:
         """Returns the headers of the answer from an address, their names in lower case."""
         for one in self._requests:
             if one.url == fetch_url and one.response:
@@ -345,15 +345,15 @@ def times_of_request(timing: Mapping[str, float], begin: float) -> dict[str, flo
     busy machine the answer may be told of first; the request counts as sent by the answer's first byte.
     """
 
-    def of_timing(name: str) -> float | None:
+    def read_timing(name: str) -> float | None:
         given = timing.get(name, -1)
         return None if given < 0 else timing["requestTime"] + given / 1000 - begin
 
-    first_byte = of_timing("receiveHeadersStart") or of_timing("receiveHeadersEnd")
-    sent = of_timing("sendEnd")
+    first_byte = read_timing("receiveHeadersStart") or read_timing("receiveHeadersEnd")
+    sent = read_timing("sendEnd")
     if sent is not None and first_byte is not None:
         sent = min(sent, first_byte)
-    return {"connecting_s": of_timing("connectStart"), "sent_s": sent, "first_byte_s": first_byte}
+    return {"connecting_s": read_timing("connectStart"), "sent_s": sent, "first_byte_s": first_byte}
 
 
 def _fetch(request: _Request, begin: float) -> Fetch:

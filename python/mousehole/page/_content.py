@@ -62,7 +62,7 @@ class Page:
         return urlsplit(self.url).scheme == "https"
 
 
-def of_folder(folder: Path, secure: bool) -> Page:
+def from_folder(folder: Path, secure: bool) -> Page:
     """Returns the page of a folder whose document is index.html.
 
     Raises `MouseholeError` if there is no such file, or if the files are more than a page has.

@@ -21,7 +21,7 @@ KINDS = {
 }  # fmt: skip
 
 
-def kind_of(mime: str) -> str:
+def classify(mime: str) -> str:
     """Returns what a body of this type is to a page: css, html, script, image, font or data."""
     plain = mime.partition(";")[0].strip().lower()
     if plain in KINDS:
@@ -33,7 +33,7 @@ def kind_of(mime: str) -> str:
 
 def body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = PICTURE) -> bytes:
     """Returns a body of exactly this size; `colour` (0 to 255), width and height are those of a picture."""
-    kind = kind_of(mime)
+    kind = classify(mime)
     if kind == "image" and "svg" not in mime:
         return _picture(size, colour, picture)
     if kind in COMMENTS:
@@ -62,7 +62,7 @@ def document(title: str, parts: Iterable[tuple[str, str]], size: int) -> bytes:
     head, shown = [], []
     for url, mime in parts:
         place = escape(url, quote=True)
-        match kind_of(mime):
+        match classify(mime):
             case "css":
                 head.append(f'<link rel="stylesheet" href="{place}">')
             case "script":

@@ -41,7 +41,7 @@ class PageLoads(Kept):
         from mousehole import charts  # loads Altair
         from mousehole.page import _waterfall as waterfall
 
-        return charts.written(waterfall.picture_of(self.results), path)
+        return charts.written(waterfall.draw_picture(self.results), path)
 
     def to_json(self) -> str:
         """Returns the document of schema `mousehole.page/1` (docs/json.md)."""
@@ -59,7 +59,7 @@ class PageLoads(Kept):
         return _engine.json_text(document)
 
 
-def loads_of(document: Mapping[str, Any]) -> PageLoads:
+def restore_loads(document: Mapping[str, Any]) -> PageLoads:
     """Returns the loads whose `to_json` a document is."""
     manifest, schemes = document["manifest"], document["schemes"]
     given = {item.name: manifest[item.name] for item in fields(Setting)}
@@ -87,4 +87,4 @@ def _record(trial: Trial) -> dict[str, object]:
 
 def _trial(entry: Mapping[str, Any]) -> Trial:
     own = (entry[name] for name in ("link", "invalid", "repeats"))
-    return Trial(entry["scheme"], entry["round"], Load.of_record(entry), *own)
+    return Trial(entry["scheme"], entry["round"], Load.from_record(entry), *own)

@@ -55,10 +55,10 @@ def read(path: Path, secure: bool = False) -> Page:
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
         raise _fault(path, 'is no HAR file; it must be an object with "log", and in it the list "entries"')
-    return of_entries(path.name, entries, str(path), secure)
+    return from_entries(path.name, entries, str(path), secure)
 
 
-def of_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
+def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
     """Returns the page of a recording's entries; `file` is what errors name."""
     own, pages = _first_page(entries)
     origins = _served_origins(map(_url, own), secure)
@@ -183,7 +183,7 @@ def _recorded(entry: Mapping[str, Any], colour: int, origins: Mapping[str, str])
 def _body(content: Mapping[str, Any], mime: str, origins: Mapping[str, str]) -> bytes:
     text = str(content["text"])
     body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()
-    if filling.kind_of(mime) not in TEXTS or not origins:
+    if filling.classify(mime) not in TEXTS or not origins:
         return body
     return _renamed(body.decode("latin-1"), origins).encode("latin-1")
 
@@ -196,7 +196,7 @@ def _renamed(text: str, origins: Mapping[str, str]) -> str:
 
 
 def _is_document(answer: Answer) -> bool:
-    return answer.status == 200 and filling.kind_of(answer.mime) == "html"
+    return answer.status == 200 and filling.classify(answer.mime) == "html"
 
 
 def _made_document(name: str, recorded: Sequence[_Recorded]) -> Answer:

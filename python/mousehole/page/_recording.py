@@ -9,7 +9,7 @@ from mousehole.base import MouseholeError
 from mousehole.page._browser import Browser, Tab
 from mousehole.page._content import Page
 from mousehole.page._devtools import BrowserError
-from mousehole.page._har import of_entries
+from mousehole.page._har import from_entries
 from mousehole.page._trial import Fetch
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -59,12 +59,12 @@ def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
         raise _fault(url, f"cannot be loaded: {error}") from None
     finally:
         browser.close()
-    return of_entries(urlsplit(url).netloc, entries, url, secure)
+    return from_entries(urlsplit(url).netloc, entries, url, secure)
 
 
 def _entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
     """Returns a fetch as an entry of a HAR file."""
-    body, headers = tab.text_of(fetch.url), tab.headers_of(fetch.url)
+    body, headers = tab.read_body(fetch.url), tab.read_headers(fetch.url)
     content: dict[str, Any] = {"mimeType": headers.get("content-type", "")}
     if body:
         content |= {"text": base64.b64encode(body).decode(), "encoding": "base64"}

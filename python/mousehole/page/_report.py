@@ -7,8 +7,8 @@ from math import isfinite
 import altair as alt
 
 from mousehole.base import counted, engine_text, rate_text, share_text, signed, size_text, time_text
-from mousehole.charts import of_schemes
-from mousehole.charts.marks import data_of
+from mousehole.charts import make_scheme_series
+from mousehole.charts.marks import make_chart
 from mousehole.document import (
     Block,
     Cell,
@@ -49,10 +49,10 @@ def document(
     ]  # fmt: skip
     remarks = [Items(texts, tone) for tone, texts in _by_tone(_remarks(results, rows, prediction)).items()]
     return Document(
-        title=waterfall.title_of(results),
+        title=waterfall.write_title(results),
         subtitle=f"{counted(results.rounds, 'load')} under each of {len(results.schemes)} schemes.",
         verdict=Verdict(_answer(results, rows), "open", "What was measured"),
-        choices=choices(of_schemes(results.schemes)),
+        choices=choices(make_scheme_series(results.schemes)),
         sections=[
             Section("loads", "Times of the page", [*loads, *remarks], "Times"),
             Section("objects", "The median loads, object by object",
@@ -134,8 +134,8 @@ def _progress(results: PageResults) -> list[Chart]:
         for scheme, steps in known.items()
         for time, share in [*steps, (end, steps[-1][1])]
     ]
-    series = of_schemes(results.schemes)
-    lines = series.filter_chosen(data_of(rows).mark_line(interpolate="step-after")).encode(
+    series = make_scheme_series(results.schemes)
+    lines = series.filter_chosen(make_chart(rows).mark_line(interpolate="step-after")).encode(
         x=alt.X("time:Q", title="seconds", scale=alt.Scale(domain=[0, 1.02 * end], nice=False)),
         y=alt.Y("progress:Q", title="looks complete", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1])),

@@ -35,7 +35,7 @@ SETTLE_SPREAD_S = 1.0
 """The time for which downloads settle is longer by up to so much, drawn for each round."""
 
 
-def draws_of(seed: int, number: int) -> np.random.Generator:
+def make_draws(seed: int, number: int) -> np.random.Generator:
     """Returns the random draws of a round, the first of which is its share of `SETTLE_SPREAD_S`."""
     return np.random.default_rng([seed, number])
 

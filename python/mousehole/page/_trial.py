@@ -125,7 +125,7 @@ class Load:
         return asdict(self)
 
     @staticmethod
-    def of_record(record: Mapping[str, Any]) -> "Load":
+    def from_record(record: Mapping[str, Any]) -> "Load":
         """Returns the load that `record` described."""
         own = {item.name: record[item.name] for item in fields(Load) if item.name != "progress"}
         fetches = tuple(Fetch(**one) for one in record["fetches"])

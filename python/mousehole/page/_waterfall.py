@@ -11,7 +11,7 @@ import altair as alt
 from mousehole.base import counted, size_text, time_text
 from mousehole.charts import Panel, picture
 from mousehole.charts.axes import label_list
-from mousehole.charts.marks import Datum, data_of, empty
+from mousehole.charts.marks import Datum, empty, make_chart
 from mousehole.charts.style import COLOURS, FORE, QUIET, WORSE
 from mousehole.page._results import PageResults, Trial, order
 from mousehole.page._trial import Fetch
@@ -38,7 +38,7 @@ HIGHEST = 1300
 """Pixels of the frame of axes at most."""
 
 
-def title_of(results: PageResults) -> str:
+def write_title(results: PageResults) -> str:
     """Returns page, protocol, downloads and link in words."""
     own = results.setting
     beside = f" beside {counted(own.bulk, 'download')}" if own.bulk else ""
@@ -74,7 +74,7 @@ class Drawing:
         return _panel(trial, list(self.rows), x, is_first=is_first)
 
 
-def picture_of(results: PageResults) -> alt.VConcatChart:
+def draw_picture(results: PageResults) -> alt.VConcatChart:
     """Returns a panel per scheme."""
     drawn = Drawing.from_results(results)
     width = WIDTH if len(drawn.shown) <= MANY_PANELS else NARROW_WIDTH
@@ -83,7 +83,7 @@ def picture_of(results: PageResults) -> alt.VConcatChart:
               width, drawn.height, [caption(results, scheme, trial)])
         for place, (scheme, trial) in enumerate(drawn.shown.items())
     ]  # fmt: skip
-    return picture(title_of(results), [panels])
+    return picture(write_title(results), [panels])
 
 
 def _rows(trials: list[Trial]) -> list[str]:
@@ -110,7 +110,7 @@ def caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
 def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> Any:
     if trial is None:
         return empty("no load that counts")
-    bars = data_of([datum for fetch in trial.load.fetches for datum in _bars(fetch, rows)])
+    bars = make_chart([datum for fetch in trial.load.fetches for datum in _bars(fetch, rows)])
     names = [kind.lower() for kind in KINDS]
     colour = alt.Color("kind:N", scale=alt.Scale(domain=[*names, WAITING], range=[*KINDS.values(), QUIET]),
                        legend=alt.Legend(columns=4))  # fmt: skip
@@ -121,13 +121,13 @@ def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> An
     thick = base.transform_filter(f"datum.kind !== '{WAITING}'").mark_bar(height={"band": 0.72})
     thin = base.transform_filter(f"datum.kind === '{WAITING}'").mark_bar(height={"band": 0.12})
     faults = [{"begin": datum["end"], "row": datum["row"]} for datum in _faulty(trial, rows)]
-    cross = data_of(faults).mark_text(text="×", color=WORSE, fontSize=12, fontWeight="bold")
+    cross = make_chart(faults).mark_text(text="×", color=WORSE, fontSize=12, fontWeight="bold")
     marks = [
         {"begin": at, "what": name}
         for field, name, _ in MARKS if (at := getattr(trial.load, field)) is not None
     ]  # fmt: skip
     dashes = alt.Scale(domain=[name for _, name, _ in MARKS], range=[dash for *_, dash in MARKS])
-    lines = data_of(marks).mark_rule(color=FORE, strokeWidth=1.2)
+    lines = make_chart(marks).mark_rule(color=FORE, strokeWidth=1.2)
     return alt.layer(
         thin,
         thick.encode(opacity=opacity),

@@ -30,7 +30,7 @@ from mousehole.page import _recording as recording
 from mousehole.page import example
 from mousehole.page._content import Page
 from mousehole.page._options import PageOptions
-from mousehole.page._results import SETTLE_SPREAD_S, PageResults, Setting, Trial, draws_of
+from mousehole.page._results import SETTLE_SPREAD_S, PageResults, Setting, Trial, make_draws
 from mousehole.page._trial import CONGESTION, VERSIONS, Load, Task
 from mousehole.runs import chosen_schemes, known_baseline, load_policies, with_baseline
 from mousehole.scenario import default
@@ -85,7 +85,7 @@ def measure(
     plan = _planned(options)
     chromium = browser.find()
     with output.scratch("page") as folder:
-        page = page_of(source, options.http, chromium, folder)
+        page = find_page(source, options.http, chromium, folder)
         version = options.http or page.version or "1.1"
         require_extra("page", "the page's server", without=() if version == "3" else ("aioquic",))
         setting = _setting(page, version, options, plan)
@@ -113,7 +113,7 @@ class _Plan:
     def errands(self) -> Iterator[tuple[int, str, float]]:
         """Yields round, scheme and the time to settle of every load; schemes are in random order."""
         for number in range(self.rounds):
-            draws = draws_of(self.seed, number)
+            draws = make_draws(self.seed, number)
             settle_s = self.settle_s + SETTLE_SPREAD_S * float(draws.random())
             for place in draws.permutation(len(self.schemes)):
                 yield number, self.schemes[place], settle_s
@@ -144,7 +144,7 @@ def _planned(options: PageOptions) -> _Plan:
     )  # fmt: skip
 
 
-def page_of(source: str, version: str | None, chromium: str, folder: Path) -> Page:
+def find_page(source: str, version: str | None, chromium: str, folder: Path) -> Page:
     """Returns the page that a command names: the example, a folder, a HAR file, an address of this machine.
 
     `folder` is where a browser that records the page may keep its files. Raises `MouseholeError`.
@@ -156,7 +156,7 @@ def page_of(source: str, version: str | None, chromium: str, folder: Path) -> Pa
         return recording.record(source, chromium, folder / "recording", secure)
     path = Path(source)
     if path.is_dir():
-        return content.of_folder(path, secure)
+        return content.from_folder(path, secure)
     if path.is_file():
         return har.read(path, secure)
     allowed = f'a folder, a HAR file, an address such as http://localhost:8000/, or "{example.NAME}"'
@@ -211,7 +211,7 @@ def _trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, sc
         behind = join(errand)
         load = _missing(behind.fault)
         with contextlib.suppress(OSError, ValueError):
-            load = Load.of_record(json.loads(result.read_text()))
+            load = Load.from_record(json.loads(result.read_text()))
         if behind.fault and load.outcome != "loaded":
             load = replace(load, reason=behind.fault)
     return Trial(scheme, number, load, behind.link, behind.invalid)

@@ -17,7 +17,7 @@ import numpy as np
 from mousehole import _engine
 from mousehole.base import Reporter, Silent, counted, interruptible
 from mousehole.page._options import PageOptions
-from mousehole.page._results import SETTLE_SPREAD_S, PageResults, draws_of
+from mousehole.page._results import SETTLE_SPREAD_S, PageResults, make_draws
 from mousehole.page._trial import Fetch, Load
 from mousehole.runs import run_one
 from mousehole.scenario import filled
@@ -105,7 +105,7 @@ def predicted(
     shown = reporter or Silent()
     loads = [trial.load for trial in results.trials_under(results.baseline) if trial.counts]
     others = [trial.load for trial in results.trials if trial.counts]
-    model = model_of(loads, results.setting.version, others)
+    model = fit_model(loads, results.setting.version, others)
     scenario = _scenario(options)
     rounds = times * results.rounds
     found: dict[str, list[float]] = {scheme: [nan] * rounds for scheme in results.schemes}
@@ -129,7 +129,7 @@ def predicted(
     return Prediction(results.baseline, found, words)
 
 
-def model_of(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
+def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) -> PageModel | None:
     """Returns what the loads have in common: the first one's objects and their order, and median pauses.
 
     Other loads tell only what an object waits for. Returns None if there is no load.
@@ -231,7 +231,7 @@ def _load_s(
 ) -> float:
     """Returns the simulated time of one load; NaN if it is not over within the bound."""
     own = results.setting
-    draws = draws_of(own.seed, number)
+    draws = make_draws(own.seed, number)
     start_s = (own.settle_s + SETTLE_SPREAD_S * float(draws.random())) if own.bulk else 0.0
     bulk = [
         {"start_s": float(at), "class": "bulk", "writes": [{"bytes": BULK_BYTES}]}

@@ -52,7 +52,7 @@ class Gathering(socket.socket):
         return sent
 
     def _push(self) -> None:
-        """Sends what is held back: setting this option does (tcp(7))."""
+        """Sends the bytes that Nagle's algorithm holds back, as TCP_NODELAY does when it is set (tcp(7))."""
         if self.fileno() >= 0:
             self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from mousehole.base import time_text
 from mousehole.charts import Panel, picture
-from mousehole.charts.marks import data_of, empty
+from mousehole.charts.marks import empty, make_chart
 from mousehole.charts.style import BETTER, COLOURS, DIM, QUIET, WORSE
 from mousehole.engine_types import RunSummary, Scenario
 
@@ -101,7 +101,7 @@ def _y(title: str, **more: Any) -> alt.Y:
 
 
 def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
-    marks = data_of([dict(row) for row in rows]).mark_area(
+    marks = make_chart([dict(row) for row in rows]).mark_area(
         line={"color": COLOURS[2], "strokeWidth": 1}, color=COLOURS[2], fillOpacity=0.25, interpolate="linear"
     )
     return marks.encode(y=_y(title))
@@ -110,17 +110,17 @@ def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
 def _stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     if not rows:
         return empty("nothing was sent")
-    marks = data_of([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
+    marks = make_chart([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
     return marks.encode(y=_y(title, stack="zero"), color=_packet_colour(rows), order=_best_first())
 
 
 def _bars(rows: Sequence[Mapping[str, Any]]) -> Any:
-    marks = data_of([dict(row) for row in rows]).mark_bar(size=WIDTH / PLACES + 0.5)
+    marks = make_chart([dict(row) for row in rows]).mark_bar(size=WIDTH / PLACES + 0.5)
     return marks.encode(y=_y("packets", stack="zero"), color=_packet_colour(rows), order=_best_first())
 
 
 def _step(rows: Sequence[Mapping[str, Any]]) -> Any:
-    line = data_of([dict(row) for row in rows]).mark_line(
+    line = make_chart([dict(row) for row in rows]).mark_line(
         color=DIM, strokeWidth=1.2, interpolate="step-before"
     )
     return line.encode(y="v:Q")
@@ -144,7 +144,7 @@ def _windows(series: pl.DataFrame) -> Any:
         {"t": _short(row["time_s"]), "v": _short(row["value"]), "flow": f"flow {number[row['flow']]}"}
         for row in series.iter_rows(named=True)
     ]
-    base = data_of(rows)
+    base = make_chart(rows)
     if len(flows) > MOST_LINES:
         marks = base.mark_line(strokeWidth=1, color=QUIET, opacity=0.7)
         return marks.encode(y=_y("segments"), detail="flow:N")
@@ -163,6 +163,6 @@ def _finished(panel: Panel, begin: float, span: tuple[float, float], is_last: bo
     timed = [layer.encode(x=x) for layer in layers]
     if begin > span[0]:
         tip = f"the measured window begins after {time_text(begin)}"
-        rule = data_of([{"t": begin, "tip": tip}]).mark_rule(color=DIM, strokeDash=[4, 3])
+        rule = make_chart([{"t": begin, "tip": tip}]).mark_rule(color=DIM, strokeDash=[4, 3])
         timed.append(rule.encode(x=x, tooltip="tip:N"))
     return Panel(panel.title, alt.layer(*timed), panel.width, panel.height, panel.subtitle)

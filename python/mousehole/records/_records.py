@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from mousehole import _engine
-from mousehole.answer import input_entry, jsonout, sources, tcp_parameters, without_directories
+from mousehole.answer import input_entry, jsonout, sources, without_directories
 from mousehole.base import (
     REVISION,
     Apps,
@@ -37,7 +37,7 @@ from mousehole.engine_types import (
     TrafficSection,
 )
 from mousehole.html import Shown
-from mousehole.inputs import described, is_of_users, of_section, refuse_users
+from mousehole.inputs import described, from_section, is_of_users, refuse_users
 from mousehole.records import _report
 from mousehole.records._columns import RecordColumns, take_columns
 from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
@@ -123,7 +123,7 @@ class Records(Shown):
             "git_revision": REVISION,
             "inputs": [input_entry(file, self.sources) for file in self.inputs],
             "scenario": without_directories(self.scenario),
-            "tcp": tcp_parameters(self.scenario),
+            "tcp": _engine.tcp_parameters(self.scenario),
         }
 
     def to_json(self, link: LinkAccount | None = None) -> str:
@@ -199,7 +199,7 @@ def run(
         traffic["replay"] = replay
     try_scenarios([{**given, "traffic": traffic}])
     whole = filled({**given, "traffic": traffic})
-    source = of_section(whole["traffic"], "")
+    source = from_section(whole["traffic"], "")
     engine_traffic = source.read(seed=whole["seed"], reporter=reporter)
     cancel, clock = _engine.Cancel(), _Clock(whole, engine_traffic, reporter or Silent())
     try:

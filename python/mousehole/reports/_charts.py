@@ -18,9 +18,9 @@ from mousehole.charts.marks import (
     UNKNOWN,
     Datum,
     change_datum,
-    data_of,
     empty,
     fields,
+    make_chart,
     rounded,
 )
 from mousehole.document import INTERVALS, Chart, Column, Row, Table
@@ -56,7 +56,7 @@ def change_charts(results: Results, cell: Cell) -> list[Chart]:
     """Returns the changes of short and of long transfers against the baseline, with their intervals."""
     plan = results.plan
     rows = tables.bucket_rows(results, cell)
-    short, long = size_words(plan)
+    short, long = name_sizes(plan)
     return [
         _change_chart("short-change", "Short transfers", results, "short", rows, short),
         _change_chart("long-change", "Long transfers", results, "long", rows, long),
@@ -79,7 +79,7 @@ def trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> 
             if scheme != plan.baseline
         ]
     return plane_chart(
-        "trade-off", points, *size_words(plan), plan.baseline, series.without(plan.baseline), "cell"
+        "trade-off", points, *name_sizes(plan), plan.baseline, series.without(plan.baseline), "cell"
     )
 
 
@@ -164,7 +164,10 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
     plan, series = results.plan, series.without(results.plan.baseline)
     over = "buffer" if len(plan.buffers) > 1 else "load"
     order = [str(buffer) for buffer in plan.buffers] if over == "buffer" else list(map(load_text, plan.loads))
-    roles: tuple[tuple[Summary, str], ...] = (("short", size_words(plan)[0]), ("long", size_words(plan)[1]))
+    roles: tuple[tuple[Summary, str], ...] = (
+        ("short", name_sizes(plan)[0]),
+        ("long", name_sizes(plan)[1]),
+    )
     found: list[Chart] = []
     for role, words in roles:
         rows = [row for row in tables.bucket_rows(results) if row.bucket.role == role and not row.is_baseline]
@@ -204,7 +207,7 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
 def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], series: Series) -> Any:
     if not own:
         return empty("too few transfers to compare")
-    base = series.filter_chosen(data_of(own)).encode(
+    base = series.filter_chosen(make_chart(own)).encode(
         x=alt.X("x:N", sort=list(order), title=over, axis=alt.Axis(labelAngle=0),
                 scale=alt.Scale(paddingInner=0.35)),
         color=series.colour(),
@@ -232,7 +235,7 @@ def _grid_datum(row: BucketRow, plan: Plan, over: str) -> Datum:
     }
 
 
-def size_words(plan: Plan) -> tuple[str, str]:
+def name_sizes(plan: Plan) -> tuple[str, str]:
     """Returns what short and long transfers are, in words."""
     return f"transfers ≤ {size_text(plan.short_bytes)}", f"transfers > {size_text(plan.long_bytes)}"
 

@@ -14,7 +14,7 @@ def conditions(results: Results) -> list[str]:
         if plan.in_rounds:
             found.append(_rounds_text(results, cell))
             continue
-        window = f"{plan.base['duration']} after {plan.warmup_of(cell)} of warm-up"
+        window = f"{plan.base['duration']} after {plan.choose_warmup(cell)} of warm-up"
         found.append(
             "; ".join([cell.title, *load, f"{counted(plan.replications, 'replication')} of {window}"])
         )

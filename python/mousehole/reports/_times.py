@@ -20,12 +20,12 @@ from mousehole.charts.axes import (
     name_axis,
     zero_line,
 )
-from mousehole.charts.marks import Datum, data_of, empty, estimate_datum, rounded
+from mousehole.charts.marks import Datum, empty, estimate_datum, make_chart, rounded
 from mousehole.charts.style import DIM, Series
 from mousehole.document import INTERVALS, Chart, Column, Row, Table
 from mousehole.document import Cell as TableCell
 from mousehole.html.figures import STEP, estimate_cell
-from mousehole.reports._charts import figure_name, size_words
+from mousehole.reports._charts import figure_name, name_sizes
 from mousehole.runs import (
     BucketRow,
     Cell,
@@ -84,7 +84,7 @@ def _curves(results: Results, cell: Cell, series: Series) -> Any:
     data = [_curve_datum(row) for row in sorted(rows, key=lambda row: order.index(row.scheme))]
     sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
     y = log_axis(_places(data), "mean response time", TIME_LABEL)
-    base = series.filter_chosen(data_of(data)).encode(x=sizes("size"), color=series.colour())
+    base = series.filter_chosen(make_chart(data)).encode(x=sizes("size"), color=series.colour())
     nearest = alt.selection_point(
         nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
     )
@@ -129,8 +129,8 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
                     "text": f"{share_text(longer)} take longer than {time_text(row.response_s)}",
                 }
             )
-    short, _ = size_words(plan)
-    base = series.filter_chosen(data_of(data)).encode(
+    short, _ = name_sizes(plan)
+    base = series.filter_chosen(make_chart(data)).encode(
         x=log_axis([datum["time"] for datum in data], "response time", TIME_LABEL)("time"),
         y=alt.Y(
             "share:Q",
@@ -183,7 +183,7 @@ def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
         for name, word in names.items()
         if isfinite(found[scheme].estimates[name].mean)
     ]
-    base = series.filter_chosen(data_of(data)).encode(
+    base = series.filter_chosen(make_chart(data)).encode(
         y=name_axis("scheme", plan.schemes),
         color=series.colour(legend=False),
         tooltip=[
@@ -200,7 +200,7 @@ def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
             x=x("mean"), shape=alt.Shape("what:N", scale=scale, legend=alt.Legend(symbolFillColor=DIM))
         ),
     ]
-    short, _ = size_words(plan)
+    short, _ = name_sizes(plan)
     columns = [Column("scheme", is_number=False), *(Column(word) for word in names.values())]
     lines: list[Row] = [
         [scheme, *(time_cell(found[scheme], name) for name in names)] for scheme in plan.schemes
@@ -250,7 +250,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
             ]
         )
     x = change_axis([datum["change"] for datum in data], TIMES.title)
-    base = series.filter_chosen(data_of(data)).encode(
+    base = series.filter_chosen(make_chart(data)).encode(
         y=name_axis("scheme", schemes),
         color=series.colour(legend=False),
         shape=series.shape(legend=False),
@@ -261,7 +261,7 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
         ],
     )
     layers = [zero_line(), base.mark_point(size=70, opacity=0.75).encode(x=x("change"))]
-    short, _ = size_words(plan)
+    short, _ = name_sizes(plan)
     columns = [Column("scheme", is_number=False), Column("faster in"), Column("least"), Column("greatest")]
     return Chart(
         figure_name("replications", results, cell),
@@ -355,7 +355,7 @@ def _link_chart(
         return alt.X(f"{field}:Q", title=axis, axis=form)
 
     is_logarithmic = not is_share and all(datum["low"] > 0 for datum in data)
-    base = series.filter_chosen(data_of(data)).encode(
+    base = series.filter_chosen(make_chart(data)).encode(
         y=name_axis("scheme", list(rows)),
         color=series.colour(legend=False),
         tooltip=[
@@ -392,7 +392,7 @@ def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
     """Returns lines at the limits of short and of long transfers, where the sizes reach them."""
     sizes = [datum["size"] for datum in data]
     limits = (plan.short_bytes, plan.long_bytes)
-    edges = data_of([
+    edges = make_chart([
         {"edge": float(edge), "label": size_text(edge)}
         for edge in limits if sizes and min(sizes) <= edge <= max(sizes)
     ])  # fmt: skip

@@ -24,6 +24,7 @@ from mousehole.answer.advice import advice
 from mousehole.base import (
     MOST_PERCENT,
     Summary,
+    capital,
     counted,
     engine_text,
     scheme_name,
@@ -33,7 +34,7 @@ from mousehole.base import (
     unit_text,
     whole_percent,
 )
-from mousehole.charts.style import Series, of_schemes
+from mousehole.charts.style import Series, make_scheme_series
 from mousehole.document import (
     Block,
     Code,
@@ -54,7 +55,7 @@ from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section
 from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
-from mousehole.inputs import account, replay_words
+from mousehole.inputs import account, describe_replay
 from mousehole.inputs.show import traffic_section
 from mousehole.quantities import TableName
 from mousehole.reports import _charts, _times
@@ -92,7 +93,7 @@ TONES: dict[str, Tone] = {BETTER: "good", WORSE: "bad"}
 def document(results: Results, command: Sequence[str] | None = None) -> Document:
     """Returns the document of a comparison; `command` is what was typed, None where Python was the caller."""
     plan = results.plan
-    series = of_schemes(plan.schemes)
+    series = make_scheme_series(plan.schemes)
     is_grid = len(plan.cells) > 1
     return Document(
         title=f"{results.label} over {bottleneck.describe(results.manifest['scenario'])}",
@@ -113,7 +114,7 @@ def document(results: Results, command: Sequence[str] | None = None) -> Document
 def verdict(found: Sequence[Advice], baseline: str) -> Verdict:
     """Returns the answer of one cell with the commands that install it, or which answer holds where."""
     if len(found) > 1:
-        lines: list[str | Code] = list(of_grid(found, baseline))
+        lines: list[str | Code] = list(summarise_grid(found, baseline))
         return Verdict(lines, "good" if any(one.outcome == RECOMMENDED for one in found) else "open")
     one, way = found[0], found[0].installation
     commands = set(way.lines) if way else set()
@@ -123,11 +124,11 @@ def verdict(found: Sequence[Advice], baseline: str) -> Verdict:
     return Verdict(lines, "good" if one.outcome == RECOMMENDED else "open")
 
 
-def of_grid(found: Sequence[Advice], baseline: str) -> list[str]:
+def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
     """Returns one line per answer that some cell of a grid has, the most frequent first."""
     by_answer: dict[str, list[Advice]] = {}
     for one in found:
-        by_answer.setdefault(_grid_words(one, baseline), []).append(one)
+        by_answer.setdefault(_describe_answer(one, baseline), []).append(one)
     ordered = sorted(by_answer.items(), key=lambda item: -len(item[1]))
     return [
         f"{words} in {len(own)} of {len(found)} cells: {'; '.join(_places(own))}."
@@ -135,7 +136,7 @@ def of_grid(found: Sequence[Advice], baseline: str) -> list[str]:
     ]
 
 
-def _grid_words(one: Advice, baseline: str) -> str:
+def _describe_answer(one: Advice, baseline: str) -> str:
     if one.outcome == RECOMMENDED:
         return f"{one.scheme} is best"
     if one.outcome == VETOED:
@@ -339,9 +340,9 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
     here = findings.findings(results, cell)
     first = results.primary(cell)
     what = (
-        f"{first.quantity.long} of {results.compared(cell).primary_words()}"
+        f"{first.quantity.long} of {results.compared(cell).describe_primary()}"
         if first.kind is None
-        else results.compared(cell).primary_words()
+        else results.compared(cell).describe_primary()
     )
     groups: list[Block] = []
     for reference in dict.fromkeys(finding.reference for finding in here):
@@ -542,7 +543,7 @@ def _group_cell(row: GroupRow) -> TableCell:
 def _conditions_section(results: Results) -> Section:
     """Returns what the account of the traffic remarks, and how the load and the replay came about."""
     replay = tables.load_row(results, results.plan.cells[0]).replay
-    words = replay_words(replay, results.manifest["scenario"], results.traffic)
+    words = describe_replay(replay, results.manifest["scenario"], results.traffic)
     said = [] if results.traffic is None else [str(remark) for remark in account.remarks(results.traffic)]
     blocks: list[Block] = [
         *([Items(said, "open")] if said else []),
@@ -556,8 +557,3 @@ def _conditions_section(results: Results) -> Section:
 
 def _time(seconds: float) -> TableCell:
     return TableCell(time_text(seconds), seconds if isfinite(seconds) else None)
-
-
-def capital(text: str) -> str:
-    """Returns the text with a capital first letter."""
-    return text[:1].upper() + text[1:]

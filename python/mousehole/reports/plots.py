@@ -6,7 +6,8 @@ from textwrap import wrap
 import altair as alt
 
 from mousehole.answer import overview, tables
-from mousehole.charts import Panel, Series, of_schemes, picture
+from mousehole.base import capital
+from mousehole.charts import Panel, Series, make_scheme_series, picture
 from mousehole.document import Chart
 from mousehole.reports import _charts, _times
 from mousehole.runs import Cell, Results
@@ -20,7 +21,7 @@ WIDTH = 440
 """Pixels of a panel where there are two side by side."""
 
 
-def picture_of(results: Results) -> alt.VConcatChart:
+def draw_picture(results: Results) -> alt.VConcatChart:
     """Returns the picture of a comparison of one cell, or of a grid."""
     return _grid_picture(results) if len(results.plan.cells) > 1 else _cell_picture(results)
 
@@ -41,19 +42,19 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
     series = _series(results)
     quiet = [OTHERS] if series.named is not None else []
     bands = ["Bands: 95 % intervals."] if plan.replications >= LEAST_REPLICATIONS else []
-    short, long = _charts.size_words(plan)
+    short, long = _charts.name_sizes(plan)
     sizes = _times.by_size_chart(results, cell, series)
     tail = _times.tail_chart(results, cell, series)
     changes = _charts.change_charts(results, cell)
     if len(plan.schemes) > overview.MANY_SCHEMES:
         changes = [replace(made, height=LOW_STEP * (len(plan.schemes) - 1)) for made in changes]
-    titles = (f"{_capital(words)}: change against {plan.baseline}" for words in (short, long))
+    titles = (f"{capital(words)}: change against {plan.baseline}" for words in (short, long))
     return picture(
         _title(results, cell),
         [
             [
                 _panel(sizes, "Mean response time by transfer size", WIDTH, [" ".join([*bands, *quiet])]),
-                _panel(tail, f"{_capital(short)}: how many wait longer", WIDTH,
+                _panel(tail, f"{capital(short)}: how many wait longer", WIDTH,
                        ["The lower the line, the fewer."]),
             ],
             [_panel(made, title, WIDTH - 60) for made, title in zip(changes, titles, strict=True)],
@@ -64,7 +65,7 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
 
 def _grid_picture(results: Results) -> alt.VConcatChart:
     """Returns the change over the grid: short transfers above, long ones below, one column per load."""
-    made = _charts.grid_charts(results, of_schemes(results.plan.schemes))
+    made = _charts.grid_charts(results, make_scheme_series(results.plan.schemes))
     half = len(made) // 2
     width = max(60 * len(results.plan.buffers), 60 * len(results.plan.loads), 240 if half > 1 else 420)
     rows = [
@@ -85,7 +86,7 @@ def _panel(made: Chart, title: str, width: int, subtitle: list[str] | None = Non
 def _series(results: Results) -> Series:
     """Returns the series of the schemes; of many, only the references have a colour of their own."""
     schemes = results.plan.schemes
-    series = of_schemes(schemes)
+    series = make_scheme_series(schemes)
     return series.quieted(overview.references(results)) if len(schemes) > overview.MANY_SCHEMES else series
 
 
@@ -98,7 +99,3 @@ def _title(results: Results, cell: Cell | None) -> str:
         parts += [] if achieved is None else [f"load {achieved:.2g}"]
     parts.append(f"{results.plan.replications} × {results.plan.base['duration']}")
     return "  ·  ".join(parts)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

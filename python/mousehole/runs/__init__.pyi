@@ -9,7 +9,7 @@ from ._estimate import lengths_s as lengths_s
 from ._estimate import require_memory as require_memory
 from ._evidence import Capture as Capture
 from ._evidence import Counted as Counted
-from ._evidence import capture_of as capture_of
+from ._evidence import find_capture as find_capture
 from ._evidence import overlay_design as overlay_design
 from ._executors import opened as opened
 from ._facts import RunFacts as RunFacts

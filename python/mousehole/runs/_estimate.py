@@ -102,7 +102,7 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
     each_s = sum(part.cpu_s for part in whole) / len(whole)
     first = plan.cells[0].load or 1.0
     cells = sum((cell.load or 1.0) / first for cell in plan.cells)
-    needed = max(map(_bytes_of, whole))
+    needed = max(map(_estimate_bytes, whole))
     most = max((cell.load or 1.0) / first for cell in plan.cells)
     return Estimate(
         cpu_s=each_s * cells * len(plan.schemes) * plan.replications,
@@ -135,7 +135,7 @@ def estimated_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int
     return Estimate(
         cpu_s=whole.cpu_s * runs,
         slowdown=max(1.0, sum(part.wall_s for part in parts) / max(sum(part.cpu_s for part in parts), 1e-9)),
-        bytes_per_run=_bytes_of(whole) + BYTES_PER_EVENT * events / parts[-1].share,
+        bytes_per_run=_estimate_bytes(whole) + BYTES_PER_EVENT * events / parts[-1].share,
         runs=runs,
     )
 
@@ -229,13 +229,13 @@ def _rate(part: Part, setup_s: float) -> float:
     return max(part.cpu_s - setup_s, 0.0) / max(part.simulated_s, 1e-9)
 
 
-def _bytes_of(part: Part) -> float:
+def _estimate_bytes(part: Part) -> float:
     """Returns the memory of a run, a packet trace left out."""
     return BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
 
 
 def _whole(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
-    """Returns what the whole run costs of which `part` was timed; `parts` are those of the baseline.
+    """Extrapolates the cost of a whole run from `part`, which was timed; `parts` are those of the baseline.
 
     After the window a run goes on until its measured transfers have ended. That time, and the connections
     alive at once, grow with the run as they did between the last two parts of the baseline.
@@ -270,8 +270,8 @@ def _timed_part(
 ) -> Part:  # fmt: skip
     """Runs a part of a run in this thread and returns its cost."""
     scenario = run.copy()
-    scenario["warmup"] = _share_of("warmup", run["warmup"], share)
-    scenario["duration"] = _share_of("duration", run["duration"], share)
+    scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
+    scenario["duration"] = _scale_duration("duration", run["duration"], share)
     begin, begin_cpu = time.perf_counter(), time.thread_time()
     result = run_one(scenario, traffic, cancel)
     reduce(result)
@@ -282,7 +282,7 @@ def _timed_part(
     )
 
 
-def _share_of(field: str, duration: str, share: float) -> str:
+def _scale_duration(field: str, duration: str, share: float) -> str:
     return f"{_engine.parse_duration(field, duration) * share:.9f}s"
 
 

@@ -45,7 +45,7 @@ class Capture:
         return self.counted[role].transfers >= self.least
 
 
-def capture_of(
+def find_capture(
     section: TrafficSection,
     traffic: _engine.Traffic | None,
     short_bytes: int,

@@ -28,7 +28,7 @@ from mousehole.runs._worker import (
     execute,
     execute_all,
     identity,
-    parcel_of,
+    pack_job,
     refusal,
 )
 
@@ -97,7 +97,7 @@ class Futures:
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
         """Takes a job over."""
-        parcel, content = parcel_of(job), None
+        parcel, content = pack_job(job), None
         if job.shipment is not None:
             place = self._spool / job.shipment.digest
             if not place.exists():
@@ -249,7 +249,7 @@ class Dask:
 
     def submit(self, key: Hashable, job: Job[Any]) -> None:
         """Takes a job over; it goes out when it and others fill a task, else with the next `collect`."""
-        self._launch(self._batches.add(key, parcel_of(job), job.shipment))
+        self._launch(self._batches.add(key, pack_job(job), job.shipment))
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over.

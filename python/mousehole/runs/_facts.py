@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,15 +60,6 @@ class RunFacts:
     """How the same short transfers fared, by the reference; empty where the traffic reacts to the network."""
     kinds: dict[str, str] = field(default_factory=dict)
     """Kinds of the groups that have one: those of `quantities.KINDS`."""
-
-    def of_kind(self, kind: str, what: str) -> float:
-        """Returns the mean of a figure over the applications of a kind that have it; NaN without any."""
-        own = [
-            value
-            for (group, name), value in self.groups.items()
-            if name == what and self.kinds.get(group) == kind and isfinite(value)
-        ]
-        return float(np.mean(own)) if own else nan
 
 
 def reduce_run(result: RunResult, buckets: tuple[Bucket, ...]) -> RunFacts:

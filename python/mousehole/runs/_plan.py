@@ -147,9 +147,9 @@ class Plan:
         at_buffer = bottleneck.changed(self.base, {"buffer": cell.buffer})
         number = self.first_replication + replication
         run: Scenario = {**at_buffer, "scheme": scheme, "replication": number, "traffic": traffic}
-        return {**run, "warmup": self.warmup_of(cell)}
+        return {**run, "warmup": self.choose_warmup(cell)}
 
-    def warmup_of(self, cell: Cell) -> str:
+    def choose_warmup(self, cell: Cell) -> str:
         """Returns the time before the measured window: what is needed, but no longer than the window."""
         given = self.base["warmup"]
         if self.warmup is None or not self.warmup.is_chosen:

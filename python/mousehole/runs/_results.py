@@ -39,7 +39,9 @@ class SchemeParameters(TypedDict):
     """A scheme with the value of each of its parameters."""
 
     scheme: str
+    """As given."""
     parameters: dict[str, str]
+    """By their names, those that it leaves out with their defaults."""
     policies: NotRequired[dict[str, str]]
     """SHA-256 of the header of each of the user's own policies in the scheme, by name."""
 
@@ -50,14 +52,23 @@ class Manifest(TypedDict):
     mean_rates: NotRequired[dict[str, int]]
     """The mean in bit/s of each direction whose rate varies, `down` or `up`."""
     mousehole_version: str
+    """Version of the program."""
     git_revision: str
+    """The git revision that it was built from."""
     inputs: list[InputEntry]
+    """Files of the traffic and of the link."""
     seed: int
+    """Seed of all draws."""
     replications: int
+    """Runs of each scheme in each cell."""
     buffers: list[str]
+    """Buffers of the grid."""
     loads: list[float | None]
+    """Loads of the grid; None is the load that the traffic has by itself."""
     baseline: str
+    """The scheme that the others are compared with."""
     schemes: list[SchemeParameters]
+    """Schemes in their order, the baseline first."""
     scenario: Scenario
     """The baseline's scenario in the first cell, replication 0, with every parameter filled in."""
     tcp: dict[str, JsonValue]
@@ -161,14 +172,14 @@ class Results:
 
     def bucket_values(self, cell: Cell, scheme: str, role: Summary, statistic: str) -> Floats:
         """Returns a statistic of a summary bucket, one value per replication."""
-        place = self._place_of(role)
+        place = self._find_place(role)
         return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
 
     def has_bounds(self, cell: Cell, scheme: str) -> bool:
         """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
         return self.compared(cell).has_bounds(scheme)
 
-    def _place_of(self, role: Summary) -> int:
+    def _find_place(self, role: Summary) -> int:
         return [bucket.role for bucket in self.plan.buckets].index(role)
 
 

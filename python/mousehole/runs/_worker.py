@@ -72,7 +72,7 @@ def identity() -> tuple[str, str]:
     return engine_text(), digest.hexdigest()
 
 
-def parcel_of(job: Job[Any]) -> bytes:
+def pack_job(job: Job[Any]) -> bytes:
     """Returns a job without its traffic, pickled.
 
     Raises `MouseholeError` if the header of an own policy was changed after it was loaded.

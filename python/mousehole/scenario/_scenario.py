@@ -11,6 +11,7 @@ from mousehole.base import (
     BUFFER,
     BYTES,
     SECONDS,
+    WHOLE,
     MouseholeError,
     Options,
     Unit,
@@ -20,8 +21,8 @@ from mousehole.base import (
     field_error,
     least,
     missing_error,
+    read_text,
     text_list,
-    text_of,
     with_unit,
 )
 from mousehole.engine_types import JsonValue, LinkSection, ModelParams, Scenario, TrafficSection
@@ -33,8 +34,6 @@ IN_MEMORY = "(connections in memory)"
 """Stands for the name of a file in scenarios whose traffic was given from Python."""
 
 
-MOST_SEED = (1 << 64) - 1
-"""The largest seed of the engine."""
 AT = ("down", "up", "both")
 """Where the scheme may be."""
 
@@ -62,7 +61,7 @@ def filled(scenario: Mapping[str, object]) -> Scenario:
 def load(path: str | Path) -> Scenario:
     """Reads a scenario from a TOML file; relative names of traffic files start from its directory."""
     source = Path(path)
-    text = text_of(source, "the scenario")
+    text = read_text(source, "the scenario")
     scenario = _engine.scenario_from_toml(text, str(source))
     if "traffic" in scenario:
         moved = sizefiles.moved(scenario["traffic"], lambda file: str(source.parent / file))
@@ -128,8 +127,8 @@ def _check(options: Options) -> None:
     """Raises `MouseholeError` for options that make no sense whatever the scenario is."""
     for field, number in (("seed", options.seed), ("overhead", options.overhead)):
         least(field, 0 if number is None else number, 0)
-    if options.seed is not None and options.seed > MOST_SEED:
-        raise field_error("seed", str(options.seed), f"a whole number from 0 to {MOST_SEED}")
+    if options.seed is not None and options.seed > _engine.MOST_SEED:
+        raise field_error("seed", str(options.seed), WHOLE["seed"])
     if options.at is not None and options.at not in AT:
         raise field_error("at", options.at, f"one of {', '.join(AT)}")
     for field in bottleneck.EACH:

@@ -155,5 +155,5 @@ def varies(rate: str | None) -> bool:
 
 
 def _mean(rate: str | None) -> str | None:
-    """Returns a constant rate as it is, and the mean of one that varies."""
+    """Returns the mean of a rate that varies, in bit/s; any other rate unchanged."""
     return f"{_engine.link_rate('rate', rate)}bit" if rate is not None and varies(rate) else rate

@@ -18,7 +18,7 @@ from mousehole._engine import Estimate as Estimate
 from mousehole._engine import Heterogeneity as Heterogeneity
 from mousehole._engine import binomial_interval as binomial_interval
 from mousehole._engine import capture_share as capture_share
-from mousehole._engine import p_apart as p_apart
+from mousehole._engine import find_p_value as find_p_value
 from mousehole._engine import simultaneous_error as simultaneous_error
 from mousehole.engine_types import Floats
 
@@ -132,9 +132,9 @@ def mser(batch_means: ArrayLike) -> int:
     return _engine.mser(_column(batch_means))
 
 
-def look_of(replications: int, first: int = FIRST_LOOK) -> int:
+def find_look(replications: int, first: int = FIRST_LOOK) -> int:
     """Returns the number of the look, from 0, at so many replications: up to `first`, up to twice that, …"""
-    return _engine.look_of(replications, first)
+    return _engine.find_look(replications, first)
 
 
 def replications_of_look(look: int, first: int = FIRST_LOOK) -> int:

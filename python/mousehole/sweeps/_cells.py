@@ -21,7 +21,7 @@ from mousehole.base import (
 )
 from mousehole.comparison import chosen_warmup, starting_point
 from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
-from mousehole.inputs import TrafficShipment, shipment_of
+from mousehole.inputs import TrafficShipment, make_shipment
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import Plan, check_sizes, refuse_duplicates
 from mousehole.scenario import bottleneck, sizefiles
@@ -95,7 +95,7 @@ class Planner:
         try:
             return self._plan(number, settings, schemes)
         except MouseholeError as error:
-            raise _of_cell(error, number, settings) from None
+            raise _locate_error(error, number, settings) from None
 
     def check(self, cell: CellPlan) -> list[Scenario]:
         """Returns the scenarios of a cell's first replication; raises `MouseholeError` for a fault in one."""
@@ -104,7 +104,7 @@ class Planner:
             meanings = [scenarios.filled(scenario)["scheme"] for scenario in made]
             refuse_duplicates(cell.plan.schemes, meanings)
         except MouseholeError as error:
-            raise _of_cell(error, cell.number, cell.settings) from None
+            raise _locate_error(error, cell.number, cell.settings) from None
         return made
 
     def ready(self, cell: CellPlan) -> tuple[CellPlan, _engine.Traffic | None]:
@@ -128,7 +128,7 @@ class Planner:
 
     def shipment(self, cell: CellPlan) -> TrafficShipment | None:
         """Returns how other processes get the traffic of a cell."""
-        return shipment_of(cell.given, cell.options.strict, cell.plan.base["seed"])
+        return make_shipment(cell.given, cell.options.strict, cell.plan.base["seed"])
 
     def _plan(self, number: int, settings: dict[str, Value], schemes: tuple[str, ...]) -> CellPlan:
         made = self._made
@@ -233,7 +233,7 @@ def with_parameter(scheme: str, part: str, parameter: str, value: str) -> str:
     return "|".join(made)
 
 
-def _of_cell(error: MouseholeError, number: int, settings: Mapping[str, Value]) -> MouseholeError:
+def _locate_error(error: MouseholeError, number: int, settings: Mapping[str, Value]) -> MouseholeError:
     """Returns the error with the cell that it is of, or with a suggestion for an unknown field."""
     if "unknown field `" in error.sentence and _KNOWN in error.sentence:
         unknown = error.sentence.split("`")[1]

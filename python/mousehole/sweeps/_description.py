@@ -15,9 +15,9 @@ from mousehole.base import (
     field_error,
     least,
     missing_error,
+    read_text,
     scheme_name,
     text_list,
-    text_of,
     unknown_error,
 )
 from mousehole.engine_types import Scenario
@@ -136,7 +136,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
     if isinstance(source, Mapping):
         return _described(source, Path())
     path = Path(source)
-    text = text_of(path, "the sweep")
+    text = read_text(path, "the sweep")
     try:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -167,7 +167,7 @@ def _described(given: Mapping[str, Any], folder: Path) -> Description:
     if design not in get_args(Design):
         raise field_error("design", str(design), "grid, list or latin-hypercube")
     cells = _listed(listed) if design == "list" else ()
-    axes = _axes(given.get("axes", {}), design) if design != "list" else _axes_of(cells)
+    axes = _axes(given.get("axes", {}), design) if design != "list" else _collect_axes(cells)
     if design == "list" and "axes" in given:
         raise field_error("axes", "a table", "left out of a list; its cells have the settings")
     schemes = _schemes(given.get("schemes"), axes)
@@ -236,7 +236,7 @@ def _listed(given: Any) -> tuple[dict[str, Value], ...]:
     return tuple(cells)
 
 
-def _axes_of(cells: tuple[dict[str, Value], ...]) -> dict[str, Axis]:
+def _collect_axes(cells: tuple[dict[str, Value], ...]) -> dict[str, Axis]:
     """Returns the axes of a list: the values that its cells have, each once."""
     return {
         name: tuple(json.loads(text) for text in dict.fromkeys(json.dumps(cell[name]) for cell in cells))
@@ -331,14 +331,14 @@ def is_part_setting(name: str) -> bool:
     return bool(dot) and head not in (*SECTIONS, "params")
 
 
-def parts_of(scheme: str) -> list[str]:
+def list_parts(scheme: str) -> list[str]:
     """Returns the names of the parts of a scheme as it is written: `sfd` and `cake` of `sfd|cake`."""
     return [scheme_name(part) for part in scheme.split("|")]
 
 
 def _check_names(made: Description) -> None:
     """Raises `MouseholeError` for a setting that nothing knows, and for one that is given twice."""
-    parts = sorted({part for scheme in made.schemes for part in parts_of(scheme)})
+    parts = sorted({part for scheme in made.schemes for part in list_parts(scheme)})
     shared = [*option_names(), *sorted(FOR_ALL)]
     top = [name for name in Scenario.__annotations__ if name not in (*SECTIONS, "schema", "replication")]
     for field, names, options in (("axes", made.axes, option_names()), ("options", made.options, shared)):

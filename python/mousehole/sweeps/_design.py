@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mousehole.base import MouseholeError, require_extra
-from mousehole.sweeps._description import MOST_CELLS, TRAFFIC, Axis, Description, Range, parts_of
+from mousehole.sweeps._description import MOST_CELLS, TRAFFIC, Axis, Description, Range, list_parts
 from mousehole.sweeps._quantities import Value
 
 
@@ -73,7 +73,7 @@ class Cells:
 
     def foreign(self, scheme: str) -> list[str]:
         """Returns the axes that are parameters of parts which this scheme does not have."""
-        parts = parts_of(scheme)
+        parts = list_parts(scheme)
         return [name for name, part in self._made.part_axes.items() if part not in parts]
 
     def digest(self) -> str:

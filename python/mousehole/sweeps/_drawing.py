@@ -12,6 +12,7 @@ import polars as pl
 
 from mousehole.base import (
     MouseholeError,
+    capital,
     change_text,
     counted,
     rate_text,
@@ -21,7 +22,7 @@ from mousehole.base import (
     unknown_error,
     whole_percent,
 )
-from mousehole.charts import Panel, Series, looks, of_schemes, picture
+from mousehole.charts import Panel, Series, looks, make_scheme_series, picture
 from mousehole.charts.axes import (
     CHANGE_LABEL,
     TIME_LABEL,
@@ -35,14 +36,14 @@ from mousehole.charts.marks import (
     LEAST_RATIO,
     UNCLEAR_NUMBER,
     Datum,
-    data_of,
     empty,
     fields,
+    make_chart,
     rounded,
 )
 from mousehole.charts.style import DIM, SEQUENTIAL, STRONG
 from mousehole.sweeps._found import VALUE, Found
-from mousehole.sweeps._views import Scale, Trend, What, scale_of, title_of, trend
+from mousehole.sweeps._views import Scale, Trend, What, choose_scale, trend, write_title
 
 MOST_PANELS = 6
 """Panels side by side, or one above the other."""
@@ -73,7 +74,7 @@ class Drawing:
     @cached_property
     def series(self) -> Series:
         """The schemes that are drawn, as they look in every panel."""
-        series = of_schemes(self.sweep.schemes)
+        series = make_scheme_series(self.sweep.schemes)
         return series if self.what.of_change is None else series.without(self.what.of_change)
 
     @cached_property
@@ -157,7 +158,7 @@ def surfaces(
     how = "mean" if sweep.manifest["sweep"]["design"] == "grid" else "fitted through the cells,"
     over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
     percent = ", %" if drawing.what.of_change is not None else ""
-    heading = f"{_capital(drawing.what.description)}{percent}  ·  {title_of(sweep)}{over}"
+    heading = f"{capital(drawing.what.description)}{percent}  ·  {write_title(sweep)}{over}"
     return picture(heading, _in_rows(panels), one_legend=True)
 
 
@@ -184,7 +185,7 @@ def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tupl
 
     With `most`, only every second, third, … cell is drawn if there are more.
     """
-    scale = scale_of(drawing.sweep, drawing.cells, setting)
+    scale = choose_scale(drawing.sweep, drawing.cells, setting)
     dots: list[Datum] = []
     lines: list[Datum] = []
     for scheme in drawing.schemes():
@@ -204,7 +205,7 @@ def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tupl
     x = axis_encoding(scale, drawing.cells)
     tip = [alt.Tooltip("scheme:N"), alt.Tooltip("settings:N"), alt.Tooltip("text:N", title="value")]
     small, means = (
-        series.filter_chosen(data_of(data)).encode(x=x, color=series.colour()) for data in (dots, lines)
+        series.filter_chosen(make_chart(data)).encode(x=x, color=series.colour()) for data in (dots, lines)
     )
     return alt.layer(
         *drawing.zero(),
@@ -257,7 +258,7 @@ def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | No
     few = [axis for axis in free if axis != x and counts[axis] <= MOST_PANELS]
     columns = columns or (few.pop(0) if few else None)
     rows = rows or next((axis for axis in few if axis != columns), None)
-    scale = scale_of(sweep, cells, x)
+    scale = choose_scale(sweep, cells, x)
     panels = []
     for low in _values(cells, rows):
         line = []
@@ -268,7 +269,7 @@ def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | No
         panels.append(line)
     rest = [axis for axis in sweep.axes if axis not in (x, columns, rows) and counts[axis] > 1]
     over = f"  ·  mean over {', '.join(rest)}" if rest else ""
-    heading = f"{_capital(drawing.what.description)} along {x}  ·  {title_of(sweep)}{over}"
+    heading = f"{capital(drawing.what.description)} along {x}  ·  {write_title(sweep)}{over}"
     return picture(heading, panels, sweep.schemes, one_legend=True)
 
 
@@ -280,12 +281,8 @@ def _trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
     panels = [Panel("", trend_chart(drawing, name)[0], 300, 220) for name in settings]
     how = "Each dot is a cell; lines are the trend along one axis over all others."
     panels[0] = replace(panels[0], subtitle=[how])
-    heading = f"{_capital(drawing.what.description)}  ·  {title_of(drawing.sweep)}"
+    heading = f"{capital(drawing.what.description)}  ·  {write_title(drawing.sweep)}"
     return picture(heading, _in_rows(panels), drawing.sweep.schemes, one_legend=True)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _in_rows(panels: list[Panel]) -> list[list[Panel]]:
@@ -324,7 +321,7 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
         data += _line_data(drawing, own.drop_nulls(scale.setting), scheme, scale, aside)
     if not data and not flat:
         return empty(NONE_DRAWN)
-    base = series.filter_chosen(data_of(data)).encode(
+    base = series.filter_chosen(make_chart(data)).encode(
         x=axis_encoding(scale, drawing.cells), color=series.colour(),
         tooltip=[alt.Tooltip("scheme:N"), alt.Tooltip("text:N", title="value")],
     )  # fmt: skip
@@ -335,7 +332,7 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
         base.mark_point(opacity=1, size=55).encode(y=y("y", alt.Y), shape=series.shape()),
     ]
     if flat:
-        level = series.filter_chosen(data_of(flat)).mark_rule(strokeWidth=1.6)
+        level = series.filter_chosen(make_chart(flat)).mark_rule(strokeWidth=1.6)
         layers.append(level.encode(y=y("y", alt.Y), color=series.colour(), strokeDash=series.dash()))
     return alt.layer(*layers)
 
@@ -431,7 +428,7 @@ def _surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against:
     merged = frame.group_by("x", "y", maintain_order=True).agg(pl.col(column).mean())
     places, values = (merged["x"].to_numpy(), merged["y"].to_numpy()), merged[column].to_numpy()
     across, down = (np.unique(own) for own in places)
-    scales = scale_of(drawing.sweep, drawing.cells, x), scale_of(drawing.sweep, drawing.cells, y)
+    scales = choose_scale(drawing.sweep, drawing.cells, x), choose_scale(drawing.sweep, drawing.cells, y)
     if len(across) * len(down) > 4 * len(values) or len(across) < 2 or len(down) < 2:
         return _fitted(drawing, places, values, scales)
     texts = [{float(place): scale.text(float(place)) for place in own}
@@ -455,7 +452,7 @@ def _fitted(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tupl
          "text": drawing.number(float(number))}
         for left, low, number in zip(*places, values, strict=True)
     ]  # fmt: skip
-    dots = data_of(cells).encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="value")])
+    dots = make_chart(cells).encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="value")])
     if len(values) < LEAST_CELLS or any(len(np.unique(own)) < 3 for own in logs):
         return dots.mark_point(size=70, opacity=1).encode(color=colour)
     require_extra("sweep", "a surface through scattered cells")
@@ -476,7 +473,7 @@ def _fitted(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tupl
          "y2": ends[1][number // FINE], "level": rounded(float(level), 4)}
         for number, level in enumerate(nearest)
     ]  # fmt: skip
-    fine = data_of(data).mark_rect().encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=colour)
+    fine = make_chart(data).mark_rect().encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=colour)
     return alt.layer(fine, dots.mark_point(size=14, opacity=0.5, color=DIM))
 
 

@@ -14,9 +14,9 @@ from mousehole import quantities
 from mousehole.base import MouseholeError, field_error, make_frame, unknown_error
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
-from mousehole.sweeps._quantities import text_of, unit_of
+from mousehole.sweeps._quantities import format_number, read_unit
 from mousehole.sweeps._rows import FAULT
-from mousehole.sweeps._store import ROWS, manifest_of
+from mousehole.sweeps._store import ROWS, read_manifest
 
 VALUE = "short_response_mean_s"
 """The measure that is shown if none is named: the mean response time of short transfers."""
@@ -31,7 +31,7 @@ class Found:
     def __init__(self, folder: str | Path) -> None:
         """Raises `MouseholeError` if the folder holds no sweep."""
         self.folder = Path(folder)
-        self.manifest = manifest_of(self.folder)
+        self.manifest = read_manifest(self.folder)
         """Everything that determines the rows."""
 
     @property
@@ -122,7 +122,7 @@ class Found:
                         changes = own["change"].drop_nulls().to_numpy()
                         found.append({
                             "axis": axis, "value": label, "scheme": scheme, "cells": len(own),
-                            "mean": own["mean"].mean(), **_spread_of(changes),
+                            "mean": own["mean"].mean(), **_measure_spread(changes),
                         })  # fmt: skip
         return make_frame(found)
 
@@ -201,8 +201,8 @@ class Found:
         for low, high in pairwise(edges):
             top = inf if high == edges[-1] else high
             part = cells.filter((pl.col(column) >= low) & (pl.col(column) < top))
-            unit = unit_of(column, axis)
-            yield f"{text_of(low, unit)} to {text_of(high, unit)}", part
+            unit = read_unit(column, axis)
+            yield f"{format_number(low, unit)} to {format_number(high, unit)}", part
 
 
 def _measures() -> list[str]:
@@ -219,7 +219,7 @@ def _known(column: pl.Series) -> Any:
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _spread_of(changes: Any) -> dict[str, float | None]:
+def _measure_spread(changes: Any) -> dict[str, float | None]:
     """Returns the geometric mean of changes, the least and the most."""
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))

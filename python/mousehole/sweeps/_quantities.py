@@ -34,13 +34,13 @@ def numbers(values: Sequence[Value]) -> tuple[str, list[float]] | None:
     return known[0][0], [number for _, number in known]
 
 
-def column_of(setting: str, unit: str) -> str:
+def name_column(setting: str, unit: str) -> str:
     """Returns the name of the column with a setting as numbers of a unit, which may be empty."""
     return f"{setting}_{unit}" if unit else setting
 
 
-def unit_of(column: str | None, setting: str) -> str:
-    """Returns the unit of the numbers in a column that `column_of` named; empty for a setting of names."""
+def read_unit(column: str | None, setting: str) -> str:
+    """Returns the unit of the numbers in a column that `name_column` named; empty for a setting of names."""
     return "" if column is None else column.removeprefix(setting).removeprefix("_")
 
 
@@ -65,7 +65,7 @@ def between(field: str, low: Value, high: Value, share: float, is_log: bool) -> 
     return f"{rounded:g}{unit}" if isinstance(low, str) else rounded
 
 
-def text_of(number: float, unit: str) -> str:
+def format_number(number: float, unit: str) -> str:
     """Returns a number of one of the units of `numbers` as text for people; an empty unit adds nothing."""
     if unit == "bps":
         return rate_text(number)

@@ -9,7 +9,7 @@ import polars as pl
 
 from mousehole import quantities
 from mousehole.base import change_text, counted, engine_text, signed, unit_text
-from mousehole.charts import of_schemes
+from mousehole.charts import make_scheme_series
 from mousehole.charts.marks import Datum
 from mousehole.document import (
     INTERVALS,
@@ -31,7 +31,7 @@ from mousehole.html.pictures import choices
 from mousehole.statistics import Estimate
 from mousehole.sweeps._drawing import Drawing, field_chart, trend_chart
 from mousehole.sweeps._found import MOST_LEVELS, VALUE, Found
-from mousehole.sweeps._views import What, title_of
+from mousehole.sweeps._views import What, write_title
 
 MOST_DOTS = 4000
 """So many cells are drawn in all charts together; of more, every second, third, … is."""
@@ -57,11 +57,11 @@ def document(
     others = [scheme for scheme in found.schemes if scheme != reference]
     every = _cells(found, cells, value, reference, drawing.what.sides.less_is_better)
     return Document(
-        title=title_of(found),
+        title=write_title(found),
         subtitle=f"{found.finished:,} of {found.manifest['rows']:,} rows; axes: {', '.join(found.axes)}; "
         f"measure: {value}.",
         verdict=Verdict(_over_all(cells, value, reference, others), "open", "What was found"),
-        choices=choices(of_schemes(found.schemes)),
+        choices=choices(make_scheme_series(found.schemes)),
         sections=[
             Section("axes", "Along each axis", _along(drawing, reference), "Axes", "page"),
             *_surfaces(drawing, reference),

@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from mousehole import quantities
+from mousehole import _engine, quantities
 from mousehole._engine import RunResult
 from mousehole.base import Bucket
 from mousehole.runs import reduce_run
 from mousehole.sweeps._description import Axis, Range
-from mousehole.sweeps._quantities import Value, column_of, numbers
+from mousehole.sweeps._quantities import Value, name_column, numbers
 
 FAULT = "fault"
 """The column that says why a row has no numbers; null for a row that has them."""
@@ -32,11 +32,9 @@ def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, floa
             for name, values in facts.statistics.items():
                 found[f"{bucket.role}_{name}"] = _finite(values[place])
     found |= {name: _finite(value) for name, value in facts.scheme.items()}
-    found |= {
-        measure.name: _finite(facts.of_kind(measure.kind, measure.quantity.name))
-        for measure in quantities.measures()
-        if measure.kind
-    }
+    kinds = {one.name: (one.kind, one.quantity.name) for one in quantities.measures() if one.kind}
+    averages = _engine.average_over_kinds(facts, list(kinds.values()))
+    found |= {name: _finite(value) for name, value in zip(kinds, averages, strict=True)}
     achieved = facts.load["achieved"]
     return found | {
         "load_achieved": None if achieved is None else _finite(achieved),
@@ -96,7 +94,7 @@ def number_column(name: str, axis: Axis) -> str | None:
     found = numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
     if found is None:
         return None
-    return column_of(name, found[0])
+    return name_column(name, found[0])
 
 
 def _kind(axis: Axis) -> pl.DataType:

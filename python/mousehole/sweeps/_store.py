@@ -177,7 +177,7 @@ class Store:
         return self.folder / UNFINISHED / f"part-{part:05}.jsonl"
 
 
-def manifest_of(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> dict[str, Any]:
     """Returns the manifest of a sweep's folder; raises `MouseholeError` if there is none."""
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -200,7 +200,7 @@ class _Written:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, output.faults_of_writing()):
             raise MouseholeError(
-                f"cannot be written; {output.reason_of(error)}; what is there is whole, and the same command "
+                f"cannot be written; {output.explain(error)}; what is there is whole, and the same command "
                 "goes on from it",
                 kind="file", file=str(self._folder),
             ) from None  # fmt: skip

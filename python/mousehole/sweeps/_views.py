@@ -10,7 +10,7 @@ import polars as pl
 from mousehole import quantities
 from mousehole.charts.axes import TIMES, Sides
 from mousehole.sweeps._found import MOST_LEVELS, Found
-from mousehole.sweeps._quantities import text_of, unit_of
+from mousehole.sweeps._quantities import format_number, read_unit
 
 WINDOWS = 8
 """Points at which the trend of scattered cells is taken."""
@@ -33,7 +33,7 @@ class Scale:
 
     def text(self, value: float) -> str:
         """Returns a number of the axis as text with its unit."""
-        return text_of(value, unit_of(self.column, self.setting))
+        return format_number(value, read_unit(self.column, self.setting))
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class What:
         return float(np.expm1(np.mean(np.log1p(values))))
 
 
-def scale_of(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
+def choose_scale(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:
     """Returns the axis of a picture for a setting; it is logarithmic where its values span a factor of 8."""
     column = sweep.number_column(setting)
     names = tuple(str(name) for name in cells[setting].drop_nulls().unique(maintain_order=True))
@@ -117,7 +117,7 @@ def trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
     return [Trend(_middle(places[part], scale), what.mean(values[part]), len(part)) for part in parts]
 
 
-def title_of(sweep: Found) -> str:
+def write_title(sweep: Found) -> str:
     """Returns traffic, cells and seeds in words, and how far the sweep is."""
     traffic = sweep.manifest["sweep"]["traffic"]
     names = traffic if isinstance(traffic, list) else [traffic]

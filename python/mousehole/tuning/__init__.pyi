@@ -1,5 +1,5 @@
 from ._kept import SCHEMA as SCHEMA
-from ._kept import results_of as results_of
+from ._kept import restore_results as restore_results
 from ._options import TuneOptions as TuneOptions
 from ._results import BROKEN as BROKEN
 from ._results import FINALIST as FINALIST
@@ -12,9 +12,9 @@ from ._results import TuneResults as TuneResults
 from ._search import Score as Score
 from ._search_space import Space as Space
 from ._search_space import check_ranges as check_ranges
+from ._search_space import make_space as make_space
 from ._search_space import meaning as meaning
 from ._search_space import read_range as read_range
-from ._search_space import space_of as space_of
 from ._tuning import FAMILIES as FAMILIES
 from ._tuning import Tuned as Tuned
 from ._tuning import tune as tune

@@ -56,7 +56,7 @@ def install_files(found: Settings) -> dict[str, str]:
     return files
 
 
-def results_of(document: Mapping[str, Any], judged: Comparison) -> TuneResults:
+def restore_results(document: Mapping[str, Any], judged: Comparison) -> TuneResults:
     """Returns what a document of `tune_document` holds beside the comparison, which is `judged`.
 
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.

@@ -8,9 +8,9 @@ import altair as alt
 import numpy as np
 
 from mousehole.base import signed
-from mousehole.charts import Panel, Series, of_names, picture
+from mousehole.charts import Panel, Series, make_series, picture
 from mousehole.charts.axes import TIMES, Sides, change_axis, core_range, zero_line
-from mousehole.charts.marks import Datum, data_of, plane, plane_datum, rounded
+from mousehole.charts.marks import Datum, make_chart, plane, plane_datum, rounded
 from mousehole.charts.style import DIM, FORE
 from mousehole.document import Cell, Chart, Column, Row, Table
 from mousehole.tuning._results import DEFAULT, FINALIST, JudgedRow, TuneResults
@@ -30,7 +30,7 @@ ROOM = 0.06
 """Room around what is shown, as a part of its extent."""
 
 
-def picture_of(found: TuneResults) -> alt.VConcatChart:
+def draw_picture(found: TuneResults) -> alt.VConcatChart:
     """Returns what the first objective gains against the first price as a picture."""
     made = plane_chart(found, found.goal.prices[0])
     account = found.account
@@ -42,14 +42,14 @@ def picture_of(found: TuneResults) -> alt.VConcatChart:
     return picture(found.label, [[panel]], [*found.families, OTHERS])
 
 
-def series_of(found: TuneResults) -> Series:
+def choose_series(found: TuneResults) -> Series:
     """Returns the series of the schemes searched, and of all others together."""
-    return of_names([*found.families, OTHERS], "scheme")
+    return make_series([*found.families, OTHERS], "scheme")
 
 
 def plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
     """Returns the plane of the first objective and a price: settings tried, and schemes that were judged."""
-    gain, series = found.goal.objectives[0], series_of(found)
+    gain, series = found.goal.objectives[0], choose_series(found)
     tried, judged = _tried(found, price, gain), _judged(found, price, gain)
     x, y = (_Axis(axis, judged, tried) for axis in "xy")
     shown = [datum for datum in judged if x.holds(datum) and y.holds(datum)]
@@ -58,7 +58,7 @@ def plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
     down = change_axis(y.ends, f"{gain.name} ({_arrows(gain, '↓', '↑')})")
     tip = [alt.Tooltip("setting:N"), alt.Tooltip("role:N"), alt.Tooltip("y_text:N", title=gain.name),
            alt.Tooltip("x_text:N", title=price.name)]  # fmt: skip
-    small = series.filter_chosen(data_of(tried)).mark_point(opacity=0.45, clip=True, size=18)
+    small = series.filter_chosen(make_chart(tried)).mark_point(opacity=0.45, clip=True, size=18)
     layers = [
         *_limits(found, price, gain, across, down),
         small.encode(x=across("x"), y=down("y", alt.Y), color=series.colour(), tooltip=tip),
@@ -136,7 +136,7 @@ def _judged(found: TuneResults, price: Quantity, gain: Quantity) -> list[Datum]:
             continue
         points.append(
             plane_datum(
-                across.unseen, down.unseen, scheme=family_of(found, across), name=short_name(found, scheme),
+                across.unseen, down.unseen, scheme=find_family(found, across), name=short_name(found, scheme),
                 setting=scheme, role=across.role, recommended=scheme == found.recommended,
                 filled=across.role != DEFAULT,
             )
@@ -155,7 +155,7 @@ def _fronts(shown: Sequence[Datum], series: Series, x: Any, y: Any) -> list[Any]
             if datum["y"] < lowest:
                 lowest = datum["y"]
                 kept.append({name: datum[name] for name in ("scheme", "x", "y")})
-    line = series.filter_chosen(data_of(kept)).mark_line(strokeWidth=1.4)
+    line = series.filter_chosen(make_chart(kept)).mark_line(strokeWidth=1.4)
     return [line.encode(x=x("x"), y=y("y", alt.Y), color=series.colour(), order="x:Q")] if kept else []
 
 
@@ -164,7 +164,7 @@ def _rings(shown: Sequence[Datum], x: Any, y: Any) -> list[Any]:
               if datum["recommended"]]  # fmt: skip
     if not chosen:
         return []
-    base = data_of(chosen).encode(x=x("x"), y=y("y", alt.Y))
+    base = make_chart(chosen).encode(x=x("x"), y=y("y", alt.Y))
     ring = base.mark_point(filled=False, size=420, color=FORE, strokeWidth=1.5, opacity=1)
     words = base.mark_text(dy=19, fontSize=11, color=FORE).encode(text="text:N")
     return [ring, words]
@@ -193,7 +193,7 @@ def _named(found: TuneResults, shown: Sequence[Datum], x: _Axis, y: _Axis) -> li
 
 def _names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
     return [
-        data_of(own)
+        make_chart(own)
         .mark_text(fontSize=11.5, color=FORE, dx=9 * right, dy=-9 * above,
                    align="left" if right > 0 else "right")
         .encode(x=x("x"), y=y("y", alt.Y), text="text:N")
@@ -214,7 +214,7 @@ def _at_the_edge(datum: Datum, x: _Axis, y: _Axis) -> Datum:
 
 def _edges(beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]) -> list[Any]:
     return [
-        series.filter_chosen(data_of(own))
+        series.filter_chosen(make_chart(own))
         .mark_text(fontSize=11.5, align="left" if is_left else "right", fontStyle="italic")
         .encode(x=x("x"), y=y("y", alt.Y), text="text:N", color=series.colour(), tooltip=list(tip))
         for is_left in (True, False)
@@ -228,7 +228,7 @@ def _limits(found: TuneResults, price: Quantity, gain: Quantity, x: Any, y: Any)
     for limit in found.goal.limits:
         if limit.reference not in (None, found.baseline) or not limit.is_relative or limit.change <= -1:
             continue
-        one = data_of([{"at": rounded(log2(1 + limit.change)), "text": f"limit {limit.text}"}])
+        one = make_chart([{"at": rounded(log2(1 + limit.change)), "text": f"limit {limit.text}"}])
         rule = one.mark_rule(strokeDash=[5, 3], color=DIM, clip=True)
         if limit.quantity == price:
             edge = alt.value("width" if price.smaller_is_better else 0)
@@ -263,16 +263,16 @@ def short_name(found: TuneResults, scheme: str) -> str:
     return letters(found).get(scheme, scheme) + (" *" if scheme == found.recommended else "")
 
 
-def family_of(found: TuneResults, row: JudgedRow) -> str:
+def find_family(found: TuneResults, row: JudgedRow) -> str:
     """Returns the family of a setting, or `OTHERS` for a scheme that was not searched."""
     return row.family if row.role in (FINALIST, DEFAULT) and row.family in found.families else OTHERS
 
 
-def sides_of(one: Quantity) -> Sides:
+def name_sides(one: Quantity) -> Sides:
     """Returns what less and more of a quantity are called."""
     return TIMES if one.source.quantity.unit == "seconds" else Sides("lower", "higher", one.smaller_is_better)
 
 
 def _arrows(one: Quantity, less: str, more: str) -> str:
-    sides = sides_of(one)
+    sides = name_sides(one)
     return f"{less} {sides.less}, {sides.more} {more}"

@@ -59,7 +59,7 @@ def document(
         title=f"Settings for {found.label}",
         subtitle=f"{', '.join(found.families)}; changes are against {found.baseline}.",
         verdict=_verdict(found, ways),
-        choices=choices(pareto.series_of(found)),
+        choices=choices(pareto.choose_series(found)),
         sections=[
             Section("gain", "What is gained, and what it costs", _gain(found), "Gain and cost"),
             *_sensitivity(found),
@@ -112,7 +112,7 @@ def _gain(found: TuneResults) -> list[Block]:
         f"Changes against {found.baseline} on {found.account.judged_replications} replications that the "
         "search has not seen, with 95 % intervals that hold for all of them at once.",
         "name",
-        pareto.sides_of(first),
+        pareto.name_sides(first),
     )
     finalists = [
         (letter, f"{scheme} (recommended)" if scheme == found.recommended else scheme)
@@ -151,7 +151,7 @@ def _judged_table(found: TuneResults) -> Table:
                 *([kept] if found.limits else []),
             ]
         )  # fmt: skip
-        keys.append(pareto.family_of(found, head))
+        keys.append(pareto.find_family(found, head))
     columns = [
         Column("name", is_number=False),
         Column("role", is_number=False),
@@ -218,7 +218,7 @@ def _sensitivity_chart(found: TuneResults, one: Quantity, place: int) -> Chart:
         changes,
         f"Changes of {one.name} against the recommended setting ({', '.join(values)}), with 95 % intervals.",
         "change",
-        pareto.sides_of(one),
+        pareto.name_sides(one),
     )
 
 

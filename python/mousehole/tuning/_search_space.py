@@ -18,7 +18,7 @@ from mousehole import _engine
 from mousehole.base import (
     MouseholeError,
     field_error,
-    rate_of,
+    find_shaper_rate,
     scheme_name,
     split_list,
     unknown_error,
@@ -197,7 +197,7 @@ class _Part:
     given: dict[str, str]
 
 
-def space_of(
+def make_space(
     template: str,
     buffer_packets: int | None,
     ranges: Sequence[Range] = (),
@@ -215,11 +215,13 @@ def space_of(
     buffer = buffer_packets or 100
     given_ranges = {one.name: one for one in ranges}
     shaper = None if shaped_percent is None else given_ranges.pop(SHAPER, None)
-    if shaper is not None and rate_of(template) is not None:
+    if shaper is not None and find_shaper_rate(template) is not None:
         fault = f"is given in {template}"
         raise field_error("range", SHAPER, "a rate that the scheme leaves open", fault)
     found = [
-        dimension for part in _parts(template) for dimension in _of_part(template, part, buffer, given_ranges)
+        dimension
+        for part in _parts(template)
+        for dimension in _dimensions(template, part, buffer, given_ranges)
     ]
     if shaper is not None and shaped_percent is not None:
         found.append(_shaper(shaper, shaped_percent))
@@ -273,7 +275,7 @@ def check_ranges(ranges: Iterable[Range], templates: Sequence[str], is_shaped: b
 def meaning(scheme: str) -> tuple[object, ...]:
     """Returns what two texts of one scheme have in common: its parts' names, every parameter's value."""
     names = tuple(scheme_name(part) for part in scheme.split("|"))
-    return (names, rate_of(scheme), tuple(sorted(_engine.scheme_parameters(scheme).items())))
+    return (names, find_shaper_rate(scheme), tuple(sorted(_engine.scheme_parameters(scheme).items())))
 
 
 def _parts(template: str) -> list[_Part]:
@@ -286,7 +288,7 @@ def _parts(template: str) -> list[_Part]:
     return parts
 
 
-def _of_part(template: str, part: _Part, buffer: int, ranges: Mapping[str, Range]) -> list[Dimension]:
+def _dimensions(template: str, part: _Part, buffer: int, ranges: Mapping[str, Range]) -> list[Dimension]:
     prefix = f"{part.name}." if "|" in template else ""
     named, parts = _catalogue(_engine.schemes()), _catalogue(_engine.parts())
     entries = ({**named, **parts} if "|" in template else {**parts, **named})[part.name]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mousehole import _engine
-from mousehole.answer import Link, link_of, link_of_cell, settings, vetoes, why_nothing
+from mousehole.answer import Link, find_link, link_of_cell, settings, vetoes, why_nothing
 from mousehole.base import (
     SECONDS,
     MouseholeError,
@@ -72,9 +72,9 @@ from mousehole.tuning._search_space import (
     Range,
     Space,
     check_ranges,
+    make_space,
     meaning,
     read_range,
-    space_of,
 )
 from mousehole.tuning._words import answer
 from mousehole.tuning.objectives import Goal, Limit, Quantity
@@ -171,7 +171,7 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
     wanted = _wanted(options)
     prepared = _prepared(traffic, options, wanted)
     (cell,) = prepared.plan.cells
-    link = link_of(prepared.plan.base, cell.buffer)
+    link = find_link(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
     percent = None
     if link is not None and link.shaping is not None:
@@ -179,7 +179,7 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
         _check_shape(wanted, link)
     else:
         _refuse_shape(wanted)
-    spaces = [space_of(one, packets, wanted.ranges, percent) for one in wanted.templates]
+    spaces = [make_space(one, packets, wanted.ranges, percent) for one in wanted.templates]
     where = _where(prepared, wanted, len(spaces), backend)
     search, wanted = _searched(prepared, wanted, spaces, where, begin)
     finalists = _finalists(search.trials, wanted, spaces)
@@ -233,7 +233,7 @@ class Tuned(Kept):
         from mousehole import charts  # loads Altair
         from mousehole.tuning import _pareto as pareto
 
-        return charts.written(pareto.picture_of(self.results), path, "plot")
+        return charts.written(pareto.draw_picture(self.results), path, "plot")
 
     def document(self, command: Sequence[str] | None = None) -> "Document":
         """Returns the search as a document, which terminal, page and Markdown show."""

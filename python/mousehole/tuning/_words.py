@@ -6,7 +6,7 @@ import numpy as np
 
 from mousehole._engine import Verdict
 from mousehole.answer import BETTER, findings, link_of_cell, stand_in
-from mousehole.base import counted, percent, rate_of, rate_text, signed
+from mousehole.base import counted, find_shaper_rate, percent, rate_text, signed
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
@@ -51,7 +51,7 @@ def _end(share: float) -> str:
     return signed(share) if share < MOST_SHOWN else f"over +{100 * MOST_SHOWN:.0f}"
 
 
-def limit_words(row: LimitRow) -> str:
+def describe_limit(row: LimitRow) -> str:
     """Returns what became of a limit on unseen replications."""
     return {KEPT: "kept", BROKEN: "broken"}.get(row.outcome, "kept by the mean, not by the whole interval")
 
@@ -91,7 +91,7 @@ def _shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
     rate = own.shaping.rate if own.shaping is not None else ""
     share = f"{rate} of the line's {mean}: {rates}" if rate.endswith("%") else rates
     gain = row.unseen.negated() if first.smaller_is_better else row.unseen
-    if (gain.has_interval and gain.low > 0) or not any(rate_of(one.scheme) for one in found.trials):
+    if (gain.has_interval and gain.low > 0) or not any(find_shaper_rate(one.scheme) for one in found.trials):
         return [f"The shaper sends at {share}."]
     return [f"No fixed shaper is shown to help here; the best, not shown to beat {found.baseline}: {share}."]
 
@@ -105,7 +105,7 @@ def _prices(found: TuneResults) -> list[str]:
         if row is not None:
             parts.append(f"{one.name} {change_text(row.unseen)} against {found.baseline}")
     given = {one.text for one in found.goal.limits if not one.is_default}
-    parts += [f"the limit {text} is {limit_words(row)}" for text, row in own.items() if text in given]
+    parts += [f"the limit {text} is {describe_limit(row)}" for text, row in own.items() if text in given]
     others = [row for text, row in own.items() if text not in given]
     not_shown = [row.limit for row in others if row.outcome == NOT_SHOWN]
     if others:

@@ -14,7 +14,7 @@ import numpy as np
 from mousehole import _engine
 from mousehole import quantities as measured
 from mousehole._engine import Source
-from mousehole.answer import PAGES, source_of, vetoes
+from mousehole.answer import PAGES, find_source, vetoes
 from mousehole.base import MouseholeError, field_error, percent, unknown_error
 from mousehole.runs import Cell, Results
 from mousehole.statistics import Design, Estimate, difference, log_ratio
@@ -57,7 +57,7 @@ class Quantity:
         """What is measured, in words."""
         if self.source.kind:
             return measured.Measure(self.source.quantity, kind=self.source.kind).description
-        return self.source.quantity.words_about(f"{self.source.role} transfers")
+        return self.source.quantity.describe(f"{self.source.role} transfers")
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def quantities() -> dict[str, Quantity]:
     for measure in measured.measures():
         one = measure.quantity
         if measure.asked_as is not None:
-            found[measure.asked_as] = Quantity(measure.asked_as, source_of(measure))
+            found[measure.asked_as] = Quantity(measure.asked_as, find_source(measure))
     for one in measured.about("application"):
         if one.measure is not None and not one.primary_of:
             found[one.measure] = Quantity(one.measure, Source(one, group=PAGES[0]))
@@ -162,8 +162,8 @@ def quantity(field: str, text: str) -> Quantity:
     known = quantities()
     if name in known:
         return known[name]
-    if _engine.class_of(name) not in (None, *measured.CLASSES):
-        return _of_figure(*_engine.find_figure(measured.table(), field, name))
+    if _engine.find_class(name) not in (None, *measured.CLASSES):
+        return _find_quantity(*_engine.find_figure(measured.table(), field, name))
     raise unknown_error(field, "measure", name, list(known))
 
 
@@ -188,13 +188,13 @@ def default_limits(reference: str | None) -> tuple[Limit, ...]:
     """Returns the margins of the vetoes as limits against a scheme, None being the baseline."""
     found = []
     for margin in vetoes.margins(()):
-        one = _of_figure(margin.whose, margin.name)
+        one = _find_quantity(margin.whose, margin.name)
         change = margin.most if one.smaller_is_better else -margin.most
         found.append(Limit(one, change, reference, margin.is_relative, is_default=True))
     return tuple(found)
 
 
-def _of_figure(whose: str, what: str) -> Quantity:
+def _find_quantity(whose: str, what: str) -> Quantity:
     """Returns the quantity of a veto's figure; pages have another name here."""
     name = f"{whose} {what}"
     return quantities().get(name) or quantities()[name.replace("pages", "page")]

@@ -84,13 +84,13 @@ impl Install {
 }
 
 /// Returns the depth of a token bucket in bytes: what leaves in two milliseconds.
-pub fn burst_of(rate: Rate) -> u64 {
+pub fn default_burst(rate: Rate) -> u64 {
     rate.0.div_ceil(8 * 500).max(LEAST_BURST)
 }
 
 /// Returns the two lines that put a queue behind a token bucket of the link's rate.
 pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
-    let burst = line.burst.unwrap_or_else(|| burst_of(line.rate));
+    let burst = line.burst.unwrap_or_else(|| default_burst(line.rate));
     let (table, overhead) = match (line.wire.layer, line.wire.overhead) {
         (Some(layer), _) => (size_table(layer.overhead, layer.mpu, layer.framing), layer.overhead),
         (None, 0) => (String::new(), 0),

@@ -205,7 +205,7 @@ pub struct LiveCommand {
 
 impl LiveCommand {
     /// Returns the command for markers alone.
-    pub fn of_markers(verb: Verb, scheme: &Scheme, line: &Line, dscps: &[u8]) -> Option<LiveCommand> {
+    pub fn from_markers(verb: Verb, scheme: &Scheme, line: &Line, dscps: &[u8]) -> Option<LiveCommand> {
         let text = scheme.markers_text()?;
         let alone = Scheme::parse(&format!("{text}|droptail")).ok()?;
         let needs_rate = refuse_shares_of_a_rate(&alone).is_ok_and(|found| found.is_err());
@@ -221,7 +221,7 @@ impl LiveCommand {
     }
 
     /// Returns the command for a scheme with its queue.
-    pub fn of_scheme(verb: Verb, scheme: &Scheme, line: &Line) -> LiveCommand {
+    pub fn from_scheme(verb: Verb, scheme: &Scheme, line: &Line) -> LiveCommand {
         let bytes = line.wire.layer.map_or(line.wire.overhead, |layer| layer.overhead);
         let overhead = (verb == Verb::Up && bytes >= LINK_HEADER).then_some(bytes);
         LiveCommand {

@@ -72,8 +72,8 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     place_markers(&markers, &scheme.to_string())?;
     let reads_windows = |part: &Part| matches!(part, Part::Policy(policy) if policy.reads_hints());
     if reads_windows(&queue) {
-        let command = LiveCommand::of_scheme(Verb::Host, scheme, line);
-        return Ok(Installation::of_live(command, Vec::new()));
+        let command = LiveCommand::from_scheme(Verb::Host, scheme, line);
+        return Ok(Installation::from_live(command, Vec::new()));
     }
     let verb = if markers.iter().any(reads_windows) { Verb::Host } else { Verb::Mark };
     let profiles = wred::profiles(&markers, (queue, &values), line);
@@ -88,7 +88,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     match (lines, decided) {
         // Nothing is to be decided before it, so what Linux has is simpler than a program of ours.
         (Some(lines), decided) if markers.is_empty() => {
-            Ok(alone(queue, lines, decided.ok().map(|_| LiveCommand::of_scheme(Verb::Up, scheme, line))))
+            Ok(alone(queue, lines, decided.ok().map(|_| LiveCommand::from_scheme(Verb::Up, scheme, line))))
         }
         (Some(lines), decided) if verb == Verb::Host || decided.is_err() => {
             Ok(before_a_qdisc(scheme, &parts, (queue, &view), lines, verb, line))
@@ -100,8 +100,8 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
                  (multi-red(mode=total)); nothing here sets up {} for them",
                 queue.name()
             );
-            let command = LiveCommand::of_markers(verb, scheme, line, &[]).expect("it has markers");
-            Ok(Installation::of_live(command, vec![remark]))
+            let command = LiveCommand::from_markers(verb, scheme, line, &[]).expect("it has markers");
+            Ok(Installation::from_live(command, vec![remark]))
         }
         (_, Ok(_)) => {
             let remark =
@@ -112,8 +112,8 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
                     layer.mpu
                 )
             });
-            let command = LiveCommand::of_scheme(Verb::Up, scheme, line);
-            Ok(Installation::of_live(command, remark.into_iter().chain(least).collect()))
+            let command = LiveCommand::from_scheme(Verb::Up, scheme, line);
+            Ok(Installation::from_live(command, remark.into_iter().chain(least).collect()))
         }
     }
 }
@@ -136,7 +136,7 @@ fn alone(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Inst
     if let Some(command) = live.as_ref().filter(|_| lines.iter().any(|line| line.starts_with('#'))) {
         lines.push(format!("# as it was simulated: {}", command.line()));
     }
-    Installation { place: Place::Linux, lines, live, wred: Vec::new(), needs: needs_of(queue) }
+    Installation { place: Place::Linux, lines, live, wred: Vec::new(), needs: list_needs(queue) }
 }
 
 /// Returns a queue discipline of Linux with a marker before it.
@@ -161,8 +161,8 @@ fn before_a_qdisc(
         // The marks are for CAKE alone, which clears them.
         lines.iter_mut().for_each(|line| line.push_str(" wash"));
     }
-    let mut needs = needs_of(queue);
-    let command = LiveCommand::of_markers(verb, scheme, line, dscps);
+    let mut needs = list_needs(queue);
+    let command = LiveCommand::from_markers(verb, scheme, line, dscps);
     let typed = command.as_ref().map(LiveCommand::line).unwrap_or_default();
     match wred::firewall_rule(markers, line).filter(|_| tins == "bulk") {
         Some(rule) => {
@@ -187,7 +187,7 @@ fn before_a_router(
     verb: Verb,
     line: &Line,
 ) -> Installation {
-    let live = LiveCommand::of_markers(verb, scheme, line, &wred::dscps(&profiles));
+    let live = LiveCommand::from_markers(verb, scheme, line, &wred::dscps(&profiles));
     let rule = wred::firewall_rule(markers, line).filter(|_| profiles.len() == 2);
     let needs = if rule.is_some() { FIREWALL_NEEDS } else { LIVE_NEEDS };
     let first = rule.or_else(|| live.as_ref().map(LiveCommand::line));
@@ -195,13 +195,13 @@ fn before_a_router(
     Installation { place: Place::Router, lines, live, wred: profiles, needs: vec![needs.into()] }
 }
 
-fn needs_of(queue: Part) -> Vec<String> {
+fn list_needs(queue: Part) -> Vec<String> {
     let qdisc = |(kind, kernel)| format!("Linux {kernel} or later with the queue discipline {kind}");
     queue.qdisc().map(qdisc).into_iter().collect()
 }
 
 impl Installation {
-    fn of_live(command: LiveCommand, remarks: Vec<String>) -> Installation {
+    fn from_live(command: LiveCommand, remarks: Vec<String>) -> Installation {
         let lines = std::iter::once(command.line()).chain(remarks).collect();
         let needs = vec![LIVE_NEEDS.to_string()];
         Installation { place: Place::Linux, lines, live: Some(command), wred: Vec::new(), needs }

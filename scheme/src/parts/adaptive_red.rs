@@ -1,6 +1,6 @@
 //! Adaptive RED: RED that finds its own `max_p`, and its thresholds from the link's rate.
 
-use super::ns2::of_red;
+use super::ns2::list_red;
 use crate::error::Result;
 use crate::install::line::{Install, Line, Qdisc, Written, red};
 use crate::link_context::LinkContext;
@@ -17,10 +17,10 @@ pub(crate) static ARED: NativePart = NativePart {
     source: PAPER,
     detail: "Twice a second max_p grows when the average is above the middle of min and max, and shrinks when it is below: \
              the average stays in the middle at every load. No colours; the fairest RED to compare with.",
-    parameters: || [OWN.to_vec(), of_red(&["wait", "byte", "unit", "mean", "ecn"])].concat(),
+    parameters: || [OWN.to_vec(), list_red(&["wait", "byte", "unit", "mean", "ecn"])].concat(),
     role: Role::Queue,
     reads_colours: |_| false,
-    check: |values, context| red_of(values, context).map(drop),
+    check: |values, context| make_red(values, context).map(drop),
     order: Order::Fifo,
     install: Install::Qdisc(Qdisc { kind: "red", kernel: "3.3", lines }),
 };
@@ -74,7 +74,7 @@ const OWN: &[Parameter] = &[
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] for values that do not go together, or do not fit the link.
-pub fn red_of(values: &Values, context: LinkContext) -> Result<Params> {
+pub fn make_red(values: &Values, context: LinkContext) -> Result<Params> {
     if values.number("lowest") > values.number("highest") {
         return Err(values.refuse("lowest", &format!("at most highest, which is {}", values.text("highest"))));
     }

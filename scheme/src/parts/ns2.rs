@@ -59,7 +59,7 @@ pub(crate) static NS2_RED: NativePart = NativePart {
     source: "oracle/semantics.md 1.4",
     detail: "What ns-2's code does where it differs from its paper; a witness, not a proposal.",
     parameters: || {
-        of_red_in_ns2(&["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"])
+        list_red_in_ns2(&["min", "max", "maxp", "wq", "gentle", "wait", "byte", "unit", "mean", "ecn"])
     },
     role: Role::Queue,
     reads_colours: |_| false,
@@ -81,7 +81,7 @@ pub(crate) static NS2_DSRED: NativePart = NativePart {
             "as for sfd; ns-2's own default is coupled",
             "ns-2.35 dsRED",
         );
-        [vec![mode], in_and_out(), of_red_in_ns2(&["wq", "mean", "ecn"])].concat()
+        [vec![mode], in_and_out(), list_red_in_ns2(&["wq", "mean", "ecn"])].concat()
     },
     role: Role::Queue,
     reads_colours: |_| true,
@@ -96,9 +96,9 @@ pub(crate) static NS2_RIO: NativePart = NativePart {
     source: "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5",
     detail: "IN is judged by the average of IN packets, OUT by the average of all, but OUT arrivals move neither average.",
     parameters: || {
-        let wait = of_red_in_ns2(&["wait"])[0]
+        let wait = list_red_in_ns2(&["wait"])[0]
             .with_default("true", "ns-2.35 Queue/RED/RIO, oracle/semantics.md 1.5");
-        [in_and_out(), vec![wait], of_red_in_ns2(&["wq", "gentle", "mean", "ecn"])].concat()
+        [in_and_out(), vec![wait], list_red_in_ns2(&["wq", "gentle", "mean", "ecn"])].concat()
     },
     role: Role::Queue,
     reads_colours: |_| true,
@@ -108,7 +108,7 @@ pub(crate) static NS2_RIO: NativePart = NativePart {
 };
 
 /// Returns these parameters of RED with the defaults that runs of ns-2 are repeated with.
-fn of_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
+fn list_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
     let other = |parameter: Parameter| match parameter.name {
         "min" => parameter.with_default("8", SFD_TABLE_1),
         "max" => parameter.with_default("24", SFD_TABLE_1),
@@ -122,11 +122,11 @@ fn of_red_in_ns2(names: &[&str]) -> Vec<Parameter> {
             .with_default("1000B", "ns-2's packet"),
         _ => parameter,
     };
-    of_red(names).into_iter().map(other).collect()
+    list_red(names).into_iter().map(other).collect()
 }
 
 /// Returns these parameters of RED, as its header describes them.
-pub(crate) fn of_red(names: &[&str]) -> Vec<Parameter> {
+pub(crate) fn list_red(names: &[&str]) -> Vec<Parameter> {
     let red = find("red").expect("RED is shipped");
     let all = names.iter().map(|name| red.parameters().iter().find(|one| one.name == *name));
     all.map(|one| *one.expect("a parameter of RED")).collect()
@@ -139,7 +139,7 @@ fn in_and_out() -> Vec<Parameter> {
         default,
         meaning,
         source: SFD_TABLE_1,
-        ..of_red(&[from])[0]
+        ..list_red(&[from])[0]
     };
     vec![
         named("in_min", "min", "10", "IN: average queue where early drops begin, packets"),

@@ -119,7 +119,7 @@ fn frames() -> Result<Vec<Vec<u8>>> {
 }
 
 fn pcap(magic: u32) -> Result<Vec<u8>> {
-    Ok(pcap_of(magic, 1, &frames()?))
+    Ok(make_pcap(magic, 1, &frames()?))
 }
 
 /// Returns captures of the same packets behind other link layers and within tunnels, and in fragments.
@@ -127,7 +127,7 @@ fn encapsulated() -> Result<Vec<Vec<u8>>> {
     let packets: Vec<Vec<u8>> = frames()?.into_iter().map(|frame| frame[14..].to_vec()).collect();
     let of = |link_type: u32, header: &[u8]| {
         let wrapped: Vec<Vec<u8>> = packets.iter().map(|packet| [header, packet].concat()).collect();
-        pcap_of(0xa1b2_c3d4, link_type, &wrapped)
+        make_pcap(0xa1b2_c3d4, link_type, &wrapped)
     };
     let ip = |protocol: u8, fragment: u8| {
         [0x45, 0, 1, 0, 0, 7, fragment, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]
@@ -156,7 +156,7 @@ fn encapsulated() -> Result<Vec<Vec<u8>>> {
     ])
 }
 
-fn pcap_of(magic: u32, link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
+fn make_pcap(magic: u32, link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut out = words(&[magic, 0x0004_0002, 0, 0, 65_535, link_type]);
     for (frame, at) in frames.iter().zip(0u32..) {

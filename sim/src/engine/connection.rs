@@ -262,7 +262,7 @@ impl Live {
         if seq == 0 && params.opening == Opening::OneWaySyn {
             return params.ack_bytes as u16;
         }
-        let header = params.header_of(seq);
+        let header = params.header_bytes(seq);
         let payload = if seq + 1 == end && self.progress.bytes != u64::MAX {
             self.last_payload(params)
         } else if seq == self.last_before.0 {

@@ -17,9 +17,9 @@ impl World {
     pub(super) fn begin_write(&mut self, slot: u32, number: u32) {
         let bytes = self.write_bytes(slot, number);
         let is_measurable = self.live[slot as usize].open.payload.is_measurable();
-        let is_measured = is_measurable && self.register_page(self.page_of(slot, number).key);
+        let is_measured = is_measurable && self.register_page(self.name_page(slot, number).key);
         let live = &mut self.live[slot as usize];
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         live.begin(number, bytes, self.now, params);
         live.progress.is_measured = is_measured;
         self.outstanding += u64::from(is_measured);
@@ -75,19 +75,19 @@ impl World {
             return;
         }
         live.timer_at = Time::NEVER;
-        let (now, params) = (self.now, self.setup.senders.params_of(live.tcp));
+        let (now, params) = (self.now, self.setup.senders.params_at(live.tcp));
         if live.receiver.poll_timeout() <= now {
             let fields = live.receiver.handle_timeout(params);
             self.send_ack(slot, fields);
         }
         let live = &mut self.live[slot as usize];
         if live.sender.poll_timeout() <= now {
-            live.sender.handle_timeout(now, self.setup.senders.params_of(live.tcp));
+            live.sender.handle_timeout(now, self.setup.senders.params_at(live.tcp));
             self.pump(slot);
         }
         let live = &mut self.live[slot as usize];
         if live.opener.poll_timeout() <= now
-            && let Some((kind, seq)) = live.opener.handle_timeout(now, self.setup.senders.params_of(live.tcp))
+            && let Some((kind, seq)) = live.opener.handle_timeout(now, self.setup.senders.params_at(live.tcp))
         {
             self.send_from_opener(slot, kind, seq);
         }
@@ -108,7 +108,7 @@ impl World {
     #[inline(always)]
     fn data(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         live.answer = packet.colour;
         let before = live.receiver.next();
         let is_new = !live.receiver.has(packet.seq);
@@ -152,7 +152,7 @@ impl World {
         let fields = AckFields { next: packet.seq, sacks, ece, marks };
         let live = &mut self.live[slot as usize];
         let was_done = live.sender.is_done();
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         live.sender.handle_ack(&fields, self.now, params);
         let pushes = live.opening(params) == Opening::Sender;
         let uploaded = pushes && !was_done && live.sender.is_done();
@@ -169,7 +169,7 @@ impl World {
         let again = if live.answered.0 == Time::ZERO { 0 } else { live.answered.1.saturating_add(1) };
         live.answered = (self.now, again);
         let mut answer =
-            Packet::new(slot, Kind::SynAck, 0, self.setup.senders.params_of(live.tcp).ack_bytes as u16);
+            Packet::new(slot, Kind::SynAck, 0, self.setup.senders.params_at(live.tcp).ack_bytes as u16);
         answer.flags = if packet.is_reverse() { 0 } else { flag::REVERSE };
         self.inject(answer);
     }
@@ -178,7 +178,7 @@ impl World {
     #[inline(never)]
     fn syn_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        let (now, params) = (self.now, self.setup.senders.params_of(live.tcp));
+        let (now, params) = (self.now, self.setup.senders.params_at(live.tcp));
         let again = live.opener.repeats();
         let sent = live.opener.sent();
         if !live.opener.handle_syn_ack(now, params) {
@@ -186,7 +186,7 @@ impl World {
         }
         self.note_probe_open(slot);
         let live = &mut self.live[slot as usize];
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         if live.opening(params) == Opening::Sender {
             live.sender.handshake_sample(sent, now, again, params);
             self.start_sending(slot);
@@ -208,7 +208,7 @@ impl World {
         }
         if number == 0 {
             let (sent, again) = live.answered;
-            let params = self.setup.senders.params_of(live.tcp);
+            let params = self.setup.senders.params_at(live.tcp);
             // After the initial RTO the answering side would have repeated its SYN-ACK itself.
             let again = again.max(u8::from(self.now.since(sent) > params.initial_rto));
             live.sender.handshake_sample(sent, self.now, again, params);
@@ -220,7 +220,7 @@ impl World {
     pub(super) fn start_sending(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         let (first, end) = live.progress.segments;
-        live.sender.write(end - first, self.now, self.setup.senders.params_of(live.tcp));
+        live.sender.write(end - first, self.now, self.setup.senders.params_at(live.tcp));
         self.pump(slot);
     }
 
@@ -228,7 +228,7 @@ impl World {
     pub(super) fn pump(&mut self, slot: u32) {
         loop {
             let live = &mut self.live[slot as usize];
-            let params = self.setup.senders.params_of(live.tcp);
+            let params = self.setup.senders.params_at(live.tcp);
             let Some(out) = live.sender.poll_transmit(self.now, params) else { return };
             if out.seq == live.progress.segments.0 && live.progress.first_data == Time::NEVER {
                 live.progress.first_data = self.now;
@@ -255,7 +255,7 @@ impl World {
     /// Sends an acknowledgement from the receiver of data.
     fn send_ack(&mut self, slot: u32, fields: AckFields) {
         let live = &self.live[slot as usize];
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         let blocks = fields.sacks.iter().filter(|block| block.length > 0).count() as u32;
         let options = if blocks > 0 { params.sack_bytes.0 + blocks * params.sack_bytes.1 } else { 0 };
         let mut packet = Packet::new(slot, Kind::Ack, fields.next, (params.ack_bytes + options) as u16);
@@ -273,7 +273,7 @@ impl World {
     fn flush_ack(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         if live.receiver.poll_timeout() != Time::NEVER {
-            let fields = live.receiver.flush(self.setup.senders.params_of(live.tcp));
+            let fields = live.receiver.flush(self.setup.senders.params_at(live.tcp));
             self.send_ack(slot, fields);
         }
     }
@@ -281,7 +281,7 @@ impl World {
     /// Sends a SYN or a request from the side that opens.
     fn send_from_opener(&mut self, slot: u32, kind: Kind, seq: u32) {
         let live = &self.live[slot as usize];
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         let request = match live.open.request_bytes {
             0 => params.request_bytes,
             own => u32::from(own),
@@ -330,7 +330,7 @@ impl World {
         } else if matches!(live.open.payload, Payload::Probe { .. }) {
             live.think_until = self.now;
         }
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         if live.think_until != Time::NEVER && live.opening(params) == Opening::Request {
             live.receiver.note_request(live.think_until.since(self.now), params);
         }
@@ -339,7 +339,7 @@ impl World {
     /// Records the present write as a transfer that ended at `end`, [`Time::NEVER`] if it did not.
     pub(super) fn record_transfer(&mut self, slot: u32, end: Time) {
         let live = &self.live[slot as usize];
-        let page = self.page_of(slot, live.progress.number);
+        let page = self.name_page(slot, live.progress.number);
         let (progress, (retransmits, timeouts)) = (&live.progress, live.sender.losses());
         self.transfers.push(Transfer {
             key: live.open.key,
@@ -445,7 +445,7 @@ impl World {
     }
 
     /// Returns the page that write `number` belongs to.
-    fn page_of(&self, slot: u32, number: u32) -> PageOf {
+    fn name_page(&self, slot: u32, number: u32) -> PageOf {
         let open = &self.live[slot as usize].open;
         match open.payload {
             Payload::Replayed(index) => self.setup.traffic.page(open.page, index, number),

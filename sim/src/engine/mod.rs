@@ -250,7 +250,7 @@ impl World {
                 self.setup.senders.draw(draw)
             }
         };
-        let params = self.setup.senders.params_of(tcp);
+        let params = self.setup.senders.params_at(tcp);
         let phase = params.tick_phase.unwrap_or_else(|| {
             let draw = Stream::new(self.setup.seed, Purpose::TickPhase, open.key).uniform();
             Dur((draw * params.tick.0 as f64) as u64)

@@ -202,7 +202,7 @@ impl World {
             upload: live.open.upload,
             misbehaves: live.open.misbehaves,
             bytes: u64::from(live.receiver.next() - then)
-                * u64::from(self.setup.senders.params_of(live.tcp).mss),
+                * u64::from(self.setup.senders.params_at(live.tcp).mss),
         }
     }
 

@@ -107,7 +107,7 @@ impl World {
         probe.sent += 1;
         let doublings = (probe.sent - 1).min(10);
         let live = &self.live[slot as usize];
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         let mut packet =
             Packet::new(slot, Kind::Request, number, (params.ack_bytes + params.request_bytes) as u16);
         packet.flags = flag::REVERSE;

@@ -114,7 +114,7 @@ impl Replay {
         let connection = &self.traffic.connections[arrival.connection as usize];
         let key = self.overlay.key(arrival, *repetition);
         let rtt = self.rtt.or(connection.rtt);
-        let directions = directions_of(connection, arrival.connection, joined);
+        let directions = split_ways(connection, arrival.connection, joined);
         commands.open.extend(directions.map(|open| Open { key, rtt, ..open }));
     }
 
@@ -181,7 +181,7 @@ impl ConnectionSource for Replay {
 }
 
 /// Returns the commands to open a flow of datagrams that has lasted for `joined`: one for each direction that still has some.
-pub(super) fn directions_of(
+pub(super) fn split_ways(
     connection: &Connection,
     index: u32,
     joined: Dur,

@@ -13,7 +13,7 @@ impl World {
         let think = self.server_think(slot);
         let live = &mut self.live[slot as usize];
         live.progress.is_asked = true;
-        let params = self.setup.senders.params_of(live.tcp);
+        let params = self.setup.senders.params_at(live.tcp);
         let acks_requests = params.acks_requests;
         match live.request_acks.handle_request(self.now, params) {
             RequestAck::Now => self.send_request_ack(slot),
@@ -43,7 +43,7 @@ impl World {
         if !self.needs_cpu(slot) {
             return self.answer(slot);
         }
-        if !self.setup.senders.params_of(self.live[slot as usize].tcp).acks_requests {
+        if !self.setup.senders.params_at(self.live[slot as usize].tcp).acks_requests {
             self.satisfy_client(slot);
         }
         let begun = self.setup.servers.as_mut().and_then(|servers| servers.arrive(server, slot, bytes));
@@ -64,7 +64,7 @@ impl World {
     /// Sends the answer.
     fn answer(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        live.request_acks.note_answer(self.now, self.setup.senders.params_of(live.tcp));
+        live.request_acks.note_answer(self.now, self.setup.senders.params_at(live.tcp));
         self.start_sending(slot);
     }
 
@@ -82,7 +82,7 @@ impl World {
         if live.open.upload || live.progress.bytes == u64::MAX || is_recorded_pause {
             return Dur::ZERO;
         }
-        live.open.server_think.unwrap_or_else(|| self.setup.senders.params_of(live.tcp).server_think)
+        live.open.server_think.unwrap_or_else(|| self.setup.senders.params_at(live.tcp).server_think)
     }
 
     /// Returns the service time of the present write at an idle server, including the time that it thinks.
@@ -119,7 +119,7 @@ impl World {
     /// Acknowledges a request that has arrived before.
     pub(super) fn acknowledge_repeated(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
-        if live.request_acks.handle_repeated(self.setup.senders.params_of(live.tcp)) {
+        if live.request_acks.handle_repeated(self.setup.senders.params_at(live.tcp)) {
             self.send_request_ack(slot);
         }
     }
@@ -127,7 +127,7 @@ impl World {
     /// Sends the server's acknowledgement of the present write's request.
     fn send_request_ack(&mut self, slot: u32) {
         let live = &self.live[slot as usize];
-        let bytes = self.setup.senders.params_of(live.tcp).ack_bytes as u16;
+        let bytes = self.setup.senders.params_at(live.tcp).ack_bytes as u16;
         self.inject(Packet::new(slot, Kind::RequestAck, live.progress.number, bytes));
     }
 }

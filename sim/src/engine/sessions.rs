@@ -150,7 +150,7 @@ impl Sessions {
         let session = &mut self.sessions[slot as usize];
         let page = self.draws.page(session.name, session.page);
         (session.server, session.objects, session.launched) = (page.server, page.objects, 0);
-        session.page_record = self.draws.page_of(session.name, session.page, page.objects);
+        session.page_record = self.draws.name_page(session.name, session.page, page.objects);
         match self.fetch {
             Fetch::Pipelined => self.open_page(slot, commands),
             _ => self.launch(slot, now, commands),

@@ -8,7 +8,7 @@ use super::connection::{Open, Payload};
 use super::ftp::Ftp;
 use super::misbehaving::Misbehaving;
 use super::mix::Mix;
-use super::replay::{Replay, directions_of, open_for};
+use super::replay::{Replay, open_for, split_ways};
 use super::sessions::Sessions;
 use super::testers::Testers;
 use super::viewers::Viewers;
@@ -145,7 +145,7 @@ impl List {
     fn open(&mut self, now: Time, commands: &mut Commands) {
         while let Some(connection) = self.upcoming().filter(|next| next.start <= now) {
             if connection.kind == Kind::Datagrams {
-                commands.open.extend(directions_of(connection, self.next as u32, Dur::ZERO));
+                commands.open.extend(split_ways(connection, self.next as u32, Dur::ZERO));
                 self.next += 1;
                 continue;
             }

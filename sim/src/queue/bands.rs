@@ -93,7 +93,7 @@ impl Bands {
             .names
             .as_ref()
             .map_or(0, |names| (mix(self.perturbation ^ names.name(&packet)) >> 32) as u32);
-        let view = packet.view().with_application(self.application_of(&packet));
+        let view = packet.view().with_application(self.find_application(&packet));
         let random = if self.draws { rng.bits32() } else { 0 };
         self.bands.enqueue(packet, &view, (hash, random), now.0, |packet, verdict| {
             drops.push(dropped(packet, verdict));
@@ -108,7 +108,7 @@ impl Bands {
     }
 
     /// Returns the application of a packet's connection; that of a connection which was not opened here is not known.
-    fn application_of(&self, packet: &Packet) -> Application {
+    fn find_application(&self, packet: &Packet) -> Application {
         let all = self.applications.as_deref().unwrap_or_default();
         all.get(packet.flow as usize).copied().unwrap_or_default()
     }

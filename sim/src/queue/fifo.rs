@@ -61,7 +61,7 @@ struct ScheduledDeparture {
 }
 
 /// Returns a buffer's limit as the policies' headers have it.
-pub(super) fn limit_of(buffer: Buffer) -> Limit {
+pub(super) fn convert_limit(buffer: Buffer) -> Limit {
     match buffer {
         Buffer::Packets(packets) => Limit::packets(packets),
         Buffer::Bytes(bytes) => Limit::bytes(bytes),
@@ -94,7 +94,7 @@ impl Fifo {
     /// Returns an empty queue. A packet limit counts packets waiting, a byte limit their IP length.
     pub fn new(limit: Buffer, policy: Policy) -> Fifo {
         Fifo {
-            limit: limit_of(limit),
+            limit: convert_limit(limit),
             tracks_departures: policy.tracks_departures(),
             sees_full_buffers: policy.sees_full_buffers(),
             policy,
@@ -195,7 +195,7 @@ impl Fifo {
 
     /// Changes the limit; waiting packets stay.
     pub fn set_limit(&mut self, limit: Buffer) {
-        self.limit = limit_of(limit);
+        self.limit = convert_limit(limit);
     }
 
     /// Returns the values that the policy recorded over time.

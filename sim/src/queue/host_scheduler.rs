@@ -100,7 +100,7 @@ impl HostScheduler {
         }
         self.occupancy.add(&packet);
         self.fifos[index].push(packet, now);
-        if self.turns.list_of(index as u32).is_none() {
+        if self.turns.find_list(index as u32).is_none() {
             self.take_turn(index as u32);
         }
     }

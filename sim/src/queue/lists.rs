@@ -46,7 +46,7 @@ impl Lists {
     }
 
     /// Returns the list a member is in.
-    pub fn list_of(&self, member: u32) -> Option<usize> {
+    pub fn find_list(&self, member: u32) -> Option<usize> {
         Some(self.members[member as usize].list).filter(|&list| list != NONE).map(|list| list as usize)
     }
 
@@ -102,9 +102,9 @@ mod tests {
         lists.push(1, 2);
         lists.push(0, 0);
         lists.push(1, 4);
-        assert_eq!((lists.list_of(2), lists.last(0), lists.last(1)), (Some(1), Some(0), Some(4)));
+        assert_eq!((lists.find_list(2), lists.last(0), lists.last(1)), (Some(1), Some(0), Some(4)));
         assert_eq!(drain(&mut lists, 0), [1, 3, 0]);
         assert_eq!(drain(&mut lists, 1), [2, 4]);
-        assert_eq!((lists.first(0), lists.list_of(2)), (None, None));
+        assert_eq!((lists.first(0), lists.find_list(2)), (None, None));
     }
 }

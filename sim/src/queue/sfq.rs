@@ -128,7 +128,7 @@ impl Sfq {
 
     /// Puts a packet into its flow's queue, or drops it where there is no room.
     fn store(&mut self, packet: Packet, at: Time, drops: &mut Vec<Dropped>) {
-        let bucket = self.bucket_of(&packet);
+        let bucket = self.choose_bucket(&packet);
         let index = match self.buckets[bucket as usize] {
             NO_QUEUE => self.by_length.last(0),
             taken => Some(taken),
@@ -202,7 +202,7 @@ impl Sfq {
         waiting.into_iter().for_each(|(packet, at)| self.store(packet, at, drops));
     }
 
-    fn bucket_of(&self, packet: &Packet) -> u32 {
+    fn choose_bucket(&self, packet: &Packet) -> u32 {
         let hash = mix(mix(self.seed ^ self.epoch) ^ self.names.name(packet)) >> 32;
         ((hash * u64::from(self.params.divisor)) >> 32) as u32
     }

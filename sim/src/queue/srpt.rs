@@ -168,7 +168,7 @@ impl Ranks {
 
     /// Moves a flow to a rank, or out of the ranks; a flow that stays keeps its turn.
     fn set_rank(&mut self, flow: u32, rank: Option<u16>) {
-        let (old, new) = (self.lists.list_of(flow), rank.map(usize::from));
+        let (old, new) = (self.lists.find_list(flow), rank.map(usize::from));
         if old == new {
             return;
         }

@@ -57,7 +57,7 @@ impl Hosts {
     }
 
     /// Returns the source and the destination host of a packet.
-    pub fn of_packet(&self, packet: &Packet) -> [u32; 2] {
+    pub fn find_ends(&self, packet: &Packet) -> [u32; 2] {
         let [client, server] = self.ends.get(packet.flow as usize).copied().unwrap_or_default();
         if packet.is_reverse() { [client, server] } else { [server, client] }
     }
@@ -143,7 +143,7 @@ impl Tin {
             self.clock = self.clock.max(now);
         }
         let index = self.find(hash);
-        match self.lists.list_of(index as u32) {
+        match self.lists.find_list(index as u32) {
             None | Some(DECAYING) => self.admit(index, hosts, &packet),
             Some(BULK) => self.make_bulk(index),
             Some(_) => {}
@@ -218,7 +218,7 @@ impl Tin {
         if let Some(own) = (0..WAYS).map(way).find(|&index| self.tags[index] == hash) {
             return own;
         }
-        let free = (0..WAYS).map(way).find(|&index| self.lists.list_of(index as u32).is_none());
+        let free = (0..WAYS).map(way).find(|&index| self.lists.find_list(index as u32).is_none());
         let index = free.unwrap_or(first);
         self.tags[index] = hash;
         index
@@ -243,7 +243,7 @@ impl Tin {
 
     /// Gives a queue to a new flow, which is sparse at first.
     fn admit(&mut self, index: usize, hosts: &Hosts, packet: &Packet) {
-        let ends = hosts.of_packet(packet);
+        let ends = hosts.find_ends(packet);
         for (loads, host) in self.loads.iter_mut().zip(ends) {
             loads.resize(loads.len().max(host as usize + 1), 0);
         }

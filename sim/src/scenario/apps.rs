@@ -23,7 +23,7 @@ use crate::units::{Dur, Time};
 use std::sync::Arc;
 
 /// Returns the seed of source `number` of a run; source 0 has the run's own.
-pub fn seed_of(seed: u64, number: u16) -> u64 {
+pub fn derive_seed(seed: u64, number: u16) -> u64 {
     if number == 0 { seed } else { seed ^ hash(u64::from(number) | 1 << 20) }
 }
 
@@ -128,7 +128,7 @@ pub fn datagram_flows(senders: &Senders, seed: u64, apps: &mut Apps) -> Source {
 
 impl Plan {
     /// Returns the payload of echo and keystroke, if source `number` is remote logins.
-    pub(super) fn keystroke_of(&self, number: u16) -> Option<(u64, u16)> {
+    pub(super) fn find_keystroke(&self, number: u16) -> Option<(u64, u16)> {
         self.models().find_map(|(known, model)| match model {
             Model::Telnet(telnet) if known == number => Some(keystroke_payloads(self, telnet)),
             _ => None,

@@ -22,7 +22,7 @@ use mousehole_scheme::scheme::Placed;
 /// [`crate::error::Error::Field`] when a value does not fit the link.
 pub fn marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
     let markers = scheme.placed().filter(|one| one.part().role() == Role::Marker);
-    Ok(Marker::chain(markers.map(|one| marker_of(one, context)).collect::<Result<_>>()?))
+    Ok(Marker::chain(markers.map(|one| build_marker(one, context)).collect::<Result<_>>()?))
 }
 
 /// Returns the queue of a scheme.
@@ -62,7 +62,7 @@ pub fn host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<Queue>
     Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, exempts_acks, context.buffer)))))
 }
 
-fn marker_of(placed: Placed, context: LinkContext) -> Result<Marker> {
+fn build_marker(placed: Placed, context: LinkContext) -> Result<Marker> {
     let of_policy = |params: Params| Marker::from_policy(PolicyMarker::new(params, context.marker_seed()));
     Ok(match placed.params(context)? {
         Some(params) => of_policy(params),

@@ -64,7 +64,7 @@ pub fn ideal_times(
 ) -> Result<Vec<f64>> {
     let transfers = &outcome.transfers;
     let mut times = times_of_single_writes(plan, transfers, cancel)?;
-    let case = |index: usize| case_of(plan, &transfers[index], traffic, &outcome.scripts);
+    let case = |index: usize| make_case(plan, &transfers[index], traffic, &outcome.scripts);
     let rest: Vec<usize> = (0..times.len()).filter(|&index| times[index].is_nan()).collect();
     let mut cases: Vec<Case> = rest.iter().map(|&index| case(index)).collect();
     cases.sort_unstable();
@@ -92,7 +92,7 @@ fn times_of_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBo
     }
     let single = transfers.iter().enumerate().filter(|(_, transfer)| is_single_write(plan, transfer));
     let mut writes: Vec<SingleWrite> =
-        single.map(|(index, transfer)| (path_of(transfer), transfer.bytes, index)).collect();
+        single.map(|(index, transfer)| (find_path(transfer), transfer.bytes, index)).collect();
     writes.sort_unstable();
     for on_path in writes.chunk_by(|one, next| one.0 == next.0) {
         simulate_longest(plan, on_path, &mut times, cancel)?;
@@ -122,7 +122,7 @@ fn simulate_longest(
     }
     let mut completions = Completions::new(plan, path, steady, &outcome.send_log);
     for &(_, bytes, index) in writes {
-        times[index] = completions.time_of(bytes).since(begin).as_secs();
+        times[index] = completions.find_time(bytes).since(begin).as_secs();
     }
     Ok(())
 }
@@ -147,14 +147,14 @@ impl Completions<'_> {
         steady: Option<SteadyState>,
         send_log: &'a SendLog,
     ) -> Completions<'a> {
-        let params = plan.senders.params_of(path.tcp);
-        let (path, sent) = (IdlePath::of_data(plan, path), send_log.sent.iter());
+        let params = plan.senders.params_at(path.tcp);
+        let (path, sent) = (IdlePath::from_data(plan, path), send_log.sent.iter());
         Completions { params, path, sent, steady, forwarded: 0, is_steady: false }
     }
 
     /// Returns when a transfer of `bytes` is complete. Each call must be for at least as many bytes as the
     /// one before.
-    fn time_of(&mut self, bytes: u64) -> Time {
+    fn find_time(&mut self, bytes: u64) -> Time {
         let params = self.params;
         let last = u64::from(params.segments(bytes)) - 1;
         let remainder = (bytes - last * u64::from(params.mss) + u64::from(params.header)) as u16;
@@ -225,7 +225,7 @@ fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
         let segments = case
             .writes
             .iter()
-            .map(|&(_, bytes)| u64::from(plan.senders.params_of(case.path.tcp).segments(bytes)));
+            .map(|&(_, bytes)| u64::from(plan.senders.params_at(case.path.tcp).segments(bytes)));
         let pauses = case.writes.iter().fold(Dur::ZERO, |sum, &(pause, _)| sum + Dur(pause));
         let sending = IdlePath::longest_time(plan, case.path, segments.sum());
         sending + pauses + Isolated::PAUSE
@@ -237,7 +237,7 @@ fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
 /// Returns the set-up of an engine that plays the cases one after the other, on the plan's network with endless
 /// buffers and the TCP at index `tcp` of the plan's.
 fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
-    let (traffic, end) = (Arc::new(traffic_of(plan, cases)), longest_time(plan, cases));
+    let (traffic, end) = (Arc::new(make_traffic(plan, cases)), longest_time(plan, cases));
     let link = |(number, planned): (usize, &PlannedLink)| {
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
         let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, 0);
@@ -247,7 +247,7 @@ fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> 
     };
     let links: Vec<Link> = plan.links.iter().enumerate().map(link).collect();
     // The time that servers think is added to the times, and holds what their acknowledgements of requests take.
-    let own = plan.senders.params_of(tcp);
+    let own = plan.senders.params_at(tcp);
     let params = Params {
         server_think: Dur::ZERO,
         acks_requests: own.acks_requests && own.server_think == Dur::ZERO,
@@ -274,18 +274,18 @@ fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> 
     }
 }
 
-fn path_of(transfer: &Transfer) -> PathKey {
+fn find_path(transfer: &Transfer) -> PathKey {
     PathKey { path: transfer.path, rtt_ns: transfer.rtt_ns, upload: transfer.upload, tcp: transfer.tcp }
 }
 
 /// Returns whether the transfer is the only write of its connection, and no keystroke.
 fn is_single_write(plan: &Plan, transfer: &Transfer) -> bool {
-    transfer.template.is_none() && plan.keystroke_of(transfer.source).is_none()
+    transfer.template.is_none() && plan.find_keystroke(transfer.source).is_none()
 }
 
-fn case_of(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
-    let path = path_of(transfer);
-    if let Some((echo, request_bytes)) = plan.keystroke_of(transfer.source) {
+fn make_case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
+    let path = find_path(transfer);
+    if let Some((echo, request_bytes)) = plan.find_keystroke(transfer.source) {
         return Case { path, writes: vec![(0, echo), (KEYSTROKE_PAUSE_NS, echo)], request_bytes };
     }
     let listed = transfer.template.map(|template| match template {
@@ -302,10 +302,10 @@ fn case_of(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Scrip
 
 /// Returns `bytes` rounded up to full segments.
 fn fill_segments(plan: &Plan, path: PathKey, bytes: u64) -> u64 {
-    bytes.next_multiple_of(u64::from(plan.senders.params_of(path.tcp).mss))
+    bytes.next_multiple_of(u64::from(plan.senders.params_at(path.tcp).mss))
 }
 
-fn traffic_of(plan: &Plan, cases: &[Case]) -> Traffic {
+fn make_traffic(plan: &Plan, cases: &[Case]) -> Traffic {
     let connection = |case: &Case| {
         let (client, server) = plan.layout.ends(case.path.path);
         Connection {

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 
 /// Checks that the times derived from the longest transfer equal those of separate runs, to the nanosecond,
 /// and that every time is derived.
-fn assert_told(plan: &Plan, transfers: &[Transfer], what: &str) {
+fn assert_ideal(plan: &Plan, transfers: &[Transfer], what: &str) {
     let cancel = AtomicBool::new(false);
     let times = times_of_single_writes(plan, transfers, &cancel).expect("a run");
-    let case_of = |transfer: &Transfer| case_of(plan, transfer, &Traffic::default(), &[]);
-    let cases: Vec<Case> = transfers.iter().map(case_of).collect();
+    let make_case = |transfer: &Transfer| make_case(plan, transfer, &Traffic::default(), &[]);
+    let cases: Vec<Case> = transfers.iter().map(make_case).collect();
     let own = simulate(plan, &cases, &cancel).expect("a run");
     for ((transfer, time), case) in transfers.iter().zip(times).zip(cases) {
         assert!(!time.is_nan(), "{what}: nothing is told");
@@ -40,7 +40,7 @@ fn followed__equals_played() {
             transfer(&plan, bytes, segments.is_multiple_of(2))
         };
         let transfers: Vec<Transfer> = sizes.map(one).collect();
-        assert_told(&plan, &transfers, rate);
+        assert_ideal(&plan, &transfers, rate);
     }
 }
 
@@ -95,7 +95,7 @@ proptest! {
         scenario.traffic.model = Some("poisson".into());
         scenario.link.overhead = overhead;
         scenario.tcp.profile = profile.into();
-        assert_all_told(&scenario, &sizes, own_rtt);
+        assert_all_ideal(&scenario, &sizes, own_rtt);
     }
 
     #[test]
@@ -121,13 +121,13 @@ proptest! {
             servers: shared.then_some(2),
             clients: shared.then_some(3),
         });
-        assert_all_told(&scenario, &sizes, own_rtt);
+        assert_all_ideal(&scenario, &sizes, own_rtt);
     }
 }
 
 /// Checks the same where a timer may have fired although nothing was lost: then each transfer has its own
 /// run, otherwise all times are derived.
-fn assert_all_told(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u64>) {
+fn assert_all_ideal(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u64>) {
     let plan = Plan::new(scenario).expect("a valid scenario");
     let rtt = own_rtt.map_or(plan.own_rtt, Dur).max(plan.layout.base_rtt(0));
     let one = |&(bytes, upload): &(u64, bool)| Transfer { rtt_ns: rtt.0, ..transfer(&plan, bytes, upload) };
@@ -136,7 +136,7 @@ fn assert_all_told(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<u
     let times = times_of_single_writes(&plan, &transfers, &cancel).expect("a run");
     let told = transfers.into_iter().zip(times).filter(|(_, time)| !time.is_nan());
     let known: Vec<Transfer> = told.map(|(transfer, _)| transfer).collect();
-    assert_told(&plan, &known, &scenario.to_toml());
+    assert_ideal(&plan, &known, &scenario.to_toml());
 }
 
 fn transfer(plan: &Plan, bytes: u64, upload: bool) -> Transfer {

@@ -78,12 +78,12 @@ pub struct IdlePath {
 
 impl IdlePath {
     /// Returns the path in the direction of the data, before any packet.
-    pub fn of_data(plan: &Plan, path: PathKey) -> IdlePath {
+    pub fn from_data(plan: &Plan, path: PathKey) -> IdlePath {
         IdlePath::new(plan, path, path.upload)
     }
 
     /// Returns the path in the direction of the acknowledgements, before any packet.
-    fn of_acks(plan: &Plan, path: PathKey) -> IdlePath {
+    fn from_acks(plan: &Plan, path: PathKey) -> IdlePath {
         IdlePath::new(plan, path, !path.upload)
     }
 
@@ -151,7 +151,7 @@ impl IdlePath {
     /// access link is the slowest, if acknowledgements are slower than segments, or if a timer might fire between
     /// two of them.
     pub fn steady_state(plan: &Plan, path: PathKey) -> Option<SteadyState> {
-        let (params, data) = (plan.senders.params_of(path.tcp), IdlePath::of_data(plan, path));
+        let (params, data) = (plan.senders.params_at(path.tcp), IdlePath::from_data(plan, path));
         if params.congestion == Congestion::Bbr {
             // BBR leaves the link idle at times, to measure the round-trip time.
             return None;
@@ -160,7 +160,7 @@ impl IdlePath {
         let ack = (params.ack_bytes + params.sack_bytes.0 + 3 * params.sack_bytes.1) as u16;
         let spacing = data.slowest(full);
         let is_slow =
-            IdlePath::of_acks(plan, path).slowest(ack) > spacing || 4 * spacing.0 >= params.min_rto.0;
+            IdlePath::from_acks(plan, path).slowest(ack) > spacing || 4 * spacing.0 >= params.min_rto.0;
         let slowest = data.stages.iter().find(|stage| stage.transmission_time(full) == spacing)?;
         let hops = data.stages.len() as u32;
         slowest.link.filter(|_| !is_slow).map(|link| SteadyState { link, spacing, hops })
@@ -174,9 +174,9 @@ impl IdlePath {
     /// Returns a time by which a connection that has the path to itself has sent `segments` in all of its writes, even
     /// if it never sends more than one per round trip. Pauses are not counted.
     pub fn longest_time(plan: &Plan, path: PathKey, segments: u64) -> Dur {
-        let params = plan.senders.params_of(path.tcp);
+        let params = plan.senders.params_at(path.tcp);
         let full = (params.mss + params.header).max(params.ack_bytes + params.request_bytes) as u16;
-        let directions = [IdlePath::of_data(plan, path), IdlePath::of_acks(plan, path)];
+        let directions = [IdlePath::from_data(plan, path), IdlePath::from_acks(plan, path)];
         let once = directions.iter().map(|direction| direction.time_without_burst(full).0);
         let round = once.sum::<u64>().saturating_add(params.max_rto.0);
         Dur(round.saturating_mul(segments.saturating_add(SPARE_ROUNDS)))
@@ -190,8 +190,8 @@ impl IdlePath {
     /// Returns whether data and acknowledgements share no link.
     pub fn is_disjoint(plan: &Plan, path: PathKey) -> bool {
         let links = |direction: IdlePath| direction.stages.into_iter().filter_map(|stage| stage.link);
-        let back: Vec<u16> = links(IdlePath::of_acks(plan, path)).collect();
-        links(IdlePath::of_data(plan, path)).all(|link| !back.contains(&link))
+        let back: Vec<u16> = links(IdlePath::from_acks(plan, path)).collect();
+        links(IdlePath::from_data(plan, path)).all(|link| !back.contains(&link))
     }
 }
 

@@ -64,7 +64,7 @@ pub fn entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     let names = source_names(&scenario.traffic);
     let own = &names[names.len() - specs.len()..];
     let checked = specs.iter().zip(own).enumerate().map(|(index, (spec, (_, name)))| {
-        let field = field_of(index as u16 + 1);
+        let field = name_field(index as u16 + 1);
         let plays = plays(spec).map_err(|error| error.inside(&field))?;
         if name.is_empty() || names.iter().filter(|(_, other)| other == name).count() > 1 {
             let allowed = "a name that no other source has";
@@ -156,7 +156,7 @@ pub fn check_load(model: Option<&Model>, load: Option<f64>) -> Result<()> {
 }
 
 /// Returns the part of the scenario in which source `number` is written, for errors.
-pub fn field_of(number: u16) -> String {
+pub fn name_field(number: u16) -> String {
     match number {
         0 => "traffic".to_string(),
         number => format!("traffic.mix[{}]", number - 1),

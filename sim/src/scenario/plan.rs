@@ -153,7 +153,7 @@ impl Plan {
             Some((number, telnet)) if telnet.packet_bytes <= self.longest_header() => {
                 let allowed = "longer than the headers of the TCP profile";
                 let error = Error::field("params.packet_bytes", telnet.packet_bytes, allowed);
-                Err(error.inside(&mix::field_of(number)))
+                Err(error.inside(&mix::name_field(number)))
             }
             _ => self.with_an_edge_that_sees_both_directions(),
         }
@@ -422,7 +422,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
 /// Returns a flow of datagrams with these sums.
 fn datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result<Writes> {
     let amount = |packets: u64, bytes: u64| match packets.max(bytes) {
-        0..=1_000_000_000_000 => Ok(Amount::of_sums(packets, bytes)),
+        0..=1_000_000_000_000 => Ok(Amount::from_sums(packets, bytes)),
         most => Err(Error::field(field, most, "at most 10^12 packets or bytes")),
     };
     let amounts = [amount(sums.packets, sums.bytes)?, amount(sums.reverse_packets, sums.reverse_bytes)?];
@@ -430,5 +430,5 @@ fn datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result
         return Err(Error::missing(field, "at least one packet"));
     }
     let flow = Datagrams::even(Service::default(), duration.unwrap_or_default(), amounts);
-    Ok(Writes::of_datagrams(flow))
+    Ok(Writes::from_datagrams(flow))
 }

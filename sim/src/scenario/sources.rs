@@ -15,7 +15,7 @@ use crate::traffic::fitted::{self, Wanted};
 use crate::traffic::model::Model;
 use crate::traffic::model::closed_loop::PageDraws;
 use crate::traffic::model::open_loop::OpenLoop;
-use crate::traffic::overlay::{Overlay, load_of};
+use crate::traffic::overlay::{Overlay, measure_load};
 use crate::traffic::read::Direction;
 use crate::traffic::waiting::{self, Loop, Waiting};
 use crate::units::{Dur, Time};
@@ -52,9 +52,9 @@ pub(super) fn replayed(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Replay
         span: plan.window().1.since(Time::ZERO),
         most_bytes: (PART_OF_WINDOW * rate.bytes_in(plan.duration)) as u64,
     };
-    let seed = apps::seed_of(plan.scenario.seed, 0);
+    let seed = apps::derive_seed(plan.scenario.seed, 0);
     let drawn = fitted::drawn(&traffic, &wanted, (seed, plan.scenario.replication));
-    let fitted = Some((drawn.copies, load_of(&*traffic, rate, mss)));
+    let fitted = Some((drawn.copies, measure_load(&*traffic, rate, mss)));
     Ok(Replayed { traffic: Arc::new(drawn.traffic), replay, fitted })
 }
 
@@ -82,7 +82,7 @@ pub(super) fn build(plan: &Plan, replayed: &Replayed, apps: &mut Apps) -> Result
     let traffic = &replayed.traffic;
     let mut load = Load { target: plan.scenario.traffic.load, replay: replayed.replay, ..Load::default() };
     let main =
-        main_source(plan, traffic, apps, &mut load).map_err(|error| error.inside(&mix::field_of(0)))?;
+        main_source(plan, traffic, apps, &mut load).map_err(|error| error.inside(&mix::name_field(0)))?;
     if let Some((copies, native)) = replayed.fitted {
         (load.copies, load.native) = (load.copies * copies, Some(native));
     }
@@ -111,7 +111,7 @@ fn mix_sources(plan: &Plan, traffic: &Arc<Traffic>, apps: &mut Apps, load: &mut 
             Plays::Model(model) => model_source(plan, model, number, apps, &mut own),
             Plays::Trace { upload } => replay_source(plan, traffic, (number, *upload), &mut own),
         };
-        let source = source.map_err(|error| error.inside(&mix::field_of(number)))?;
+        let source = source.map_err(|error| error.inside(&mix::name_field(number)))?;
         load.add(&own, entry.is_upload());
         Ok(source)
     });
@@ -126,7 +126,7 @@ fn replay_source(
     load: &mut Load,
 ) -> Result<Source> {
     let (number, upload) = source;
-    let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
+    let (seed, replication) = (apps::derive_seed(plan.scenario.seed, number), plan.scenario.replication);
     let part = traffic.part(number).ok_or_else(|| {
         let name = format!("the traffic of source {number}");
         Error::faulty("files", name, "was not read", "read before the run")
@@ -136,7 +136,7 @@ fn replay_source(
     let span = plan.deadline().since(Time::ZERO);
     let overlay = match load.target {
         Some(target) if plan.scenario.traffic.resample && !plan.scenario.traffic.fitted => {
-            Overlay::of_resample(part, target, rate, mss, run, span)?
+            Overlay::from_resample(part, target, rate, mss, run, span)?
         }
         target => Overlay::for_span(part, target, rate, mss, run, span)?,
     };
@@ -167,8 +167,8 @@ fn replayed_as(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
 
 /// Returns source `number` of the run, which is a model's.
 fn model_source(plan: &Plan, model: &Model, number: u16, apps: &mut Apps, load: &mut Load) -> Result<Source> {
-    let (seed, replication) = (apps::seed_of(plan.scenario.seed, number), plan.scenario.replication);
-    let drawn = apps::seed_of(plan.replication_seed(), number);
+    let (seed, replication) = (apps::derive_seed(plan.scenario.seed, number), plan.scenario.replication);
+    let drawn = apps::derive_seed(plan.replication_seed(), number);
     let rate = plan.load_rate(model.is_upload());
     let mss = plan.senders.first().mss;
     let model = match load.target {
@@ -220,7 +220,7 @@ pub(super) fn bulk_flows(plan: &Plan, seed: u64) -> Option<Traffic> {
             class: Class::Bulk,
             flow_class: None,
             upload: plan.direction == Direction::Up,
-            ..Connection::of_one_write(Time(Dur::from_secs(share * spec.start_spread_s).0), 1)
+            ..Connection::from_one_write(Time(Dur::from_secs(share * spec.start_spread_s).0), 1)
         }
     });
     Some(Traffic { connections: connections.collect(), ..Traffic::default() })

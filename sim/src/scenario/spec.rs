@@ -2,7 +2,7 @@
 
 pub use super::mix_spec::{MisbehavingSpec, MixSpec};
 use super::topology::spec::{HostStageSpec, TopologySpec};
-use crate::error::{Error, Problem, Result, in_plain_words};
+use crate::error::{Error, Problem, Result, simplify};
 use crate::flow::Class;
 use crate::rng;
 use crate::tcp::{Congestion, Variant};
@@ -510,7 +510,7 @@ impl Scenario {
             let line = error
                 .span()
                 .map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count() as u64);
-            let problem = in_plain_words(&with_new_name(error.message().trim()));
+            let problem = simplify(&with_new_name(error.message().trim()));
             Error::Row { file: name.into(), line, problem }
         })?;
         let link = &mut scenario.link;
@@ -576,5 +576,5 @@ fn with_new_name(message: &str) -> String {
 
 /// Returns the problem of a form, from the message of a parser.
 pub fn form_problem(message: &str) -> Problem {
-    Problem::Form { value: None, problem: in_plain_words(&with_new_name(message)) }
+    Problem::Form { value: None, problem: simplify(&with_new_name(message)) }
 }

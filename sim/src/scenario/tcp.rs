@@ -20,7 +20,7 @@ pub(super) fn senders(spec: &TcpSpec, server_think: Option<&str>) -> Result<Send
     let mut all = Vec::new();
     for part in spec.profile.split(',').map(str::trim) {
         let (profile, share) = match part.split_once(':') {
-            Some((profile, share)) => (profile.trim(), share_of(part, share)?),
+            Some((profile, share)) => (profile.trim(), parse_share(part, share)?),
             None if spec.profile.contains(',') => {
                 let allowed = "a profile and its share, such as linux:0.6";
                 return Err(Error::field("tcp.profile", quote(part), allowed));
@@ -55,7 +55,7 @@ fn parse_server_think(text: &str, profile: &str, opening: Opening) -> Result<Dur
     Ok(think)
 }
 
-fn share_of(part: &str, share: &str) -> Result<f64> {
+fn parse_share(part: &str, share: &str) -> Result<f64> {
     match share.trim().parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err(Error::field("tcp.profile", quote(part), "a share above 0, at most 1, such as linux:0.6")),

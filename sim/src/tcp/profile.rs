@@ -159,7 +159,7 @@ impl Params {
 
     /// Returns the header bytes of segment `seq`; some versions of ns-2 leave them out of segment 0.
     #[inline]
-    pub fn header_of(&self, seq: u32) -> u32 {
+    pub fn header_bytes(&self, seq: u32) -> u32 {
         if seq == 0 && self.dialect.quirks().first_without_header { 0 } else { self.header }
     }
 

@@ -36,14 +36,14 @@ impl Senders {
 
     /// Returns the parameters of the TCP at `index`, which came from [`Senders::draw`].
     #[inline]
-    pub fn params_of(&self, index: u8) -> &Params {
+    pub fn params_at(&self, index: u8) -> &Params {
         &self.0[usize::from(index)].params
     }
 
     /// Returns the parameters of the first TCP. Where all must agree (the dialect, who opens), they are everyone's.
     #[inline]
     pub fn first(&self) -> &Params {
-        self.params_of(0)
+        self.params_at(0)
     }
 
     /// Returns the index of the TCP that a connection has whose uniform draw from 0 to 1 is `draw`.
@@ -77,6 +77,6 @@ mod tests {
         }
         assert_eq!(counts, [600, 300, 100]);
         assert_eq!(senders.draw(1.0 - 1e-16), 2);
-        assert_eq!(senders.params_of(1), &share("bbr", 0.3).params);
+        assert_eq!(senders.params_at(1), &share("bbr", 0.3).params);
     }
 }

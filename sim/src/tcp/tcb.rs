@@ -254,7 +254,7 @@ impl Tcb {
         self.is_after_timeout() && self.sequence.nxt() <= self.sequence.una() + 1
     }
 
-    /// Takes note that `seq` goes out; returns whether it was sent before.
+    /// Records that `seq` is being sent; returns whether that is a retransmission.
     #[inline]
     pub(super) fn on_sent(&mut self, seq: u32, now: Time, params: &Params) -> bool {
         let is_retransmission = self.sequence.on_sent(seq);

@@ -106,7 +106,7 @@ impl Writes {
     }
 
     /// Returns no writes, but datagrams.
-    pub fn of_datagrams(datagrams: Datagrams) -> Writes {
+    pub fn from_datagrams(datagrams: Datagrams) -> Writes {
         Writes(Held::Datagrams(Box::new(datagrams)))
     }
 
@@ -181,7 +181,7 @@ impl fmt::Debug for Writes {
 
 impl Connection {
     /// Returns a download of one write over TCP, from server 0 to client 0, of no known RTT or application.
-    pub fn of_one_write(start: Time, bytes: u64) -> Connection {
+    pub fn from_one_write(start: Time, bytes: u64) -> Connection {
         Connection {
             start,
             client: 0,

@@ -62,7 +62,7 @@ pub struct Amount {
 impl Amount {
     /// Returns an amount of which only the sums are known, with as many packets more as the longest packet requires, or
     /// as many bytes more as the shortest.
-    pub fn of_sums(packets: u64, bytes: u64) -> Amount {
+    pub fn from_sums(packets: u64, bytes: u64) -> Amount {
         let packets = packets.max(bytes.div_ceil(u64::from(MOST_BYTES)));
         Amount { packets, bytes: bytes.max(packets.saturating_mul(LEAST_BYTES)) }
     }
@@ -271,10 +271,10 @@ mod tests {
     }
 
     #[test]
-    fn of_sums__keeps_to_what_links_take() {
-        assert_eq!(Amount::of_sums(1, 4000), Amount { packets: 3, bytes: 4000 });
-        assert_eq!(Amount::of_sums(10, 50), Amount { packets: 10, bytes: 200 });
-        assert_eq!(Amount::of_sums(0, 0), Amount::default());
+    fn from_sums__keeps_to_what_links_take() {
+        assert_eq!(Amount::from_sums(1, 4000), Amount { packets: 3, bytes: 4000 });
+        assert_eq!(Amount::from_sums(10, 50), Amount { packets: 10, bytes: 200 });
+        assert_eq!(Amount::from_sums(0, 0), Amount::default());
     }
 
     proptest! {
@@ -291,7 +291,7 @@ mod tests {
             duration in 0u64..1 << 40,
             from in 0u64..1 << 40,
         ) {
-            let amounts = sums.map(|(packets, bytes)| Amount::of_sums(packets, bytes));
+            let amounts = sums.map(|(packets, bytes)| Amount::from_sums(packets, bytes));
             let flow = Datagrams::even(Service::default(), Dur(duration), amounts);
             for (is_reverse, amount) in [(false, amounts[0]), (true, amounts[1])] {
                 let list = all(&flow, is_reverse);

@@ -19,7 +19,7 @@
 
 use super::connection::Connection;
 use super::datagrams::Datagrams;
-use super::overlay::period_of;
+use super::overlay::measure_period;
 use super::resample::Draws;
 use super::{Pages, Traffic};
 use crate::rng::{Purpose, Stream};
@@ -60,7 +60,7 @@ pub struct Fitted {
 
 /// Draws what a model fitted to `recorded` plays in a replication, of (seed, replication).
 pub fn drawn(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
-    let period = period_of(recorded);
+    let period = measure_period(recorded);
     let resample = Draws::resampled(recorded.into(), period, run);
     let mut stream = Stream::new(run.0, Purpose::Fitted, u64::from(run.1));
     let sizes = Sizes::fitted(resampled_sizes(recorded, &resample), wanted.most_bytes, &mut stream);
@@ -105,7 +105,7 @@ impl Extent {
         self.end = self.end.max(one.last_activity());
     }
 
-    /// Returns the period of [`period_of`], or the length of all laps if that is longer.
+    /// Returns the period of [`measure_period`], or the length of all laps if that is longer.
     fn period(&self, connections: usize) -> Dur {
         let gaps = connections.saturating_sub(1).max(1) as u64;
         (self.end.since(self.first) + Dur(self.last.since(self.first).0 / gaps)).max(self.least)
@@ -165,7 +165,7 @@ impl Users<'_> {
     fn traffic(mut self) -> Traffic {
         self.played.sort_by_key(|one| one.connection.start);
         let mut numbers = BTreeMap::new();
-        let mut page = |one: &Played, write: u32| match self.recorded.pages.page_of(one.recorded, write) {
+        let mut page = |one: &Played, write: u32| match self.recorded.pages.find_page(one.recorded, write) {
             (0, _) => 0,
             (known, _) => {
                 let next = numbers.len() as u32 + 1;
@@ -217,7 +217,7 @@ impl Sizes {
     /// Draws a size near a recorded one, or from the tail if that is of it.
     fn draw(&self, bytes: u64, stream: &mut Stream) -> u64 {
         let size = bytes as f64;
-        let drawn = if size > self.least { self.of_tail(stream) } else { self.near(size, stream) };
+        let drawn = if size > self.least { self.draw_tail(stream) } else { self.near(size, stream) };
         drawn.min(self.most).round().max(1.0) as u64
     }
 
@@ -227,7 +227,7 @@ impl Sizes {
         libm::exp(self.middle + self.shrink * log)
     }
 
-    fn of_tail(&self, stream: &mut Stream) -> f64 {
+    fn draw_tail(&self, stream: &mut Stream) -> f64 {
         let beyond = libm::pow(self.least / self.most, self.index);
         let left = 1.0 - stream.uniform() * (1.0 - beyond);
         self.least * libm::pow(left, -1.0 / self.index)

@@ -17,7 +17,7 @@ fn capture() -> Traffic {
     let one = |k: u64| Connection {
         client: (k / 3 % 3) as u32,
         duration: Some(Dur::from_millis(10)),
-        ..Connection::of_one_write(
+        ..Connection::from_one_write(
             Time((k / 3 * 6_000 + k % 3) * 1_000_000),
             libm::exp(8.0 + 1.5 * (stream.uniform() + stream.uniform() - 1.0)) as u64,
         )
@@ -38,7 +38,7 @@ fn drawn__meets_the_load_with_users_of_their_own_for_the_whole_span() {
     let (capture, found) = (capture(), drawn(&capture(), &WANTED, (1, 0)));
     let clients = found.traffic.clients;
     assert!(found.copies > 3 && clients == 3 * found.copies, "{} {clients}", found.copies);
-    let period = period_of(&found.traffic);
+    let period = measure_period(&found.traffic);
     assert!(period >= Dur::from_millis(295_000), "{period:?}");
     let load = found.traffic.wire_bytes(1460) as f64 / period.as_secs() / 100_000.0;
     assert!((1.0..1.5).contains(&load), "{load}");
@@ -64,7 +64,7 @@ fn drawn__meets_the_load_where_activity_outlasts_the_laps() {
     recorded.connections[29].writes =
         vec![Write { idle: Dur::ZERO, bytes: 500 }, Write { idle: pause, bytes: 900 }].into();
     let found = drawn(&recorded, &WANTED, (1, 0)).traffic;
-    assert!(found.wire_bytes(1460) as f64 >= 100_000.0 * period_of(&found).as_secs());
+    assert!(found.wire_bytes(1460) as f64 >= 100_000.0 * measure_period(&found).as_secs());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn drawn__without_a_load_has_the_capture_s_own_clients() {
 fn drawn__leaves_datagrams_and_pauses_as_they_are() {
     let mut recorded = capture();
     let list = (0..50).map(|k| Datagram::new(Dur::from_millis(20 * k), 200, k % 2 == 0)).collect();
-    let datagrams = Writes::of_datagrams(Datagrams::listed(Service::default(), list));
+    let datagrams = Writes::from_datagrams(Datagrams::listed(Service::default(), list));
     recorded.connections[0] =
         Connection { kind: Kind::Datagrams, writes: datagrams, ..recorded.connections[0].clone() };
     let pause = Dur::from_millis(750);
@@ -132,7 +132,7 @@ fn drawn__pages_belong_to_one_draw() {
     let found = drawn(&recorded, &WANTED, (1, 0)).traffic;
     let mut of_page = std::collections::BTreeMap::new();
     for (place, one) in (0..).zip(&found.connections) {
-        let (page, transfers) = found.pages.page_of(place, 0);
+        let (page, transfers) = found.pages.find_page(place, 0);
         assert_eq!(transfers, 3);
         of_page.entry(page).or_insert_with(Vec::new).push((one.client, one.start.0));
     }

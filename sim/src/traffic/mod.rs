@@ -71,7 +71,7 @@ impl Pages {
     }
 
     /// Returns the page of a write, from 1, and how many writes it has; zeros for none.
-    pub fn page_of(&self, connection: u32, write: u32) -> (u32, u16) {
+    pub fn find_page(&self, connection: u32, write: u32) -> (u32, u16) {
         let pages = self.by_connection.get(connection as usize);
         match pages.and_then(|pages| pages.get(write as usize)) {
             Some(&page @ 1..) => (page, self.transfers[page as usize]),
@@ -172,7 +172,7 @@ impl Traffic {
 
     /// Returns the page of a write in the `copy`-th copy of this traffic.
     pub fn page(&self, copy: u64, connection: u32, write: u32) -> PageOf {
-        match self.pages.page_of(connection, write) {
+        match self.pages.find_page(connection, write) {
             (0, _) => PageOf::default(),
             (page, transfers) => PageOf { key: copy << 32 | u64::from(page), transfers },
         }

@@ -8,7 +8,7 @@
 //! server, and idle timeouts need them as they are; nor are the distances of datagrams. Without a target the traffic keeps
 //! its own times.
 //!
-//! With [`Overlay::of_resample`] each replication overlays a bootstrap resample of the traffic (`resample.rs`): clients
+//! With [`Overlay::from_resample`] each replication overlays a bootstrap resample of the traffic (`resample.rs`): clients
 //! or blocks of their time, drawn with replacement. A client drawn k times is k clients with shifts of their own. A block
 //! is moved to the slot that it was drawn for and shifted with the client of that slot, so that the slots of a client are
 //! filled once in each copy. The period stays that of the traffic; copies and dilation follow from the resample's
@@ -112,7 +112,7 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        Overlay::of_draws(traffic, (Draws::once(traffic), KEY_BITS, None), target, rate, mss, run, span)
+        Overlay::from_draws(traffic, (Draws::once(traffic), KEY_BITS, None), target, rate, mss, run, span)
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
@@ -120,7 +120,7 @@ impl Overlay {
     ///
     /// # Errors
     /// As [`Overlay::new`].
-    pub fn of_resample<'a>(
+    pub fn from_resample<'a>(
         traffic: impl Into<Part<'a>>,
         target: f64,
         rate: Rate,
@@ -129,15 +129,15 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        let period = period_of(traffic);
+        let period = measure_period(traffic);
         let draws = Draws::resampled(traffic, period, run);
         let drawn = (draws, RESAMPLE_KEY_BITS, Together::measure(traffic, period));
-        Overlay::of_draws(traffic, drawn, Some(target), rate, mss, run, span)
+        Overlay::from_draws(traffic, drawn, Some(target), rate, mss, run, span)
     }
 
     /// Overlays copies in which each connection occurs as often as its unit was drawn; keys have `key_bits` bits for
     /// (connection, copy), and shifted times go through the map of `together`.
-    fn of_draws(
+    fn from_draws(
         traffic: Part,
         (draws, key_bits, together): (Draws, u32, Option<Together>),
         target: Option<f64>,
@@ -146,7 +146,7 @@ impl Overlay {
         (seed, replication): (u64, u32),
         span: Dur,
     ) -> Result<Overlay> {
-        let period = period_of(traffic);
+        let period = measure_period(traffic);
         let wire_bytes = |(connection, &unit): (&Connection, &u32)| {
             u64::from(draws.times(unit)) * connection.wire_bytes(mss)
         };
@@ -161,7 +161,7 @@ impl Overlay {
         let mut overlay = Overlay {
             copies,
             dilation,
-            native: load_of(traffic, rate, mss),
+            native: measure_load(traffic, rate, mss),
             achieved: f64::from(copies) * load * period.0 as f64 / dilated as f64,
             period: Dur(dilated),
             own_period: period,
@@ -179,7 +179,7 @@ impl Overlay {
         if span >= overlay.period {
             overlay.arrivals.reserve_exact(copies as usize * arrivals);
         }
-        let starts = starts_of(traffic, &overlay.draws);
+        let starts = collect_starts(traffic, &overlay.draws);
         (0..overlay.copy_numbers).for_each(|number| overlay.add_copy(&starts, number, (offset, span)));
         overlay.arrivals.sort_unstable();
         overlay.in_progress.sort_unstable();
@@ -221,18 +221,18 @@ impl Overlay {
     /// Returns whether two connections, by their index in the traffic, are in the same copies and are shifted alike: those
     /// of a client, or of a block of its time.
     pub fn are_together(&self, one: u32, other: u32) -> bool {
-        self.unit_of(one) == self.unit_of(other)
+        self.find_unit(one) == self.find_unit(other)
     }
 
     /// Returns when a connection of a copy starts within the period, and whether its shift moved it beyond the period's
     /// end, so that it belongs to the repetition before. `start` is that of connection number `connection` of the traffic.
     pub fn place(&self, connection: u32, start: Time, copy: u32) -> (Time, bool) {
-        let shifted = start.0 + self.shift(copy, self.unit_of(connection));
+        let shifted = start.0 + self.shift(copy, self.find_unit(connection));
         (self.dilated(self.moved(shifted)), shifted >= self.own_period.0)
     }
 
     /// Returns the unit of a connection, by its index in the traffic.
-    fn unit_of(&self, connection: u32) -> u32 {
+    fn find_unit(&self, connection: u32) -> u32 {
         self.draws.units()[(connection - self.first) as usize]
     }
 
@@ -242,8 +242,8 @@ impl Overlay {
         let (draw, copy) = (number / self.copies, number % self.copies);
         match self.draws.moved(unit, draw) {
             _ if draw >= self.draws.times(unit) => 0,
-            None => shifts.shift_of(number, self.draws.client(unit)),
-            Some((client, by)) => (shifts.shift_of(copy, client) + by) % self.own_period.0,
+            None => shifts.draw_shift(number, self.draws.client(unit)),
+            Some((client, by)) => (shifts.draw_shift(copy, client) + by) % self.own_period.0,
         }
     }
 
@@ -324,7 +324,7 @@ struct Start {
 }
 
 /// Returns the starts of a traffic's connections. What was drawn most often comes first.
-fn starts_of(traffic: Part, draws: &Draws) -> Vec<Start> {
+fn collect_starts(traffic: Part, draws: &Draws) -> Vec<Start> {
     let start = |((connection, &unit), index): ((&Connection, &u32), u32)| Start {
         at: connection.start,
         unit,
@@ -377,7 +377,7 @@ struct Shifts {
 }
 
 impl Shifts {
-    fn shift_of(&self, copy: u32, client: u32) -> u64 {
+    fn draw_shift(&self, copy: u32, client: u32) -> u64 {
         let entity = u64::from(copy) << 32 | u64::from(client);
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
         stream.below(self.period.0)
@@ -385,7 +385,7 @@ impl Shifts {
 }
 
 /// Returns the period T of a traffic: span plus mean gap between starts, at least 1 s.
-pub fn period_of<'a>(traffic: impl Into<Part<'a>>) -> Dur {
+pub fn measure_period<'a>(traffic: impl Into<Part<'a>>) -> Dur {
     let traffic = traffic.into();
     let starts = traffic.connections.iter().map(|connection| connection.start);
     let (first, last) = (starts.clone().min().unwrap_or_default(), starts.max().unwrap_or_default());
@@ -394,9 +394,9 @@ pub fn period_of<'a>(traffic: impl Into<Part<'a>>) -> Dur {
 }
 
 /// Returns the native load: wire bits of a traffic over the bits that `rate` carries in its period.
-pub fn load_of<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f64 {
+pub fn measure_load<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f64 {
     let traffic = traffic.into();
-    traffic.wire_bytes(mss) as f64 / rate.bytes_in(period_of(traffic))
+    traffic.wire_bytes(mss) as f64 / rate.bytes_in(measure_period(traffic))
 }
 
 fn checked_load(target: f64) -> Result<f64> {

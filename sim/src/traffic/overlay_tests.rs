@@ -8,7 +8,7 @@ use std::collections::HashSet;
 const RATE: Rate = Rate(1_000_000);
 
 fn connection(start_ms: u64, client: u32, bytes: u64) -> Connection {
-    Connection { client, ..Connection::of_one_write(Time(start_ms * 1_000_000), bytes) }
+    Connection { client, ..Connection::from_one_write(Time(start_ms * 1_000_000), bytes) }
 }
 
 /// Returns 10 connections in 9 s, so T = 10 s; 10 × 10,440 wire bytes are a load of 0.08352.
@@ -137,10 +137,10 @@ fn new__refuses_loads_out_of_range() {
 #[test]
 fn period__of_one_connection_is_a_second_or_its_pauses() {
     let mut one = Traffic::from_connections(vec![connection(0, 0, 100)]);
-    assert_eq!(period_of(&one), Dur(1_000_000_000));
+    assert_eq!(measure_period(&one), Dur(1_000_000_000));
     let pause = Write { idle: Dur(5_000_000_000), bytes: 1 };
     one.connections[0].writes = [&one.connections[0].writes[..], &[pause]].concat().into();
-    assert_eq!(period_of(&one), Dur(5_000_000_000));
+    assert_eq!(measure_period(&one), Dur(5_000_000_000));
 }
 
 /// A copy's pages of each repetition have a number of their own; a start that was shifted beyond the period's end belongs
@@ -224,19 +224,19 @@ proptest! {
 proptest! {
     /// Looking for connections in the traffic's own time first misses none that starts in the span.
     #[test]
-    fn of_resample__holds_what_starts_in_the_span(
+    fn from_resample__holds_what_starts_in_the_span(
         load in 0.002f64..2.0, span_ms in 0u64..80_000, seed: u64, are_few: bool
     ) {
         let traffic = if are_few { few_clients() } else { many_clients() };
         let span = Dur(span_ms * 1_000_000);
-        let overlay = Overlay::of_resample(&traffic, load, RATE, 1000, (seed, 3), span).unwrap();
+        let overlay = Overlay::from_resample(&traffic, load, RATE, 1000, (seed, 3), span).unwrap();
         let offset = overlay.window_offset(seed, 3).0;
         let mut expected = Vec::new();
         for copy in 0..overlay.copy_numbers {
             for (connection, index) in traffic.connections.iter().zip(0..) {
                 let (at, _) = overlay.place(index, connection.start, copy);
                 let since = (at.0 + overlay.period.0 - offset) % overlay.period.0;
-                if copy / overlay.copies < overlay.draws.times(overlay.unit_of(index)) && since <= span.0 {
+                if copy / overlay.copies < overlay.draws.times(overlay.find_unit(index)) && since <= span.0 {
                     expected.push(Arrival { at, connection: index, copy });
                 }
             }
@@ -261,11 +261,11 @@ fn few_clients() -> Traffic {
 }
 
 fn resampled(traffic: &Traffic, seed: u64, replication: u32) -> Overlay {
-    Overlay::of_resample(traffic, 0.5, RATE, 1000, (seed, replication), Dur(u64::MAX)).unwrap()
+    Overlay::from_resample(traffic, 0.5, RATE, 1000, (seed, replication), Dur(u64::MAX)).unwrap()
 }
 
 #[test]
-fn of_resample__draws_as_many_clients_and_meets_the_load() {
+fn from_resample__draws_as_many_clients_and_meets_the_load() {
     let traffic = many_clients();
     for replication in 0..20 {
         let overlay = resampled(&traffic, 1, replication);
@@ -275,7 +275,7 @@ fn of_resample__draws_as_many_clients_and_meets_the_load() {
             "every client has two connections"
         );
         assert!((overlay.achieved - 0.5).abs() < 1e-6);
-        assert!((overlay.native - load_of(&traffic, RATE, 1000)).abs() < 1e-12);
+        assert!((overlay.native - measure_load(&traffic, RATE, 1000)).abs() < 1e-12);
         let clients: HashSet<u32> = overlay
             .arrivals()
             .iter()
@@ -287,7 +287,7 @@ fn of_resample__draws_as_many_clients_and_meets_the_load() {
 }
 
 #[test]
-fn of_resample__is_named_by_seed_and_replication() {
+fn from_resample__is_named_by_seed_and_replication() {
     let traffic = many_clients();
     let one = resampled(&traffic, 1, 0);
     assert_eq!(one.arrivals(), resampled(&traffic, 1, 0).arrivals());
@@ -296,7 +296,7 @@ fn of_resample__is_named_by_seed_and_replication() {
 }
 
 #[test]
-fn of_resample__keys_are_unique_and_a_client_drawn_twice_has_two_shifts() {
+fn from_resample__keys_are_unique_and_a_client_drawn_twice_has_two_shifts() {
     let traffic = many_clients();
     let overlay = resampled(&traffic, 1, 0);
     let keys: HashSet<u64> = (0..3)
@@ -312,14 +312,14 @@ fn of_resample__keys_are_unique_and_a_client_drawn_twice_has_two_shifts() {
 /// Blocks of time fill the slots of each client of each copy once. So where all blocks are alike, connections start at the
 /// times at which they start without a resample.
 #[test]
-fn of_resample__blocks_leave_no_slot_empty() {
+fn from_resample__blocks_leave_no_slot_empty() {
     // The pause makes the period a minute: 20 blocks of 30 connections of each client.
     let pause = Dur(100_000_000 - 59_900_000_000 / 1799);
     let writes = [Write { idle: Dur::ZERO, bytes: 500 }, Write { idle: pause, bytes: 500 }];
     let one =
         |k: u64| Connection { writes: writes.to_vec().into(), ..connection(k / 3 * 100, (k % 3) as u32, 1) };
     let alike = Traffic::from_connections((0..1800).map(one).collect());
-    assert_eq!(period_of(&alike), Dur::from_millis(60_000));
+    assert_eq!(measure_period(&alike), Dur::from_millis(60_000));
     let sorted = |overlay: &Overlay| overlay.arrivals().iter().map(|arrival| arrival.at).collect::<Vec<_>>();
     for replication in 0..5 {
         let drawn = resampled(&alike, 1, replication);
@@ -330,7 +330,7 @@ fn of_resample__blocks_leave_no_slot_empty() {
 }
 
 #[test]
-fn of_resample__blocks_are_together_and_keep_their_order() {
+fn from_resample__blocks_are_together_and_keep_their_order() {
     let traffic = few_clients();
     let overlay = resampled(&traffic, 1, 0);
     assert!(overlay.are_together(0, 3) && overlay.are_together(0, 6), "one client within 3 s");
@@ -348,7 +348,7 @@ fn of_resample__blocks_are_together_and_keep_their_order() {
 
 /// Users who act together do so in copies as well: the same part of the starts lies in the bursts.
 #[test]
-fn of_resample__keeps_bursts_of_all_clients() {
+fn from_resample__keeps_bursts_of_all_clients() {
     let at = |client: u64, k: u64| {
         if k.is_multiple_of(2) { k * 15_000 } else { (k - 1) * 15_000 + (client * 150) % 9000 }
     };
@@ -357,12 +357,12 @@ fn of_resample__keeps_bursts_of_all_clients() {
         together.map(|(client, k)| connection(at(client, k) + client * 10, client as u32, 10_000)).collect();
     connections.sort_by_key(|one| one.start);
     let traffic = Traffic::from_connections(connections);
-    let load = 2.5 * load_of(&traffic, RATE, 1000);
-    let overlay = Overlay::of_resample(&traffic, load, RATE, 1000, (1, 0), Dur(u64::MAX)).unwrap();
+    let load = 2.5 * measure_load(&traffic, RATE, 1000);
+    let overlay = Overlay::from_resample(&traffic, load, RATE, 1000, (1, 0), Dur(u64::MAX)).unwrap();
     let mut of_bins = [0u32; 6];
-    let period = period_of(&traffic).0 as f64 * overlay.dilation;
+    let period = measure_period(&traffic).0 as f64 * overlay.dilation;
     for arrival in overlay.arrivals() {
-        let own = arrival.at.0 as f64 / period * period_of(&traffic).0 as f64;
+        let own = arrival.at.0 as f64 / period * measure_period(&traffic).0 as f64;
         of_bins[(own as u64 / 5_000_000_000 % 6) as usize] += 1;
     }
     // Half of the time, as bins of 5 s may begin before a burst and end after it.

@@ -134,7 +134,7 @@ mod tests {
     fn traffic(sizes: &[u64], pages: &[u32]) -> Traffic {
         let one = |(start, &bytes): (u64, &u64)| Connection {
             client: start as u32,
-            ..Connection::of_one_write(Time(start * 1_000_000_000), bytes)
+            ..Connection::from_one_write(Time(start * 1_000_000_000), bytes)
         };
         let connections = (0..).zip(sizes).map(one).collect();
         let pages = Pages::new(pages.iter().map(|&page| Box::from([page])));
@@ -165,7 +165,7 @@ mod tests {
             (1, traffic(&[10, 20, 30], &[1, 1, 2])),
             (2, traffic(&[40, 50], &[0, 1])),
         ]);
-        let pages: Vec<(u32, u16)> = (0..6).map(|connection| whole.pages.page_of(connection, 0)).collect();
+        let pages: Vec<(u32, u16)> = (0..6).map(|connection| whole.pages.find_page(connection, 0)).collect();
         assert_eq!(pages, [(0, 0), (1, 2), (1, 2), (2, 1), (0, 0), (3, 1)]);
         assert_eq!(whole.pages.count(), 3);
     }
@@ -176,7 +176,7 @@ mod tests {
         let whole = parts.with_main(traffic(&[7], &[]));
         assert_eq!(whole.part(0).map(|part| part.connections[0].bytes()), Some(7));
         assert_eq!(whole.part(2).map(|part| (part.first, part.connections.len())), Some((1, 2)));
-        assert_eq!([0, 1, 2].map(|connection| whole.pages.page_of(connection, 0).0), [0, 1, 1]);
+        assert_eq!([0, 1, 2].map(|connection| whole.pages.find_page(connection, 0).0), [0, 1, 1]);
     }
 
     #[test]

@@ -55,7 +55,7 @@ struct Slots {
 impl Draws {
     /// Returns draws in which every client occurs once.
     pub fn once(traffic: Part) -> Draws {
-        let (unit_of, units) = units_of(traffic, 1, Dur(1));
+        let (unit_of, units) = group_units(traffic, 1, Dur(1));
         let (times, drawn) = (vec![1; units.len()], (0..units.len() as u32).collect());
         Draws { unit_of, places: units.clone(), units, drawn, times, slots: None }
     }
@@ -64,7 +64,7 @@ impl Draws {
     pub fn resampled(traffic: Part, period: Dur, (seed, replication): (u64, u32)) -> Draws {
         let clients: BTreeSet<u32> = traffic.connections.iter().map(|one| one.client).collect();
         let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
-        let (unit_of, units) = units_of(traffic, blocks, period);
+        let (unit_of, units) = group_units(traffic, blocks, period);
         let is_of_clients = clients.len() >= LEAST_CLIENTS;
         let pools =
             if is_of_clients { units_by_client(&units) } else { vec![(0..units.len() as u32).collect()] };
@@ -152,7 +152,7 @@ fn units_by_client(units: &[Unit]) -> Vec<Vec<u32>> {
 
 /// Returns the unit of each connection, and all units, where the period of each client is divided into blocks. Only blocks
 /// in which connections start are units.
-fn units_of(traffic: Part, blocks: u64, period: Dur) -> (Vec<u32>, Vec<Unit>) {
+fn group_units(traffic: Part, blocks: u64, period: Dur) -> (Vec<u32>, Vec<Unit>) {
     let mut numbers = BTreeMap::new();
     let mut units = Vec::new();
     let unit_of = traffic.connections.iter().map(|connection| {
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::traffic::Traffic;
     use crate::traffic::connection::Connection;
-    use crate::traffic::overlay::period_of;
+    use crate::traffic::overlay::measure_period;
     use crate::units::Time;
     use std::collections::BTreeMap;
 
@@ -180,13 +180,13 @@ mod tests {
     fn traffic(clients: u32) -> Traffic {
         let one = |k: u64| Connection {
             client: (k % u64::from(clients)) as u32,
-            ..Connection::of_one_write(Time(k * 100_000_000), 1000)
+            ..Connection::from_one_write(Time(k * 100_000_000), 1000)
         };
         Traffic::from_connections((0..600).map(one).collect())
     }
 
     fn resampled(traffic: &Traffic, replication: u32) -> Draws {
-        Draws::resampled(traffic.into(), period_of(traffic), (1, replication))
+        Draws::resampled(traffic.into(), measure_period(traffic), (1, replication))
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn resampled__fills_each_slot_once() {
         let (traffic, mut drawn) = (traffic(3), vec![0; 60]);
-        let period = period_of(&traffic).0;
+        let period = measure_period(&traffic).0;
         for replication in 0..200 {
             let draws = resampled(&traffic, replication);
             let mut slots = BTreeMap::new();

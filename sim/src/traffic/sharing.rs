@@ -70,10 +70,10 @@ enum Event {
 
 /// Returns for each address whether it has several users. `addresses` has the places of each address's connections in
 /// `all`, in order of start.
-pub fn of_several_users(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
+pub fn find_shared(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
     let mut events = Vec::new();
     let mut counts_after =
-        |burst: Dur| addresses.iter().map(|own| counts_of(all, own, burst, &mut events)).collect::<Vec<_>>();
+        |burst: Dur| addresses.iter().map(|own| count_uses(all, own, burst, &mut events)).collect::<Vec<_>>();
     let counts = counts_after(BURST);
     let few = |counts: &Counts| counts.expected < ENOUGH;
     let sum = |all: &[Counts]| {
@@ -94,7 +94,7 @@ pub fn of_several_users(all: &[Connection], addresses: &[&[u32]]) -> Vec<bool> {
 
 /// Counts starts in the quiet moments of an address, at least `burst` after the beginning of a transfer. `events` is reused
 /// for memory.
-fn counts_of(all: &[Connection], own: &[u32], burst: Dur, events: &mut Vec<(Time, Event)>) -> Counts {
+fn count_uses(all: &[Connection], own: &[u32], burst: Dur, events: &mut Vec<(Time, Event)>) -> Counts {
     events.clear();
     own.iter().for_each(|&place| add_events(&all[place as usize], events));
     events.sort_unstable();
@@ -151,7 +151,7 @@ mod tests {
 
     fn connection(client: u32, start_ms: u64, took_ms: Option<u64>) -> Connection {
         let duration = took_ms.map(Dur::from_millis);
-        Connection { client, duration, ..Connection::of_one_write(Time(start_ms * 1_000_000), 1000) }
+        Connection { client, duration, ..Connection::from_one_write(Time(start_ms * 1_000_000), 1000) }
     }
 
     /// Connections of one user from `at` on: a page of two connections of up to `most_ms`, and the next a think time after.
@@ -180,12 +180,12 @@ mod tests {
     }
 
     fn judged(connections: Vec<Connection>) -> Vec<bool> {
-        by_client(connections, of_several_users)
+        by_client(connections, find_shared)
     }
 
     /// Returns how many starts are expected to find a transfer in progress, over all clients.
     fn expected(connections: Vec<Connection>, burst: Dur) -> f64 {
-        let of = |all: &[Connection], own: &&[u32]| counts_of(all, own, burst, &mut Vec::new()).expected;
+        let of = |all: &[Connection], own: &&[u32]| count_uses(all, own, burst, &mut Vec::new()).expected;
         by_client(connections, |all, addresses| addresses.iter().map(|own| of(all, own)).sum())
     }
 
@@ -244,7 +244,7 @@ mod tests {
     fn several_users__nothing_is_said_of_unknown_ends_and_empty_addresses() {
         let unknown = (0..100).map(|k| connection(0, k * 400, None)).collect();
         assert_eq!(judged(unknown), [false]);
-        assert_eq!(of_several_users(&[], &[]), [false; 0]);
+        assert_eq!(find_shared(&[], &[]), [false; 0]);
         let nothing = (0..100).map(|k| connection(0, k * 400, Some(0))).collect();
         assert_eq!(judged(nothing), [false], "transfers without a length");
     }
@@ -255,7 +255,7 @@ mod tests {
     fn counts__quiet_moments_by_hand() {
         let list = [(0, 3000), (1000, 1), (5000, 1), (10_000, 3000), (12_000, 1)];
         let all: Vec<Connection> = list.iter().map(|&(at, took)| connection(0, at, Some(took))).collect();
-        let counts = counts_of(&all, &[0, 1, 2, 3, 4], BURST, &mut Vec::new());
+        let counts = count_uses(&all, &[0, 1, 2, 3, 4], BURST, &mut Vec::new());
         assert_eq!(counts.found, 2, "at 1 s and 12 s");
         // Busy: 0.3–1 s, 1.3–3 s, 10.3–12 s. Not: 3.05–5 s, 5.3–10 s. Starts in quiet moments: four.
         let (busy, idle) = (0.7 + 1.7 + 1.7, 1.95 + 4.7);

@@ -3,7 +3,7 @@
 use super::class::FlowClass;
 use super::connection::{Connection, Kind};
 use super::note::Note;
-use super::overlay::{load_of, period_of};
+use super::overlay::{measure_load, measure_period};
 use super::part::Part;
 use super::waiting;
 use super::{Faults, Skipped, Source, Traffic};
@@ -172,7 +172,7 @@ impl Traffic {
             clients: self.clients,
             servers: self.servers,
             span_s: self.span().as_secs(),
-            period_s: period_of(self).as_secs(),
+            period_s: measure_period(self).as_secs(),
             payload_bytes: payload,
             wire_bytes: self.wire_bytes(mss),
             size_bytes: percentiles(&sizes),
@@ -189,7 +189,7 @@ impl Traffic {
             server_think_s: time_percentiles(&thinks),
             rate_bps: rate.map(|rate| rate.0),
             // The parts of a mix have loads of their own.
-            native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| load_of(self, rate, mss)),
+            native_load: rate.filter(|_| self.parts.is_empty()).map(|rate| measure_load(self, rate, mss)),
             kinds: self.kinds(),
             classes: self.classes(),
             flow_classes: self.flow_classes(),
@@ -308,7 +308,7 @@ mod tests {
 
     fn connection(start_s: u64, bytes: u64, rtt_ms: Option<u64>) -> Connection {
         let rtt = rtt_ms.map(Dur::from_millis);
-        Connection { rtt, ..Connection::of_one_write(Time(start_s * 1_000_000_000), bytes) }
+        Connection { rtt, ..Connection::from_one_write(Time(start_s * 1_000_000_000), bytes) }
     }
 
     #[test]

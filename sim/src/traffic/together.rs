@@ -115,10 +115,10 @@ mod tests {
         let mut stream = Stream::new(5, Purpose::Size, 0);
         let mut one = |k: u32| Connection {
             client: k % 20,
-            ..Connection::of_one_write(Time((at(stream.uniform()) * PERIOD.0 as f64) as u64), 1000)
+            ..Connection::from_one_write(Time((at(stream.uniform()) * PERIOD.0 as f64) as u64), 1000)
         };
         let mut found: Vec<Connection> = (0..2000).map(&mut one).collect();
-        found.push(Connection::of_one_write(Time(0), 1000));
+        found.push(Connection::from_one_write(Time(0), 1000));
         found.sort_by_key(|one| one.start);
         Traffic::from_connections(found)
     }

@@ -76,7 +76,7 @@ impl Waiting {
     /// Applies the rule to the connections of a part. Those whose end is unknown are waited for by none.
     pub fn new<'a>(part: impl Into<Part<'a>>) -> Waiting {
         let part = part.into();
-        let waits = waits_of(part);
+        let waits = collect_waits(part);
         let mut first_child = vec![0; waits.len() + 1];
         for wait in waits.iter().flatten() {
             first_child[(wait.parent - part.first) as usize + 1] += 1;
@@ -113,7 +113,7 @@ impl Waiting {
     }
 }
 
-fn waits_of(part: Part) -> Vec<Option<Wait>> {
+fn collect_waits(part: Part) -> Vec<Option<Wait>> {
     let mut waits = vec![None; part.connections.len()];
     each_wait(part, |index, wait| waits[index as usize] = Some(wait));
     waits
@@ -146,15 +146,15 @@ fn each_wait(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let mut by_client: Vec<u32> = (0..part.connections.len() as u32).filter(is_transfer).collect();
     by_client.sort_by_key(client);
     let addresses: Vec<&[u32]> = by_client.chunk_by(|a, b| client(a) == client(b)).collect();
-    let are_shared = sharing::of_several_users(part.connections, &addresses);
+    let are_shared = sharing::find_shared(part.connections, &addresses);
     for (own, _) in addresses.iter().zip(&are_shared).filter(|(_, is_shared)| !**is_shared) {
-        each_wait_of(own, part, &mut found);
+        visit_waits(own, part, &mut found);
     }
     are_shared.into_iter().map(u64::from).sum()
 }
 
 /// Hands over each connection of one client that waits. `own` has the places of the client's connections in the part.
-fn each_wait_of(own: &[u32], part: Part, mut found: impl FnMut(u32, Wait)) {
+fn visit_waits(own: &[u32], part: Part, mut found: impl FnMut(u32, Wait)) {
     let mut running: BinaryHeap<Reverse<(Time, u32)>> = BinaryHeap::new();
     let mut last_ended = None;
     for &index in own {
@@ -318,7 +318,7 @@ mod tests {
             let mut waits = vec![None; traffic.connections.len()];
             for client in 0..3 {
                 let own: Vec<u32> = (0..).zip(&traffic.connections).filter(|one| one.1.client == client).map(|one| one.0).collect();
-                each_wait_of(&own, part, |index, wait| waits[index as usize] = Some(wait));
+                visit_waits(&own, part, |index, wait| waits[index as usize] = Some(wait));
             }
             for (index, own) in traffic.connections.iter().enumerate() {
                 let ended = traffic.connections.iter().take(index).filter(|other| other.client == own.client);

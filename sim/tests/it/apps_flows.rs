@@ -1,5 +1,5 @@
 //! Logins, file transfers in both directions and datagrams: exact times on an empty link, and conservation laws.
-use crate::common::{SCHEMES, entry, error_of, mixed, payload, play, scenario, sending, with_up};
+use crate::common::{SCHEMES, entry, find_error, mixed, payload, play, scenario, sending, with_up};
 use mousehole_sim::record::{FlowRecord, Played, Transfer};
 use mousehole_sim::scenario::spec::{ConnectionSpec, Ends, MixSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -363,7 +363,7 @@ fn models__of_calls_games_and_streams_name_a_faulty_parameter() {
         ("stream", json!({"ladder_bps": [2e6, 1e6]}), ["ladder_bps", "2000000", "rising"]),
         ("stream", json!({"startup_s": 30}), ["startup_s", "30", "buffer_s"]),
     ] {
-        let error = error_of(&mixed(scenario("droptail"), vec![entry(model, params)]));
+        let error = find_error(&mixed(scenario("droptail"), vec![entry(model, params)]));
         let sentence = error.to_string();
         assert!(sentence.starts_with("traffic.mix[0].params") && !sentence.contains('\n'), "{sentence}");
         assert!(parts.iter().all(|part| sentence.contains(part)), "{parts:?}: {sentence}");

@@ -1,5 +1,5 @@
 //! Several sources at once: keys, names, and the same draws under every scheme.
-use crate::common::{SCHEMES, assert_error, entry, error_of, mixed, play, scenario, sending, with_model};
+use crate::common::{SCHEMES, assert_error, entry, find_error, mixed, play, scenario, sending, with_model};
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario};
 use serde_json::json;
@@ -104,7 +104,7 @@ fn mix__equal_entries_are_different_traffic() {
 
 #[test]
 fn mix__faults_name_the_entry() {
-    let with = |specs: Vec<MixSpec>| error_of(&mixed(scenario("droptail"), specs));
+    let with = |specs: Vec<MixSpec>| find_error(&mixed(scenario("droptail"), specs));
     let one = |spec: MixSpec| with(vec![spec]);
     assert_error(
         &one(entry("telnt", json!({}))),
@@ -165,17 +165,17 @@ fn mix__faults_name_the_entry() {
     assert_error(&with(vec![entry("telnet", json!({})); 64]), &["traffic.mix", "64 entries", "at most 63"]);
     let mut up = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
     up.traffic.payload = Some("up".into());
-    assert_error(&error_of(&up), &["traffic.payload", "\"up\"", "a payload of its own"]);
+    assert_error(&find_error(&up), &["traffic.payload", "\"up\"", "a payload of its own"]);
     let one_way = crate::common::with_profile(
         mixed(scenario("droptail"), vec![entry("telnet", json!({}))]),
         "ns2-2001",
     );
-    assert_error(&error_of(&one_way), &["tcp.profile", "\"ns2-2001\"", "rfc or linux"]);
+    assert_error(&find_error(&one_way), &["tcp.profile", "\"ns2-2001\"", "rfc or linux"]);
     let listed = Scenario {
         traffic: TrafficSpec { load: Some(0.5), model: Some("voip".into()), ..TrafficSpec::default() },
         ..scenario("droptail")
     };
-    assert_error(&error_of(&listed), &["traffic.load", "0.5", "voip", "a number of users"]);
+    assert_error(&find_error(&listed), &["traffic.load", "0.5", "voip", "a number of users"]);
 }
 
 /// Of models that have so many users, `count` says how many.
@@ -208,7 +208,7 @@ fn misbehaving__faults_name_the_field() {
     let with = |spec: MisbehavingSpec| {
         let mut scenario = mixed(scenario("droptail"), vec![entry("ftp", json!({}))]);
         scenario.traffic.gaming = Some(spec);
-        error_of(&scenario)
+        find_error(&scenario)
     };
     let good = MisbehavingSpec::default;
     assert_error(&with(MisbehavingSpec { share: 1.5, ..good() }), &["traffic.gaming.share", "1.5", "0 to 1"]);

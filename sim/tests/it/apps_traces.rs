@@ -1,5 +1,5 @@
 //! Traces in a mix, beside models and connections written out.
-use crate::common::{assert_error, connection, entry, error_of, mixed, scenario};
+use crate::common::{assert_error, connection, entry, find_error, mixed, scenario};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
@@ -61,14 +61,14 @@ fn parts() -> Vec<(u16, Traffic)> {
 
 /// Transfers of a source that start within the window: later ones, of pages that began in it, are measured only as
 /// long as the run goes on.
-fn measured_of(result: &RunResult, source: u16) -> impl Iterator<Item = &Transfer> {
+fn filter_measured(result: &RunResult, source: u16) -> impl Iterator<Item = &Transfer> {
     let end = Time(30_000_000_000);
     result.outcome.transfers.iter().filter(move |one| one.source == source && one.start < end)
 }
 
 /// Returns what is drawn of a source: key, write, bytes, start.
-fn of_source(result: &RunResult, source: u16) -> BTreeSet<(u64, u32, u64, u64)> {
-    let own = measured_of(result, source);
+fn collect_transfers(result: &RunResult, source: u16) -> BTreeSet<(u64, u32, u64, u64)> {
+    let own = filter_measured(result, source);
     own.map(|one| (one.key, one.write, one.bytes, if one.write == 0 { one.start.0 } else { 0 })).collect()
 }
 
@@ -78,7 +78,7 @@ fn trace__mixes_with_models_and_connections() {
     assert!(result.is_conserved(), "{:?}", result.outcome.balance);
     let names: Vec<&str> = result.sources.iter().map(|(_, name)| name.as_str()).collect();
     assert_eq!(names, ["traffic", "access.log", "voip", "up.csv"]);
-    assert_eq!(of_source(&result, 0).iter().map(|one| one.2).collect::<Vec<_>>(), [10_000_000, 1, 2]);
+    assert_eq!(collect_transfers(&result, 0).iter().map(|one| one.2).collect::<Vec<_>>(), [10_000_000, 1, 2]);
     assert_eq!(result.outcome.datagrams.len(), 4);
     for one in &result.outcome.transfers {
         match one.source {
@@ -89,7 +89,7 @@ fn trace__mixes_with_models_and_connections() {
         }
     }
     let seconds = 30.0;
-    let payload = |source| of_source(&result, source).iter().map(|one| one.2 as f64).sum::<f64>();
+    let payload = |source| collect_transfers(&result, source).iter().map(|one| one.2 as f64).sum::<f64>();
     for (source, load) in [(1, 0.4), (3, 0.2)] {
         let offered = payload(source) * 8.0 / seconds / 4e6;
         assert!((0.6 * load..1.2 * load).contains(&offered), "{source}: {offered}");
@@ -109,11 +109,11 @@ fn trace__keeps_its_keys_and_draws() {
     less.traffic.connections.clear();
     less.traffic.mix.truncate(1);
     let alone = played(&less, vec![(1, trace(Direction::Down))]);
-    assert!(of_source(&whole, 1).len() > 60);
-    assert_eq!(of_source(&whole, 1), of_source(&other, 1));
-    assert_eq!(of_source(&whole, 1), of_source(&alone, 1));
+    assert!(collect_transfers(&whole, 1).len() > 60);
+    assert_eq!(collect_transfers(&whole, 1), collect_transfers(&other, 1));
+    assert_eq!(collect_transfers(&whole, 1), collect_transfers(&alone, 1));
     let pages = |result: &RunResult| {
-        let own = measured_of(result, 1).filter(|one| one.page > 0);
+        let own = filter_measured(result, 1).filter(|one| one.page > 0);
         own.map(|one| (one.page, one.page_transfers)).collect::<Vec<_>>()
     };
     let of: BTreeSet<_> = pages(&whole).into_iter().collect();
@@ -146,7 +146,7 @@ fn trace__pages_over_persistent_connections() {
         .filter(|one| one.source == 2)
         .map(|one| (one.page, one.page_transfers))
         .collect();
-    let transfers = of_source(&result, 2).len();
+    let transfers = collect_transfers(&result, 2).len();
     assert!(transfers >= 30 && pages.iter().all(|page| page.1 == 3), "{pages:?}");
     assert!(pages.len().abs_diff(transfers / 3) <= 2, "{} pages of {transfers} transfers", pages.len());
     assert!(pages.iter().all(|(page, _)| page >> 56 == 2), "{pages:?}");
@@ -180,7 +180,7 @@ fn trace__must_have_been_read() {
 #[test]
 fn faults__name_the_entry() {
     let refused =
-        |spec: MixSpec, parts: &[&str]| assert_error(&error_of(&mixed(scenario("sfd"), vec![spec])), parts);
+        |spec: MixSpec, parts: &[&str]| assert_error(&find_error(&mixed(scenario("sfd"), vec![spec])), parts);
     let named = || files("a.log", None);
     refused(
         MixSpec { model: "ftp".into(), ..named() },

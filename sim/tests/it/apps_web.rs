@@ -33,7 +33,7 @@ fn three(scheme: &str) -> Scenario {
     )
 }
 
-fn pages_of(result: &RunResult, source: u16) -> BTreeMap<u64, Vec<Transfer>> {
+fn group_pages(result: &RunResult, source: u16) -> BTreeMap<u64, Vec<Transfer>> {
     let mut pages: BTreeMap<u64, Vec<Transfer>> = BTreeMap::new();
     for one in result.outcome.transfers.iter().filter(|one| one.source == source && one.page != 0) {
         pages.entry(one.page).or_default().push(*one);
@@ -53,7 +53,7 @@ fn mix__each_web_entry_has_pages_of_its_own() {
     let result = play(&three("droptail"));
     let mut seen = BTreeSet::new();
     for source in 1..=4 {
-        let pages = pages_of(&result, source);
+        let pages = group_pages(&result, source);
         assert!(pages.len() > 5, "source {source}: {}", pages.len());
         assert!(pages.keys().all(|&page| seen.insert(page)), "a page of source {source} is another's, too");
         match source {
@@ -76,7 +76,7 @@ fn mix__pages_are_the_same_under_every_scheme() {
         let result = play(&three(scheme));
         assert!(result.is_conserved(), "{scheme}");
         for source in 1..=4 {
-            for (key, page) in pages_of(&result, source) {
+            for (key, page) in group_pages(&result, source) {
                 let what = (source, writes(&page));
                 assert_eq!(*known.entry(key).or_insert_with(|| what.clone()), what, "{scheme}");
             }

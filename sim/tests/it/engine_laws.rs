@@ -1,6 +1,6 @@
 //! Laws of every run: no packet is lost or invented, order is kept, and every byte arrives once.
 use crate::common::{
-    Order, SCHEMES, connection, ends, going, order_of, overtakes, play, scenario, transfers,
+    Order, SCHEMES, connection, ends, find_order, going, overtakes, play, scenario, transfers,
     with_connections, with_model, with_profile,
 };
 use mousehole_sim::drop_reason::DropReason;
@@ -250,7 +250,7 @@ fn mice_and_elephants(scheme: &str) -> Scenario {
 #[test]
 fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
     for name in catalogue::SCHEMES.iter().map(|scheme| scheme.name) {
-        let order = order_of(name);
+        let order = find_order(name);
         // Thresholds that flows of ten seconds pass; a timeout after which flows are new while OUT still waits.
         let scheme = match name {
             "pias" => "pias(first=5kB,second=50kB)",

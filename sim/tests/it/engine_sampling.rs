@@ -1,5 +1,5 @@
 //! Laws of samples over time: they change no record, and at each of them every packet is accounted for.
-use crate::common::{SCHEMES, assert_error, digest, error_of, play, scenario, with_model};
+use crate::common::{SCHEMES, assert_error, digest, find_error, play, scenario, with_model};
 use mousehole_sim::packet::Colour;
 use mousehole_sim::scenario::spec::{BulkSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::{RunResult, Scenario};
@@ -117,6 +117,6 @@ fn samples__follow_the_rate_of_a_trace() {
 #[test]
 fn samples__are_refused_in_one_sentence() {
     for wrong in ["0s", "1us", "9s", "often"] {
-        assert_error(&error_of(&loaded("droptail", Some(wrong))), &["series", &format!("{wrong:?}")]);
+        assert_error(&find_error(&loaded("droptail", Some(wrong))), &["series", &format!("{wrong:?}")]);
     }
 }

@@ -11,16 +11,16 @@ fn time_at(seconds: f64) -> Time {
     Time((seconds * 1e9) as u64)
 }
 
-fn of_client(client: u32, class: Class) -> Flow {
+fn make_flow(client: u32, class: Class) -> Flow {
     Flow { client, class, ..Flow::default() }
 }
 
 /// Returns the colour that `marker` gives a data packet of 1000 bytes.
 fn colour(marker: &mut Marker, slot: u32, seconds: f64) -> Colour {
-    colour_of(marker, slot, seconds, Colour::Green)
+    mark(marker, slot, seconds, Colour::Green)
 }
 
-fn colour_of(marker: &mut Marker, slot: u32, seconds: f64, before: Colour) -> Colour {
+fn mark(marker: &mut Marker, slot: u32, seconds: f64, before: Colour) -> Colour {
     let mut packet = Packet::new(slot, Kind::Data, 0, 1000);
     packet.colour = before;
     marker.mark(&mut packet, 0, time_at(seconds));
@@ -93,7 +93,7 @@ fn lfp__an_idle_flow_is_new_again_and_its_first_part_counts_as_a_flow() {
 fn class__colours_by_application() {
     let mut marker = marker("application", &[]);
     for (slot, class) in [Class::Interactive, Class::Web, Class::Bulk].into_iter().enumerate() {
-        marker.open(slot as u32, &of_client(0, class));
+        marker.open(slot as u32, &make_flow(0, class));
         assert_eq!(colour(&mut marker, slot as u32, 0.0), Colour::ALL[slot]);
     }
 }
@@ -102,8 +102,8 @@ fn class__colours_by_application() {
 fn aggregate__all_flows_of_a_user_share_its_tokens() {
     let mut marker =
         marker("aggregate-marker", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B")]);
-    (0..2).for_each(|slot| marker.open(slot, &of_client(7, Class::Web)));
-    marker.open(2, &of_client(8, Class::Web));
+    (0..2).for_each(|slot| marker.open(slot, &make_flow(7, Class::Web)));
+    marker.open(2, &make_flow(8, Class::Web));
     let colours: Vec<Colour> =
         [0, 1, 0, 1, 0].into_iter().map(|slot| colour(&mut marker, slot, 0.0)).collect();
     assert_eq!(colours[..2], [Colour::Green; 2]);
@@ -115,17 +115,17 @@ fn aggregate__all_flows_of_a_user_share_its_tokens() {
 #[test]
 fn policer__recolours_packets_beyond_a_profile_and_leaves_red_alone() {
     let mut marker = marker("policer", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B")]);
-    marker.open(0, &of_client(0, Class::Web));
+    marker.open(0, &make_flow(0, Class::Web));
     let sent = [Colour::Green, Colour::Green, Colour::Green, Colour::Yellow, Colour::Red];
-    let got = sent.map(|before| colour_of(&mut marker, 0, 0.0, before));
+    let got = sent.map(|before| mark(&mut marker, 0, 0.0, before));
     assert_eq!(got, [Colour::Green, Colour::Green, Colour::Red, Colour::Yellow, Colour::Red]);
 }
 
 #[test]
 fn policer__passes_everything_with_police_none() {
     let mut marker = marker("policer", &[("burst", "1000B"), ("police", "none")]);
-    marker.open(0, &of_client(0, Class::Web));
-    assert_eq!([0; 5].map(|_| colour_of(&mut marker, 0, 0.0, Colour::Green)), [Colour::Green; 5]);
+    marker.open(0, &make_flow(0, Class::Web));
+    assert_eq!([0; 5].map(|_| mark(&mut marker, 0, 0.0, Colour::Green)), [Colour::Green; 5]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn policer__drops_packets_beyond_a_profile_but_not_acknowledgements() {
         let hold_acks = (!exempt).to_string();
         let given = [("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "2000B"), ("police", "drop")];
         let mut marker = marker("policer", &[&given[..], &[("hold_acks", &hold_acks)]].concat());
-        marker.open(0, &of_client(0, Class::Web));
+        marker.open(0, &make_flow(0, Class::Web));
         let mut send = |kind, colour| {
             let mut packet = Packet { colour, ..Packet::new(0, kind, 0, 1000) };
             (marker.mark(&mut packet, 0, time_at(0.0)), packet.colour)
@@ -159,7 +159,7 @@ fn chain__applies_markers_in_order_and_hosts_leave_the_policer_out() {
     };
     let (mut edge, mut host) = (policed(), policed().at_host());
     for marker in [&mut edge, &mut host] {
-        marker.open(0, &of_client(0, Class::Web));
+        marker.open(0, &make_flow(0, Class::Web));
     }
     let colours = |marker: &mut Marker| [0; 2].map(|_| colour(marker, 0, 0.0));
     assert_eq!(colours(&mut edge), [Colour::Yellow, Colour::Red], "the second exceeds the profile");

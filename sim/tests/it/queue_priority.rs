@@ -23,12 +23,12 @@ fn bands(policy: &str, given: &[(&str, &str)], buffer: Buffer) -> Bands {
     Bands::new(Params::from_text(policy, given, &context).unwrap_or_else(|error| panic!("{error}")), 0)
 }
 
-fn hop_of(bands: Bands) -> Hop {
+fn make_hop(bands: Bands) -> Hop {
     Hop::new(RATE, Queue::Bands(Box::new(bands)), true)
 }
 
 fn hop(given: &[(&str, &str)], packets: u32) -> Hop {
-    hop_of(bands("priority", given, Buffer::Packets(packets)))
+    make_hop(bands("priority", given, Buffer::Packets(packets)))
 }
 
 /// Each colour has a buffer of its own.
@@ -37,7 +37,7 @@ const OWN: (&str, &str) = ("shared", "false");
 const TAIL: (&str, &str) = ("pushout", "false");
 
 fn pushing_out(shared: Buffer) -> Hop {
-    hop_of(bands("priority", &[], shared))
+    make_hop(bands("priority", &[], shared))
 }
 
 fn lost(hop: &Hop) -> Vec<u32> {
@@ -99,7 +99,7 @@ fn limits__own_and_shared() {
     assert_eq!(lost(&shared), [12, 13]);
     assert!(shared.dropped.iter().all(|drop| drop.reason == DropReason::Forced));
     assert_eq!(shared.link.backlog(Time(0)), (5, 5000));
-    let mut bytes = hop_of(bands("priority", &[TAIL], Buffer::Bytes(2999)));
+    let mut bytes = make_hop(bands("priority", &[TAIL], Buffer::Bytes(2999)));
     put(&mut bytes, Colour::Red, 0..2, 0);
     put(&mut bytes, Colour::Green, 10..14, 0);
     assert_eq!(bytes.link.backlog(Time(0)), (2, 2000));
@@ -210,7 +210,7 @@ fn reds(given: &[(&str, &str)], packets: u32) -> Hop {
     // The lines of multi-RED are neither gentle nor spaced by default.
     let as_red = [("gentle", "true"), ("wait", "true")];
     let all: Vec<(&str, &str)> = own.chain(rest).chain(as_red).chain(given.iter().copied()).collect();
-    hop_of(bands("priority-red", &all, Buffer::Packets(packets)))
+    make_hop(bands("priority-red", &all, Buffer::Packets(packets)))
 }
 
 /// Class E: all of one colour, the queue is plain RED, drop for drop, with one shared limit or several.

@@ -1,5 +1,5 @@
 //! Closed-loop replay: who waits for whom, copies, laps and the laws that every run must keep.
-use crate::common::{SCHEMES, assert_error, digest, entry, error_of, mixed, scenario};
+use crate::common::{SCHEMES, assert_error, digest, entry, find_error, mixed, scenario};
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
@@ -196,11 +196,11 @@ fn default__is_closed_where_ends_are_known() {
 #[test]
 fn faults__name_the_field() {
     let odd = replayed("droptail", Some("half"), None);
-    assert_error(&error_of(&odd), &["traffic.replay", "\"half\"", "open", "closed"]);
+    assert_error(&find_error(&odd), &["traffic.replay", "\"half\"", "open", "closed"]);
     let mut model = replayed("droptail", Some("closed"), None);
     model.traffic.files.clear();
     model.traffic.model = Some("poisson".into());
-    assert_error(&error_of(&model), &["traffic.replay", "\"closed\"", "no files"]);
+    assert_error(&find_error(&model), &["traffic.replay", "\"closed\"", "no files"]);
     let plan =
         Plan::new(&replayed("droptail", Some("closed"), None)).unwrap_or_else(|error| panic!("{error}"));
     let error =

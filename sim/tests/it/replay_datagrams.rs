@@ -7,7 +7,7 @@ use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::class::FlowClass;
 use mousehole_sim::traffic::connection::{Connection, Kind, Writes};
 use mousehole_sim::traffic::datagrams::{Amount, Datagram, Datagrams, Service};
-use mousehole_sim::traffic::overlay::{Overlay, period_of};
+use mousehole_sim::traffic::overlay::{Overlay, measure_period};
 use mousehole_sim::units::{Dur, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -20,15 +20,15 @@ const SECOND: u64 = 1_000_000_000;
 fn flow(client: u32, start_ms: u64, packets: &[(u64, u16, bool)]) -> Connection {
     let one = |&(ms, bytes, up): &(u64, u16, bool)| Datagram::new(Dur::from_millis(ms), bytes, up);
     let datagrams = Datagrams::listed(Service::default(), packets.iter().map(one).collect());
-    of_datagrams(client, start_ms, datagrams)
+    make_connection(client, start_ms, datagrams)
 }
 
-fn of_datagrams(client: u32, start_ms: u64, datagrams: Datagrams) -> Connection {
+fn make_connection(client: u32, start_ms: u64, datagrams: Datagrams) -> Connection {
     Connection {
         client,
         kind: Kind::Datagrams,
-        writes: Writes::of_datagrams(datagrams),
-        ..Connection::of_one_write(Time(start_ms * 1_000_000), 1)
+        writes: Writes::from_datagrams(datagrams),
+        ..Connection::from_one_write(Time(start_ms * 1_000_000), 1)
     }
 }
 
@@ -36,7 +36,7 @@ fn of_datagrams(client: u32, start_ms: u64, datagrams: Datagrams) -> Connection 
 fn call_and_names() -> Traffic {
     let call: Vec<_> = (0..1000).flat_map(|k| [(20 * k, 200, false), (20 * k + 7, 160, true)]).collect();
     let name = |k: u32| flow(k % 3, 1000 * u64::from(k), &[(0, 60, true), (30, 150, false)]);
-    let transfer = |k: u64| Connection { client: 1, ..Connection::of_one_write(Time(k * SECOND), 20_000) };
+    let transfer = |k: u64| Connection { client: 1, ..Connection::from_one_write(Time(k * SECOND), 20_000) };
     let rest = (0..20).map(name).chain((0..20).map(transfer));
     Traffic::from_connections([flow(0, 0, &call)].into_iter().chain(rest).collect())
 }
@@ -75,7 +75,7 @@ fn sums(records: &[DatagramRecord]) -> Sums {
 /// Returns what a window of a run without a load should send: the record, repeated without end, from the run's offset on.
 fn recorded(traffic: &Traffic, (seed, replication): (u64, u32), (begin, end): (u64, u64)) -> Sums {
     let overlay = Overlay::new(traffic, None, Rate(4_000_000), 1460, seed, replication).unwrap();
-    let (period, offset) = (period_of(traffic).0, overlay.window_offset(seed, replication).0);
+    let (period, offset) = (measure_period(traffic).0, overlay.window_offset(seed, replication).0);
     assert_eq!(overlay.period.0, period);
     let mut sums = Sums::new();
     for connection in &traffic.connections {
@@ -148,8 +148,8 @@ fn datagrams__conserved_and_the_same_again_under_every_scheme() {
 #[test]
 fn datagrams__are_load() {
     let transfers = 20 * (20_000 + 40 * 15);
-    let native =
-        (1000 * 200 + 20 * 150 + transfers) as f64 * 8.0 / (period_of(&call_and_names()).as_secs() * 2e6);
+    let native = (1000 * 200 + 20 * 150 + transfers) as f64 * 8.0
+        / (measure_period(&call_and_names()).as_secs() * 2e6);
     let traffic = call_and_names();
     let result = played(&replayed("droptail", "2mbit", None), &traffic);
     assert!((result.load.native.unwrap() / native - 1.0).abs() < 1e-9, "{:?} {native}", result.load.native);
@@ -215,11 +215,11 @@ proptest! {
         begin in 0u64..5,
     ) {
         let listed = flows.iter().map(|(client, start, packets)| flow(*client, *start, packets));
-        let of_sums = even.iter().map(|&(client, start, duration, down, up)| {
-            let amounts = [Amount::of_sums(down, down * 700), Amount::of_sums(up, up * 90)];
-            of_datagrams(client, start, Datagrams::even(Service::default(), Dur::from_millis(duration), amounts))
+        let from_sums = even.iter().map(|&(client, start, duration, down, up)| {
+            let amounts = [Amount::from_sums(down, down * 700), Amount::from_sums(up, up * 90)];
+            make_connection(client, start, Datagrams::even(Service::default(), Dur::from_millis(duration), amounts))
         });
-        let traffic = Traffic::from_connections(listed.chain(of_sums).collect());
+        let traffic = Traffic::from_connections(listed.chain(from_sums).collect());
         let base = Scenario {
             warmup: format!("{begin}s"),
             replication,

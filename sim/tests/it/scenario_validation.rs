@@ -1,6 +1,6 @@
 //! Every fault in a scenario is one line that names the field, the value and what is allowed.
 use crate::common::topology::kind;
-use crate::common::{assert_error, connection, error_of, transfers, with_connections, with_up};
+use crate::common::{assert_error, connection, find_error, transfers, with_connections, with_up};
 use mousehole_sim::error::Error;
 use mousehole_sim::scenario::spec::{AccessSpec, BulkSpec, ConnectionSpec, FaultSpec, LinkSpec, TrafficSpec};
 use mousehole_sim::scenario::topology::spec::TopologySpec;
@@ -15,7 +15,7 @@ fn valid() -> Scenario {
 fn spoilt(spoil: impl FnOnce(&mut Scenario)) -> Error {
     let mut scenario = valid();
     spoil(&mut scenario);
-    error_of(&scenario)
+    find_error(&scenario)
 }
 
 #[test]

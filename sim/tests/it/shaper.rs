@@ -1,6 +1,6 @@
 //! A shaper before a modem: two queues in a row.
 use crate::common::hop::{Hop, packet};
-use crate::common::{assert_error, digest, error_of, play, scenario, with_model};
+use crate::common::{assert_error, digest, find_error, play, scenario, with_model};
 use mousehole_sim::drop_reason::DropReason;
 use mousehole_sim::link::Link;
 use mousehole_sim::link_layer::Wire;
@@ -166,18 +166,18 @@ fn scheme__may_have_a_rate_of_its_own() {
         })))
     };
     assert_eq!(both("cake@80%", "95%"), both("cake", "80%"));
-    assert_error(&error_of(&home("cake@80%", |_| ())), &["scheme", "\"cake@80%\"", "link.shape"]);
+    assert_error(&find_error(&home("cake@80%", |_| ())), &["scheme", "\"cake@80%\"", "link.shape"]);
     let ideal = home("srpt@80%", |link| link.shape = Some("90%".into()));
-    assert_error(&error_of(&ideal), &["scheme", "\"srpt@80%\"", "ideal"]);
+    assert_error(&find_error(&ideal), &["scheme", "\"srpt@80%\"", "ideal"]);
     let above = home("cake@120%", |link| link.shape = Some("90%".into()));
-    assert_error(&error_of(&above), &["scheme", "\"120%\"", "no effect"]);
+    assert_error(&find_error(&above), &["scheme", "\"120%\"", "no effect"]);
 }
 
 #[test]
 fn shape__is_refused_where_it_has_no_meaning() {
     let refused = |change: fn(&mut LinkSpec), parts: &[&str]| {
         let value = format!("\"{}\"", parts[1]);
-        assert_error(&error_of(&home("cake", change)), &[&[parts[0], &value], &parts[2..]].concat());
+        assert_error(&find_error(&home("cake", change)), &[&[parts[0], &value], &parts[2..]].concat());
     };
     refused(|link| link.shape = Some("101%".into()), &["link.shape", "101%", "no effect"]);
     refused(|link| link.shape = Some("9mbit".into()), &["link.shape", "9mbit", "no effect", "8 Mbit/s"]);
@@ -200,5 +200,5 @@ fn shape__is_refused_where_it_has_no_meaning() {
         at: Some(Ends::Down),
         ..home("cake", |link| (link.shape, link.up_shape) = (Some("90%".into()), Some("80%".into())))
     };
-    assert_error(&error_of(&down_only), &["link.up_shape", "\"80%\"", "download direction only"]);
+    assert_error(&find_error(&down_only), &["link.up_shape", "\"80%\"", "download direction only"]);
 }

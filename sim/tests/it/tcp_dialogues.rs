@@ -1,6 +1,6 @@
 //! Dialogues with a sender and a receiver under the `rfc` profile: window, acknowledgements, timers, ECN.
 //! Loss recovery has a file of its own.
-use crate::common::dialogue::{ReceiverHarness, SenderHarness, blocks_of, rfc};
+use crate::common::dialogue::{ReceiverHarness, SenderHarness, list_blocks, rfc};
 use mousehole_sim::packet::{Kind, flag};
 use mousehole_sim::tcp::handshake::Handshake;
 use mousehole_sim::tcp::{Params, Variant};
@@ -84,13 +84,13 @@ fn delayed_ack__not_where_order_is_lost() {
     let mut harness = ReceiverHarness::new(rfc(Variant::Sack));
     harness.receive(0);
     let gap = harness.receive(2).expect("out of order");
-    assert_eq!((gap.next, blocks_of(&gap)), (1, vec![(2, 3)]));
+    assert_eq!((gap.next, list_blocks(&gap)), (1, vec![(2, 3)]));
     let other = harness.receive(4).expect("out of order");
-    assert_eq!((other.next, blocks_of(&other)), (1, vec![(4, 5), (2, 3)]), "newest block first");
+    assert_eq!((other.next, list_blocks(&other)), (1, vec![(4, 5), (2, 3)]), "newest block first");
     assert_eq!(harness.receive(2).map(|ack| ack.next), Some(1), "a duplicate");
     let filled = harness.receive(1).expect("fills a gap");
-    assert_eq!((filled.next, blocks_of(&filled)), (3, vec![(4, 5)]));
-    assert_eq!(harness.receive(3).map(|ack| (ack.next, blocks_of(&ack))), Some((5, vec![])));
+    assert_eq!((filled.next, list_blocks(&filled)), (3, vec![(4, 5)]));
+    assert_eq!(harness.receive(3).map(|ack| (ack.next, list_blocks(&ack))), Some((5, vec![])));
 }
 
 /// RFC 2018 section 4: the block with the newest segment first, then the ones last reported.
@@ -101,8 +101,8 @@ fn sack_blocks__three_most_recent() {
     for seq in [2, 4, 6, 8] {
         last = harness.receive(seq);
     }
-    assert_eq!(blocks_of(&last.expect("out of order")), [(8, 9), (6, 7), (4, 5)]);
-    assert_eq!(blocks_of(&harness.receive(3).expect("out of order")), [(2, 5), (8, 9), (6, 7)]);
+    assert_eq!(list_blocks(&last.expect("out of order")), [(8, 9), (6, 7), (4, 5)]);
+    assert_eq!(list_blocks(&harness.receive(3).expect("out of order")), [(2, 5), (8, 9), (6, 7)]);
 }
 
 /// RFC 2018 section 4: filled up with what was reported last, not with what is highest.
@@ -112,7 +112,7 @@ fn sack_blocks__the_third_is_the_third_last_reported() {
     for seq in [20, 2, 6, 10] {
         harness.receive(seq);
     }
-    assert_eq!(blocks_of(&harness.receive(11).expect("out of order")), [(10, 12), (6, 7), (2, 3)]);
+    assert_eq!(list_blocks(&harness.receive(11).expect("out of order")), [(10, 12), (6, 7), (2, 3)]);
 }
 
 /// ns-2's sink does not tell again what has once dropped out of the three (`oracle/semantics.md` 1.6).
@@ -123,7 +123,7 @@ fn sack_blocks__of_ns2_leave_the_room_of_blocks_that_grew_together() {
         for seq in [2, 4, 6, 8] {
             harness.receive(seq);
         }
-        blocks_of(&harness.receive(7).expect("out of order"))
+        list_blocks(&harness.receive(7).expect("out of order"))
     };
     let ns2 = Params { variant: Variant::Sack, ..Params::profile("ns2-2.35").expect("a profile") };
     assert_eq!(blocks(ns2), [(6, 9), (4, 5)]);

@@ -1,6 +1,6 @@
 //! What is said of a topology's bottleneck beside its links.
 use crate::common::topology::{carrying, kind, link, scenario_over, scheme, small_tree, written};
-use crate::common::{assert_error, error_of, transfers, with_model};
+use crate::common::{assert_error, find_error, transfers, with_model};
 use mousehole_sim::scenario::topology::spec::{TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::units::{Buffer, Dur};
@@ -76,14 +76,14 @@ fn rtt__is_of_connections_whose_path_is_shorter() {
     let longer = plan(TopologySpec { rtt: text("100ms"), ..chain() });
     assert_eq!((longer.own_rtt, longer.rtt), (Dur::from_millis(100), Dur::from_millis(100)));
     let spec = TopologySpec { rtt: text("13ms"), ..chain() };
-    let error = error_of(&scenario_over(spec, "sfd"));
+    let error = find_error(&scenario_over(spec, "sfd"));
     assert_error(&error, &["topology.rtt", "\"13ms\"", "at least 0.014s", "shortest path"]);
 }
 
 #[test]
 fn faults__name_the_field() {
     let refused = |spec: TopologySpec, parts: &[&str]| {
-        assert_error(&error_of(&with_model(scenario_over(spec, "sfd"), "poisson", 0.5)), parts);
+        assert_error(&find_error(&with_model(scenario_over(spec, "sfd"), "poisson", 0.5)), parts);
     };
     refused(TopologySpec { rate: text("fast"), ..chain() }, &["topology.rate", "\"fast\""]);
     refused(TopologySpec { buffer: text("0p"), ..chain() }, &["topology.buffer", "\"0p\""]);

@@ -1,6 +1,6 @@
 //! Every fault in a topology is one line that names the field, the value and what is allowed.
 use crate::common::topology::{carrying, hosts, kind, link, scheme, written};
-use crate::common::{assert_error, error_of, transfers};
+use crate::common::{assert_error, find_error, transfers};
 use mousehole_sim::scenario::spec::AccessSpec;
 use mousehole_sim::scenario::topology::spec::{HostStageSpec, Role, TopologyLink, TopologySpec};
 use mousehole_sim::scenario::{Plan, Scenario};
@@ -20,7 +20,7 @@ fn scenario(spec: TopologySpec) -> Scenario {
 
 #[track_caller]
 fn refused(scenario: &Scenario, parts: &[&str]) {
-    assert_error(&error_of(scenario), parts);
+    assert_error(&find_error(scenario), parts);
 }
 
 /// Asserts that the spoilt topology is refused with these parts.

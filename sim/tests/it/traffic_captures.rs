@@ -145,7 +145,7 @@ fn capture__of_one_direction_is_named() {
     let exchanges = (0..6u8).flat_map(|client| {
         exchange(u64::from(client) * 10, &[(u64::from(client) * 10 + 100, 5000)])
             .into_iter()
-            .map(move |shot| (shot.0, shot.1, frame_of(80, client, 1, shot)))
+            .map(move |shot| (shot.0, shot.1, make_frame(80, client, 1, shot)))
     });
     let mut all: Vec<(u64, bool, Vec<u8>)> = exchanges.collect();
     all.sort_by_key(|(ms, ..)| *ms);

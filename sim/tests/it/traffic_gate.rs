@@ -180,7 +180,7 @@ fn exchanges(count: u64, clock: impl Fn(u64) -> u64) -> Vec<u8> {
         let shots = exchange(begin, &[(begin + 100, 700 + number as usize)]);
         let port = 443 + number as u16;
         all.extend(
-            shots.into_iter().map(|shot| (clock(shot.0), frame_of(port, 1 + number as u8 % 9, 1, shot))),
+            shots.into_iter().map(|shot| (clock(shot.0), make_frame(port, 1 + number as u8 % 9, 1, shot))),
         );
     }
     pcap_of_link(1, all, false, false, usize::MAX)

@@ -154,7 +154,10 @@ fn har__connections_pages_and_times() {
     expected[1].duration = Some(Dur::from_millis(500));
     assert_eq!(traffic.connections, expected);
     assert_eq!(traffic.pages.count(), 2);
-    assert_eq!([(0, 0), (0, 3), (1, 0)].map(|(c, w)| traffic.pages.page_of(c, w)), [(1, 4), (2, 1), (1, 4)]);
+    assert_eq!(
+        [(0, 0), (0, 3), (1, 0)].map(|(c, w)| traffic.pages.find_page(c, w)),
+        [(1, 4), (2, 1), (1, 4)]
+    );
     assert_eq!(
         (traffic.sources[0].kind.as_str(), traffic.sources[0].rows, traffic.sources[0].used),
         ("har", 8, 5)

@@ -99,7 +99,7 @@ fn by_client(traffic: &Traffic) -> BTreeSet<Vec<(u64, String, usize)>> {
     let mut clients: BTreeMap<u32, Vec<(u64, String, usize)>> = BTreeMap::new();
     for (place, one) in traffic.connections.iter().enumerate() {
         let pages =
-            (0..one.writes.len() as u32).filter(|&write| traffic.pages.page_of(place as u32, write).0 > 0);
+            (0..one.writes.len() as u32).filter(|&write| traffic.pages.find_page(place as u32, write).0 > 0);
         let did = (one.bytes(), format!("{:?} {:?}", one.kind, one.flow_class), pages.count());
         clients.entry(one.client).or_default().push(did);
     }

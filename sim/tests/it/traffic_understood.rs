@@ -106,7 +106,7 @@ fn erf() -> Vec<u8> {
 }
 
 /// Returns the sample of a link type.
-fn of_link(number: u32) -> Vec<u8> {
+fn make_link(number: u32) -> Vec<u8> {
     let before = |header: &'static [u8]| move |packet: Vec<u8>| [header, &packet].concat();
     match number {
         1 => capture(1, |packet| ethernet(0x0800, &packet)),
@@ -155,9 +155,9 @@ fn of_link(number: u32) -> Vec<u8> {
 }
 
 /// Returns the sample of an entry of the list, and what must be left out of it; `None` for one without.
-fn sample_of(entry: &Understood) -> Option<(Vec<u8>, Option<&'static str>)> {
+fn find_sample(entry: &Understood) -> Option<(Vec<u8>, Option<&'static str>)> {
     match (entry.group, entry.name) {
-        (LINK_TYPES, _) => Some((of_link(entry.key.parse().unwrap()), None)),
+        (LINK_TYPES, _) => Some((make_link(entry.key.parse().unwrap()), None)),
         (_, "QUIC") => None,
         (_, name) => Some(sample(name)),
     }
@@ -165,7 +165,7 @@ fn sample_of(entry: &Understood) -> Option<(Vec<u8>, Option<&'static str>)> {
 
 /// Returns every sample.
 pub fn samples() -> Vec<Vec<u8>> {
-    understood().iter().filter_map(sample_of).map(|(data, _)| data).collect()
+    understood().iter().filter_map(find_sample).map(|(data, _)| data).collect()
 }
 
 /// Returns the sample of anything else that is read, and what must be left out of it.
@@ -357,7 +357,7 @@ fn plain(traffic: &Traffic) -> Vec<(u64, u32, u32, Kind, Vec<u64>)> {
 fn understood__every_entry_reads_its_sample() {
     let plain_capture = plain(&read_bytes(&pcap(false, false, usize::MAX)));
     for entry in understood() {
-        let Some((data, reason)) = sample_of(&entry) else { continue };
+        let Some((data, reason)) = find_sample(&entry) else { continue };
         if let Some(folder) = std::env::var_os("MOUSEHOLE_SAMPLES") {
             let file = format!("{} {}.cap", entry.group, entry.name).replace([' ', '/'], "-");
             std::fs::write(std::path::Path::new(&folder).join(file), &data).unwrap();

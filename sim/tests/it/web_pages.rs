@@ -370,6 +370,6 @@ const ZEEK: &str = "#separator \\x09\n#path\thttp\n#fields\tts\tuid\tid.orig_h\t
 #[test]
 fn zeek_http__pages_follow_the_referrer() {
     let traffic = contents(&[("http.log", ZEEK.as_bytes())], &ReadOptions::default()).expect("a log");
-    let of = |connection, write| traffic.pages.page_of(connection, write);
+    let of = |connection, write| traffic.pages.find_page(connection, write);
     assert_eq!([of(0, 0), of(0, 1), of(1, 0), of(0, 2)], [(1, 3), (1, 3), (1, 3), (2, 1)]);
 }

@@ -247,7 +247,7 @@ impl Path {
         let params = &self.params;
         let bytes = match seq {
             0 if params.opening == Opening::OneWaySyn => params.ack_bytes,
-            _ => params.mss + params.header_of(seq),
+            _ => params.mss + params.header_bytes(seq),
         };
         bytes as u16
     }

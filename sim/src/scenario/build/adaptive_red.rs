@@ -5,7 +5,7 @@ use crate::queue::adaptive_red::Adaptation;
 use crate::queue::{AdaptiveRed, Fifo, Policy, Queue};
 use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
-use mousehole_scheme::parts::adaptive_red::red_of;
+use mousehole_scheme::parts::adaptive_red::make_red;
 
 pub(super) fn ared(values: &Values, context: LinkContext) -> Result<Queue> {
     let adaptation = Adaptation {
@@ -15,7 +15,7 @@ pub(super) fn ared(values: &Values, context: LinkContext) -> Result<Queue> {
         range: (values.number("lowest"), values.number("highest")),
         ..Adaptation::default()
     };
-    let params = red_of(values, context)?;
+    let params = make_red(values, context)?;
     let red = values.accept(AdaptiveRed::new(params, values.number("maxp"), adaptation))?;
     Ok(Queue::Fifo(Fifo::new(context.buffer, Policy::Adaptive(Box::new(red)))))
 }

@@ -104,12 +104,12 @@ pub fn fill(spec: &mut TopologySpec, ends: Ends) {
     let Ok((rtt, arcs)) = drawn() else { return };
     let (down, up) = (&arcs[0], &arcs[1]);
     (spec.bottleneck, spec.rtt) = (Some(down.name()), rtt);
-    (spec.rate, spec.buffer) = (Some(text_of(down.rate)), Some(down.buffer_text().into()));
-    (spec.up, spec.up_buffer) = (Some(text_of(up.rate)), Some(up.buffer_text().into()));
+    (spec.rate, spec.buffer) = (Some(format_rate(down.rate)), Some(down.buffer_text().into()));
+    (spec.up, spec.up_buffer) = (Some(format_rate(up.rate)), Some(up.buffer_text().into()));
 }
 
 /// Returns a rate in the largest unit that leaves a whole number.
-fn text_of(rate: Rate) -> String {
+fn format_rate(rate: Rate) -> String {
     let units = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1000, "kbit"), (1, "bit")];
     let (factor, unit) =
         units.into_iter().find(|(factor, _)| rate.0.is_multiple_of(*factor)).unwrap_or((1, "bit"));

@@ -4,7 +4,7 @@
 //! sends at a rate of its own.
 
 use super::super::Shape;
-use super::super::install::line::burst_of;
+use super::super::install::line::default_burst;
 use super::super::scheme::Scheme;
 use super::super::spec::{LinkSpec, Scenario};
 use super::network::{PlannedLink, Shaper};
@@ -55,7 +55,7 @@ pub fn put_before(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> R
             let is_of_both = field == "link.shape" && link.name == "up";
             let hint = if is_of_both { "; up_shape is that of uploads alone" } else { "" };
             let rate = shape.checked(field, link.rate, link.trace.is_some(), hint)?;
-            let burst = if given > 0 { given } else { burst_of(rate) };
+            let burst = if given > 0 { given } else { default_burst(rate) };
             let buffer = parse_buffer(buffer_field, text, rate, rtt)?;
             link.shaper = Some(Shaper { rate, buffer, wire: counted(spec)?, burst });
         }

@@ -571,7 +571,7 @@ impl Model {
 
     fn may_cruise(&self, in_flight: u32) -> bool {
         let in_flight = f64::from(in_flight);
-        in_flight <= self.with_headroom() && in_flight <= self.quantized(self.bdp_of(self.max_bw.get()))
+        in_flight <= self.with_headroom() && in_flight <= self.quantized(self.compute_bdp(self.max_bw.get()))
     }
 
     /// `IsTimeToGoDown`.
@@ -777,12 +777,12 @@ impl Model {
         self.prior_cwnd = if is_modulated { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
-    fn bdp_of(&self, bw: f64) -> f64 {
+    fn compute_bdp(&self, bw: f64) -> f64 {
         self.min_rtt.map_or(self.initial_cwnd, |rtt| bw * rtt.as_secs())
     }
 
     fn bdp(&self, gain: f64) -> f64 {
-        if self.min_rtt.is_none() { self.initial_cwnd } else { gain * self.bdp_of(self.bw) }
+        if self.min_rtt.is_none() { self.initial_cwnd } else { gain * self.compute_bdp(self.bw) }
     }
 
     /// `QuantizationBudget`.

@@ -6,7 +6,7 @@ fn ends<'a>(protocol: Protocol, hosts: [&'a str; 2], ports: [u16; 2]) -> Ends<'a
     Ends { protocol, hosts: hosts.map(str::as_bytes), ports }
 }
 
-fn of(texts: &[&str], ends: &Ends) -> Option<FlowClass> {
+fn classify(texts: &[&str], ends: &Ends) -> Option<FlowClass> {
     Corrections::parse("class", texts.iter().copied()).expect("corrections").class(ends)
 }
 
@@ -17,24 +17,27 @@ fn refused(text: &str) -> String {
 #[test]
 fn class__of_the_first_correction_that_matches() {
     let flow = ends(Protocol::Udp, ["10.1.2.3", "2001:db8::7"], [40_000, 5060]);
-    assert_eq!(of(&["port 5060=call"], &flow), Some(FlowClass::Call));
-    assert_eq!(of(&["port 40000 = game", "port 5060=call"], &flow), Some(FlowClass::Game));
-    assert_eq!(of(&["port 5061=call"], &flow), None);
-    assert_eq!(of(&["net 10.0.0.0/8 and proto udp=vpn"], &flow), Some(FlowClass::Vpn));
-    assert_eq!(of(&["net 10.0.0.0/8 and proto tcp=vpn"], &flow), None);
-    assert_eq!(of(&["net 11.0.0.0/8=vpn"], &flow), None);
-    assert_eq!(of(&["net 10.1.2.2/31=vpn"], &flow), Some(FlowClass::Vpn));
-    assert_eq!(of(&["net 10.1.2.4/31=vpn"], &flow), None);
-    assert_eq!(of(&["net 0.0.0.0/0=vpn"], &ends(Protocol::Tcp, ["::1", "::2"], [1, 2])), None);
-    assert_eq!(of(&["net 2001:db8::/32=video-call"], &flow), Some(FlowClass::VideoCall));
-    assert_eq!(of(&["host 2001:DB8:0::7=stream"], &flow), Some(FlowClass::Stream));
-    assert_eq!(of(&["host 10.1.2.30=stream"], &flow), None);
+    assert_eq!(classify(&["port 5060=call"], &flow), Some(FlowClass::Call));
+    assert_eq!(classify(&["port 40000 = game", "port 5060=call"], &flow), Some(FlowClass::Game));
+    assert_eq!(classify(&["port 5061=call"], &flow), None);
+    assert_eq!(classify(&["net 10.0.0.0/8 and proto udp=vpn"], &flow), Some(FlowClass::Vpn));
+    assert_eq!(classify(&["net 10.0.0.0/8 and proto tcp=vpn"], &flow), None);
+    assert_eq!(classify(&["net 11.0.0.0/8=vpn"], &flow), None);
+    assert_eq!(classify(&["net 10.1.2.2/31=vpn"], &flow), Some(FlowClass::Vpn));
+    assert_eq!(classify(&["net 10.1.2.4/31=vpn"], &flow), None);
+    assert_eq!(classify(&["net 0.0.0.0/0=vpn"], &ends(Protocol::Tcp, ["::1", "::2"], [1, 2])), None);
+    assert_eq!(classify(&["net 2001:db8::/32=video-call"], &flow), Some(FlowClass::VideoCall));
+    assert_eq!(classify(&["host 2001:DB8:0::7=stream"], &flow), Some(FlowClass::Stream));
+    assert_eq!(classify(&["host 10.1.2.30=stream"], &flow), None);
     assert_eq!(
-        of(&["host nas.example=transfer"], &ends(Protocol::Tcp, ["NAS.example", "-"], [0, 0])),
+        classify(&["host nas.example=transfer"], &ends(Protocol::Tcp, ["NAS.example", "-"], [0, 0])),
         Some(FlowClass::Transfer)
     );
-    assert_eq!(of(&["proto esp=vpn"], &ends(Protocol::Ip(50), ["a", "b"], [0, 0])), Some(FlowClass::Vpn));
-    assert_eq!(of(&["proto 17=dns"], &ends(Protocol::Quic, ["a", "b"], [0, 0])), Some(FlowClass::Dns));
+    assert_eq!(
+        classify(&["proto esp=vpn"], &ends(Protocol::Ip(50), ["a", "b"], [0, 0])),
+        Some(FlowClass::Vpn)
+    );
+    assert_eq!(classify(&["proto 17=dns"], &ends(Protocol::Quic, ["a", "b"], [0, 0])), Some(FlowClass::Dns));
 }
 
 #[test]

@@ -20,12 +20,12 @@ pub fn classify(flow: &FlowShape) -> FlowClass {
         _ if of_ports(is_name_port) && most_bytes(flow) <= NAME_BYTES => return FlowClass::Dns,
         _ => {}
     }
-    let by_rhythm = if flow.is_totals { of_totals(flow) } else { of_rhythm(flow) };
-    by_rhythm.unwrap_or_else(|| of_amounts(flow))
+    let by_rhythm = if flow.is_totals { classify_by_totals(flow) } else { classify_by_rhythm(flow) };
+    by_rhythm.unwrap_or_else(|| classify_by_amounts(flow))
 }
 
 /// Returns the class that the times of packets show.
-fn of_rhythm(flow: &FlowShape) -> Option<FlowClass> {
+fn classify_by_rhythm(flow: &FlowShape) -> Option<FlowClass> {
     let is_long = flow.protocol != Protocol::Quic && flow.duration >= LEAST_DURATION;
     let rules: [(bool, FlowClass); 4] = [
         (is_long && is_video_call(flow), FlowClass::VideoCall),
@@ -98,7 +98,7 @@ fn is_login(flow: &FlowShape) -> bool {
 }
 
 /// Returns the class that the totals of a log show.
-fn of_totals(flow: &FlowShape) -> Option<FlowClass> {
+fn classify_by_totals(flow: &FlowShape) -> Option<FlowClass> {
     let are_counted = flow.ways.iter().all(|way| packets(way) >= LEAST_PACKETS);
     if !are_counted || flow.duration < LEAST_DURATION {
         return None;
@@ -131,7 +131,7 @@ fn are_alike(a: f64, b: f64) -> bool {
 }
 
 /// Returns the class by the amounts that went each way.
-fn of_amounts(flow: &FlowShape) -> FlowClass {
+fn classify_by_amounts(flow: &FlowShape) -> FlowClass {
     let is_reliable = matches!(flow.protocol, Protocol::Tcp | Protocol::Quic);
     if is_reliable && flow.ways.iter().any(|way| way.chunks >= LEAST_CHUNKS) {
         return FlowClass::Stream;

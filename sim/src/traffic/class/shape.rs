@@ -87,7 +87,7 @@ pub struct FlowShape {
 
 impl FlowShape {
     /// Returns the shape of a log's row: packets, where the log counts them, and payload of client and server.
-    pub fn of_totals(
+    pub fn from_totals(
         protocol: Protocol,
         ports: [u16; 2],
         duration: Option<Dur>,

@@ -234,7 +234,7 @@ fn vpn__by_first_bytes_or_protocol() {
 #[test]
 fn totals__of_logs() {
     let of = |protocol, seconds: u64, up, down| {
-        classify(&FlowShape::of_totals(
+        classify(&FlowShape::from_totals(
             protocol,
             [50_000, 9000],
             Some(Dur::from_millis(seconds * 1000)),

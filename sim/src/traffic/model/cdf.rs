@@ -47,7 +47,7 @@ impl Cdf {
         let mut last_line = 0;
         for (line, row) in (1u64..).zip(text.lines()) {
             let fault = |problem: String| Error::Row { file: name.to_string(), line, problem };
-            let Some(point) = row_of(row, points.is_empty() && last_line == 0).map_err(fault)? else {
+            let Some(point) = parse_row(row, points.is_empty() && last_line == 0).map_err(fault)? else {
                 continue;
             };
             last_line = line;
@@ -121,7 +121,7 @@ fn above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
 /// A row's size and share; `None` for a row without any, `Some(None)` for a mean before the table.
 type Row = Option<Option<(f64, f64)>>;
 
-fn row_of(row: &str, is_first: bool) -> std::result::Result<Row, String> {
+fn parse_row(row: &str, is_first: bool) -> std::result::Result<Row, String> {
     let row = row.split('#').next().unwrap_or("").split("//").next().unwrap_or("");
     let separates = |c: char| c.is_whitespace() || c == ',' || c == ';';
     let cells: Vec<&str> = row.split(separates).filter(|cell| !cell.is_empty()).collect();

@@ -106,7 +106,7 @@ impl PageDraws {
     }
 
     /// Returns the page as its transfers carry it.
-    pub fn page_of(&self, session: u64, page: u32, objects: u32) -> PageOf {
+    pub fn name_page(&self, session: u64, page: u32, objects: u32) -> PageOf {
         let transfers = match self {
             PageDraws::Sfd(draws) if draws.model().transform != Transform::None => {
                 let parts =
@@ -121,7 +121,7 @@ impl PageDraws {
 
     /// Returns a page on one connection: its index, then everything else back to back, which is one write.
     pub fn script(&self, session: u64, page: u32, objects: u32) -> Script {
-        let of = self.page_of(session, page, objects);
+        let of = self.name_page(session, page, objects);
         let bytes = |object| self.object(session, page, object).bytes;
         let mut script = Script::default();
         script.push(Dur::ZERO, bytes(0), of);

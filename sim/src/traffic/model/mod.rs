@@ -24,7 +24,7 @@ pub mod users;
 pub mod videocall;
 pub mod web_sfd;
 
-use crate::error::{Error, IntoGiven, Problem, Result, in_plain_words, quote};
+use crate::error::{Error, IntoGiven, Problem, Result, quote, simplify};
 use crate::units::Rate;
 pub use check::FlowDirection;
 use datagrams::{Udp, Voip};
@@ -195,7 +195,7 @@ fn named(name: &str, params: &Value) -> Option<Result<Model>> {
             let model = Responsiveness::default();
             checked(model, params, Responsiveness::validate, Model::Responsiveness)
         }
-        _ if name.starts_with(SIZES) => poisson_with(Poisson::of_sizes(&name[SIZES.len()..]), params),
+        _ if name.starts_with(SIZES) => poisson_with(Poisson::from_sizes(&name[SIZES.len()..]), params),
         _ => return None,
     })
 }
@@ -238,7 +238,7 @@ pub(crate) fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params:
         }
         // One at a time, so that the fault belongs to this parameter.
         model = serde_json::from_value(all.clone()).map_err(|error| {
-            let problem = in_plain_words(&error.to_string());
+            let problem = simplify(&error.to_string());
             Problem::Form { value: Some(value.into_given()), problem }.for_field(name)
         })?;
     }

@@ -59,7 +59,7 @@ impl Default for Poisson {
 
 impl Poisson {
     /// Returns the defaults with the sizes of a file.
-    pub fn of_sizes(file: &str) -> Poisson {
+    pub fn from_sizes(file: &str) -> Poisson {
         Poisson { sizes: file.to_string(), ..Poisson::default() }
     }
 

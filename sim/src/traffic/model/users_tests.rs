@@ -130,6 +130,6 @@ fn keys__name_one_thing_each() {
     keys.sort_unstable();
     keys.dedup();
     assert_eq!(keys.len(), count);
-    assert_ne!(draws.page_of(0, 0, 2).key, 0);
-    assert_ne!(draws.page_of(0, 1, 2).key, draws.page_of(0, 0, 2).key);
+    assert_ne!(draws.name_page(0, 0, 2).key, 0);
+    assert_ne!(draws.name_page(0, 1, 2).key, draws.name_page(0, 0, 2).key);
 }

@@ -107,7 +107,7 @@ fn draft(line: &[u8], ledger: &mut Ledger, collector: &mut Collector, hits: &mut
     if bytes == 0 {
         return Ok(Outcome::Empty);
     }
-    let shape = FlowShape::of_totals(Protocol::Tcp, [0; 2], None, [(None, 0), (None, bytes)]);
+    let shape = FlowShape::from_totals(Protocol::Tcp, [0; 2], None, [(None, 0), (None, bytes)]);
     let flow_class = collector.flow_class([entry.client, entry.server], &shape);
     Ok(Outcome::Used(Draft {
         start: at.ns,

@@ -462,7 +462,7 @@ fn twin(earlier: &Ledger, later: &Ledger) -> Option<String> {
     same.then(|| format!("has {what} as {}; the same content was given twice", base(&earlier.path)))
 }
 
-/// Remarks on what was left out of a capture, if that is much.
+/// Returns a note on the bytes of a capture that were left out, if their share is at least [`MUCH`].
 fn left_out(ledger: &Ledger) -> Option<Note> {
     let CaptureCounts { bytes, used_bytes, .. } = ledger.capture?;
     let lost = bytes.saturating_sub(used_bytes);

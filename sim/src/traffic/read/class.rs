@@ -84,7 +84,7 @@ const BULK_ALPN: &[&str] = &["ftp", "imap", "pop3", "smtp", "nntp", "nnsp", "man
 const WEB_ALPN: &[&str] = &["http/0.9", "http/1.0", "http/1.1", "h2", "h2c"];
 
 /// Returns the class of the protocol that a TLS or QUIC handshake names; `None` if the name says nothing.
-pub fn of_alpn(name: &[u8]) -> Option<Class> {
+pub fn classify_alpn(name: &[u8]) -> Option<Class> {
     let name = String::from_utf8_lossy(name).to_ascii_lowercase();
     let among = |known: &[&str]| known.contains(&name.trim());
     match (among(INTERACTIVE_ALPN), among(BULK_ALPN)) {
@@ -101,7 +101,7 @@ pub fn names_quic(service: &[u8]) -> bool {
 }
 
 /// Returns the class of a server port.
-pub fn of_port(port: u16) -> Class {
+pub fn classify_port(port: u16) -> Class {
     let among = |ranges: &[RangeInclusive<u16>]| ranges.iter().any(|range| range.contains(&port));
     match (among(INTERACTIVE), among(BULK)) {
         (true, _) => Class::Interactive,
@@ -132,7 +132,7 @@ pub fn classify(service: &[u8], port: &[u8]) -> Class {
         service.split(',').all(|name| matches!(name.trim(), "" | "-" | "ssl" | "tls" | "quic" | "(empty)"));
     let port = std::str::from_utf8(port).ok().and_then(|text| text.trim().parse().ok());
     match port {
-        Some(port) if is_silent => of_port(port),
+        Some(port) if is_silent => classify_port(port),
         _ => Class::Web,
     }
 }
@@ -143,15 +143,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_port__lists_do_not_overlap() {
+    fn classify_port__lists_do_not_overlap() {
         for port in 0..=u16::MAX {
             let among =
                 |ranges: &[RangeInclusive<u16>]| ranges.iter().filter(|range| range.contains(&port)).count();
             assert!(among(INTERACTIVE) + among(BULK) <= 1, "{port}");
         }
-        assert_eq!([22, 23, 53, 3389, 5060].map(of_port), [Class::Interactive; 5]);
-        assert_eq!([20, 21, 25, 110, 143, 873, 6881, 6889].map(of_port), [Class::Bulk; 8]);
-        assert_eq!([80, 443, 8080, 6890, 0].map(of_port), [Class::Web; 5]);
+        assert_eq!([22, 23, 53, 3389, 5060].map(classify_port), [Class::Interactive; 5]);
+        assert_eq!([20, 21, 25, 110, 143, 873, 6881, 6889].map(classify_port), [Class::Bulk; 8]);
+        assert_eq!([80, 443, 8080, 6890, 0].map(classify_port), [Class::Web; 5]);
     }
 
     #[test]
@@ -166,8 +166,8 @@ mod tests {
     }
 
     #[test]
-    fn of_alpn__tells_applications_behind_tls() {
-        let of = |name: &str| of_alpn(name.as_bytes());
+    fn classify_alpn__tells_applications_behind_tls() {
+        let of = |name: &str| classify_alpn(name.as_bytes());
         assert_eq!(["h2", "h3-29", "http/1.1"].map(of), [Some(Class::Web); 3]);
         assert_eq!([of("doq"), of("imap"), of("-")], [Some(Class::Interactive), Some(Class::Bulk), None]);
         assert!(names_quic(b"ssl,quic") && !names_quic(b"ssl"));

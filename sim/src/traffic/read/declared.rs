@@ -144,7 +144,7 @@ impl Reading<'_> {
     }
 
     fn name_columns(&mut self, names: &[String]) {
-        if let Some(layout) = Layout::of_header(&self.layout.spec, self.layout.form, names) {
+        if let Some(layout) = Layout::from_header(&self.layout.spec, self.layout.form, names) {
             self.layout = layout;
         }
     }
@@ -185,7 +185,7 @@ impl Reading<'_> {
         self.level = self.collector.level();
         let (before, collector) = (self.records.len(), &*self.collector);
         self.records.retain(|record| {
-            let (client, connection) = pairing::unit_of(record.ends, collector);
+            let (client, connection) = pairing::number_unit(record.ends, collector);
             collector.keeps(client, connection)
         });
         self.collector.thinned(before - self.records.len());
@@ -270,8 +270,8 @@ impl Reading<'_> {
         let protocol = String::from_utf8_lossy(value(values, Field::Protocol)).to_ascii_lowercase();
         let is_quic = ["h3", "http/3", "quic"].iter().any(|known| protocol.starts_with(known));
         let (kind, carrier) = if is_quic { (Kind::Quic, Protocol::Quic) } else { (Kind::Tcp, Protocol::Tcp) };
-        let port = number_of(value(values, Field::DestinationPort)).unwrap_or(0);
-        let shape = FlowShape::of_totals(carrier, [0, port], length, [(None, sent), (None, received)]);
+        let port = parse_number(value(values, Field::DestinationPort)).unwrap_or(0);
+        let shape = FlowShape::from_totals(carrier, [0, port], length, [(None, sent), (None, received)]);
         self.ledger.used += 1;
         let draft = Draft {
             start: from,
@@ -335,7 +335,7 @@ impl Reading<'_> {
         ];
         let header = self.layout.spec.header;
         let bytes = [sent.unwrap_or(0), received.unwrap_or(0)];
-        let ways: [(u64, Amount); 2] = [0, 1].map(|way| way_of(bytes[way], packets[way], header, kind));
+        let ways: [(u64, Amount); 2] = [0, 1].map(|way| read_way(bytes[way], packets[way], header, kind));
         let has_service = !stamp::unset(value(values, Field::Service));
         Ok(Some(Record {
             from,
@@ -363,7 +363,7 @@ fn udp_header(header: u64) -> u64 {
 
 /// Returns the payload of one way, and its packets with their IP lengths. Packets that may all be acknowledgements carry
 /// none.
-fn way_of(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (u64, Amount) {
+fn read_way(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (u64, Amount) {
     let of_ip = if kind == Kind::Tcp { HEADER_BYTES } else { UDP_HEADERS };
     let own = if kind == Kind::Tcp { header } else { udp_header(header) };
     let reckoned = bytes.div_ceil(u64::from(MOST_BYTES) - of_ip);
@@ -411,13 +411,13 @@ fn port(text: &[u8], protocol: u8) -> RowResult<u16> {
     if !matches!(protocol, TCP | UDP | SCTP) || text.is_empty() {
         return Ok(0);
     }
-    number_of(text).ok_or_else(|| {
+    parse_number(text).ok_or_else(|| {
         let is_name = text.iter().any(u8::is_ascii_alphabetic);
         let hint = if is_name { ", as -n or -nn of most exporters write it" } else { "" };
         format!("port \"{}\" is not allowed; 0 to 65535 is{hint}", shown(text))
     })
 }
 
-fn number_of(text: &[u8]) -> Option<u16> {
+fn parse_number(text: &[u8]) -> Option<u16> {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
 }

@@ -237,7 +237,7 @@ impl Walk<'_> {
                 Inner::Udp => {
                     let found = udp(&self.cursor)?;
                     let content = self.cursor.bytes.get(8..).unwrap_or_default();
-                    let Some(tunnel) = Layer::of_udp(found.ports[0], found.ports[1], content) else {
+                    let Some(tunnel) = Layer::from_udp(found.ports[0], found.ports[1], content) else {
                         return Ok(found);
                     };
                     self.cursor.skip(8)?;
@@ -291,7 +291,7 @@ impl Walk<'_> {
         match payload.ip_number {
             IpNumber::TCP => Ok(Inner::Tcp),
             IpNumber::UDP => Ok(Inner::Udp),
-            IpNumber(number) => match Layer::of_ip_protocol(number) {
+            IpNumber(number) => match Layer::from_ip_protocol(number) {
                 Some(tunnel) => Ok(Inner::Tunnel(tunnel)),
                 None => Ok(Inner::Other(number)),
             },

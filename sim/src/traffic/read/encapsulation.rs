@@ -70,7 +70,7 @@ impl Layer {
     }
 
     /// Returns the tunnel that IP protocol `number` is.
-    pub fn of_ip_protocol(number: u8) -> Option<Layer> {
+    pub fn from_ip_protocol(number: u8) -> Option<Layer> {
         match number {
             4 | 41 => Some(Layer::Ip),
             47 => Some(Layer::Gre),
@@ -82,7 +82,7 @@ impl Layer {
 
     /// Returns the tunnel that a UDP packet to port `port` is, if `content` bears it out. `from` is its own port, which
     /// names the tunnel on the way back where only one end has a port of its own.
-    pub fn of_udp(from: u16, port: u16, content: &[u8]) -> Option<Layer> {
+    pub fn from_udp(from: u16, port: u16, content: &[u8]) -> Option<Layer> {
         let head = content.first_chunk::<8>()?;
         let is_at = |known: u16| from == known || port == known;
         match port {

@@ -72,17 +72,32 @@ pub struct Flows {
     not_sampled: Amount,
 }
 
-/// Packets, and their bytes on the wire.
-#[derive(Default)]
+/// How many packets or flows there are, and their bytes.
+#[derive(Default, Clone, Copy)]
 struct Amount {
-    packets: u64,
+    number: u64,
     bytes: u64,
 }
 
 impl Amount {
-    fn add(&mut self, wire: u32) {
-        (self.packets, self.bytes) = (self.packets + 1, self.bytes + u64::from(wire));
+    fn add(&mut self, bytes: u64) {
+        (self.number, self.bytes) = (self.number + 1, self.bytes + bytes);
     }
+}
+
+/// What all flows of a capture amount to, for its account and the notes on it.
+#[derive(Default)]
+struct Totals {
+    counts: CaptureCounts,
+    /// Connections that stand in the capture again, with other addresses.
+    copies: Amount,
+    /// Connections of TCP that are used.
+    connections: u64,
+    /// Those of them of which packets of one direction only were captured.
+    one_sided: u64,
+    /// Those of them that began before the capture did, with their payload.
+    late: Amount,
+    tunnels: BTreeMap<Tunnel, Amount>,
 }
 
 struct Flow {
@@ -191,7 +206,7 @@ impl Flows {
         self.packets += 1;
         self.syns.add(segment);
         let Some((place, side)) = self.place(segment, ledger, collector) else {
-            self.not_sampled.add(segment.wire);
+            self.not_sampled.add(u64::from(segment.wire));
             return;
         };
         match &segment.tcp {
@@ -275,7 +290,7 @@ impl Flows {
             side,
             mark: mark ^ u64::from(tcp.ack),
         }) {
-            self.copies.add(segment.wire);
+            self.copies.add(u64::from(segment.wire));
             return;
         }
         flow.sides[side].first_number.get_or_insert(tcp.seq);
@@ -296,7 +311,7 @@ impl Flows {
         flow.count(segment, side);
         let seen = |mark| Seen { at: segment.at, interface: segment.interface, side, mark };
         if segment.head.mark().is_some_and(|mark| flow.is_copy(seen(mark))) {
-            self.copies.add(segment.wire);
+            self.copies.add(u64::from(segment.wire));
             return;
         }
         flow.observed.add(segment.at, side, segment.head);
@@ -349,113 +364,131 @@ impl Flows {
     pub fn finish(mut self, ledger: &mut Ledger, collector: &mut Collector) {
         collector.end_rows();
         self.thin(ledger, collector);
-        if self.not_sampled.packets > 0 {
-            ledger.skip(reason::NOT_SAMPLED, self.not_sampled.packets, self.not_sampled.bytes);
+        if self.not_sampled.number > 0 {
+            ledger.skip(reason::NOT_SAMPLED, self.not_sampled.number, self.not_sampled.bytes);
         }
-        let mut counts = ledger.capture.unwrap_or_default();
-        let mut copies = translated(&self.flows);
-        if self.level > 0 {
-            // Of some copies the first sight is not in the sample.
-            copies.extend(self.syns.of_translators(&self.flows));
-        }
-        let (mut copied, mut copied_bytes) = (0, 0);
-        let (mut one_sided, mut connections) = (0, 0);
+        let copies = self.find_copies();
         let clients = clients(&self.flows);
-        let (mut late, mut late_bytes) = (0, 0);
-        let mut tunnels: BTreeMap<Tunnel, (u64, u64)> = BTreeMap::new();
+        let mut totals = Totals { counts: ledger.capture.unwrap_or_default(), ..Totals::default() };
         for ((place, flow), client) in self.flows.into_iter().enumerate().zip(clients) {
             if copies.contains(&place) {
-                (copied, copied_bytes) = (copied + 1, copied_bytes + flow.wire);
+                totals.copies.add(flow.wire);
                 ledger.skip_connection(reason::COPY, flow.packets, flow.wire);
                 continue;
             }
-            flow.add_to(&mut counts);
             let sender = if self.direction == Direction::Up { client } else { 1 - client };
-            let payload = flow.sides[sender].bytes();
-            ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(flow.sides[1 - sender].bytes());
-            if payload == 0 && flow.kind != Kind::Datagrams {
-                ledger.skip_connection(reason::NO_PAYLOAD, flow.packets, flow.wire);
-                continue;
+            if totals.count(&flow, (client, sender), ledger) {
+                let (client_unit, connection) = flow.unit;
+                let draft = flow.into_draft((client, sender), ledger.index, collector);
+                collector.push_as(draft, client_unit, connection);
             }
-            ledger.used += flow.packets;
-            counts.used_bytes += flow.wire;
-            if flow.kind == Kind::Tcp {
-                (connections, one_sided) =
-                    (connections + 1, one_sided + u64::from(flow.has_sent.contains(&false)));
-            }
-            if let Some(tunnel) = flow.tunnel(client) {
-                let (flows, bytes) = tunnels.entry(tunnel).or_default();
-                (*flows, *bytes) = (*flows + 1, *bytes + flow.wire);
-            }
-            if flow.kind == Kind::Tcp && flow.handshake.client().is_none() {
-                late += 1;
-                late_bytes += payload;
-            }
-            let (client_unit, connection) = flow.unit;
-            let draft = flow.into_draft((client, sender), ledger.index, collector);
-            collector.push_as(draft, client_unit, connection);
         }
-        ledger.capture = Some(counts);
-        if late > 0 {
-            collector.add_note(began_before(&ledger.path, late, late_bytes));
+        ledger.capture = Some(totals.counts);
+        totals.notes(&ledger.path, self.copies).into_iter().for_each(|note| collector.add_note(note));
+    }
+
+    /// Returns the places of flows that stand in the capture again, with other addresses.
+    fn find_copies(&self) -> HashSet<usize> {
+        let mut copies = translated(&self.flows);
+        if self.level > 0 {
+            // Of some copies the first sight is not in the sample.
+            copies.extend(self.syns.find_translated(&self.flows));
         }
-        let name = base(&ledger.path);
-        let note = |kind, text: String| Note::new(kind, Some(name.clone()), format!("{name}: {text}"));
-        if copied > 0 {
-            let text = format!(
-                "{copied} connections stand twice, with other addresses a moment later, as a router that translates \
-                 addresses shows them on all its interfaces; each counts once"
-            );
-            collector.add_note(Note {
-                count: Some(copied),
-                bytes: Some(copied_bytes),
-                ..note(NoteKind::Doubled, text)
-            });
-        }
-        if let Amount { packets: packets @ 1.., bytes } = self.copies {
-            let text = format!("{packets} packets stand twice, from several interfaces; each counts once");
-            collector.add_note(Note {
-                count: Some(packets),
-                bytes: Some(bytes),
-                ..note(NoteKind::Doubled, text)
-            });
-        }
-        if connections >= FEW && 10 * one_sided >= 9 * connections {
-            let text = format!(
-                "of {one_sided} connections packets of one direction only were captured; sizes are taken from sequence \
-                 numbers, and RTTs are not known"
-            );
-            collector.add_note(Note { count: Some(one_sided), ..note(NoteKind::Doubt, text) });
-        }
-        for (tunnel, (flows, bytes)) in tunnels {
-            collector.add_note(is_tunnel(&ledger.path, tunnel, flows, (bytes, counts.bytes)));
-        }
+        copies
     }
 }
 
-fn began_before(path: &str, connections: u64, bytes: u64) -> Note {
-    let name = base(path);
-    let (noun, verb) = if connections == 1 { ("connection", "its") } else { ("connections", "their") };
-    let text = format!(
-        "{name}: {connections} {noun} with {bytes} bytes of payload began before the capture did; {verb} server is \
-         taken from the ports"
-    );
-    let note = Note::new(NoteKind::BeganBefore, Some(name), text);
-    Note { count: Some(connections), bytes: Some(bytes), ..note }
+impl Totals {
+    /// Counts a flow by its client's and its sender's side; returns whether it is used, which one without payload is not.
+    fn count(&mut self, flow: &Flow, (client, sender): (usize, usize), ledger: &mut Ledger) -> bool {
+        flow.add_to(&mut self.counts);
+        let payload = flow.sides[sender].bytes();
+        ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(flow.sides[1 - sender].bytes());
+        if payload == 0 && flow.kind != Kind::Datagrams {
+            ledger.skip_connection(reason::NO_PAYLOAD, flow.packets, flow.wire);
+            return false;
+        }
+        ledger.used += flow.packets;
+        self.counts.used_bytes += flow.wire;
+        if let Some(tunnel) = flow.tunnel(client) {
+            self.tunnels.entry(tunnel).or_default().add(flow.wire);
+        }
+        if flow.kind == Kind::Tcp {
+            self.connections += 1;
+            self.one_sided += u64::from(flow.has_sent.contains(&false));
+            if flow.handshake.client().is_none() {
+                self.late.add(payload);
+            }
+        }
+        true
+    }
+
+    /// Returns the notes on the capture; `packets` stand in it several times.
+    fn notes(&self, path: &str, packets: Amount) -> Vec<Note> {
+        let all = self.counts.bytes;
+        let tunnels = self.tunnels.iter().map(|(tunnel, found)| note_tunnel(path, *tunnel, *found, all));
+        let late = (self.late.number > 0).then(|| note_late_start(path, self.late));
+        let doubled = [note_copied_connections(path, self.copies), note_copied_packets(path, packets)];
+        late.into_iter()
+            .chain(doubled.into_iter().flatten())
+            .chain(self.note_one_sided(path))
+            .chain(tunnels)
+            .collect()
+    }
+
+    fn note_one_sided(&self, path: &str) -> Option<Note> {
+        if self.connections < FEW || 10 * self.one_sided < 9 * self.connections {
+            return None;
+        }
+        let text = format!(
+            "of {} connections packets of one direction only were captured; sizes are taken from sequence numbers, and RTTs \
+             are not known",
+            self.one_sided
+        );
+        Some(Note { count: Some(self.one_sided), ..note(path, NoteKind::Doubt, &text) })
+    }
 }
 
-/// Remarks on tunnels of one kind, which had `bytes` of all bytes of the capture.
-fn is_tunnel(path: &str, tunnel: Tunnel, flows: u64, (bytes, all): (u64, u64)) -> Note {
+/// Returns a note on a file, which its text names first.
+fn note(path: &str, kind: NoteKind, text: &str) -> Note {
     let name = base(path);
-    let noun = if flows == 1 { "tunnel" } else { "tunnels" };
+    let text = format!("{name}: {text}");
+    Note::new(kind, Some(name), text)
+}
+
+fn note_copied_connections(path: &str, Amount { number, bytes }: Amount) -> Option<Note> {
     let text = format!(
-        "{name}: {flows} {noun} of {} with {:.0} % of its bytes: what is inside cannot be distinguished and is replayed \
-         as datagrams",
+        "{number} connections stand twice, with other addresses a moment later, as a router that translates addresses \
+         shows them on all its interfaces; each counts once"
+    );
+    let found = Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::Doubled, &text) };
+    (number > 0).then_some(found)
+}
+
+fn note_copied_packets(path: &str, Amount { number, bytes }: Amount) -> Option<Note> {
+    let text = format!("{number} packets stand twice, from several interfaces; each counts once");
+    let found = Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::Doubled, &text) };
+    (number > 0).then_some(found)
+}
+
+fn note_late_start(path: &str, Amount { number, bytes }: Amount) -> Note {
+    let (noun, verb) = if number == 1 { ("connection", "its") } else { ("connections", "their") };
+    let text = format!(
+        "{number} {noun} with {bytes} bytes of payload began before the capture did; {verb} server is taken from the ports"
+    );
+    Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::BeganBefore, &text) }
+}
+
+/// Remarks on tunnels of one kind; `all` are the bytes of the capture.
+fn note_tunnel(path: &str, tunnel: Tunnel, Amount { number, bytes }: Amount, all: u64) -> Note {
+    let noun = if number == 1 { "tunnel" } else { "tunnels" };
+    let text = format!(
+        "{number} {noun} of {} with {:.0} % of its bytes: what is inside cannot be distinguished and is replayed as \
+         datagrams",
         tunnel.name(),
         100.0 * bytes as f64 / all.max(1) as f64
     );
-    let note = Note::new(NoteKind::Tunnel, Some(name), text);
-    Note { count: Some(flows), bytes: Some(bytes), ..note }
+    Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::Tunnel, &text) }
 }
 
 /// Returns the flows, by their places, that are others seen again behind a translation of addresses: at once, on
@@ -518,7 +551,7 @@ impl Syns {
     }
 
     /// Returns the flows of translators, by their places.
-    fn of_translators<'a>(&'a self, flows: &'a [Flow]) -> impl Iterator<Item = usize> + 'a {
+    fn find_translated<'a>(&'a self, flows: &'a [Flow]) -> impl Iterator<Item = usize> + 'a {
         let is_one =
             |flow: &Flow| flow.ends.iter().any(|end| self.translators.contains(&(flow.interface, end.host)));
         flows.iter().enumerate().filter(move |(_, flow)| is_one(flow)).map(|(place, _)| place)
@@ -825,7 +858,7 @@ impl Flow {
             let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.turned() };
             let datagrams = Datagrams::listed(service, self.datagrams.into_iter().map(turn).collect());
             duration = datagrams.duration();
-            writes = Writes::of_datagrams(datagrams);
+            writes = Writes::from_datagrams(datagrams);
         }
         Draft {
             start: self.start,
@@ -836,7 +869,7 @@ impl Flow {
             rtt: self.handshake.rtt.into(),
             duration: Some(duration).into(),
             kind: self.kind,
-            class: class::of_port(server_end.port),
+            class: class::classify_port(server_end.port),
             flow_class,
             server_think,
             writes,

@@ -236,13 +236,13 @@ fn connections(loads: Vec<Load>) -> Vec<Vec<Load>> {
     }
     let divided = named.into_iter().flat_map(|((_, _, version), mut loads)| {
         loads.sort_by_key(|load| (load.sent, load.order));
-        if version == Version::Http1 { one_at_a_time(loads) } else { vec![loads] }
+        if version == Version::Http1 { serialise(loads) } else { vec![loads] }
     });
     divided.collect()
 }
 
 /// Gives each request to the connection that was free last before it, else to a new one.
-fn one_at_a_time(loads: Vec<Load>) -> Vec<Vec<Load>> {
+fn serialise(loads: Vec<Load>) -> Vec<Vec<Load>> {
     let mut lanes: Vec<Vec<Load>> = Vec::new();
     for load in loads {
         let end = |lane: &Vec<Load>| lane.last().map_or(i64::MIN, |load| load.end);
@@ -288,7 +288,7 @@ fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) 
 fn flow_class(loads: &[Load], collector: &Collector) -> FlowClass {
     let protocol = if loads[0].version == Version::Http3 { Protocol::Quic } else { Protocol::Tcp };
     let most = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
-    let shape = FlowShape::of_totals(protocol, [0; 2], None, [(None, 0), (None, most)]);
+    let shape = FlowShape::from_totals(protocol, [0; 2], None, [(None, 0), (None, most)]);
     let server = collector.hosts.name(loads[0].server);
     collector.flow_class([b"", server], &shape)
 }

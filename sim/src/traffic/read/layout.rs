@@ -67,9 +67,9 @@ pub fn recognise(head: &[u8], own: Option<&Arc<Spec>>) -> Option<Layout> {
 }
 
 fn by_objects(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
-    let objects = objects_of(head);
+    let objects = parse_objects(head);
     let of_rows = specs.iter().filter(|spec| matches!(spec.lines, Lines::Json | Lines::Delimited));
-    best(of_rows.filter_map(|spec| objects.iter().find_map(|object| Layout::of_object(spec, object))))
+    best(of_rows.filter_map(|spec| objects.iter().find_map(|object| Layout::from_object(spec, object))))
 }
 
 fn by_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
@@ -80,7 +80,7 @@ fn by_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
         let specs = specs.iter().filter(|spec| spec.lines == Lines::W3c);
         let form = w3c_form(head, names);
         return best(
-            specs.filter_map(|spec| Layout::of_header(spec, form, &header_names(Form::Words, names))),
+            specs.filter_map(|spec| Layout::from_header(spec, form, &header_names(Form::Words, names))),
         );
     }
     let first = lines().next()?;
@@ -88,11 +88,11 @@ fn by_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     let by_header = forms.into_iter().flatten().flat_map(|form| {
         let names = header_names(form, first);
         let specs = specs.iter().filter(|spec| matches!(spec.lines, Lines::Delimited | Lines::Words));
-        specs.filter_map(move |spec| Layout::of_header(spec, form, &names)).collect::<Vec<_>>()
+        specs.filter_map(move |spec| Layout::from_header(spec, form, &names)).collect::<Vec<_>>()
     });
     let positional = || specs.iter().filter(|spec| !spec.columns.is_empty());
     best(by_header).or_else(|| {
-        positional().find_map(|spec| lines().find_map(|line| Layout::of_positions(spec, line.trim_ascii())))
+        positional().find_map(|spec| lines().find_map(|line| Layout::from_positions(spec, line.trim_ascii())))
     })
 }
 
@@ -119,7 +119,7 @@ pub fn header_names(form: Form, line: &[u8]) -> Vec<String> {
 }
 
 /// Returns the objects that a head holds as a whole, at most 20.
-fn objects_of(head: &[u8]) -> Vec<Value> {
+fn parse_objects(head: &[u8]) -> Vec<Value> {
     const TRIED: usize = 20;
     let text = head.trim_ascii_start();
     let mut rest = text.strip_prefix(b"[").unwrap_or(text);
@@ -145,7 +145,7 @@ fn unwrapped(object: Value) -> Value {
 /// Returns the names of the first objects of a text of JSON, each once; `None` if it begins with none.
 pub fn names_of_objects(head: &[u8]) -> Option<Vec<String>> {
     let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
-    let objects = if is_json { objects_of(head) } else { Vec::new() };
+    let objects = if is_json { parse_objects(head) } else { Vec::new() };
     objects.first()?.as_object()?;
     let mut names: Vec<String> = Vec::new();
     for name in objects.iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys) {
@@ -160,13 +160,13 @@ pub fn names_of_objects(head: &[u8]) -> Option<Vec<String>> {
 ///
 /// # Errors
 /// A phrase, if the row is no object.
-pub fn values_of(row: &[u8], names: &[String]) -> RowResult<Vec<String>> {
-    let object = object_of(row)?;
+pub fn read_values(row: &[u8], names: &[String]) -> RowResult<Vec<String>> {
+    let object = parse_object(row)?;
     Ok(names.iter().map(|name| lookup(&object, name).map(text).unwrap_or_default()).collect())
 }
 
 /// Reads the object that a row is.
-fn object_of(row: &[u8]) -> RowResult<Value> {
+fn parse_object(row: &[u8]) -> RowResult<Value> {
     let object: Value = serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
     if object.is_object() { Ok(unwrapped(object)) } else { Err("no JSON object".to_string()) }
 }
@@ -191,7 +191,7 @@ impl Spec {
 impl Layout {
     fn new(spec: &Arc<Spec>, form: Form, has_header: bool) -> Layout {
         let extra = spec.extra();
-        let slot = |name: &String| slot_of(&extra, name).unwrap_or(0);
+        let slot = |name: &String| find_slot(&extra, name).unwrap_or(0);
         let filter = |patterns: &BTreeMap<String, String>| {
             patterns.iter().map(|(name, pattern)| (slot(name), pattern.clone())).collect()
         };
@@ -200,7 +200,7 @@ impl Layout {
         Layout { spec, form, has_header, width: 0, is_open: false, steps, extra, filters }
     }
 
-    fn of_object(spec: &Arc<Spec>, object: &Value) -> Option<Layout> {
+    fn from_object(spec: &Arc<Spec>, object: &Value) -> Option<Layout> {
         if !object.is_object() || !spec.columns.is_empty() {
             return None;
         }
@@ -220,14 +220,14 @@ impl Layout {
         layout.steps = all
             .map(|(name, paths)| Step {
                 place: Place::Paths(paths.split('|').map(str::to_string).collect()),
-                pieces: vec![Piece { before: String::new(), slot: slot_of(&extra, name) }],
+                pieces: vec![Piece { before: String::new(), slot: find_slot(&extra, name) }],
             })
             .collect();
         Some(layout)
     }
 
     /// Returns the layout below a header of these names; `None` if a needed one is missing.
-    pub fn of_header(spec: &Arc<Spec>, form: Form, names: &[String]) -> Option<Layout> {
+    pub fn from_header(spec: &Arc<Spec>, form: Form, names: &[String]) -> Option<Layout> {
         if !spec.columns.is_empty() || spec.lines == Lines::Json {
             return None;
         }
@@ -240,7 +240,7 @@ impl Layout {
         layout.width = names.len();
         for (field, alternatives) in &spec.fields {
             let is_optional = alternatives.ends_with('?');
-            let slot = slot_of(&layout.extra, field);
+            let slot = find_slot(&layout.extra, field);
             let found = alternatives
                 .trim_end_matches('?')
                 .split('|')
@@ -270,7 +270,7 @@ impl Layout {
     }
 
     /// Returns the layout of cells in a fixed order, if this line looks like one of the format.
-    fn of_positions(spec: &Arc<Spec>, line: &[u8]) -> Option<Layout> {
+    fn from_positions(spec: &Arc<Spec>, line: &[u8]) -> Option<Layout> {
         let form = match spec.lines {
             Lines::Delimited => Form::Delimited(columns::likely_delimiter(line)?),
             Lines::Words | Lines::W3c => Form::Words,
@@ -292,7 +292,7 @@ impl Layout {
     fn fits(&self, line: &[u8]) -> bool {
         let Ok(values) = self.values(line) else { return false };
         let looks = self.spec.looks.iter().all(|(name, pattern)| {
-            slot_of(&self.extra, name)
+            find_slot(&self.extra, name)
                 .is_some_and(|slot| glob(pattern, &String::from_utf8_lossy(&values[slot])))
         });
         if !self.spec.refuse.is_empty() {
@@ -316,7 +316,7 @@ impl Layout {
     pub fn values<'a>(&self, row: &'a [u8]) -> RowResult<Values<'a>> {
         let mut values = vec![Cow::Borrowed(&b""[..]); FIELDS.len() + self.extra.len()];
         if self.form == Form::Json {
-            let object = object_of(row)?;
+            let object = parse_object(row)?;
             for step in &self.steps {
                 let (Place::Paths(paths), Some(slot)) = (&step.place, step.pieces[0].slot) else { continue };
                 if let Some(value) = paths.iter().find_map(|path| lookup(&object, path)) {
@@ -378,7 +378,7 @@ fn append<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
     }
 }
 
-fn slot_of(extra: &[String], name: &str) -> Option<usize> {
+fn find_slot(extra: &[String], name: &str) -> Option<usize> {
     let field = FIELDS.iter().position(|field| *field == name);
     field.or_else(|| extra.iter().position(|known| known == name).map(|at| FIELDS.len() + at))
 }
@@ -388,7 +388,7 @@ fn pieces(template: &str, extra: &[String]) -> Vec<Piece> {
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         let (name, tail) = after.split_once('}').unwrap_or((after, ""));
-        pieces.push(Piece { before: before.to_string(), slot: slot_of(extra, name) });
+        pieces.push(Piece { before: before.to_string(), slot: find_slot(extra, name) });
         rest = tail;
     }
     pieces

@@ -66,7 +66,7 @@ mod zeek_row;
 mod zeek_sizes;
 mod zeek_store;
 
-pub use class::of_port;
+pub use class::classify_port;
 pub use input::bytes_read;
 pub use options::{Direction, ReadOptions, Rows};
 pub use spec::{Spec, known as known_formats};

@@ -71,7 +71,7 @@ impl<H: Eq + Hash + Copy> Shares<H> {
         let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
         let rest = || {
             server_by(&[
-                self.of_ends(ends, |end| end.connections),
+                self.pick_by_end(ends, |end| end.connections),
                 by_port(&|port| self.ports.get(&port).map_or(0, |count| count.ilog2())),
                 by_port(&|port| u32::from(u16::MAX - port)),
             ])
@@ -83,15 +83,15 @@ impl<H: Eq + Hash + Copy> Shares<H> {
     pub fn server_by_service(&self, ends: [(H, u16); 2]) -> Option<usize> {
         let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
         server_by(&[
-            self.of_ends(ends, |end| end.served),
+            self.pick_by_end(ends, |end| end.served),
             by_port(&|port| u32::from(port < FIRST_RESERVED_PORT)),
-            self.of_ends(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
+            self.pick_by_end(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
             by_port(&|port| u32::from(is_registered(port))),
             by_port(&|port| u32::from(port < FIRST_USER_PORT)),
         ])
     }
 
-    fn of_ends(&self, ends: [(H, u16); 2], pick: fn(&End) -> u32) -> [u32; 2] {
+    fn pick_by_end(&self, ends: [(H, u16); 2], pick: fn(&End) -> u32) -> [u32; 2] {
         ends.map(|end| self.ends.get(&end).map_or(0, pick))
     }
 }
@@ -107,12 +107,12 @@ impl Shares {
         server_by(&[
             by_host(&|host| !is_group(host)),
             by_port(&|port| u32::from(port > 0 && port < FIRST_RESERVED_PORT)),
-            self.of_ends(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
+            self.pick_by_end(ends, |end| if end.connections >= MANY { end.connections } else { 0 }),
             by_port(&|port| u32::from(is_registered(port) || DATAGRAM_SERVICES.contains(&port))),
             by_port(&|port| u32::from(port > 0 && port < FIRST_USER_PORT)),
             by_host(&|host| !clients.contains(&host)),
             by_host(&|host| !is_private(host)),
-            self.of_ends(ends, |end| end.connections),
+            self.pick_by_end(ends, |end| end.connections),
         ])
     }
 }
@@ -143,7 +143,7 @@ fn is_private(host: IpAddr) -> bool {
 }
 
 fn is_registered(port: u16) -> bool {
-    REGISTERED.contains(&port) || class::of_port(port) != Class::Web
+    REGISTERED.contains(&port) || class::classify_port(port) != Class::Web
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub fn unit(ends: [(u64, u16); 2]) -> (u64, u64) {
 }
 
 /// Returns [`unit`] of two ends whose hosts the collector knows.
-pub fn unit_of(ends: [End; 2], collector: &Collector) -> (u64, u64) {
+pub fn number_unit(ends: [End; 2], collector: &Collector) -> (u64, u64) {
     unit(ends.map(|(host, port)| (collector.hosts.hash(host), port)))
 }
 
@@ -312,7 +312,7 @@ impl Flow {
             let packets: u64 = parts.iter().map(|part| part.sent[end].packets).sum();
             ((packets > 0).then_some(packets), parts.iter().map(|part| part.payload[end]).sum())
         });
-        let shape = FlowShape::of_totals(
+        let shape = FlowShape::from_totals(
             protocol,
             by_role.map(|end| self.ends[end].1),
             Some(duration(parts)),
@@ -348,8 +348,8 @@ impl Flow {
                 let service = Service { protocol: self.protocol, port: self.ends[server].1, tunnel: None };
                 let sum =
                     |end: usize| parts.iter().fold(Amount::default(), |sum, part| sum.plus(part.sent[end]));
-                let amounts = [sender, other].map(sum).map(|sum| Amount::of_sums(sum.packets, sum.bytes));
-                Writes::of_datagrams(Datagrams::even(service, duration(&parts), amounts))
+                let amounts = [sender, other].map(sum).map(|sum| Amount::from_sums(sum.packets, sum.bytes));
+                Writes::from_datagrams(Datagrams::even(service, duration(&parts), amounts))
             }
         };
         let has_packets =
@@ -362,7 +362,7 @@ impl Flow {
         }
         ledger.used += rows;
         let flow_class = self.class(&parts, client, collector);
-        let (unit_client, connection) = unit_of(self.ends, collector);
+        let (unit_client, connection) = number_unit(self.ends, collector);
         let draft = Draft {
             start: parts[0].from,
             file: ledger.index as u32,
@@ -372,7 +372,7 @@ impl Flow {
             rtt: self.rtt.into(),
             duration: Some(duration(&parts)).into(),
             kind: self.kind,
-            class: self.service.unwrap_or_else(|| class::of_port(self.ends[server].1)),
+            class: self.service.unwrap_or_else(|| class::classify_port(self.ends[server].1)),
             flow_class,
             server_think: Default::default(),
             writes,

@@ -112,7 +112,7 @@ impl Sample {
         self.level > before
     }
 
-    /// Takes in what another file's sample is; both have the budget's level.
+    /// Merges another file's sample into this one; both have the budget's level.
     pub fn absorb(&mut self, other: &Sample) {
         self.level = self.level.max(other.level);
         self.of_connections = Some(self.is_of_connections() || other.is_of_connections());

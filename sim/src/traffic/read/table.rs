@@ -63,77 +63,136 @@ pub fn read(
     let mut source = Source::new(input, written);
     let header = source.header(&mut record, &path)?;
     let wanted = Columns::from_header(&header, collector.options.direction);
-    let mut columns = match &wanted {
-        Ok(columns) => *columns,
-        // Rows of one direction each have bytes either way.
-        Err(problem) => Columns::from_header(&header, Direction::Down)
-            .ok()
-            .filter(|columns| one_way::may_be(columns, &header))
-            .ok_or_else(|| Error::file(&path, problem))?,
-    };
-    if let Some(doubt) = columns::doubt(&columns, &header) {
-        return Err(Error::file(&path, doubt));
-    }
-    columns.has_decimal_commas = matches!(written, Written::Cells(delimiter) if *delimiter != b',');
+    let columns = choose_columns(&wanted, &header, written).map_err(|problem| Error::file(&path, problem))?;
     note_columns(&columns, &header, &path, collector);
-    let (first, used) = (collector.connections.len(), ledger.used);
-    let mut ways = one_way::Ways::new(&columns, &header);
-    let (mut groups, mut level) = (Groups::new(), 0);
+    let mut table = Table {
+        columns,
+        ways: one_way::Ways::new(&columns, &header),
+        groups: Groups::new(),
+        level: 0,
+        first: collector.connections.len(),
+        used: ledger.used,
+    };
     while let Some(is_whole) = source.next(&mut record, &path)? {
         ledger.rows += 1;
         let line = record.position().map_or(0, csv::Position::line);
-        let mut read = || row(&record, &columns, ways.is_watching(), ledger, collector, &mut groups);
-        match is_whole.and_then(|()| read()) {
-            Ok(Outcome::Used) => {
+        if let Err(problem) = is_whole.and_then(|()| table.add(&record, ledger, collector)) {
+            ledger.fault(line, problem)?;
+        }
+        table.thin(collector);
+    }
+    table.finish(wanted, &path, ledger, collector)
+}
+
+/// Returns the columns of a table, or what is wrong with its header.
+fn choose_columns(
+    wanted: &std::result::Result<Columns, String>,
+    header: &[String],
+    written: &Written,
+) -> std::result::Result<Columns, String> {
+    let mut columns = match wanted {
+        Ok(columns) => *columns,
+        // Rows of one direction each have bytes either way.
+        Err(problem) => Columns::from_header(header, Direction::Down)
+            .ok()
+            .filter(|columns| one_way::may_be(columns, header))
+            .ok_or_else(|| problem.clone())?,
+    };
+    if let Some(doubt) = columns::doubt(&columns, header) {
+        return Err(doubt);
+    }
+    columns.has_decimal_commas = matches!(written, Written::Cells(delimiter) if *delimiter != b',');
+    Ok(columns)
+}
+
+/// A table whose rows are being read.
+struct Table {
+    columns: Columns,
+    /// Finds out whether rows are one direction of a connection each.
+    ways: one_way::Ways,
+    groups: Groups,
+    /// The level of sampling when rows were last left out.
+    level: u8,
+    /// The place of its first connection in the collector.
+    first: usize,
+    /// Rows that were used before it.
+    used: u64,
+}
+
+impl Table {
+    /// Adds a row.
+    fn add(&mut self, record: &ByteRecord, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<()> {
+        let is_watching = self.ways.is_watching();
+        match row(record, &self.columns, is_watching, ledger, collector, &mut self.groups)? {
+            Outcome::Used => {
                 ledger.used += 1;
-                if let Some(draft) = collector.connections.last().filter(|_| ways.is_watching()) {
-                    ways.add(draft, ports(&record, &columns));
+                if let Some(draft) = collector.connections.last().filter(|_| is_watching) {
+                    self.ways.add(draft, ports(record, &self.columns));
                 }
             }
-            Ok(Outcome::Skipped(why, bytes)) => ledger.skip(why, 1, bytes),
-            Ok(Outcome::NotSampled) => {}
-            Err(problem) => ledger.fault(line, problem)?,
+            Outcome::Skipped(why, bytes) => ledger.skip(why, 1, bytes),
+            Outcome::NotSampled => {}
         }
-        if collector.level() > level {
-            level = collector.level();
-            let before = groups.len();
-            groups
-                .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
-            collector.thinned(before - groups.len());
-            ways.retain(&collector.connections[first..]);
-        }
+        Ok(())
     }
-    let name = super::input::base(&path);
-    match ways.reading(&collector.connections[first..]) {
-        one_way::Reading::Paired => {
-            let records = ways.into_records(collector.take_connections(first));
-            ledger.used = used;
-            pairing::add(records, ledger, collector);
-            collector.note(format!(
-                "{name}: rows of one direction each; those of the same ends are one connection"
-            ));
+
+    /// Leaves out what a new level of sampling does not keep.
+    fn thin(&mut self, collector: &mut Collector) {
+        if collector.level() <= self.level {
+            return;
         }
-        one_way::Reading::Ambiguous => {
-            let problem = "most pairs of addresses have rows both ways, and no columns sport and dport say which belong \
-                together; add them, or name the columns client, server and resp_bytes";
-            return Err(Error::file(&path, problem));
-        }
-        one_way::Reading::NoneBack => {
-            wanted.map_err(|problem| Error::file(&path, problem))?;
-            collector.note(format!(
-                "{name}: no row goes back from a destination, so bytes count as what the destination sent; if the source \
-                 did, add the rows of the other direction"
-            ));
-        }
-        one_way::Reading::AsNamed => {
-            wanted.map_err(|problem| Error::file(&path, problem))?;
-        }
+        self.level = collector.level();
+        let before = self.groups.len();
+        self.groups
+            .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
+        collector.thinned(before - self.groups.len());
+        self.ways.retain(&collector.connections[self.first..]);
     }
-    groups.into_iter().for_each(|((client, id), group)| {
-        collector.push_as(close_group(group), collector.hosts.hash(client), sampling::hash(&id));
-    });
-    collector.spread_coarse_stamps(first, ledger);
-    Ok(())
+
+    /// Joins rows of one direction each, and adds the connections of several rows. `wanted` is what is wrong with the
+    /// header unless rows are such.
+    ///
+    /// # Errors
+    /// [`Error::File`] if a needed column is missing, or if it cannot be known which rows belong together.
+    fn finish(
+        self,
+        wanted: std::result::Result<Columns, String>,
+        path: &str,
+        ledger: &mut Ledger,
+        collector: &mut Collector,
+    ) -> Result<()> {
+        let name = super::input::base(path);
+        match self.ways.reading(&collector.connections[self.first..]) {
+            one_way::Reading::Paired => {
+                let records = self.ways.into_records(collector.take_connections(self.first));
+                ledger.used = self.used;
+                pairing::add(records, ledger, collector);
+                collector.note(format!(
+                    "{name}: rows of one direction each; those of the same ends are one connection"
+                ));
+            }
+            one_way::Reading::Ambiguous => {
+                let problem = "most pairs of addresses have rows both ways, and no columns sport and dport say which \
+                    belong together; add them, or name the columns client, server and resp_bytes";
+                return Err(Error::file(path, problem));
+            }
+            one_way::Reading::NoneBack => {
+                wanted.map_err(|problem| Error::file(path, problem))?;
+                collector.note(format!(
+                    "{name}: no row goes back from a destination, so bytes count as what the destination sent; if the \
+                     source did, add the rows of the other direction"
+                ));
+            }
+            one_way::Reading::AsNamed => {
+                wanted.map_err(|problem| Error::file(path, problem))?;
+            }
+        }
+        self.groups.into_iter().for_each(|((client, id), group)| {
+            collector.push_as(close_group(group), collector.hosts.hash(client), sampling::hash(&id));
+        });
+        collector.spread_coarse_stamps(self.first, ledger);
+        Ok(())
+    }
 }
 
 /// Returns whether a row before the header is a remark.
@@ -176,7 +235,7 @@ impl<'a> Source<'a> {
         match self {
             Source::Cells(reader) => Ok(next_cells(reader, record, path)?.then_some(Ok(()))),
             Source::Objects(objects, names) => Ok(objects.advance().map(|line| {
-                let values = layout::values_of(line.text, names);
+                let values = layout::read_values(line.text, names);
                 record.clear();
                 record.extend(values.iter().flatten());
                 let mut position = csv::Position::new();
@@ -309,7 +368,7 @@ fn flow_class(
     if collector.options.direction == Direction::Up {
         totals.reverse();
     }
-    let shape = FlowShape::of_totals(protocol, [0, port], duration, totals);
+    let shape = FlowShape::from_totals(protocol, [0, port], duration, totals);
     let hosts = [columns.client, columns.server].map(|host| hosts::parted(named(record, host, b"")).0);
     collector.flow_class(hosts, &shape)
 }

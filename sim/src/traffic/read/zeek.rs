@@ -92,7 +92,7 @@ impl Header {
 
 impl Layout {
     fn new(path: &[u8], names: &[String], direction: Direction) -> RowResult<Layout> {
-        let log = log_of(path, names)?;
+        let log = recognise_log(path, names)?;
         let mut cells = Vec::new();
         for column in columns(log, direction) {
             match names.iter().position(|name| name == column.name) {
@@ -122,7 +122,7 @@ impl Layout {
     }
 }
 
-fn log_of(path: &[u8], names: &[String]) -> RowResult<Log> {
+fn recognise_log(path: &[u8], names: &[String]) -> RowResult<Log> {
     let has = |name: &str| names.iter().any(|have| have == name);
     match path {
         b"conn" => Ok(Log::Conn),

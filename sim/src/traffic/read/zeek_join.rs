@@ -192,7 +192,7 @@ fn add_conns(store: Store, with_requests: &HashSet<usize>, collector: &mut Colle
                 counts.datagrams += 1;
                 conn.duration = Some(flow.duration()).into();
                 conn.flow_class = flow_class;
-                (conn.kind, conn.writes, conn.pages) = (Kind::Datagrams, Writes::of_datagrams(flow), None);
+                (conn.kind, conn.writes, conn.pages) = (Kind::Datagrams, Writes::from_datagrams(flow), None);
             }
         }
         conn.start += shift(conn, uids[here], collector);
@@ -226,12 +226,12 @@ fn note(counts: &Counts, collector: &mut Collector) {
         ));
     }
     if counts.alone > 0 {
-        let files = names_of(collector, "zeek-http");
+        let files = list_names(collector, "zeek-http");
         collector
             .note(format!("{files}: {} connections known from http.log only, grouped by uid", counts.alone));
     }
     if counts.bodiless > 0 {
-        let files = names_of(collector, "zeek-http");
+        let files = list_names(collector, "zeek-http");
         collector.note(format!(
             "{files}: {} responses without a body are left out; with conn.log their headers would be known",
             counts.bodiless
@@ -254,7 +254,7 @@ fn note(counts: &Counts, collector: &mut Collector) {
         collector.note(format!("ssl.log and quic.log name the protocol of {} connections", counts.hinted));
     }
     if counts.datagrams > 0 {
-        let files = names_of(collector, "zeek-conn");
+        let files = list_names(collector, "zeek-conn");
         collector.note(format!(
             "{files}: {} flows of UDP and other protocols are packets of equal length at equal distances: conn.log has \
              their sums only",
@@ -262,7 +262,7 @@ fn note(counts: &Counts, collector: &mut Collector) {
         ));
     }
     if counts.singles > 0 {
-        let files = names_of(collector, "zeek-conn");
+        let files = list_names(collector, "zeek-conn");
         collector.note(format!(
             "{files}: one write per connection for {} connections: conn.log does not tell pauses",
             counts.singles
@@ -270,7 +270,7 @@ fn note(counts: &Counts, collector: &mut Collector) {
     }
 }
 
-fn names_of(collector: &Collector, kind: &str) -> String {
+fn list_names(collector: &Collector, kind: &str) -> String {
     let of_kind = collector.ledgers.iter().filter(|ledger| ledger.kind == kind);
     of_kind.map(|ledger| base(&ledger.path)).collect::<Vec<_>>().join(", ")
 }

@@ -95,7 +95,7 @@ pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &
 type Kept = RowResult<Option<(&'static str, u64)>>;
 
 fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
-    let at = stamp_of(row, ledger, collector)?;
+    let at = read_stamp(row, ledger, collector)?;
     let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
     let rtt = stamp::span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
     let duration = stamp::span("duration", row.duration, Unit::S).ok().flatten();
@@ -152,7 +152,7 @@ fn datagrams(row: &Row, duration: Dur) -> Datagrams {
         let packets =
             number(packets).unwrap_or_else(|| payload.div_ceil(u64::from(MOST_BYTES) - UDP_HEADERS));
         let reckoned = payload.saturating_add(packets.saturating_mul(UDP_HEADERS));
-        Amount::of_sums(packets, number(ip_bytes).filter(|bytes| *bytes > 0).unwrap_or(reckoned))
+        Amount::from_sums(packets, number(ip_bytes).filter(|bytes| *bytes > 0).unwrap_or(reckoned))
     };
     let protocol = match row.proto {
         b"udp" => 17,
@@ -169,7 +169,7 @@ fn datagrams(row: &Row, duration: Dur) -> Datagrams {
 }
 
 fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
-    let at = stamp_of(row, ledger, collector)?;
+    let at = read_stamp(row, ledger, collector)?;
     let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
     let depth = stamp::bytes("trans_depth", row.depth)?.unwrap_or(0);
     count_reverse(row, ledger);
@@ -189,12 +189,12 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
 
 /// Keeps what `ssl.log` or `quic.log` says of a connection.
 fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
-    stamp_of(row, ledger, collector)?;
+    read_stamp(row, ledger, collector)?;
     let uid = uid_number(row.uid);
     if uid == 0 {
         return Err("the row has no uid".to_string());
     }
-    let class = class::of_alpn(row.service);
+    let class = class::classify_alpn(row.service);
     collector.zeek.hints.push(Hint { uid, class, is_quic: log == Log::Quic, file: ledger.index as u32 });
     Ok(None)
 }
@@ -215,11 +215,11 @@ fn flow_class(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collecto
     if collector.options.direction == Direction::Up {
         totals.reverse();
     }
-    let shape = FlowShape::of_totals(protocol, [0, port.unwrap_or(0)], duration, totals);
+    let shape = FlowShape::from_totals(protocol, [0, port.unwrap_or(0)], duration, totals);
     collector.flow_class([row.client, row.server], &shape)
 }
 
-fn stamp_of(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<Stamp> {
+fn read_stamp(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<Stamp> {
     // JSON::TS_MILLIS writes milliseconds, which no time in seconds is.
     let at = stamp::stamp(row.ts, Unit::S).or_else(|_| stamp::time(row.ts, None, Dates::default()))?;
     if row.client.is_empty() || row.server.is_empty() {

@@ -12,7 +12,7 @@ pub fn rfc(variant: Variant) -> Params {
 }
 
 /// Returns an acknowledgement of everything below `next`, with SACK blocks `[from, to)`.
-pub fn ack_of(next: u32, blocks: &[(u32, u32)], ece: bool) -> AckFields {
+pub fn make_ack(next: u32, blocks: &[(u32, u32)], ece: bool) -> AckFields {
     let mut sacks = [SackBlock::default(); 3];
     for (block, &(from, to)) in sacks.iter_mut().zip(blocks) {
         *block = SackBlock { offset: (from - next) as u16, length: (to - from) as u16 };
@@ -42,17 +42,17 @@ impl SenderHarness {
 
     /// Everything below `next` is acknowledged.
     pub fn ack(&mut self, next: u32) -> Vec<u32> {
-        self.take(ack_of(next, &[], false))
+        self.take(make_ack(next, &[], false))
     }
 
     /// Returns the same with an echo of a congestion mark.
     pub fn ack_with_echo(&mut self, next: u32) -> Vec<u32> {
-        self.take(ack_of(next, &[], true))
+        self.take(make_ack(next, &[], true))
     }
 
     /// Returns the same with SACK blocks.
     pub fn sack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
-        self.take(ack_of(next, blocks, false))
+        self.take(make_ack(next, blocks, false))
     }
 
     /// Time passes.
@@ -119,7 +119,7 @@ impl ReceiverHarness {
 }
 
 /// SACK blocks of an acknowledgement as `[from, to)`.
-pub fn blocks_of(ack: &AckFields) -> Vec<(u32, u32)> {
+pub fn list_blocks(ack: &AckFields) -> Vec<(u32, u32)> {
     let held = ack.sacks.iter().filter(|block| block.length > 0);
     held.map(|b| (ack.next + u32::from(b.offset), ack.next + u32::from(b.offset) + u32::from(b.length)))
         .collect()

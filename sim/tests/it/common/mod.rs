@@ -110,7 +110,7 @@ pub enum Order {
 }
 
 /// Returns the order by what the parts say. A marker may promote unless it is known not to.
-pub fn order_of(scheme: &str) -> Order {
+pub fn find_order(scheme: &str) -> Order {
     let mut markers = parsed(scheme).parts();
     let (queue, values) = markers.pop().expect("a scheme has a queue");
     let colours = |(part, _): &(Part, BTreeMap<&str, String>)| match part {
@@ -136,7 +136,7 @@ pub fn order_of(scheme: &str) -> Order {
 pub fn overtakes(scheme: &str) -> bool {
     let is_strict =
         parsed(scheme).parts().last().is_some_and(|(queue, _)| queue.name().starts_with("priority"));
-    match order_of(scheme) {
+    match find_order(scheme) {
         Order::Promoted => true,
         Order::Demoted => !is_strict,
         Order::Fifo | Order::WithinConnections => false,
@@ -229,7 +229,7 @@ pub fn sending(direction: &str, spec: MixSpec) -> MixSpec {
 }
 
 /// Returns the error of a scenario that is wrong.
-pub fn error_of(scenario: &Scenario) -> Error {
+pub fn find_error(scenario: &Scenario) -> Error {
     match Plan::new(scenario) {
         Ok(_) => panic!("accepted: {}", scenario.to_toml()),
         Err(error) => error,

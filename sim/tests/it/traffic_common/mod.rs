@@ -39,7 +39,7 @@ pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]
         server,
         flow_class,
         writes,
-        ..Connection::of_one_write(Time(start_ms * 1_000_000), 1)
+        ..Connection::from_one_write(Time(start_ms * 1_000_000), 1)
     }
 }
 
@@ -140,11 +140,11 @@ pub fn frames() -> Vec<Timed> {
 }
 
 pub fn frame(client: u8, server: u8, from_client: bool, flags: u8, seq: u32, payload: usize) -> Vec<u8> {
-    frame_of(80, client, server, (0, from_client, flags, seq, payload))
+    make_frame(80, client, server, (0, from_client, flags, seq, payload))
 }
 
 /// Returns a packet of a connection to server port `port`.
-pub fn frame_of(port: u16, client: u8, server: u8, shot: Shot) -> Vec<u8> {
+pub fn make_frame(port: u16, client: u8, server: u8, shot: Shot) -> Vec<u8> {
     let (_, from_client, flags, seq, payload) = shot;
     let (client_end, server_end) =
         (([10, 0, 0, client], 40_000 + u16::from(client)), ([10, 9, 9, server], port));
@@ -172,16 +172,16 @@ pub fn pcap_of_ports(ports: &[u16]) -> Vec<u8> {
     let mut all = Vec::new();
     for (index, &port) in (0u64..).zip(ports) {
         let shots = exchange(1000 * index, &[(1000 * index + 100, 700)]);
-        all.extend(shots.into_iter().map(|shot| (shot.0, frame_of(port, 1, index as u8, shot))));
+        all.extend(shots.into_iter().map(|shot| (shot.0, make_frame(port, 1, index as u8, shot))));
     }
-    pcap_of(all, false, false, usize::MAX)
+    make_pcap(all, false, false, usize::MAX)
 }
 
 pub fn pcap(nano: bool, big: bool, cut: usize) -> Vec<u8> {
-    pcap_of(frames(), nano, big, cut)
+    make_pcap(frames(), nano, big, cut)
 }
 
-fn pcap_of(frames: Vec<Timed>, nano: bool, big: bool, cut: usize) -> Vec<u8> {
+fn make_pcap(frames: Vec<Timed>, nano: bool, big: bool, cut: usize) -> Vec<u8> {
     pcap_of_link(1, frames, nano, big, cut)
 }
 

@@ -15,7 +15,7 @@ pub(super) fn link(from: &str, to: &str, rate: &str, delay: &str, buffer: Option
     }
 }
 
-/// Returns the same with the scheme's queue; the marker is where packets enter.
+/// Returns the link with the scheme's queue, and if `mark` with its markers, at which packets enter.
 pub(super) fn scheme(link: TopologyLink, mark: bool) -> TopologyLink {
     TopologyLink { scheme: true, mark: Some(mark), ..link }
 }
