@@ -507,3 +507,20 @@ def test_library__docstring_examples_are_true() -> None:
     (example,) = finder.find(mousehole.compare, "compare", globs={"compare": mousehole.compare})
     assert runner.run(example).failed == 0
     assert runner.tries > 0
+
+
+def test_compare__reads_a_named_pipe_once(tmp_path: Path) -> None:
+    """Whoever opened it a second time would wait for a writer for ever."""
+    rows = "".join(f"{n / 10},c{n % 30},{500 + 10 * n}\n" for n in range(300))
+    pipe = tmp_path / "transfers.csv"
+    os.mkfifo(pipe)
+    command = ("compare", str(pipe), "--rate", "2mbit", "--quick", "--duration", "5s", "--schemes", "red")
+    with subprocess.Popen([sys.executable, "-m", "mousehole", *command, "--json", str(tmp_path / "a.json")],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:  # fmt: skip
+        pipe.write_text("start_s,client,bytes\n" + rows)
+        said, faults = running.communicate(timeout=120)
+    assert running.returncode == 0, faults
+    assert "transfers.csv" in said
+    digest = hashlib.sha256(("start_s,client,bytes\n" + rows).encode()).hexdigest()
+    manifest = json.loads((tmp_path / "a.json").read_text())["manifest"]
+    assert manifest["inputs"] == [{"name": "transfers.csv", "sha256": digest}]

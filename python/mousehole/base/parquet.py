@@ -41,8 +41,10 @@ def tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
 
 def _is_parquet(file: Path) -> bool:
     """Returns whether a file is Parquet by its content; of one that cannot be read the engine says why."""
+    if not file.is_file():  # a pipe can be opened only once
+        return False
     try:
         with file.open("rb") as stream:
-            return file.is_file() and stream.read(len(MAGIC)) == MAGIC
+            return stream.read(len(MAGIC)) == MAGIC
     except OSError:
         return False
