@@ -45,7 +45,7 @@ def cellular(tmp_path: Path) -> Path:
         pytest.param((), {"users": 5, "apps": "calls:0.4,uploads:1", "down": "20mbit", "up": "2mbit"},
                      "5 users over 20mbit down, 2mbit up, 80ms RTT", "The up direction is the busier one",
                      id="uploads"),
-        pytest.param("campus", {"users": 100, "down": "200mbit", "up": "200mbit",
+        pytest.param("campus", {"users": 100, "down": "200mbit", "up": "200mbit", "buffer": "1bdp",
                                 "duration": "2s", "warmup": "1s"},
                      "campus, 100 users over 200mbit, 80ms RTT", "Games: one-way delay, p95",
                      id="many users on a fast line"),
