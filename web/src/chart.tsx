@@ -78,7 +78,8 @@ function Drawn({ caption, label, described }: { caption: string; label: string; 
     let view: vega.View | undefined;
     const draw = async () => {
       view?.finalize();
-      const spec = compile(described(element.clientWidth)).spec;
+      // Vega puts the description of its specification in the place of the label.
+      const spec = compile({ ...described(element.clientWidth), description: label }).spec;
       const runtime = vega.parse(spec, undefined, { ast: true });
       view = new vega.View(runtime, { renderer: "svg", container: element, expr: expressionInterpreter } as vega.ViewOptions);
       await view.runAsync();
@@ -99,7 +100,7 @@ function Drawn({ caption, label, described }: { caption: string; label: string; 
       dark.removeEventListener("change", redraw);
       view?.finalize();
     };
-  }, [described]);
+  }, [described, label]);
   return (
     <figure>
       <figcaption>{caption}</figcaption>
