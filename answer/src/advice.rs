@@ -6,7 +6,8 @@ use crate::installation::AT_THE_LINE;
 use crate::judged::Judged;
 use crate::notes::unsteady;
 use crate::ranking::{
-    Alternative, Preference, candidates, choose, find_alternative, is_ahead, is_best, rank, ratio,
+    Alternative, Preference, Service, candidates, choose, find_alternative, find_service, is_ahead, is_best,
+    rank, ratio,
 };
 use crate::setting::{Installation, Modem, Setting};
 use crate::sizes::Role;
@@ -14,7 +15,7 @@ use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::intervals::smaller_in;
 use crate::texts::{capped, counted, unit_text};
 use crate::verdicts;
-use crate::vetoes::{Veto, class_lines, payers, shown_payers};
+use crate::vetoes::{Veto, class_lines, name_class, payers, shown_payers};
 use serde::{Deserialize, Serialize};
 
 /// The answer for one cell has at most so many lines, beside the commands that install it.
@@ -62,11 +63,13 @@ pub struct Advice {
     pub outcome: Outcome,
     /// The scheme recommended, one that can be installed if any of the better ones can.
     pub scheme: Option<String>,
+    /// The classes for whose sake it is recommended where short transfers are not shown to gain; else empty.
+    pub classes: Vec<String>,
     /// Whether the intervals show that no other scheme that can be installed, and that no veto rules out, is faster by more
     /// than 5 %.
     pub is_best: bool,
     /// Schemes that can be installed and are not shown to be slower for short transfers than the scheme recommended, the
-    /// fastest first.
+    /// fastest first; where it is recommended for the sake of classes, those that serve them as well.
     pub peers: Vec<String>,
     /// Schemes that serve short transfers better still, but that nothing installs.
     pub ahead: Vec<String>,
@@ -149,8 +152,10 @@ impl Answer<'_> {
         let is_better = |one: &&&Finding| one.outcome == verdicts::Outcome::Better;
         let better: Vec<usize> =
             primary.iter().filter(is_better).map(|one| self.cell.place(&one.scheme)).collect();
+        let binding = self.judged.vetoes().iter().filter(|one| one.binds);
+        let out: Vec<usize> = binding.map(|one| self.cell.place(&one.scheme)).collect();
         if better.is_empty() {
-            return self.nothing_better(&primary);
+            return self.for_classes(&out, &[]).unwrap_or_else(|| self.nothing_better(&primary));
         }
         let order = rank(self.cell);
         let place = |one: &Veto| {
@@ -160,10 +165,11 @@ impl Answer<'_> {
         let pays = |one: &&Veto| better.contains(&self.cell.place(&one.scheme));
         let mut found: Vec<Veto> = self.judged.vetoes().iter().filter(pays).cloned().collect();
         found.sort_by_key(place);
-        let binding = self.judged.vetoes().iter().filter(|one| one.binds);
-        let out: Vec<usize> = binding.map(|one| self.cell.place(&one.scheme)).collect();
         let left: Vec<usize> = better.into_iter().filter(|scheme| !out.contains(scheme)).collect();
-        if left.is_empty() { self.vetoed(found) } else { self.recommended(&left, &out, &found) }
+        if left.is_empty() {
+            return self.for_classes(&out, &found).unwrap_or_else(|| self.vetoed(found));
+        }
+        self.recommended(&left, &out, &found)
     }
 
     /// Returns the primary endpoint of every scheme that is no ideal against the baseline.
@@ -189,10 +195,11 @@ impl Answer<'_> {
     fn recommend_nothing(&self, outcome: Outcome, lines: Vec<String>, vetoes: Vec<Veto>) -> Advice {
         let reference = self.cell.plan.harm_reference().to_owned();
         let lines = lines.into_iter().chain(self.left_out()).take(self.most_lines()).collect();
-        let (peers, ahead) = (Vec::new(), Vec::new());
+        let (peers, ahead, classes) = (Vec::new(), Vec::new(), Vec::new());
         Advice {
             outcome,
             scheme: None,
+            classes,
             is_best: false,
             peers,
             ahead,
@@ -314,6 +321,37 @@ impl Answer<'_> {
         self.recommend_nothing(Outcome::NotShown, lines, Vec::new())
     }
 
+    /// Recommends what serves other classes, where nothing that may be recommended is shown to serve short transfers better.
+    ///
+    /// `pays` says who pays under the schemes that are shown to, which a veto rules out.
+    fn for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
+        let (cell, ways) = (self.cell, &self.setting.ways);
+        let Service { scheme, classes, peers } = find_service(cell, out, |scheme| ways[scheme].is_some())?;
+        let name = cell.name(scheme).to_owned();
+        let classes: Vec<String> = classes.into_iter().map(|class| name_class(&cell.plan, class)).collect();
+        let words = cell.describe_primary();
+        let verdict = self.primary().into_iter().find(|one| one.scheme == name).map(|one| &one.verdict)?;
+        let first = format!("Recommended for {}: {name}; {words}: {verdict}.", join_names(&classes));
+        let peers: Vec<String> = peers.into_iter().map(|scheme| cell.name(scheme).to_owned()).collect();
+        let level = (!peers.is_empty()).then(|| format!(" As good for them: {}.", peers.join(", ")));
+        let sureness = format!("{}{}", self.sureness_text(None, &[]), level.unwrap_or_default());
+        let mut lines: Vec<String> = self.pays_text(pays.iter(), "Not recommended").into_iter().collect();
+        lines.extend(self.may_pay(scheme));
+        lines.push(sureness);
+        lines.extend(self.remarks().chain(self.left_out()));
+        let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
+        let classes_text = pack(&self.class_lines(scheme, &[]), room);
+        let how = self.install_lines(scheme);
+        Some(Advice {
+            scheme: Some(name),
+            classes,
+            peers,
+            installation: ways[scheme].clone(),
+            lines: [first].into_iter().chain(classes_text).chain(lines).chain(how).collect(),
+            ..self.recommend_nothing(Outcome::Recommended, Vec::new(), pays.to_vec())
+        })
+    }
+
     /// Recommends what serves short transfers best, of those that can be installed if there are any.
     ///
     /// `pays` says who pays under the schemes that are shown to beat the baseline.
@@ -359,6 +397,7 @@ impl Answer<'_> {
         Advice {
             outcome: Outcome::Recommended,
             scheme: Some(cell.name(chosen).to_owned()),
+            classes: Vec::new(),
             is_best,
             peers: peers.iter().map(|scheme| cell.name(*scheme).to_owned()).collect(),
             ahead,
@@ -560,6 +599,14 @@ fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     found
 }
 
+/// Returns `a`, `a and b`, or `a, b and c`.
+fn join_names(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.join(", "),
+    }
+}
+
 /// Returns the text with a small first letter.
 fn lowered(text: &str) -> String {
     let mut letters = text.chars();
@@ -707,6 +754,54 @@ mod tests {
         let is_named = |lines: &[String]| lines.iter().any(|one| one.contains("nobody is worse off"));
         assert!(!is_named(&lines_of([0.1, 0.2, 0.2, 0.2])), "all harm calls");
         assert!(!is_named(&lines_of([0.1, 0.1, 0.1, 0.1])), "the best harms nobody");
+    }
+
+    #[test]
+    fn advise__where_short_transfers_are_level_serves_other_classes() {
+        let schemes =
+            [("droptail", 1.0, 10.0), ("cake", 1.01, 10.0), ("fq-codel", 0.99, 10.0), ("sfd", 1.0, 10.0)];
+        let answer_of = |delays_s: [f64; 4], spread: f64, way: &[&str]| {
+            let found = make_cell(&schemes, |place, facts| {
+                let spread = if place == 0 { -spread } else { spread };
+                let off = 1.0 + spread * (facts.statistics["response_mean_s"][0] / schemes[place].1 - 1.0);
+                with_calls(facts, "delay_p95_s", delays_s[place] * off)
+            });
+            answer(found, way)
+        };
+        let one = answer_of([0.3, 0.03, 0.05, 0.3], 0.1, &[]);
+        assert_eq!(
+            (one.outcome, one.scheme.as_deref(), one.is_best),
+            (Outcome::Recommended, Some("cake"), false)
+        );
+        assert_eq!(
+            (one.classes, one.peers),
+            (vec!["calls".to_owned()], Vec::new()),
+            "fq-codel costs calls 20 ms"
+        );
+        let first = "Recommended for calls: cake; transfers ≤ 15 kB: equal within 5 % (95 % interval −1.0 to −1.0 % of \
+                     the gain).";
+        assert_eq!(one.lines[0], first);
+        assert!(one.lines[1].starts_with("Transfers > 150 kB"), "{:#?}", one.lines);
+        assert!(one.lines[2].starts_with("Calls: one-way delay, p95 300 ms → 30"), "{:#?}", one.lines);
+        assert_eq!(one.lines.last().unwrap(), "Install on Linux: tc qdisc replace dev DEV root cake");
+        let not_installed = answer_of([0.3, 0.03, 0.05, 0.3], 0.1, &["cake"]);
+        assert_eq!((not_installed.scheme.as_deref(), not_installed.installation), (Some("cake"), None));
+        let installed = answer_of([0.3, 0.03, 0.031, 0.3], 0.1, &["fq-codel"]);
+        assert_eq!(installed.scheme.as_deref(), Some("cake"), "rather what can be installed");
+        let level = answer_of([0.3, 0.03, 0.031, 0.3], 0.1, &[]);
+        assert_eq!((level.scheme.as_deref(), level.peers), (Some("fq-codel"), vec!["cake".to_owned()]));
+        assert_eq!(answer_of([0.3, 0.295, 0.3, 0.3], 0.1, &[]).scheme, None, "within the margin");
+        assert_eq!(answer_of([0.3, 0.27, 0.27, 0.3], 3.0, &[]).scheme, None, "not shown");
+    }
+
+    #[test]
+    fn advise__serves_no_class_at_the_cost_of_another() {
+        let schemes = [("droptail", 1.0, 10.0), ("sfd", 1.0, 12.0)];
+        let found = make_cell(&schemes, |place, facts| with_calls(facts, "delay_p95_s", [0.3, 0.03][place]));
+        assert_eq!(answer(found, &[]).scheme, None, "long transfers pay 20 %");
+        let schemes = [("droptail", 1.0, 10.0), ("sfd", 1.1, 10.0)];
+        let found = make_cell(&schemes, |place, facts| with_calls(facts, "delay_p95_s", [0.3, 0.03][place]));
+        assert_eq!(answer(found, &[]).scheme, None, "short transfers do");
     }
 
     #[test]

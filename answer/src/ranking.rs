@@ -1,11 +1,13 @@
-//! Which scheme serves short transfers best, of those that can be installed and that make nobody pay too much.
+//! Which scheme serves short transfers best, of those that can be installed and that make nobody pay too much, and which
+//! one serves other classes where short transfers decide nothing.
 
 use crate::comparison::{Cell, log_ratio};
+use crate::margins::Class;
 use crate::sizes::Role;
 use crate::statistics::intervals::smaller_in;
 use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
 use crate::verdicts::MARGIN;
-use crate::vetoes::{Veto, payers, shown_payers};
+use crate::vetoes::{Veto, gaining_classes, payers, shown_payers};
 
 /// The schemes among which one is recommended, the least mean of short transfers first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +105,44 @@ pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let ties = ties.filter(|scheme| payers(cell, *scheme, first).is_empty());
     let scheme = ties.min_by(|own, other| long(own).total_cmp(&long(other))).unwrap_or(first);
     Choice { scheme, preferred_to: None }
+}
+
+/// A scheme that serves other classes, where none is shown to serve short transfers better than the baseline does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Service {
+    /// The scheme.
+    pub scheme: usize,
+    /// The classes that are shown to gain under it.
+    pub classes: Vec<Class>,
+    /// Other schemes that serve these classes, and under which none is shown to pay against this one.
+    pub peers: Vec<usize>,
+}
+
+/// Returns the scheme under which most classes are shown to gain against the baseline, where short transfers decide nothing.
+///
+/// Under it short transfers take at most 5 % longer and no class pays, by estimate. Of those that serve as many classes, the
+/// first by order, unless another one is preferred to it for the sake of other classes. Those of `out` make a class pay too
+/// much against what people would have; of the others it is one that can be installed if any is.
+pub fn find_service(cell: &Cell, out: &[usize], is_installable: impl Fn(usize) -> bool) -> Option<Service> {
+    let baseline = cell.baseline();
+    let is_harmless = |scheme: &usize| {
+        let is_level = ratio(cell, *scheme, baseline).mean <= libm::log1p(MARGIN);
+        is_level && !out.contains(scheme) && payers(cell, *scheme, baseline).is_empty()
+    };
+    let serving =
+        rank(cell).into_iter().filter(is_harmless).map(|scheme| (scheme, gaining_classes(cell, scheme)));
+    let mut serving: Vec<(usize, Vec<Class>)> = serving.filter(|(_, classes)| !classes.is_empty()).collect();
+    if serving.iter().any(|(scheme, _)| is_installable(*scheme)) {
+        serving.retain(|(scheme, _)| is_installable(*scheme));
+    }
+    let most = serving.iter().map(|(_, classes)| classes.len()).max()?;
+    serving.retain(|(_, classes)| classes.len() == most);
+    let all: Vec<usize> = serving.iter().map(|(scheme, _)| *scheme).collect();
+    let scheme = preferred(cell, all[0], &all[1..]).map_or(all[0], |choice| choice.scheme);
+    let serves_as_well = |own: &usize| *own != scheme && shown_payers(cell, *own, scheme).is_empty();
+    let peers = all.iter().copied().filter(serves_as_well).collect();
+    let classes = serving.into_iter().find(|(own, _)| *own == scheme)?.1;
+    Some(Service { scheme, classes, peers })
 }
 
 /// Returns those of the schemes whose mean is at most 5 % above that of `first`, without it.

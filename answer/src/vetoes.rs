@@ -6,8 +6,8 @@ use crate::findings::write_means;
 use crate::margins::{Class, Figure, Margin, figures, margins, scale};
 use crate::quantities::{Better, Unit};
 use crate::sizes::Role;
-use crate::statistics::Estimate;
 use crate::statistics::intervals::difference;
+use crate::statistics::{Design, Estimate};
 use crate::texts::{change_text, signed_significant};
 use serde::Serialize;
 
@@ -73,7 +73,7 @@ pub fn vetoes(cell: &Cell) -> Vec<Veto> {
 /// Returns who pays, or may, under a scheme against another one, by the same rule.
 pub fn payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
     let margins = margins(&cell.table, &cell.plan.vetoes).unwrap_or_default();
-    margins.iter().filter_map(|margin| veto(cell, margin, scheme, other)).collect()
+    margins.iter().filter_map(|margin| veto(cell, margin, scheme, other, &cell.design())).collect()
 }
 
 /// Returns who is shown to pay under a scheme against another one.
@@ -81,9 +81,27 @@ pub fn shown_payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
     payers(cell, scheme, other).into_iter().filter(|one| one.binds).collect()
 }
 
-fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize) -> Option<Veto> {
+/// Returns the classes that are shown to gain under a scheme more than their margins: under the baseline they would pay
+/// against it.
+///
+/// The intervals hold for all schemes and all figures with a margin at once, for a scheme may be recommended for the sake of
+/// any class.
+pub fn gaining_classes(cell: &Cell, scheme: usize) -> Vec<Class> {
+    let margins = margins(&cell.table, &cell.plan.vetoes).unwrap_or_default();
+    let figures = margins.iter().filter(|one| cell.has(&one.figure.source)).count();
+    let of_schemes = cell.primary_design(cell.baseline());
+    let design = Design { comparisons: of_schemes.comparisons * figures.max(1) as f64, ..of_schemes };
+    let found = margins.iter().filter_map(|margin| veto(cell, margin, cell.baseline(), scheme, &design));
+    let shown = found.filter(|one| one.binds && one.change.has_interval());
+    let mut classes: Vec<Class> = shown.map(|one| one.margin.figure.class).collect();
+    classes.dedup();
+    classes
+}
+
+/// Returns that a class pays, or may, by an interval of this design.
+fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: &Design) -> Option<Veto> {
     let source = &margin.figure.source;
-    let change = change(cell, source, scheme, other, margin.is_relative);
+    let change = change_by(cell, source, scheme, other, margin.is_relative, design);
     let harm = if source.quantity.better == Better::Less { change } else { change.negated() };
     // An unknown harm is beyond nothing.
     if harm.mean.is_nan() || harm.mean <= margin.most {
@@ -108,13 +126,24 @@ fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize) -> Option<Vet
 ///
 /// The interval stands alone. Nothing is known where a scheme lacks the quantity.
 pub fn change(cell: &Cell, source: &Source, scheme: usize, reference: usize, is_relative: bool) -> Estimate {
+    change_by(cell, source, scheme, reference, is_relative, &cell.design())
+}
+
+fn change_by(
+    cell: &Cell,
+    source: &Source,
+    scheme: usize,
+    reference: usize,
+    is_relative: bool,
+    design: &Design,
+) -> Estimate {
     let (own, other) = (cell.values(source, scheme), cell.values(source, reference));
     if own.len() != other.len() {
         Estimate::UNKNOWN
     } else if is_relative {
-        log_ratio(&own, &other, &cell.design()).as_change()
+        log_ratio(&own, &other, design).as_change()
     } else {
-        difference(&own, &other, &cell.design())
+        difference(&own, &other, design)
     }
 }
 
@@ -157,7 +186,7 @@ fn mean_in_unit(change: &Estimate, unit: Unit, is_relative: bool) -> String {
 }
 
 /// Returns a class in words, such as `transfers ≤ 15 kB`.
-fn name_class(plan: &Plan, class: Class) -> String {
+pub fn name_class(plan: &Plan, class: Class) -> String {
     match class {
         Class::Short => plan.transfers(Role::Short),
         Class::Long => plan.transfers(Role::Long),

@@ -34,12 +34,15 @@ class Advice:
     for one."""
     scheme: str | None
     """The scheme recommended, one that can be installed if any of the better ones can."""
+    classes: tuple[str, ...]
+    """The classes for whose sake it is recommended where short transfers are not shown to gain; else empty."""
     is_best: bool
     """Whether the intervals show that no other scheme that can be installed, and that no veto rules out, is
     faster by more than 5 %."""
     peers: tuple[str, ...]
     """Schemes that can be installed and are not shown to be slower for short transfers than the scheme
-    recommended, the fastest first."""
+    recommended, the fastest first; where it is recommended for the sake of classes, those that serve them as
+    well."""
     ahead: tuple[str, ...]
     """Schemes that serve short transfers better still, but that nothing installs."""
     reference: str
@@ -65,7 +68,7 @@ def advice(results: Results, cell: Cell) -> list[Advice]:
     found = results.compared(cell).advise(make_setting(results, cell))
     way = found.pop("installation")
     vetoes = tuple(Veto(**one) for one in found.pop("vetoes"))
-    found |= {name: tuple(found[name]) for name in ("peers", "ahead", "lines")}
+    found |= {name: tuple(found[name]) for name in ("classes", "peers", "ahead", "lines")}
     installed = None if way is None else Installation(way["place"], tuple(way["lines"]))
     return [Advice(cell.buffer, cell.load, vetoes=vetoes, installation=installed, **found)]
 

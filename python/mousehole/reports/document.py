@@ -137,6 +137,8 @@ def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
 
 
 def _describe_answer(one: Advice, baseline: str) -> str:
+    if one.classes:
+        return f"{one.scheme} is recommended for {', '.join(one.classes)}"
     if one.outcome == RECOMMENDED:
         return f"{one.scheme} is best"
     if one.outcome == VETOED:
