@@ -93,9 +93,8 @@ pub fn gaining_classes(cell: &Cell, scheme: usize) -> Vec<Class> {
     let design = Design { comparisons: of_schemes.comparisons * figures.max(1) as f64, ..of_schemes };
     let found = margins.iter().filter_map(|margin| veto(cell, margin, cell.baseline(), scheme, &design));
     let shown = found.filter(|one| one.binds && one.change.has_interval());
-    let mut classes: Vec<Class> = shown.map(|one| one.margin.figure.class).collect();
-    classes.dedup();
-    classes
+    let gains: Vec<Class> = shown.map(|one| one.margin.figure.class).collect();
+    Class::all().filter(|class| gains.contains(class)).collect()
 }
 
 /// Returns that a class pays, or may, by an interval of this design.

@@ -7,20 +7,18 @@ use crate::comparison::{Known, Request};
 use crate::given::{Given, Played};
 use mousehole_answer::manifest::WarmupEntry;
 use mousehole_answer::sizes::{LONG_BYTES, SHORT_BYTES};
+use mousehole_scheme::install::line::is_asymmetric;
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::places::{self, MOST_USERS};
 use mousehole_sim::scenario::spec::{MixSpec, SCHEMA, form_problem};
 use mousehole_sim::scenario::{Plan, Scenario, Scheme};
-use mousehole_sim::units::{parse_dur, parse_rate};
+use mousehole_sim::units::{Rate, parse_dur, parse_rate};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 /// The scheme that the others are compared with.
 pub const BASELINE: &str = "droptail";
-/// A line whose download rate is at least so many times that of the upload is asymmetric: acknowledgements of a full
-/// download, 40 to 52 B for each two segments of 1500 B, take a sixth of the upload.
-const ASYMMETRIC: u64 = 10;
 /// Replications where no number is given.
 pub const REPLICATIONS: u32 = 10;
 /// Replications that a page may ask for at most: none has the patience for more.
@@ -37,8 +35,11 @@ pub const LINE_BUFFER: &str = "250ms";
 /// Returns the schemes of `mousehole compare` where none is named, on a line of these rates in bit/s: of the first paper, what
 /// Linux has, and CAKE behind two markers. On an asymmetric line the last has CAKE's ACK filter.
 pub fn default_schemes(down_bps: u64, up_bps: u64) -> [&'static str; 8] {
-    let is_asymmetric = down_bps >= up_bps.saturating_mul(ASYMMETRIC);
-    let last = if is_asymmetric { "excess-cake(ack_filter=ack-filter)" } else { "excess-cake" };
+    let last = if is_asymmetric(Rate(down_bps), Rate(up_bps)) {
+        "excess-cake(ack_filter=ack-filter)"
+    } else {
+        "excess-cake"
+    };
     [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", last]
 }
 

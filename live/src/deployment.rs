@@ -124,6 +124,8 @@ pub struct Cake {
     cost: String,
     /// Whether packets have passed the bottleneck before it, so that those that it drops count as well.
     is_download: bool,
+    /// Whether it drops acknowledgements that a newer one makes superfluous.
+    has_ack_filter: bool,
 }
 
 impl Cake {
@@ -154,15 +156,21 @@ impl Cake {
             }
             (None, None) => String::new(),
         };
-        Ok(Cake { rate: parse_rate("--rate", rate)?, cost, is_download: request.download.is_some() })
+        Ok(Cake {
+            rate: parse_rate("--rate", rate)?,
+            cost,
+            is_download: request.download.is_some(),
+            has_ack_filter: request.ack_filter,
+        })
     }
 
     /// Returns its words in tc(8). Hosts share before flows do, those behind NAT too where the kernel keeps addresses.
     pub fn tc_arguments(&self) -> String {
         let nat = if Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists() { " nat" } else { "" };
         let ingress = if self.is_download { " ingress" } else { "" };
+        let filter = if self.has_ack_filter { " ack-filter" } else { "" };
         let cost = if self.cost.is_empty() { String::new() } else { format!(" {}", self.cost) };
-        format!("cake bandwidth {} diffserv4{nat}{ingress}{cost}", rate_of_tc(self.rate))
+        format!("cake bandwidth {} diffserv4{nat}{ingress}{filter}{cost}", rate_of_tc(self.rate))
     }
 }
 

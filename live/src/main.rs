@@ -177,6 +177,10 @@ struct SetupOptions {
     #[arg(long, help = format!("Give the queues these rates; by default they get {:.0} % of --down and {:.0} % of --up, so that \
                                 packets wait in them and not in the modem", DOWN_SHARE * 100.0, UP_SHARE * 100.0))]
     exact: bool,
+    /// Whether the CAKE of uploads drops acknowledgements that a newer one makes superfluous; by default on lines whose --down
+    /// is at least ten times --up
+    #[arg(long, value_enum, value_name = "on|off")]
+    ack_filter: Option<Switch>,
     #[arg(
         long,
         value_name = "LAYER",
@@ -493,6 +497,7 @@ impl SetupOptions {
             down: self.down.clone(),
             up: self.up.clone(),
             is_exact: self.exact,
+            ack_filter: self.ack_filter.map(|switch| switch == Switch::On),
         };
         setup::setup(&line, &like, &common.manner()?, self.dry_run)
     }

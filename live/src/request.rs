@@ -69,6 +69,9 @@ pub struct Request {
     /// the queue is left open.
     #[serde(default)]
     pub cake: bool,
+    /// Whether that CAKE drops acknowledgements that a newer one makes superfluous (tc-cake(8): ack-filter).
+    #[serde(default)]
+    pub ack_filter: bool,
     /// The link layer that CAKE counts, by its name in `mousehole compare`.
     #[serde(default)]
     pub link_layer: Option<String>,
@@ -176,6 +179,7 @@ impl Request {
             via: None,
             download: None,
             cake: false,
+            ack_filter: false,
             link_layer: None,
             classes: Vec::new(),
             dscp: default_dscp(),

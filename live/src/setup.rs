@@ -7,7 +7,7 @@ use crate::error::{Failure, Result};
 use crate::request::{Request, User};
 use crate::start::{Manner, rehearse, start};
 use crate::stop;
-use mousehole_scheme::install::line::rate_of_tc;
+use mousehole_scheme::install::line::{is_asymmetric, rate_of_tc};
 use mousehole_scheme::units::{Rate, parse_rate};
 
 /// The parts of a line's rates at which packets wait here and not in the modem or at the provider: readings, of what
@@ -28,6 +28,8 @@ pub struct Line {
     pub up: Option<String>,
     /// Whether the queues get these rates, and not a little less.
     pub is_exact: bool,
+    /// Whether the CAKE of uploads filters acknowledgements; `None` where the line's rates say so ([`is_asymmetric`]).
+    pub ack_filter: Option<bool>,
 }
 
 impl Line {
@@ -50,9 +52,19 @@ impl Line {
         }
         if let Some(text) = &self.up {
             let rate = Some(rate_of_tc(self.part("--up", text, UP_SHARE)?));
-            all.push((self.device.clone(), Request { cake: true, rate, user: User::Source, ..like.clone() }));
+            let ack_filter = self.has_ack_filter()?;
+            let request = Request { cake: true, ack_filter, rate, user: User::Source, ..like.clone() };
+            all.push((self.device.clone(), request));
         }
         Ok(all)
+    }
+
+    fn has_ack_filter(&self) -> Result<bool> {
+        let of_rates = || match (&self.down, &self.up) {
+            (Some(down), Some(up)) => Ok(is_asymmetric(parse_rate("--down", down)?, parse_rate("--up", up)?)),
+            _ => Ok(false),
+        };
+        self.ack_filter.map_or_else(of_rates, Ok)
     }
 
     fn part(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
@@ -145,7 +157,7 @@ mod tests {
 
     fn line(is_exact: bool) -> Line {
         let text = |text: &str| Some(text.to_string());
-        Line { device: "wan0".into(), down: text("20mbit"), up: text("1mbit"), is_exact }
+        Line { device: "wan0".into(), down: text("20mbit"), up: text("1mbit"), is_exact, ack_filter: None }
     }
 
     #[test]
@@ -157,6 +169,24 @@ mod tests {
         let pair = |name: &str, rate: &str| (name.to_string(), rate.to_string());
         assert_eq!(rates(false), [pair("ifb-wan0", "18mbit"), pair("wan0", "950kbit")]);
         assert_eq!(rates(true), [pair("ifb-wan0", "20mbit"), pair("wan0", "1mbit")]);
+    }
+
+    #[test]
+    fn requests__filter_acknowledgements_of_uploads_on_asymmetric_lines() {
+        let filters = |line: &Line| {
+            let all = line.requests(&Request::new(Mode::Mark)).unwrap();
+            all.into_iter().map(|(_, request)| request.ack_filter).collect::<Vec<_>>()
+        };
+        assert_eq!(filters(&line(false)), [false, true]);
+        let even = Line { up: Some("2500kbit".into()), ..line(false) };
+        assert_eq!(filters(&even), [false, false]);
+        assert_eq!(filters(&Line { ack_filter: Some(true), ..even }), [false, true]);
+        assert_eq!(filters(&Line { ack_filter: Some(false), ..line(false) }), [false, false]);
+        assert_eq!(
+            filters(&Line { down: None, ..line(false) }),
+            [false],
+            "of the line's downloads nothing is known"
+        );
     }
 
     #[test]

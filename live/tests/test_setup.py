@@ -129,6 +129,24 @@ def test_setup__is_said_whole_before_it_is_done(caked: Caked) -> None:
     assert MADE not in lab.run(NEAR, "ip", "-br", "link")
 
 
+@pytest.mark.parametrize(
+    ("up", "more", "filtered"),
+    [
+        ("4mbit", (), []),
+        ("2mbit", (), [DEVICE]),
+        ("2mbit", ("--ack-filter", "off"), []),
+        ("4mbit", ("--ack-filter", "on"), [DEVICE]),
+    ],
+)
+def test_setup__filters_acknowledgements_where_uploads_are_narrow(
+    caked: Caked, up: str, more: tuple[str, ...], filtered: list[str]
+) -> None:
+    said = caked.lab.live(NEAR, "setup", DEVICE, "--down", "20mbit", "--up", up, *more, "--dry-run")
+    assert said.returncode == 0, said.stderr
+    commands = [line for line in said.stdout.splitlines() if line.startswith("tc qdisc replace")]
+    assert [line.split()[4] for line in commands if " ack-filter" in line] == filtered
+
+
 def test_setup__is_confirmed_tuned_and_taken_back_at_both_ends(caked: Caked) -> None:
     lab = caked.lab
     before = lab.state(NEAR, DEVICE)

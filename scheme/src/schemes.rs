@@ -316,13 +316,32 @@ pub const SCHEMES: &[NamedScheme] = &[
         ],
     ),
     alone(
+        "excess-tins-cake",
+        "CAKE with excess in three levels before it, and CAKE's ACK filter: a tin for each level",
+        "ours, after RFC 2697 section 3; tc-cake(8), diffserv3",
+        "As excess-cake, but what is not long has two of CAKE's tins: short transfers the Voice tin, datagrams best \
+         effort, so that no short transfer competes with a video call. The ACK filter drops acknowledgements that a newer \
+         one makes superfluous: where the upload is narrow, those of downloads fill it. Where one video call exceeds the \
+         upload, short transfers pay.",
+        &[
+            Preset { part: "excess", settings: &[fixed(&["levels"], "three")] },
+            Preset {
+                part: "cake",
+                settings: &[
+                    fixed(&["tins"], "colour"),
+                    default(&["ack_filter"], "ack-filter", "ours: docs/nobody-pays.md"),
+                ],
+            },
+        ],
+    ),
+    alone(
         "excess-budget-cake",
         "CAKE with excess in three levels before it, and one budget for all datagrams of a host",
         "ours, after RFC 2697 section 3 and Noureddine & Tobagi, section IV.B",
-        "As excess-cake, but what is not long has two of CAKE's tins: short transfers the Voice tin, datagrams best \
-         effort. And a host's datagrams in best effort have one budget: many slow flows of one host, such as those of \
-         file sharing, do not stay there without bound. What exceeds it goes into the Bulk tin, whichever flow it belongs \
-         to. Where translation of addresses makes a household one host, the budget is that of the household.",
+        "As excess-tins-cake without its ACK filter, and a host's datagrams in best effort have one budget: many slow \
+         flows of one host, such as those of file sharing, do not stay there without bound. What exceeds it goes into the \
+         Bulk tin, whichever flow it belongs to. Where translation of addresses makes a household one host, the budget is \
+         that of the household.",
         &[
             Preset {
                 part: "excess",

@@ -13,6 +13,15 @@ pub const FULL_PACKET: u64 = 1500;
 /// A token bucket holds at least this many bytes, so that a full packet always fits.
 const LEAST_BURST: u64 = 2 * FULL_PACKET;
 
+/// A line whose download rate is at least so many times that of the upload is asymmetric: acknowledgements of a full
+/// download, 40 to 52 B for each two segments of 1500 B, take a sixth of the upload.
+const ASYMMETRIC: u64 = 10;
+
+/// Returns whether acknowledgements of downloads may fill the upload of a line of these rates.
+pub fn is_asymmetric(down: Rate, up: Rate) -> bool {
+    down.0 >= up.0.saturating_mul(ASYMMETRIC)
+}
+
 /// Bytes of the header of an Ethernet device, which Linux counts as a packet's.
 const ETHERNET: i64 = 14;
 

@@ -257,6 +257,7 @@ fn order__is_kept_by_every_scheme_but_those_that_promote_into_another_queue() {
             "ct-bytes" => "ct-bytes(th=20kB)",
             "pq-sfd" => "pq-sfd(timeout=50ms)",
             "excess-cake" => "excess-cake(timeout=50ms)",
+            "excess-tins-cake" => "excess-tins-cake(timeout=50ms)",
             "excess-budget-cake" => "excess-budget-cake(timeout=50ms)",
             other => other,
         };

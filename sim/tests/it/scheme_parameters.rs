@@ -55,6 +55,8 @@ const BESIDE: &[(&str, &str, &str, &str)] = &[
     // Calls are the only datagrams, and send 80 kbit/s while they talk.
     ("excess-cake", "datagrams", "th=15kB", "20kbit"),
     ("excess-cake", "small", "th=15kB,datagrams=20kbit", "400B"),
+    ("excess-tins-cake", "datagrams", "th=15kB", "20kbit"),
+    ("excess-tins-cake", "small", "th=15kB,datagrams=20kbit", "400B"),
     ("excess-budget-cake", "datagrams", "", "20kbit"),
     ("excess-budget-cake", "small", "datagrams=20kbit", "400B"),
     ("excess-budget-cake", "budget", "burst=1000B", "1%"),
