@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tools import document
-from validation import nobody_pays
+from validation import nobody_pays, places
 from validation.nobody_pays import CHOOSING, FIGURES, HELD_OUT, JUDGED, NAMES, TARGET, Change, Line, Size
 
 TINY = Size(2, "4s", "1s")
@@ -74,3 +74,18 @@ def test_page__is_of_the_cases_and_schemes() -> None:
         assert f"**{line.name}**: {nobody_pays.traffic(line.name)}\n" in text, f"run make {TARGET}"
     for scheme in JUDGED:
         assert text.count(NAMES[scheme]) > len(CHOOSING) + len(HELD_OUT)
+
+
+def test_places__page_is_of_the_cases_and_schemes() -> None:
+    text = document.written(places.DOCUMENT.read_text(encoding="utf-8"), places.TARGET)
+    for case in places.CASES:
+        for scheme in places.SCHEMES:
+            assert f"| {case.name} | `{scheme}` |" in text, f"run make {places.TARGET}"
+
+
+def test_places__cell_is_bold_beyond_its_limit() -> None:
+    short, *_, call, _ = places.FIGURES
+    late = Change(0.062, 0.05, 0.24, 0.2, 0.28)
+    assert places.cell(call, {call.name: late}).startswith("**50 → 62 ms")
+    assert places.cell(call, {}) == "–"
+    assert places.cell(short, {short.name: Change(1.0, 1.1, -0.09, -0.1, -0.08)}) == "−9 % (−10…−8)"

@@ -271,22 +271,27 @@ def compared(line: Line, schemes: Sequence[str], size: Size) -> Found:
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(line.text(size.duration, size.warmup))
         file.flush()
-        command = [
-            str(Path(sys.executable).parent / "mousehole"), "compare", file.name, "--seeds", str(size.seeds),
-            "--baseline", CAKE, "--schemes", ",".join([CAKE, *schemes]), "--json", "-",
-        ]  # fmt: skip
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ)
+        return compared_with_cake([file.name, "--seeds", str(size.seeds)], schemes, FIGURES)
+
+
+def compared_with_cake(case: Sequence[str], schemes: Sequence[str], figures: Sequence[Figure]) -> Found:
+    """Runs a case, which is arguments of `compare`, under plain CAKE and the schemes."""
+    command = [
+        str(Path(sys.executable).parent / "mousehole"), "compare", *case,
+        "--baseline", CAKE, "--schemes", ",".join([CAKE, *schemes]), "--json", "-",
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ)
     if done.returncode:
-        raise SystemExit(f"nobody_pays: {line.name} ended with {done.returncode}: {done.stderr.strip()}")
+        raise SystemExit(f"{case[0]} ended with {done.returncode}: {done.stderr.strip()}")
     (cell,) = json.loads(done.stdout)["cells"]
     values = {row["scheme"]: row for row in cell["schemes"]}
-    return {scheme: changes(values[scheme], values[CAKE]) for scheme in values if scheme != CAKE}
+    return {scheme: changes(values[scheme], values[CAKE], figures) for scheme in values if scheme != CAKE}
 
 
-def changes(row: Json, reference: Json) -> dict[str, Change]:
+def changes(row: Json, reference: Json, figures: Sequence[Figure]) -> dict[str, Change]:
     """Returns the changes of a scheme against CAKE, of the figures that the case has."""
     found = {}
-    for figure in FIGURES:
+    for figure in figures:
         value, base = _figure(row, figure), _figure(reference, figure)
         if value is None or base is None or value["value"] is None or base["value"] is None:
             continue
@@ -344,10 +349,10 @@ def text(figure: Figure, change: Change) -> str:
 
 SFD = f"sfd(th=30kB){TINS}"
 NAMES = {
-    "excess-cake": "`excess-cake`", "excess-budget-cake": "`excess-budget-cake`", SFD: "`sfd(th=30kB)`",
-    "ct-cake": "`ct-cake`",
+    "excess-cake": "`excess-cake`", "excess-tins-cake": "`excess-tins-cake`",
+    "excess-budget-cake": "`excess-budget-cake`", SFD: "`sfd(th=30kB)`", "ct-cake": "`ct-cake`",
 }  # fmt: skip
-"""The marker before CAKE in two forms, and what was recommended before; with the names on the page."""
+"""The marker before CAKE in three forms, and what was recommended before; with the names on the page."""
 JUDGED = tuple(NAMES)
 
 

@@ -428,14 +428,19 @@ impl Answer<'_> {
         Some(format!("With {name} nobody is worse off than under {baseline}, and {words} are {verdict}."))
     }
 
-    /// Returns which scheme serves short transfers as well, whom it spares and whom it costs how much.
+    /// Returns which scheme serves short transfers as well or nearly so, whom it spares and whom it costs how much.
     fn alternative_text(&self, chosen: usize, one: &Alternative) -> String {
         let name = self.cell.name(one.scheme);
         let change = capped(ratio(self.cell, one.scheme, chosen).as_change().mean);
         let spares = briefs(one.spares.iter());
         let costs = briefs(one.costs.iter());
         let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
-        format!("As good is {name} ({change} %): it spares {spares}{costs}.")
+        let words = self.cell.describe_primary();
+        let begin = match one.is_level {
+            true => format!("As good is {name} ({change} %)"),
+            false => format!("Slower is {name}, for {words} {change} %"),
+        };
+        format!("{begin}: it spares {spares}{costs}.")
     }
 
     /// Returns in whose place a scheme stands, who pays under that one, and who gains more.

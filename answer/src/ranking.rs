@@ -9,6 +9,10 @@ use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
 use crate::verdicts::MARGIN;
 use crate::vetoes::{Veto, gaining_classes, payers, shown_payers};
 
+/// An alternative to the recommended scheme may cost short transfers as much as a veto's margin allows other transfers: a
+/// choice.
+const NEAR: f64 = 0.10;
+
 /// The schemes among which one is recommended, the least mean of short transfers first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidates {
@@ -73,11 +77,13 @@ pub struct Preference {
     pub gains_less: Vec<Veto>,
 }
 
-/// A scheme that is level with the one chosen, under which some classes do better and others worse.
+/// A scheme other than the one chosen, under which some classes do better and others worse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alternative {
     /// The scheme.
     pub scheme: usize,
+    /// Whether its mean of short transfers is at most 5 % above that of the one chosen.
+    pub is_level: bool,
     /// Who pays under the scheme chosen against this one.
     pub spares: Vec<Veto>,
     /// Who pays under this scheme against the one chosen, or may.
@@ -95,7 +101,7 @@ pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
-    let level: Vec<usize> = level_with(cell, first, &found.shown).collect();
+    let level: Vec<usize> = within(cell, first, &found.shown, MARGIN).collect();
     if let Some(preferred) = preferred(cell, first, &level) {
         return preferred;
     }
@@ -145,20 +151,26 @@ pub fn find_service(cell: &Cell, out: &[usize], is_installable: impl Fn(usize) -
     Some(Service { scheme, classes, peers })
 }
 
-/// Returns those of the schemes whose mean is at most 5 % above that of `first`, without it.
-fn level_with<'a>(cell: &'a Cell, first: usize, schemes: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
-    let near = libm::log1p(MARGIN);
-    let is_level = move |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= near;
-    schemes.iter().copied().filter(is_level)
+/// Returns those of the schemes whose mean is above that of `first` by at most this share, without it.
+fn within<'a>(
+    cell: &'a Cell,
+    first: usize,
+    schemes: &'a [usize],
+    most: f64,
+) -> impl Iterator<Item = usize> + 'a {
+    let is_near =
+        move |scheme: &usize| *scheme != first && ratio(cell, *scheme, first).mean <= libm::log1p(most);
+    schemes.iter().copied().filter(is_near)
 }
 
-/// Returns the first of the schemes level with the chosen one under which some class is shown to do better, and none is
-/// shown to pay against the baseline. Of several, a later one takes the place of an earlier one that it is preferred to.
+/// Returns the first of the schemes near the chosen one under which some class is shown to do better, and none is shown to
+/// pay against the baseline. Of several, a later one takes the place of an earlier one that it is preferred to.
 pub fn find_alternative(cell: &Cell, chosen: usize, shown: &[usize]) -> Option<Alternative> {
-    let alternatives = level_with(cell, chosen, shown).filter_map(|scheme| {
+    let alternatives = within(cell, chosen, shown, NEAR).filter_map(|scheme| {
         let spares = shown_payers(cell, chosen, scheme);
         let is_one = !spares.is_empty() && shown_payers(cell, scheme, cell.baseline()).is_empty();
-        is_one.then(|| Alternative { scheme, spares, costs: payers(cell, scheme, chosen) })
+        let is_level = ratio(cell, scheme, chosen).mean <= libm::log1p(MARGIN);
+        is_one.then(|| Alternative { scheme, is_level, spares, costs: payers(cell, scheme, chosen) })
     });
     alternatives.reduce(
         |best, next| {
@@ -293,17 +305,25 @@ mod tests {
     }
 
     #[test]
-    fn find_alternative__is_level_spares_a_class_and_costs_another() {
+    fn find_alternative__is_near_spares_a_class_and_costs_another() {
         let found = |lost: [f64; 4], long: f64| {
             let schemes = [("droptail", 1.0, 30.0), SCHEMES[1], ("sfd", 0.51, long), SCHEMES[3]];
             let cell = make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
             find_alternative(&cell, 1, &[1, 2, 3])
         };
         let one = found([0.3, 0.2, 0.1, 0.2], 20.0).unwrap();
+        assert!(one.is_level);
         let briefs = |all: &[Veto]| all.iter().map(|one| one.brief.clone()).collect::<Vec<_>>();
         assert_eq!(one.scheme, 2);
         assert_eq!(briefs(&one.spares), ["calls +10 points"]);
         assert_eq!(briefs(&one.costs), ["transfers > 150 kB +100 %"]);
+        let near = |short: f64| {
+            let schemes = [("droptail", 1.0, 10.0), SCHEMES[1], ("sfd", short, 10.0)];
+            let cell =
+                make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", [0.3, 0.2, 0.1][place]));
+            find_alternative(&cell, 1, &[1, 2]).map(|one| (one.scheme, one.is_level))
+        };
+        assert_eq!((near(0.54), near(0.56)), (Some((2, false)), None), "8 % and 12 % slower");
         assert_eq!(found([0.3, 0.2, 0.2, 0.2], 20.0), None, "it spares nobody");
         assert_eq!(found([0.05, 0.2, 0.1, 0.2], 20.0), None, "calls are worse off than today");
     }

@@ -33,14 +33,14 @@ pub const BUFFER: &str = "1bdp";
 pub const LINE_BUFFER: &str = "250ms";
 
 /// Returns the schemes of `mousehole compare` where none is named, on a line of these rates in bit/s: of the first paper, what
-/// Linux has, and CAKE behind two markers. On an asymmetric line the last has CAKE's ACK filter.
-pub fn default_schemes(down_bps: u64, up_bps: u64) -> [&'static str; 8] {
-    let last = if is_asymmetric(Rate(down_bps), Rate(up_bps)) {
-        "excess-cake(ack_filter=ack-filter)"
-    } else {
-        "excess-cake"
+/// Linux has, and CAKE behind markers. On an asymmetric line the last two have CAKE's ACK filter.
+pub fn default_schemes(down_bps: u64, up_bps: u64) -> Vec<&'static str> {
+    let behind_markers: &[&str] = match is_asymmetric(Rate(down_bps), Rate(up_bps)) {
+        true => &["excess-cake(ack_filter=ack-filter)", "excess-tins-cake"],
+        false => &["excess-cake"],
     };
-    [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", last]
+    let all = [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake"];
+    all.iter().chain(behind_markers).copied().collect()
 }
 
 /// Returns the scenario that options change where the user has none, as JSON; it has no rate, buffer and traffic.
@@ -291,12 +291,11 @@ impl Options {
         Ok(Subject { section, label: name.clone(), given: Some(given), is_capture: false })
     }
 
-    fn all_schemes(&self, default: [&str; 8]) -> Vec<String> {
-        let named = self.schemes.iter().map(|one| one.trim().to_owned());
-        let all: Vec<String> =
-            if self.schemes.is_empty() { default.map(str::to_owned).into() } else { named.collect() };
-        let others = all.into_iter().filter(|one| one != BASELINE);
-        [BASELINE.to_owned()].into_iter().chain(others).collect()
+    fn all_schemes(&self, default: Vec<&str>) -> Vec<String> {
+        let named = || self.schemes.iter().map(|one| one.trim()).collect();
+        let all: Vec<&str> = if self.schemes.is_empty() { default } else { named() };
+        let others = all.into_iter().filter(|one| *one != BASELINE);
+        [BASELINE].into_iter().chain(others).map(str::to_owned).collect()
     }
 
     fn users(&self) -> Result<(Vec<MixSpec>, String)> {
@@ -398,7 +397,7 @@ mod tests {
         assert_eq!(asked.request.schemes[..7], common);
         assert_eq!(
             asked.request.schemes[7..],
-            ["excess-cake(ack_filter=ack-filter)"],
+            ["excess-cake(ack_filter=ack-filter)", "excess-tins-cake"],
             "20 to 1 is asymmetric"
         );
         let even = Options { up: "2001kbit".into(), ..Options::default() }.asked(None).unwrap();

@@ -56,6 +56,20 @@ def test_advice__recommends_the_best_that_can_be_installed() -> None:
     assert one.ahead == (), "what can be installed is never ahead of the recommendation"
 
 
+def test_advice__where_short_transfers_are_level_serves_long_ones() -> None:
+    one = answer({"droptail": runs(1.0), "cake": runs(1.01, long_s=5.0), "fq-codel": runs(0.99)})
+    assert (one.outcome, one.scheme, one.is_best) == (RECOMMENDED, "cake", False)
+    assert one.classes == ("transfers > 150 kB",)
+    assert one.lines[0].startswith(
+        "Recommended for transfers > 150 kB: cake; transfers ≤ 15 kB: equal within"
+    )
+    assert summarise_grid([one], "droptail") == [
+        "cake is recommended for transfers > 150 kB in 1 of 1 cells: buffer 50p at load 0.9."
+    ]
+    paid = answer({"droptail": runs(1.0), "cake": runs(1.1, long_s=5.0)})
+    assert (paid.scheme, paid.classes) == (None, ()), "short transfers pay"
+
+
 def test_advice__of_equals_takes_the_one_that_costs_long_transfers_least() -> None:
     wide = {"spread": 0.1}
     one = answer(

@@ -35,7 +35,8 @@ class Advice:
     scheme: str | None
     """The scheme recommended, one that can be installed if any of the better ones can."""
     classes: tuple[str, ...]
-    """The classes for whose sake it is recommended where short transfers are not shown to gain; else empty."""
+    """The classes for whose sake it is recommended where short transfers are not shown to gain; else
+    empty."""
     is_best: bool
     """Whether the intervals show that no other scheme that can be installed, and that no veto rules out, is
     faster by more than 5 %."""
