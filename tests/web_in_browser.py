@@ -459,6 +459,7 @@ def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str)
         saved = waited(lambda: window.run("return window.keptFiles['mousehole.svg']"), "a file", 20)
         pressed(window, "Save the charts (PNG)")
         width, height, colours = waited(lambda: window.run("return window.keptPicture"), "a picture", 20)
+    assert "var(" not in saved, "a file by itself has no colours of a page"
     picture = ElementTree.fromstring(saved)  # noqa: S314 - the page made it
     assert [one for one in titles if one not in "".join(picture.itertext())] == []
     assert any(title.startswith("calls: ") for title in map(str.lower, titles))
@@ -608,3 +609,37 @@ def test_page__works_without_its_host(window: Browser) -> None:
         opened(window, address, line_of({"place": "home", "down": "20mbit", "up": "1mbit"}))
     opened(window, address, "watch")
     waited(lambda: window.run(WATCHED), "what users feel")
+
+
+def test_page__without_the_library_of_charts_says_so_and_tries_again(window: Browser, tmp_path: Path) -> None:
+    site = Path(shutil.copytree(SITE, tmp_path / "site"))
+    (library,) = site.glob("assets/chart-*.js")
+    aside = library.rename(tmp_path / library.name)
+    asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
+    drawn = "return document.querySelectorAll('.chart svg').length"
+    said = "return document.querySelector('.charts [role=status]')?.textContent ?? ''"
+    with served(site) as address:
+        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
+        answered(window)
+        assert waited(lambda: window.run(said), "a sentence", 20) == (
+            "This chart’s library could not be loaded; the page tries again."
+        )
+        aside.rename(library)
+        count = window.run("return document.querySelectorAll('.charts figure').length")
+        waited(lambda: window.run(drawn) == count, "charts")
+        assert window.run(said) == ""
+    window.messages()  # the library that was not found is there
+
+
+def test_page__whose_files_cannot_be_kept_shows_them_all_the_same(window: Browser, tmp_path: Path) -> None:
+    site = Path(shutil.copytree(SITE, tmp_path / "site"))
+    keeper = site / "sw.js"
+    full = "Cache.prototype.put = () => Promise.reject(new Error('full'));\n"
+    keeper.write_text(full + keeper.read_text())
+    with served(site) as address:
+        opened(window, address, "watch")
+        controlled = "return navigator.serviceWorker.controller !== null"
+        waited(lambda: window.run(controlled), "a service worker", 20)
+        opened(window, address, "watch")  # every file once more, now by way of it
+        waited(lambda: window.run(WATCHED), "what users feel", 60)
+    assert window.messages() == []

@@ -17,17 +17,18 @@ function parted(lines: string[]): { lead: string; classes: string[] } {
 function picture(): string {
   // A chart whose library is not there yet has no picture.
   const charts = [...document.querySelectorAll(".charts figure")].filter((one) => one.querySelector("svg"));
-  const fore = getComputedStyle(document.documentElement).getPropertyValue("--fore");
+  const style = getComputedStyle(document.documentElement);
   let height = 10;
   const parts = charts.map((figure) => {
     const svg = figure.querySelector("svg")!;
     const title = figure.querySelector("figcaption")!.textContent!.replace(/&/g, "&amp;").replace(/</g, "&lt;");
-    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14" fill="${fore}">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
+    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14" fill="var(--fore)">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
     height += Number(svg.getAttribute("height")) + 40;
     return part;
   });
   const width = 20 + Math.max(0, ...charts.map((one) => Number(one.querySelector("svg")!.getAttribute("width"))));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${parts.join("")}</svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${parts.join("")}</svg>`;
+  return svg.replace(/var\((--[\w-]+)\)/g, (_, name: string) => style.getPropertyValue(name).trim());
 }
 
 /** What to install, a line for each class, the charts, how sure it is, and all of it to take along. */
