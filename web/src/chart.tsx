@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import { expressionInterpreter } from "vega-interpreter";
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import { textOf, type Figure, type Picture } from "./figures";
+import { textOf, titleOf, type Figure, type Picture } from "./figures";
 
 /** How numbers of a unit stand at an axis. */
 const LABELS: Record<string, string> = {
@@ -109,11 +109,16 @@ function Drawn({ caption, label, described }: { caption: string; label: string; 
   );
 }
 
+/** Returns the chart of a figure as SVG, its colours by the names of the page's, and what it shows in words. */
+export async function pictureOf(figure: Figure, chosen: string | null, width: number): Promise<{ svg: string; label: string }> {
+  const label = spoken(figure);
+  return { svg: new XMLSerializer().serializeToString(await drawn(described(figure, chosen, width), label)), label };
+}
+
 /** The chart of one figure. */
 export function Chart({ figure, chosen }: { figure: Figure; chosen: string | null }) {
-  const words = figure.words[0]!.toUpperCase() + figure.words.slice(1);
   const spec = useCallback((width: number) => described(figure, chosen, width), [figure, chosen]);
-  return <Drawn caption={words} label={spoken(figure)} described={spec} />;
+  return <Drawn caption={titleOf(figure)} label={spoken(figure)} described={spec} />;
 }
 
 const BYTES = "datum.value >= 1e6 ? format(datum.value / 1e6, '~r') + ' MB' : format(datum.value / 1e3, '~r') + ' kB'";
