@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { AnswerView } from "./answer";
 import { compare, type Account, type Answer, type Choices, type Chosen, type Request } from "./compare";
 import { atOnce, Refused, Stopped, stop, workers } from "./engine";
+import { charts } from "./lazy";
 
 /** What the forms of the screens share: rates, the queue, what is simulated, and what comes of it. */
 
@@ -44,6 +45,7 @@ export function useComparison(): Comparing {
   useEffect(() => () => stop(), []);
   const go = async (request: Request, chosen?: Chosen, account?: Account) => {
     const since = performance.now();
+    void charts().catch(() => undefined); // it is there when the answer is; where it fails, the charts say so
     const at_once = chosen ? atOnce({ key: "", list: chosen.list }) : workers;
     setState({ is: "running", over: 0, of: 1, at_once });
     try {
