@@ -5,6 +5,7 @@ import { figuresOf, textOf, type Figure } from "./figures";
 import { asPng, save } from "./files";
 import { lazyChart } from "./lazy";
 import { reportOf } from "./report";
+import { Table, type Cell } from "./table";
 
 const INSTALL = /^(Install on [^:]+): ?/;
 
@@ -66,43 +67,21 @@ export function Legend({ document, seeds }: { document: Document; seeds: number 
 
 /** The figures of all schemes as a table. */
 export function Numbers({ document, figures }: { document: Document; figures: Figure[] }) {
-  const { schemes } = document.cells[0]!;
+  const rows = document.cells[0]!.schemes.map(({ scheme }, row) => {
+    const cells = figures.map(({ unit, values }): Cell => {
+      const { mean, change, verdict } = values[row]!;
+      const text = (
+        <>
+          {textOf(mean, unit)}
+          {change && <small>{change}</small>}
+        </>
+      );
+      return { text, value: mean, tone: verdict > 0 ? "good" : verdict < 0 ? "bad" : "" };
+    });
+    return [scheme, ...cells];
+  });
   const caption = `What each class feels, and the change against ${document.plan.baseline} (95 % interval)`;
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table class="sortable">
-        <caption>
-          <span>{caption}</span>
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">scheme</th>
-            {figures.map((figure) => (
-              <th scope="col" key={figure.name}>
-                {figure.words}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {schemes.map(({ scheme }, row) => (
-            <tr key={scheme}>
-              <th scope="row">{scheme}</th>
-              {figures.map(({ name, unit, values }) => {
-                const one = values[row]!;
-                return (
-                  <td key={name} class={one.verdict > 0 ? "good" : one.verdict < 0 ? "bad" : ""} data-value={one.mean ?? ""}>
-                    {textOf(one.mean, unit)}
-                    {one.change && <small>{one.change}</small>}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return <Table caption={caption} heads={["scheme", ...figures.map((one) => one.words)]} rows={rows} />;
 }
 
 /** Sentences as a list. */

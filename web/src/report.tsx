@@ -9,6 +9,7 @@ import { Legend, Numbers, Sentences, Verdict } from "./answer";
 import { manifestOf, titleOf, type Account, type Answer, type Finding } from "./compare";
 import { titleOf as titleOfFigure, type Figure } from "./figures";
 import { charts } from "./lazy";
+import { Table, type Cell } from "./table";
 
 export interface Reported {
   answer: Answer;
@@ -57,42 +58,8 @@ function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** A table of texts that readers sort; `tones` colours the last cell of each row. */
-function Table({ caption, heads, rows, tones }: { caption: string; heads: string[]; rows: string[][]; tones?: string[] }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table class="sortable">
-        <caption>
-          <span>{caption}</span>
-        </caption>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th scope="col" key={head}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([name, ...texts], row) => (
-            <tr key={row}>
-              <th scope="row">{name}</th>
-              {texts.map((text, place) => (
-                <td key={place} class={place + 1 === texts.length ? tones?.[row] : ""}>
-                  {text}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
 const TONES: Record<string, string> = { better: "good", worse: "bad" };
-const tonesOf = (findings: Finding[]) => findings.map((one) => TONES[one.outcome] ?? "");
+const verdictOf = ({ verdict, outcome }: Finding): Cell => ({ text: verdict, tone: TONES[outcome] ?? "" });
 /** Returns what a finding is about: its sentence has it between the schemes and the verdict. */
 const endpointOf = ({ sentence, verdict }: Finding) => sentence.slice(sentence.indexOf(", ") + 2, sentence.indexOf(`: ${verdict}`));
 
@@ -138,8 +105,7 @@ function Report({ answer, command, figures, account, seeds, pictures }: Reported
             <Table
               caption={`The primary endpoint: ${endpointOf(primary[0]!)}`}
               heads={["scheme", "against", "verdict"]}
-              rows={primary.map((one) => [one.scheme, one.reference, one.verdict])}
-              tones={tonesOf(primary)}
+              rows={primary.map((one) => [one.scheme, one.reference, verdictOf(one)])}
             />
           </>
         )}
@@ -149,8 +115,7 @@ function Report({ answer, command, figures, account, seeds, pictures }: Reported
             <Table
               caption="Other endpoints"
               heads={["scheme", "against", "endpoint", "verdict"]}
-              rows={others.map((one) => [one.scheme, one.reference, endpointOf(one), one.verdict])}
-              tones={tonesOf(others)}
+              rows={others.map((one) => [one.scheme, one.reference, endpointOf(one), verdictOf(one)])}
             />
           </details>
         )}
