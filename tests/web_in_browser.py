@@ -211,6 +211,25 @@ def typed(command: str, folder: Path) -> str:
     return file.read_text()
 
 
+def saved_report(window: Browser, folder: Path) -> Path:
+    """Returns the report that the page saves, as a file."""
+    pressed(window, "Save the report (HTML)")
+    text = waited(lambda: window.run("return window.keptFiles['mousehole.html']"), "a report", 60)
+    file = folder / "saved.html"
+    file.write_text(str(text))
+    return file
+
+
+def printed(command: str, folder: Path) -> list[str]:
+    """Returns the first screen of what a command prints, line by line."""
+    program, *rest = shlex.split(command)
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name(program)), *rest],
+        capture_output=True, text=True, check=True, cwd=folder,
+    )  # fmt: skip
+    return done.stdout.partition("\n\n")[0].splitlines()
+
+
 @pytest.mark.parametrize("asked", ASKED, ids=lambda one: line_of(one))
 def test_numbers__are_the_bytes_of_the_command_that_is_shown(
     window: Browser, address: str, asked: dict[str, str], tmp_path: Path
@@ -387,14 +406,25 @@ def test_capture__names_and_contents_run_no_script(window: Browser, address: str
     file.write_text(
         f"start_s,client,bytes\n{hostile},1,1\n" + "".join(f"{n},{hostile},{n}\n" for n in range(99))
     )
-    title, *said = chosen(window, address, [file])
-    assert title.startswith(file.name)
-    assert any(hostile in one for one in said if one.startswith("faulty: "))
-    shown = answered(window)
-    assert hostile in shown["commands"][-1]
-    assert shlex.split(shown["commands"][-1])[2] == f"{file.name}"
-    assert window.run("return document.title") == "Mousehole: your line"
-    assert window.run("return document.querySelectorAll('img').length") == 0
+    with window.before_pages(SAVED):
+        title, *said = chosen(window, address, [file])
+        assert title.startswith(file.name)
+        assert any(hostile in one for one in said if one.startswith("faulty: "))
+        shown = answered(window)
+        assert hostile in shown["commands"][-1]
+        assert shlex.split(shown["commands"][-1])[2] == f"{file.name}"
+        assert window.run("return document.title") == "Mousehole: your line"
+        assert window.run("return document.querySelectorAll('img').length") == 0
+        report = saved_report(window, tmp_path)
+    assert window.show(report, 820).console == []
+    assert hostile in str(window.run("return document.title"))
+    assert hostile in str(window.run("return document.querySelector('.code pre').textContent"))
+    assert window.run("return [document.images.length, document.scripts.length]") == [0, 1]
+    changed = report.with_name("changed.html")
+    changed.write_text(report.read_text().replace("</main>", "<img src=x onerror='document.title=1'>"
+                                                  "<script>document.title = 1</script></main>"))  # fmt: skip
+    assert any("Content Security Policy" in one for one in window.show(changed, 820).console)
+    assert hostile in str(window.run("return document.title")), "the file runs its own script only"
 
 
 def test_capture__more_than_the_page_takes_is_told_what_to_type(
@@ -459,11 +489,53 @@ def test_charts__are_saved_as_the_page_shows_them(window: Browser, address: str)
         saved = waited(lambda: window.run("return window.keptFiles['mousehole.svg']"), "a file", 20)
         pressed(window, "Save the charts (PNG)")
         width, height, colours = waited(lambda: window.run("return window.keptPicture"), "a picture", 20)
+    assert "var(" not in saved, "a file by itself has no colours of a page"
     picture = ElementTree.fromstring(saved)  # noqa: S314 - the page made it
     assert [one for one in titles if one not in "".join(picture.itertext())] == []
     assert any(title.startswith("calls: ") for title in map(str.lower, titles))
     assert (width, height) == (2 * int(picture.attrib["width"]), 2 * int(picture.attrib["height"]))
     assert colours > 20
+
+
+REPORTED = [
+    {"place": "home", "down": "20mbit", "up": "1mbit", "seeds": "5", "duration": "40s"},
+    {"place": "home", "down": "20mbit", "up": "20mbit", "shape": "90%", "schemes": "droptail,fq-codel"},
+]
+
+
+@pytest.mark.parametrize("asked", REPORTED, ids=lambda one: line_of(one))
+def test_report__says_what_the_command_prints_and_shows_it_anywhere(
+    window: Browser, address: str, asked: dict[str, str], tmp_path: Path
+) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with window.before_pages(SAVED):
+        opened(window, address, line_of({**{name: str(value) for name, value in SHORT.items()}, **asked}))
+        command = answered(window)["commands"][-1]
+        file = saved_report(window, tmp_path)
+        text = file.read_text()
+        window.run("delete window.keptFiles['mousehole.html']")
+        assert saved_report(window, tmp_path).read_text() == text
+    for width in WIDTHS:
+        for dark in (False, True):
+            picture = PICTURES / f"web-report-{width}-{'dark' if dark else 'light'}.png"
+            shown = window.show(file, width, dark, picture)
+            assert (shown.scroll_width, shown.console, shown.requests) == (width, [], [])
+    texts = """
+        const texts = (which) => [...document.querySelectorAll(which)].map(one => one.textContent);
+        return [...texts('h1'), ...texts('.verdict p, .verdict li')]"""
+    title, *lines = printed(command, tmp_path)
+    end = next((n for n, line in enumerate(lines) if line.startswith("Install on ")), len(lines))
+    assert window.run(texts) == [title, *lines[:end]]
+    blocks = window.run("return [...document.querySelectorAll('.code pre')].map(one => one.textContent)")
+    assert isinstance(blocks, list)
+    assert blocks[:-1] == [*(["\n".join(lines[end + 1 :])] if end < len(lines) else []), command]
+    assert json.loads(blocks[-1])["scenario"]["link"]["down"] == asked["down"]
+    colour = "return getComputedStyle(document.querySelector('figure svg text')).fill"
+    dark_text = window.run(colour)
+    window.set_dark(False)
+    assert window.run(colour) != dark_text, "charts are in the colours of the page"
+    window.run("document.querySelector('table th:nth-child(2) button').click()")
+    assert window.run("return document.querySelector('th[aria-sort]').ariaSort") == "ascending"
 
 
 @pytest.mark.parametrize("screen", ["line", "capture", "watch", "papers"])
@@ -608,3 +680,40 @@ def test_page__works_without_its_host(window: Browser) -> None:
         opened(window, address, line_of({"place": "home", "down": "20mbit", "up": "1mbit"}))
     opened(window, address, "watch")
     waited(lambda: window.run(WATCHED), "what users feel")
+
+
+def test_page__without_the_library_of_charts_says_so_and_tries_again(window: Browser, tmp_path: Path) -> None:
+    site = Path(shutil.copytree(SITE, tmp_path / "site"))
+    (library,) = site.glob("assets/chart-*.js")
+    aside = library.rename(tmp_path / library.name)
+    asked = {"place": "home", "down": "20mbit", "up": "1mbit", "schemes": "droptail,fq-codel"}
+    drawn = "return document.querySelectorAll('.chart svg').length"
+    said = "return document.querySelector('.charts [role=status]')?.textContent ?? ''"
+    with served(site) as address:
+        opened(window, address, line_of({**asked, **{name: str(value) for name, value in SHORT.items()}}))
+        answered(window)
+        assert waited(lambda: window.run(said), "a sentence", 20) == (
+            "This chart’s library could not be loaded; the page tries again."
+        )
+        pressed(window, "Save the report (HTML)")
+        refused = "return [...document.querySelectorAll('.go [role=status]')].at(-1).textContent"
+        assert "there is no report" in waited(lambda: window.run(refused), "a sentence", 20)
+        aside.rename(library)
+        count = window.run("return document.querySelectorAll('.charts figure').length")
+        waited(lambda: window.run(drawn) == count, "charts")
+        assert window.run(said) == ""
+    window.messages()  # the library that was not found is there
+
+
+def test_page__whose_files_cannot_be_kept_shows_them_all_the_same(window: Browser, tmp_path: Path) -> None:
+    site = Path(shutil.copytree(SITE, tmp_path / "site"))
+    keeper = site / "sw.js"
+    full = "Cache.prototype.put = () => Promise.reject(new Error('full'));\n"
+    keeper.write_text(full + keeper.read_text())
+    with served(site) as address:
+        opened(window, address, "watch")
+        controlled = "return navigator.serviceWorker.controller !== null"
+        waited(lambda: window.run(controlled), "a service worker", 20)
+        opened(window, address, "watch")  # every file once more, now by way of it
+        waited(lambda: window.run(WATCHED), "what users feel", 60)
+    assert window.messages() == []

@@ -7,18 +7,19 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || new URL(request.url).origin !== self.location.origin) return;
-  event.respondWith(answer(request));
+  event.respondWith(answer(request, (kept) => event.waitUntil(kept)));
 });
 
 // Files of the build have their digest in their names, so what is kept is right; the page itself is asked for first.
-async function answer(request) {
-  const store = await caches.open(STORE);
+// A store that is full or broken takes no answer away: what was fetched is given whether it can be kept or not.
+async function answer(request, finishLater) {
+  const store = await caches.open(STORE).catch(() => undefined);
   const isFixed = new URL(request.url).pathname.includes("/assets/");
-  const kept = await store.match(request, { ignoreSearch: true });
+  const kept = await store?.match(request, { ignoreSearch: true }).catch(() => undefined);
   if (kept && isFixed) return kept;
   try {
     const found = await fetch(request);
-    if (found.ok) await store.put(request, found.clone());
+    if (found.ok && store) finishLater(store.put(request, found.clone()).catch(() => undefined));
     return found;
   } catch (error) {
     if (kept) return kept;

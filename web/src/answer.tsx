@@ -1,8 +1,11 @@
-import { lazyChart } from "./lazy";
-import { commandOf, type Answer, type Choices, type Request } from "./compare";
+import { useState } from "preact/hooks";
+import { commandOf, titleOf, type Account, type Answer, type Choices, type Document, type Request } from "./compare";
 import { Copied } from "./copied";
-import { figuresOf, textOf } from "./figures";
+import { figuresOf, textOf, type Figure } from "./figures";
 import { asPng, save } from "./files";
+import { lazyChart } from "./lazy";
+import { reportOf } from "./report";
+import { Table, type Cell } from "./table";
 
 const INSTALL = /^(Install on [^:]+): ?/;
 
@@ -17,46 +20,101 @@ function parted(lines: string[]): { lead: string; classes: string[] } {
 function picture(): string {
   // A chart whose library is not there yet has no picture.
   const charts = [...document.querySelectorAll(".charts figure")].filter((one) => one.querySelector("svg"));
-  const fore = getComputedStyle(document.documentElement).getPropertyValue("--fore");
+  const style = getComputedStyle(document.documentElement);
   let height = 10;
   const parts = charts.map((figure) => {
     const svg = figure.querySelector("svg")!;
     const title = figure.querySelector("figcaption")!.textContent!.replace(/&/g, "&amp;").replace(/</g, "&lt;");
-    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14" fill="${fore}">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
+    const part = `<text x="10" y="${height + 14}" font-family="sans-serif" font-size="14" fill="var(--fore)">${title}</text><g transform="translate(10 ${height + 22})">${svg.innerHTML}</g>`;
     height += Number(svg.getAttribute("height")) + 40;
     return part;
   });
   const width = 20 + Math.max(0, ...charts.map((one) => Number(one.querySelector("svg")!.getAttribute("width"))));
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${parts.join("")}</svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${parts.join("")}</svg>`;
+  return svg.replace(/var\((--[\w-]+)\)/g, (_, name: string) => style.getPropertyValue(name).trim());
+}
+
+/** The first sentence and a line for each class, as the command's first screen has them. */
+export function Verdict({ document, title }: { document: Document; title?: string }) {
+  const { advice } = document.cells[0]!;
+  // The first sentence says so where something else is played than what was given.
+  const isInPlace = document.capture?.is_fitted === true || document.plan.instead_of !== null;
+  const played = isInPlace ? advice.lines[0] : undefined;
+  const { lead, classes } = parted(isInPlace ? advice.lines.slice(1) : advice.lines);
+  return (
+    <div class={`verdict ${advice.outcome === "recommended" ? "good" : "open"}`} tabIndex={-1} id="verdict">
+      {title && <p class="dim">{title}</p>}
+      {played && <p class="played">{played}</p>}
+      <p class="lead">{lead}</p>
+      <ul class="classes">
+        {classes.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** How the charts are read. */
+export function Legend({ document, seeds }: { document: Document; seeds: number }) {
+  return (
+    <p class="dim">
+      A point is the mean over {seeds} replications, its bar the 95 % interval. The dashed line is the first scheme,{" "}
+      {document.plan.baseline}: what is there today. Circle: better than it; triangle: worse; square: no difference shown.
+    </p>
+  );
+}
+
+/** The figures of all schemes as a table. */
+export function Numbers({ document, figures }: { document: Document; figures: Figure[] }) {
+  const rows = document.cells[0]!.schemes.map(({ scheme }, row) => {
+    const cells = figures.map(({ unit, values }): Cell => {
+      const { mean, change, verdict } = values[row]!;
+      const text = (
+        <>
+          {textOf(mean, unit)}
+          {change && <small>{change}</small>}
+        </>
+      );
+      return { text, value: mean, tone: verdict > 0 ? "good" : verdict < 0 ? "bad" : "" };
+    });
+    return [scheme, ...cells];
+  });
+  const caption = `What each class feels, and the change against ${document.plan.baseline} (95 % interval)`;
+  return <Table caption={caption} heads={["scheme", ...figures.map((one) => one.words)]} rows={rows} />;
+}
+
+/** Sentences as a list. */
+export function Sentences({ texts }: { texts: string[] }) {
+  return (
+    <ul class="classes">
+      {texts.map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+  );
 }
 
 /** What to install, a line for each class, the charts, how sure it is, and all of it to take along. */
-export function AnswerView({ answer, request, choices }: { answer: Answer; request: Request; choices: Choices }) {
-  const { label, cells } = answer.document;
-  const cell = cells[0]!;
+export function AnswerView({ answer, request, account, choices }: { answer: Answer; request: Request; account: Account | undefined; choices: Choices }) {
+  const { document } = answer;
+  const cell = document.cells[0]!;
   const { advice } = cell;
-  // The first sentence says so where something else is played than what was given.
-  const isInPlace = answer.document.capture?.is_fitted === true || answer.document.plan.instead_of !== null;
-  const played = isInPlace ? advice.lines[0] : undefined;
-  const { lead, classes } = parted(isInPlace ? advice.lines.slice(1) : advice.lines);
-  const schemes = cell.schemes.map((one) => one.scheme);
   const figures = figuresOf(cell, choices.quantities);
   const command = commandOf(request, choices.request);
   const commands = advice.installation?.lines ?? [];
+  const [said, setSaid] = useState("");
+  const saveReport = () =>
+    reportOf({ answer, command, figures, account, seeds: request.seeds }).then(
+      (text) => {
+        save("mousehole.html", "text/html", text);
+        setSaid("");
+      },
+      () => setSaid("The library of charts could not be loaded, so there is no report; try again."),
+    );
   return (
     <section aria-label="The answer">
-      <div class={advice.outcome === "recommended" ? "verdict good" : "verdict"} tabIndex={-1} id="verdict">
-        <p class="dim">
-          {label} over {request.down} down, {request.up} up
-        </p>
-        {played && <p class="played">{played}</p>}
-        <p class="lead">{lead}</p>
-        <ul class="classes">
-          {classes.map((line) => (
-            <li key={line}>{line}</li>
-          ))}
-        </ul>
-      </div>
+      <Verdict document={document} title={titleOf(document)} />
       {commands.length > 0 && (
         <>
           <h2>Install {advice.scheme}</h2>
@@ -64,55 +122,15 @@ export function AnswerView({ answer, request, choices }: { answer: Answer; reque
         </>
       )}
       <h2>What each class of users feels</h2>
-      <p class="dim">
-        A point is the mean over {request.seeds} replications, its bar the 95 % interval. The dashed line is the first
-        scheme, {schemes[0]}: what is there today. Circle: better than it; triangle: worse; square: no difference shown.
-      </p>
-      <div class="charts">
-        {figures.map((figure) => lazyChart(figure, advice.scheme))}
-      </div>
+      <Legend document={document} seeds={request.seeds} />
+      <div class="charts">{figures.map((figure) => lazyChart(figure, advice.scheme))}</div>
       <details>
         <summary>The numbers</summary>
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Scheme</th>
-                {figures.map((figure) => (
-                  <th scope="col" key={figure.name}>
-                    {figure.words}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {schemes.map((scheme, row) => (
-                <tr key={scheme}>
-                  <th scope="row">{scheme}</th>
-                  {figures.map(({ name, unit, values }) => {
-                    const one = values[row]!;
-                    return (
-                      <td key={name} class={one.verdict > 0 ? "better" : one.verdict < 0 ? "worse" : ""}>
-                        {textOf(one.mean, unit)}
-                        {one.change && <small> {one.change}</small>}
-                      </td>
-                    );
-                  })}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Numbers document={document} figures={figures} />
       </details>
       <details>
         <summary>Every scheme, in a sentence</summary>
-        <ul class="classes">
-          {cell.findings
-            .filter((one) => !one.exploratory)
-            .map((one) => (
-              <li key={one.sentence}>{one.sentence}</li>
-            ))}
-        </ul>
+        <Sentences texts={cell.findings.filter((one) => !one.exploratory).map((one) => one.sentence)} />
       </details>
       <h2>Take it along</h2>
       <p>
@@ -125,6 +143,9 @@ export function AnswerView({ answer, request, choices }: { answer: Answer; reque
         <button type="button" onClick={() => void navigator.clipboard.writeText(location.href)}>
           Copy the address
         </button>
+        <button type="button" onClick={() => void saveReport()}>
+          Save the report (HTML)
+        </button>
         <button type="button" onClick={() => save("mousehole.json", "application/json", answer.bytes)}>
           Save the numbers (JSON)
         </button>
@@ -133,7 +154,8 @@ export function AnswerView({ answer, request, choices }: { answer: Answer; reque
         </button>
         <button type="button" onClick={() => void asPng(picture()).then((blob) => save("mousehole.png", "image/png", blob))}>
           Save the charts (PNG)
-        </button>
+        </button>{" "}
+        <span role="status">{said}</span>
       </p>
     </section>
   );

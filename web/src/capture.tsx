@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { AccountView } from "./account";
 import { keepInAddress, useAddress } from "./address";
 import { choose, commandOf, inspectOf, onFiles, parametersOf, requestOf, sourceOf, type Account, type Choices, type Chosen, type Request } from "./compare";
 import { Copied } from "./copied";
@@ -55,7 +56,7 @@ export function Capture({ choices }: { choices: Choices }) {
     event.preventDefault();
     if (!chosen) return;
     keepInAddress("capture", parametersOf(onFiles(request, chosen), choices.request));
-    return comparing.go(onFiles(request, chosen), chosen);
+    return comparing.go(onFiles(request, chosen), chosen, read.is === "read" ? read.account : undefined);
   };
   useDropped(take);
   const part = { request, choices, change, isDisabled: isRunning };
@@ -151,34 +152,4 @@ function useDropped(take: (list: File[]) => void): void {
       removeEventListener("drop", drop);
     };
   });
-}
-
-/** What was understood of files, in the words of `mousehole inspect`. */
-function AccountView({ account }: { account: Account }) {
-  return (
-    <section aria-label="What is in it" id="account">
-      <h2>{account.title}</h2>
-      <dl class="facts">
-        {account.facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {value.split("\n").map((line) => (
-                <span key={line}>{line}</span>
-              ))}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {account.remarks.length > 0 && (
-        <ul class="remarks">
-          {account.remarks.map(({ kind, text }) => (
-            <li key={text} class={kind}>
-              {kind}: {text}
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
 }

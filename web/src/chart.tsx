@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import { expressionInterpreter } from "vega-interpreter";
 import * as vega from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
-import { textOf, type Figure, type Picture } from "./figures";
+import { textOf, titleOf, type Figure, type Picture } from "./figures";
 
 /** How numbers of a unit stand at an axis. */
 const LABELS: Record<string, string> = {
@@ -13,15 +13,11 @@ const LABELS: Record<string, string> = {
 };
 const PLAIN = "format(datum.value, '~r')";
 
-function colours() {
-  const style = getComputedStyle(document.documentElement);
-  const named = (name: string) => style.getPropertyValue(name).trim();
-  return { fore: named("--fore"), dim: named("--dim"), line: named("--line"), good: named("--good"), bad: named("--bad") };
-}
+/** Colours of the page by their names; charts follow light and dark without being drawn anew. */
+const [FORE, DIM, LINE, GOOD, BAD, PAGE, CALL] = ["fore", "dim", "line", "good", "bad", "page-dot", "call"].map((name) => `var(--${name})`);
 
 /** Returns the chart of a figure: a point with its interval for each scheme, beside a line at the first one. */
 function described(figure: Figure, chosen: string | null, width: number): TopLevelSpec {
-  const { fore, dim, line, good, bad } = colours();
   const rows = figure.values.map((one) => ({
     ...one,
     how: one.verdict > 0 ? "better" : one.verdict < 0 ? "worse" : "neither",
@@ -32,7 +28,7 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
   const color = {
     field: "how",
     type: "nominal",
-    scale: { domain: ["better", "neither", "worse"], range: [good, dim, bad] },
+    scale: { domain: ["better", "neither", "worse"], range: [GOOD, DIM, BAD] },
     legend: null,
   } as const;
   const x = { type: "quantitative", title: null, scale: { zero: true, nice: true }, axis: { labelExpr: LABELS[figure.unit] ?? PLAIN, tickCount: 4, labelOverlap: "greedy", labelSeparation: 8 } } as const;
@@ -46,7 +42,7 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
     layer: [
       ...(base === null
         ? []
-        : [{ mark: { type: "rule", color: dim, strokeDash: [3, 3] }, encoding: { x: { datum: base, ...x } } } as const]),
+        : [{ mark: { type: "rule", color: DIM, strokeDash: [3, 3] }, encoding: { x: { datum: base, ...x } } } as const]),
       { mark: { type: "rule", strokeWidth: 2 }, encoding: { y, x: { field: "low", ...x }, x2: { field: "high" }, color } },
       {
         mark: { type: "point", filled: true, size: 70, opacity: 1 },
@@ -61,7 +57,7 @@ function described(figure: Figure, chosen: string | null, width: number): TopLev
     config: {
       font: "system-ui, sans-serif",
       view: { stroke: null },
-      axis: { labelColor: fore, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12, labelLimit: 150 },
+      axis: { labelColor: FORE, gridColor: LINE, domainColor: LINE, tickColor: LINE, labelFontSize: 12, labelLimit: 150 },
     },
   } as TopLevelSpec;
 }
@@ -70,35 +66,39 @@ function spoken(figure: Figure): string {
   return `${figure.words}: ${figure.values.map((one) => `${one.scheme} ${textOf(one.mean, figure.unit)}`).join(", ")}`;
 }
 
-/** A chart, drawn anew where width or colours change. */
+/** Returns a chart as an SVG element in the colours of the page around it. */
+async function drawn(described: TopLevelSpec, label: string): Promise<Element> {
+  // Vega puts the description of its specification in the place of the label.
+  const runtime = vega.parse(compile({ ...described, description: label }).spec, undefined, { ast: true });
+  const view = new vega.View(runtime, { renderer: "none", expr: expressionInterpreter } as vega.ViewOptions);
+  try {
+    const svg = new DOMParser().parseFromString(await view.toSVG(), "image/svg+xml").documentElement;
+    svg.setAttribute("aria-hidden", "true");
+    return svg;
+  } finally {
+    view.finalize();
+  }
+}
+
+/** A chart, drawn anew where its width changes; of drawings that overlap, the one that began last stays. */
 function Drawn({ caption, label, described }: { caption: string; label: string; described(width: number): TopLevelSpec }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = place.current!;
-    let view: vega.View | undefined;
-    const draw = async () => {
-      view?.finalize();
-      // Vega puts the description of its specification in the place of the label.
-      const spec = compile({ ...described(element.clientWidth), description: label }).spec;
-      const runtime = vega.parse(spec, undefined, { ast: true });
-      view = new vega.View(runtime, { renderer: "svg", container: element, expr: expressionInterpreter } as vega.ViewOptions);
-      await view.runAsync();
-      element.querySelector("svg")?.setAttribute("aria-hidden", "true");
-    };
-    let width = 0;
+    let [width, last] = [0, 0];
     const seen = new ResizeObserver(() => {
       if (element.clientWidth === width) return;
       width = element.clientWidth;
-      void draw();
+      const own = ++last;
+      const put = (content: Element | string) => {
+        if (own === last) element.replaceChildren(content);
+      };
+      drawn(described(width), label).then(put, (error: unknown) => put(`This chart cannot be drawn: ${String(error)}`));
     });
     seen.observe(element);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => void draw();
-    dark.addEventListener("change", redraw);
     return () => {
       seen.disconnect();
-      dark.removeEventListener("change", redraw);
-      view?.finalize();
+      last++;
     };
   }, [described, label]);
   return (
@@ -109,11 +109,16 @@ function Drawn({ caption, label, described }: { caption: string; label: string; 
   );
 }
 
+/** Returns the chart of a figure as SVG, its colours by the names of the page's, and what it shows in words. */
+export async function pictureOf(figure: Figure, chosen: string | null, width: number): Promise<{ svg: string; label: string }> {
+  const label = spoken(figure);
+  return { svg: new XMLSerializer().serializeToString(await drawn(described(figure, chosen, width), label)), label };
+}
+
 /** The chart of one figure. */
 export function Chart({ figure, chosen }: { figure: Figure; chosen: string | null }) {
-  const words = figure.words[0]!.toUpperCase() + figure.words.slice(1);
-  const drawn = useCallback((width: number) => described(figure, chosen, width), [figure, chosen]);
-  return <Drawn caption={words} label={spoken(figure)} described={drawn} />;
+  const spec = useCallback((width: number) => described(figure, chosen, width), [figure, chosen]);
+  return <Drawn caption={titleOf(figure)} label={spoken(figure)} described={spec} />;
 }
 
 const BYTES = "datum.value >= 1e6 ? format(datum.value / 1e6, '~r') + ' MB' : format(datum.value / 1e3, '~r') + ' kB'";
@@ -126,11 +131,8 @@ function steps([low, high]: [number, number]): number[] {
 
 /** Returns the picture of a paper's curves: our runs as lines, what the paper prints as crosses or boxes. */
 function ofCurves(picture: Picture, width: number): TopLevelSpec {
-  const style = getComputedStyle(document.documentElement);
-  const { fore, dim, line } = colours();
   const names = picture.curves.map((one) => one.name);
-  const own = (name: string) => style.getPropertyValue(name).trim();
-  const color = { field: "name", type: "nominal", scale: { domain: names, range: [dim, own("--page-dot"), own("--call")].slice(-names.length) }, legend: { title: null, orient: "top" } } as const;
+  const color = { field: "name", type: "nominal", scale: { domain: names, range: [DIM, PAGE, CALL].slice(-names.length) }, legend: { title: null, orient: "top" } } as const;
   const isShare = picture.unit === "share";
   const x = { field: "bytes", type: "quantitative", title: "size of the transfer", scale: { type: "log", domain: picture.span }, axis: { labelExpr: BYTES, values: steps(picture.span), grid: false } } as const;
   const y = { type: "quantitative", title: null, scale: isShare ? { zero: true } : { type: "log", nice: false }, axis: { labelExpr: LABELS[picture.unit]!, ...(isShare ? { tickCount: 5 } : { values: steps([1e-3, 1e3]) }) } } as const;
@@ -144,22 +146,22 @@ function ofCurves(picture: Picture, width: number): TopLevelSpec {
     autosize: { type: "fit", contains: "padding" },
     background: "transparent",
     layer: [
-      { data: { values: boxes }, mark: { type: "rect", fillOpacity: 0.18, fill: fore, stroke: fore, strokeDash: [3, 3] }, encoding: { x, x2: { field: "to" }, y: { field: "value", ...y }, y2: { field: "high" } } },
+      { data: { values: boxes }, mark: { type: "rect", fillOpacity: 0.18, fill: FORE, stroke: FORE, strokeDash: [3, 3] }, encoding: { x, x2: { field: "to" }, y: { field: "value", ...y }, y2: { field: "high" } } },
       { data: { values: rows }, mark: { type: "line", strokeWidth: 2.5, point: { size: 45 } }, encoding: { x, y: { field: "value", ...y }, color } },
       { data: { values: printed }, mark: { type: "point", shape: "cross", size: 90, strokeWidth: 0, filled: true, opacity: 1 }, encoding: { x, y: { field: "value", ...y }, color } },
-      ...(isShare ? [{ mark: { type: "rule", color: dim, strokeDash: [3, 3] }, encoding: { y: { datum: 0, ...y } } } as const] : []),
+      ...(isShare ? [{ mark: { type: "rule", color: DIM, strokeDash: [3, 3] }, encoding: { y: { datum: 0, ...y } } } as const] : []),
     ],
     config: {
       font: "system-ui, sans-serif",
       view: { stroke: null },
-      legend: { labelColor: fore, labelFontSize: 13 },
-      axis: { labelColor: fore, titleColor: dim, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 12 },
+      legend: { labelColor: FORE, labelFontSize: 13 },
+      axis: { labelColor: FORE, titleColor: DIM, gridColor: LINE, domainColor: LINE, tickColor: LINE, labelFontSize: 12 },
     },
   } as TopLevelSpec;
 }
 
 /** The picture of a paper's curves. */
 export function Curves({ picture }: { picture: Picture }) {
-  const drawn = useCallback((width: number) => ofCurves(picture, width), [picture]);
-  return <Drawn caption={picture.caption} label={picture.label} described={drawn} />;
+  const spec = useCallback((width: number) => ofCurves(picture, width), [picture]);
+  return <Drawn caption={picture.caption} label={picture.label} described={spec} />;
 }

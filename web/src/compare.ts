@@ -55,10 +55,31 @@ export interface Quantity {
 
 type Numbers = Record<string, number | null>;
 
+/** What is said of a scheme against another. */
+export interface Finding {
+  scheme: string;
+  reference: string;
+  outcome: string;
+  verdict: string;
+  sentence: string;
+  exploratory: boolean;
+}
+
+interface Link {
+  down: string;
+  up: string;
+  rtt: string;
+  buffer: string;
+  shape?: string;
+  modem_buffer?: string;
+}
+
 /** What the page shows of a document of schema `mousehole.compare/3` (docs/json.md). */
 export interface Document {
   label: string;
-  plan: { instead_of: string | null };
+  manifest: { mousehole_version: string; git_revision: string | null };
+  notes: string[];
+  plan: { instead_of: string | null; baseline: string; scenario: { duration: string; link: Link } };
   capture: { is_fitted: boolean } | null;
   cells: {
     schemes: {
@@ -66,8 +87,16 @@ export interface Document {
       buckets: (Numbers & { bucket: string; role: string })[];
       groups: (Numbers & { group: string; kind: string | null; what: string; is_primary: boolean })[];
     }[];
-    findings: { sentence: string; exploratory: boolean }[];
-    advice: { outcome: string; scheme: string | null; lines: string[]; installation: { lines: string[] } | null };
+    notes: string[];
+    findings: Finding[];
+    advice: {
+      outcome: string;
+      scheme: string | null;
+      reference: string;
+      lines: string[];
+      installation: { lines: string[] } | null;
+      vetoes: { scheme: string; text: string; binds: boolean }[];
+    };
   }[];
 }
 
@@ -75,6 +104,20 @@ export interface Document {
 export interface Answer {
   document: Document;
   bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Returns traffic and link in words, as `mousehole compare` begins. */
+export function titleOf({ label, plan }: Document): string {
+  const { down, up, rtt, shape, modem_buffer, buffer } = plan.scenario.link;
+  const shaper = shape ? `, shaped at ${shape} before a modem of ${modem_buffer ?? buffer}` : "";
+  return `${label} over ${down === up ? down : `${down} down, ${up} up`}, ${rtt} RTT${shaper}`;
+}
+
+/** Returns the manifest as it stands in the document; a number of many digits would lose some by way of an object. */
+export function manifestOf({ bytes }: Answer): string {
+  const text = new TextDecoder().decode(bytes);
+  const found = /^ "manifest": (\{$.*?^ \}),?$/ms.exec(text);
+  return (found?.[1] ?? "").replace(/^ /gm, "");
 }
 
 /** Returns request and runs in one piece, each after its length. */

@@ -65,7 +65,7 @@ export function figuresOf(cell: Cell, quantities: Quantity[]): Figure[] {
         low: number(row, `${from}_low${suffix}`),
         high: number(row, `${from}_high${suffix}`),
         verdict: verdictOf(changes[1]!, changes[2]!, quantity?.is_less_better ?? true),
-        change: changeText(changes),
+        change: scheme === first ? "" : changeText(changes),
       };
     });
     if (!quantity || values.every((one) => one.mean === null)) return [];
@@ -79,7 +79,7 @@ function verdictOf(low: number | null, high: number | null, isLessBetter: boolea
   return low !== null && low > 0 ? (-better as -1 | 1) : 0;
 }
 
-const percent = (share: number) => `${share < 0 ? "−" : "+"}${rounded(100 * Math.abs(share))}`;
+const percent = (share: number) => `${share < 0 ? "−" : "+"}${rounded(100 * Math.abs(share), 2)}`;
 
 /** Returns a change and its interval, such as `−40 % (−51…−27)`; empty where none is known. */
 function changeText([mean, low, high]: (number | null)[]): string {
@@ -88,8 +88,11 @@ function changeText([mean, low, high]: (number | null)[]): string {
   return `${percent(mean)} %${interval}`;
 }
 
-/** Returns a number with three digits that count, without zeros at its end. */
-const rounded = (number: number) => (Math.abs(number) >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(3))));
+/** Returns a number with three digits that count, or `digits`, without zeros at its end. */
+const rounded = (number: number, digits = 3) => (Math.abs(number) >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(digits))));
+
+/** Returns what a figure is, as a title. */
+export const titleOf = (figure: Figure) => figure.words[0]!.toUpperCase() + figure.words.slice(1);
 
 /** Returns a number of a unit in words. */
 export function textOf(number: number | null, unit: string): string {

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { AnswerView } from "./answer";
-import { compare, type Answer, type Choices, type Chosen, type Request } from "./compare";
+import { compare, type Account, type Answer, type Choices, type Chosen, type Request } from "./compare";
 import { atOnce, Refused, Stopped, stop, workers } from "./engine";
+import { charts } from "./lazy";
 
 /** What the forms of the screens share: rates, the queue, what is simulated, and what comes of it. */
 
@@ -21,13 +22,13 @@ type State =
   | { is: "asking" }
   | { is: "running"; over: number; of: number; at_once: number }
   | { is: "refused"; text: string }
-  | { is: "answered"; request: Request; answer: Answer; seconds: number };
+  | { is: "answered"; request: Request; answer: Answer; account: Account | undefined; seconds: number };
 
 export interface Comparing {
   state: State;
   isRunning: boolean;
-  /** Runs a comparison, of files perhaps. */
-  go(request: Request, chosen?: Chosen): Promise<void>;
+  /** Runs a comparison, of files perhaps, of which `account` says what was understood. */
+  go(request: Request, chosen?: Chosen, account?: Account): Promise<void>;
   /** Forgets what was found. */
   forget(): void;
 }
@@ -42,13 +43,14 @@ export function sentenceOf(error: unknown): string {
 export function useComparison(): Comparing {
   const [state, setState] = useState<State>({ is: "asking" });
   useEffect(() => () => stop(), []);
-  const go = async (request: Request, chosen?: Chosen) => {
+  const go = async (request: Request, chosen?: Chosen, account?: Account) => {
     const since = performance.now();
+    void charts().catch(() => undefined); // it is there when the answer is; where it fails, the charts say so
     const at_once = chosen ? atOnce({ key: "", list: chosen.list }) : workers;
     setState({ is: "running", over: 0, of: 1, at_once });
     try {
       const answer = await compare(request, (over, of) => setState({ is: "running", over, of, at_once }), chosen);
-      setState({ is: "answered", request, answer, seconds: (performance.now() - since) / 1000 });
+      setState({ is: "answered", request, answer, account, seconds: (performance.now() - since) / 1000 });
     } catch (error) {
       setState(error instanceof Stopped ? { is: "asking" } : { is: "refused", text: sentenceOf(error) });
     }
@@ -194,7 +196,7 @@ export function Outcome({ state, choices }: { state: State; choices: Choices }) 
       </div>
       {state.is === "answered" && (
         <div ref={answered}>
-          <AnswerView answer={state.answer} request={state.request} choices={choices} />
+          <AnswerView answer={state.answer} request={state.request} account={state.account} choices={choices} />
           <p class="dim" id="took">
             Simulated in {state.seconds.toFixed(1)} s in this browser.
           </p>

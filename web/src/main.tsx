@@ -7,6 +7,8 @@ import { Capture } from "./capture";
 import { Line } from "./line";
 import { Papers } from "./papers";
 import { Watching } from "./watch";
+import "../../python/mousehole/html/style.css";
+import "./answer.css";
 import "./style.css";
 
 const SCREENS: [string, string][] = [

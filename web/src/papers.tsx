@@ -5,6 +5,7 @@ import { textOf, type Picture } from "./figures";
 import { sentenceOf } from "./form";
 import { Curves } from "./lazy";
 import played from "./papers.json";
+import { Table } from "./table";
 
 /** A mean of fewer transfers is not drawn. */
 const LEAST_TRANSFERS = 20;
@@ -167,30 +168,14 @@ export function Papers() {
       </p>
       <details>
         <summary>The numbers</summary>
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Size</th>
-                {picture.curves.map((one) => (
-                  <th scope="col" key={one.name}>
-                    {one.name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {(picture.curves[0]?.points ?? []).map(([bytes]) => (
-                <tr key={bytes}>
-                  <th scope="row">{Math.round(bytes).toLocaleString("en")} B</th>
-                  {picture.curves.map((one) => (
-                    <td key={one.name}>{textOf(one.points.find(([known]) => known === bytes)?.[1] ?? null, picture.unit)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          caption={picture.caption}
+          heads={["size", ...picture.curves.map((one) => one.name)]}
+          rows={(picture.curves[0]?.points ?? []).map(([bytes]) => [
+            `${Math.round(bytes).toLocaleString("en")} B`,
+            ...picture.curves.map((one) => textOf(one.points.find(([known]) => known === bytes)?.[1] ?? null, picture.unit)),
+          ])}
+        />
       </details>
     </>
   );

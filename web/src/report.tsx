@@ -1,0 +1,153 @@
+/** The answer as one file to show to others: with the parts of the page, in the look of the command's reports. */
+
+import { render } from "preact";
+import { digest, script } from "virtual:report";
+import look from "../../python/mousehole/html/style.css?inline";
+import { AccountView } from "./account";
+import lookOfAnswers from "./answer.css?inline";
+import { Legend, Numbers, Sentences, Verdict } from "./answer";
+import { manifestOf, titleOf, type Account, type Answer, type Finding } from "./compare";
+import { titleOf as titleOfFigure, type Figure } from "./figures";
+import { charts } from "./lazy";
+import { Table, type Cell } from "./table";
+
+export interface Reported {
+  answer: Answer;
+  /** The command that says the same. */
+  command: string;
+  figures: Figure[];
+  /** What was understood of files. */
+  account: Account | undefined;
+  seeds: number;
+}
+
+/** Width of the charts in the file, on which each is scaled down where there is less. */
+const WIDTH = 360;
+/** The file runs the script of reports and nothing else, whatever stands in it, and asks for nothing. */
+const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src '${digest}'; img-src data:; base-uri 'none'; form-action 'none'`;
+
+/** Returns the text of the file; the same answer gives the same text. Rejects where the library of charts is missing. */
+export async function reportOf(reported: Reported): Promise<string> {
+  const { pictureOf } = await charts();
+  const { scheme } = reported.answer.document.cells[0]!.advice;
+  const pictures = await Promise.all(reported.figures.map((figure) => pictureOf(figure, scheme, WIDTH)));
+  const body = document.createElement("div");
+  render(<Report {...reported} pictures={pictures} />, body);
+  const title = document.createElement("title");
+  title.textContent = titleOf(reported.answer.document);
+  const text =
+    `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
+    `<meta http-equiv="Content-Security-Policy" content="${POLICY}"><link rel="icon" href="data:,">${writtenOut(title.outerHTML)}\n` +
+    `<style>${look}\n${lookOfAnswers}</style></head>\n<body>${writtenOut(body.innerHTML)}` +
+    `<p id="status" class="hidden" role="status"></p>\n<script>${script}</script>\n</body></html>\n`;
+  render(null, body);
+  return text;
+}
+
+/** Returns a text with escapes for what turns the text around it, or cannot be seen. */
+function writtenOut(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (one) => `\\u{${one.charCodeAt(0).toString(16)}}`);
+}
+
+/** A command or a document as it is; the script of reports adds a button that copies it. */
+function Code({ text, label }: { text: string; label: string }) {
+  return (
+    <div class="code" role="group" aria-label={label}>
+      <pre>{text}</pre>
+    </div>
+  );
+}
+
+const TONES: Record<string, string> = { better: "good", worse: "bad" };
+const verdictOf = ({ verdict, outcome }: Finding): Cell => ({ text: verdict, tone: TONES[outcome] ?? "" });
+/** Returns what a finding is about: its sentence has it between the schemes and the verdict. */
+const endpointOf = ({ sentence, verdict }: Finding) => sentence.slice(sentence.indexOf(", ") + 2, sentence.indexOf(`: ${verdict}`));
+
+function Report({ answer, command, figures, account, seeds, pictures }: Reported & { pictures: { svg: string; label: string }[] }) {
+  const { document } = answer;
+  const { advice, findings, notes, schemes } = document.cells[0]!;
+  const { mousehole_version, git_revision } = document.manifest;
+  const commands = advice.installation?.lines ?? [];
+  const primary = findings.filter((one) => !one.exploratory);
+  const others = findings.filter((one) => one.exploratory);
+  return (
+    <>
+      <header>
+        <h1>{titleOf(document)}</h1>
+        <p class="dim">
+          {schemes.length} schemes compared with common traffic, against {document.plan.baseline}; {seeds} replications of{" "}
+          {document.plan.scenario.duration}.
+        </p>
+      </header>
+      <main id="main">
+        <Verdict document={document} />
+        {commands.length > 0 && (
+          <>
+            <h2>Install {advice.scheme}</h2>
+            <Code text={commands.join("\n")} label="Commands that install it" />
+          </>
+        )}
+        <h2>What each class of users feels</h2>
+        <Legend document={document} seeds={seeds} />
+        <div class="charts">
+          {figures.map((figure, place) => (
+            <figure key={figure.name}>
+              <figcaption>{titleOfFigure(figure)}</figcaption>
+              <div role="img" aria-label={pictures[place]!.label} dangerouslySetInnerHTML={{ __html: pictures[place]!.svg }} />
+            </figure>
+          ))}
+        </div>
+        <h2>The numbers</h2>
+        <Numbers document={document} figures={figures} />
+        {primary.length > 0 && (
+          <>
+            <h2>The verdicts</h2>
+            <Table
+              caption={`The primary endpoint: ${endpointOf(primary[0]!)}`}
+              heads={["scheme", "against", "verdict"]}
+              rows={primary.map((one) => [one.scheme, one.reference, verdictOf(one)])}
+            />
+          </>
+        )}
+        {others.length > 0 && (
+          <details>
+            <summary>Other endpoints, which are exploratory</summary>
+            <Table
+              caption="Other endpoints"
+              heads={["scheme", "against", "endpoint", "verdict"]}
+              rows={others.map((one) => [one.scheme, one.reference, endpointOf(one), verdictOf(one)])}
+            />
+          </details>
+        )}
+        {advice.vetoes.length > 0 && (
+          <>
+            <h2>Who pays</h2>
+            <Table
+              caption={`Who pays beyond the margins, against ${advice.reference}`}
+              heads={["scheme", "who pays how much", "shown"]}
+              rows={advice.vetoes.map((one) => [one.scheme, one.text, one.binds ? "yes" : "no: may pay"])}
+            />
+          </>
+        )}
+        <h2>What to know of it</h2>
+        <Sentences texts={[...notes, ...document.notes]} />
+        {account && <AccountView account={account} />}
+        <h2>How this was made</h2>
+        <p>
+          In a browser, by the same engine as the command below, which gives the same numbers on any machine. With{" "}
+          <code>--html FILE</code> it writes a longer report: response times by size, every single replication, the link, all
+          tables.
+        </p>
+        <Code text={command} label="The command" />
+        <details>
+          <summary>The manifest: everything that determines the numbers</summary>
+          <Code text={manifestOf(answer)} label="The manifest" />
+        </details>
+      </main>
+      <footer>
+        Mousehole {mousehole_version}
+        {git_revision && ` (${git_revision})`}
+      </footer>
+    </>
+  );
+}
