@@ -86,7 +86,7 @@ function Drawn({ caption, label, described }: { caption: string; label: string; 
   useEffect(() => {
     const element = place.current!;
     let [width, last] = [0, 0];
-    const seen = new ResizeObserver(() => {
+    const draw = () => {
       if (element.clientWidth === width) return;
       width = element.clientWidth;
       const own = ++last;
@@ -94,7 +94,9 @@ function Drawn({ caption, label, described }: { caption: string; label: string; 
         if (own === last) element.replaceChildren(content);
       };
       drawn(described(width), label).then(put, (error: unknown) => put(`This chart cannot be drawn: ${String(error)}`));
-    });
+    };
+    draw();
+    const seen = new ResizeObserver(draw);
     seen.observe(element);
     return () => {
       seen.disconnect();
