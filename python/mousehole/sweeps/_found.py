@@ -122,7 +122,7 @@ class Found:
                         changes = own["change"].drop_nulls().to_numpy()
                         found.append({
                             "axis": axis, "value": label, "scheme": scheme, "cells": len(own),
-                            "mean": own["mean"].mean(), **_measure_spread(changes),
+                            "mean": own["mean"].mean(), **_measure_changes(changes),
                         })  # fmt: skip
         return make_frame(found)
 
@@ -219,7 +219,7 @@ def _known(column: pl.Series) -> Any:
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _measure_spread(changes: Any) -> dict[str, float | None]:
+def _measure_changes(changes: Any) -> dict[str, float | None]:
     """Returns the geometric mean of changes, the least and the most."""
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))

@@ -174,7 +174,7 @@ def _effects(found: Found, value: str, reference: str, others: Sequence[str]) ->
     for (axis, label), part in found.effects(value, reference).group_by("axis", "value", maintain_order=True):
         entries = {row["scheme"]: row for row in part.iter_rows(named=True)}
         mean = _measure(entries[reference]["mean"] if reference in entries else None, value)
-        changes = [_spread(entries.get(scheme), value) for scheme in others]
+        changes = [_change_over_cells(entries.get(scheme), value) for scheme in others]
         rows.append([str(axis), str(label), mean, *changes])
     columns = [
         Column("axis", False), Column("value", False), Column(reference),
@@ -186,7 +186,7 @@ def _effects(found: Found, value: str, reference: str, others: Sequence[str]) ->
     )  # fmt: skip
 
 
-def _spread(row: dict[str, Any] | None, value: str) -> TableCell:
+def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
     """Returns a scheme's change in the mean over cells with those of single cells, else its mean."""
     if row is None or row["change"] is None:
         return _measure(None if row is None else row["mean"], value)
@@ -219,8 +219,6 @@ def _describe(value: str) -> str:
 
 
 def _measure(number: float | None, value: str) -> TableCell:
-    if number is None:
-        return TableCell("–", None)
     return TableCell(unit_text(quantities.find_measure(value).quantity.unit, number), number)
 
 

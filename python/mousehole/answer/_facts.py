@@ -1,6 +1,7 @@
 """The facts of a comparison as JSON and back, so that its results can be shown again without a run."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from math import inf
 from typing import Any
 
@@ -26,16 +27,7 @@ def facts_entry(results: Results) -> dict[str, object]:
     return {
         "label": results.label,
         "plan": {**plan_entry(plan), "warmup": _warmup_entry(plan)},
-        "capture": None
-        if capture is None
-        else {
-            "period_s": capture.period_s,
-            "counted": {role: vars(one) for role, one in capture.counted.items()},
-            "freedom": capture.freedom,
-            "large": capture.large,
-            "pipe_bytes": capture.pipe_bytes,
-            "is_fitted": capture.is_fitted,
-        },
+        "capture": None if capture is None else asdict(capture),
         "runs": [run for cell in plan.cells for run in results.compared(cell).runs()],
     }
 
