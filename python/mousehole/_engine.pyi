@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from mousehole.base import MouseholeError
 from mousehole.engine_types import (
-    CaptureEntry,
     ConnectionColumns,
     Counter,
     DatagramColumns,
@@ -25,7 +24,6 @@ from mousehole.engine_types import (
     PartEntry,
     PolicyReport,
     QueueCounters,
-    Reduced,
     Role,
     RunSummary,
     Scenario,
@@ -101,8 +99,8 @@ class RunResult:
         """Returns the queues: the bottleneck first, then the link in the other direction."""
 
     def series(self) -> SeriesColumns: ...
-    def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> Reduced:
-        """Returns the facts of the run; raises `RuntimeError` if packets were lost or invented."""
+    def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> dict[str, Any]:
+        """Returns `runs.RunFacts` of the run; raises `RuntimeError` if packets were lost or invented."""
 
     def summary(self) -> RunSummary: ...
     def trace(self) -> TraceColumns | None:
@@ -728,7 +726,7 @@ def curve_edges_bytes() -> Floats: ...
 def cdf_times_s() -> Floats: ...
 def reduce_records(
     records: Mapping[str, Any], buckets: Sequence[Bucket], table: Sequence[Quantity]
-) -> Reduced:
+) -> dict[str, Any]:
     """Reduces records that were made by hand, in the form of `answer/src/reduction/records.rs`."""
 
 def outcome_profiles() -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ This module imports none of the modules that compute, print or draw results (`ta
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from math import isfinite
 from typing import NotRequired, TypedDict, cast
 
@@ -25,7 +25,6 @@ _OF_PLAN = (
     "baseline", "references", "replications", "short_bytes", "long_bytes", "in_rounds", "is_sequential",
     "vetoes", "reference",
 )  # fmt: skip
-_OF_CAPTURE = ("period_s", "freedom", "large", "pipe_bytes", "is_fitted")
 """Fields that the engine takes as they are."""
 
 Value = str | int | float | bool | None
@@ -90,7 +89,7 @@ class Results:
     """What was understood of the traffic; None if the scenario generates all of it."""
     capture: Capture | None = None
     """The capture that is replayed; None if a model draws traffic afresh in each replication."""
-    kept: dict[tuple[str, Cell], list[object]] = field(
+    kept: dict[tuple[object, Cell], list[object]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
     """Rows that have been computed already, by the function that computes them and the cell."""
@@ -118,11 +117,10 @@ class Results:
         }
 
     def _capture_entry(self) -> dict[str, object] | None:
-        capture = self.capture
-        if capture is None:
+        if self.capture is None:
             return None
-        counted: dict[str, object] = {role: vars(one) for role, one in capture.counted.items()}
-        return {**counted, **{name: getattr(capture, name) for name in _OF_CAPTURE}}
+        entry = asdict(self.capture)
+        return {**entry.pop("counted"), **entry}
 
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "kept": {}}
