@@ -64,6 +64,11 @@ class DayEffect:
     left_out: str | None = None
     """Why the day does not count although it has such transfers: they are too few to be judged."""
 
+    def as_row(self) -> Record:
+        """Returns the effect as plain values by column name."""
+        own: Record = {"day": self.day, "outcome": self.outcome, "left_out": self.left_out}
+        return own | _ends("change", self.change)
+
 
 @dataclass(frozen=True)
 class DaysFinding:
@@ -106,15 +111,16 @@ class DaysFinding:
         """The number of days with too few distinct transfers."""
         return _left_out(self.effects)
 
+    @property
+    def about(self) -> Record:
+        """What it is about, by column name: the cell, the two schemes and the figure."""
+        return {name: getattr(self, name) for name in ("buffer", "load", "scheme", "reference", "endpoint")}
+
     def as_row(self) -> Record:
         """Returns the finding without its days, as plain values by column name."""
         found = self.heterogeneity
         return {
-            "buffer": self.buffer,
-            "load": self.load,
-            "scheme": self.scheme,
-            "reference": self.reference,
-            "endpoint": self.endpoint,
+            **self.about,
             "exploratory": self.exploratory,
             "outcome": self.outcome,
             **_ends("change", self.change),
@@ -136,17 +142,7 @@ class DaysFinding:
 def effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
     """Returns one row per finding and day."""
     return [
-        {
-            "day": effect.day,
-            "buffer": finding.buffer,
-            "load": finding.load,
-            "scheme": finding.scheme,
-            "reference": finding.reference,
-            "endpoint": finding.endpoint,
-            "outcome": effect.outcome,
-            "left_out": effect.left_out,
-            **_ends("change", effect.change),
-        }
+        {"day": effect.day, **finding.about, **effect.as_row()}
         for finding in found
         for effect in finding.effects
     ]
