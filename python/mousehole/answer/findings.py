@@ -7,7 +7,6 @@ from mousehole._engine import NOT_JUDGED as NOT_JUDGED
 from mousehole._engine import Endpoint as Endpoint
 from mousehole._engine import Source
 from mousehole.answer.tables import per_cell
-from mousehole.base import Summary
 from mousehole.quantities import Measure
 from mousehole.runs import Cell, Finding, Results
 
@@ -45,8 +44,3 @@ def with_endpoint(results: Results) -> Results:
 def first_cell(results: Results) -> _engine.ComparedCell:
     """Returns the first cell, which speaks for all of them."""
     return results.compared(results.plan.cells[0])
-
-
-def floor_text(results: Results, role: Summary) -> str:
-    """Returns how many distinct transfers of a size the capture has, and how many a verdict needs."""
-    return first_cell(results).floor_text(role)

@@ -360,7 +360,7 @@ def _effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
     source, capture = endpoint.source, day.results.capture
     if source.is_of_transfers and capture is not None and not capture.is_enough(source.role):
-        why = findings.floor_text(day.results, source.role)
+        why = findings.first_cell(day.results).floor_text(source.role)
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED, why)
     return DayEffect(day.name, item.change, item.outcome)
 
@@ -407,7 +407,7 @@ def _floor_notes(results: Results) -> list[str]:
     """Returns which classes of transfers a day is left out of."""
     roles: tuple[Summary, ...] = ("short", "long")
     return [
-        f"Left out for these transfers: {findings.floor_text(results, role)}."
+        f"Left out for these transfers: {findings.first_cell(results).floor_text(role)}."
         for role in roles
         if results.capture is not None and not results.capture.is_enough(role)
     ]
