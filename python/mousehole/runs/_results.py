@@ -6,7 +6,7 @@ This module imports none of the modules that compute, print or draw results (`ta
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from math import isfinite
+from math import isfinite, nan
 from typing import NotRequired, TypedDict, cast
 
 import numpy as np
@@ -159,10 +159,6 @@ class Results:
         """
         return self.compared(cell).values(source, scheme)
 
-    def capture_share(self, cell: Cell) -> float:
-        """Returns the share of the variance between replications that more of them do not reduce."""
-        return self.compared(cell).capture_share
-
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order."""
         place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
@@ -172,10 +168,6 @@ class Results:
         """Returns a statistic of a summary bucket, one value per replication."""
         place = self._find_place(role)
         return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
-
-    def has_bounds(self, cell: Cell, scheme: str) -> bool:
-        """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
-        return self.compared(cell).has_bounds(scheme)
 
     def _find_place(self, role: Summary) -> int:
         return [bucket.role for bucket in self.plan.buckets].index(role)
@@ -414,6 +406,11 @@ def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
 def finite(value: float) -> float | None:
     """Returns the value, None for NaN and infinity."""
     return value if isfinite(value) else None
+
+
+def or_nan(value: float | None) -> float:
+    """Returns the value, NaN for None: what `finite` has made None."""
+    return nan if value is None else float(value)
 
 
 def _columns(name: str, value: _Column) -> Record:

@@ -28,9 +28,11 @@ from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section
 from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
+from mousehole.runs import or_nan
 from mousehole.statistics import Estimate
 from mousehole.sweeps._drawing import Drawing, field_chart, trend_chart
 from mousehole.sweeps._found import MOST_LEVELS, VALUE, Found
+from mousehole.sweeps._quantities import mean_change
 from mousehole.sweeps._views import What, write_title
 
 MOST_DOTS = 4000
@@ -83,8 +85,8 @@ def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[
             continue
         less = int(np.sum(changes < 0))
         lines.append(
-            f"{scheme} changes the {_describe(value)} by {signed(_mean(changes))} % against {reference} "
-            f"in the mean over {counted(len(changes), 'cell')}, from {signed(changes.min())} to "
+            f"{scheme} changes the {_describe(value)} by {signed(mean_change(changes))} % against "
+            f"{reference} in the mean over {counted(len(changes), 'cell')}, from {signed(changes.min())} to "
             f"{signed(changes.max())} %; it is less in {less} of them."
         )
     nothing = "no cell has this measure of two schemes" if others else "there is no other scheme"
@@ -143,7 +145,7 @@ def _surface(
     own = drawing.own(scheme, drawing.cells).drop_nulls([across, down])
     data: list[Datum] = []
     for (x, y), part in own.group_by([across, down], maintain_order=True):
-        mean = _mean(part["change"].to_numpy())
+        mean = mean_change(part["change"].to_numpy())
         data.append({"x": str(x), "y": str(y), "value": mean, "text": f"{signed(mean)} %"})
     if not data:
         return None
@@ -196,11 +198,8 @@ def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
 def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_is_better: bool) -> Table:
     rows: list[Row] = []
     shown = cells.head(MOST_ROWS)
-    nan = float("nan")
     for row in shown.iter_rows(named=True):
-        mean, low, high = (
-            nan if row[name] is None else float(row[name]) for name in ("change", "change_low", "change_high")
-        )
+        mean, low, high = (or_nan(row[name]) for name in ("change", "change_low", "change_high"))
         settings = ["–" if row[axis] is None else str(row[axis]) for axis in found.axes]
         rows.append([
             TableCell(str(row["cell"]), row["cell"]), row["scheme"], *settings, _measure(row["mean"], value),
@@ -224,11 +223,6 @@ def _measure(number: float | None, value: str) -> TableCell:
 
 def _changes(cells: pl.DataFrame, scheme: str) -> Any:
     return cells.filter(pl.col("scheme") == scheme)["change"].drop_nulls().to_numpy()
-
-
-def _mean(changes: Any) -> float:
-    """Returns the geometric mean of changes."""
-    return float(np.expm1(np.mean(np.log1p(changes))))
 
 
 def _names(cells: pl.DataFrame, axis: str) -> list[str]:

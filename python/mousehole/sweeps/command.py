@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from mousehole.base import MouseholeError, console_reporter, output, whole
+from mousehole.base.arguments import DaskAddress, Jobs
 from mousehole.base.cli_options import CliCommand, command_app, typed_command
 
 RUN = "run"
@@ -44,13 +45,8 @@ def run_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say how many cells, how long, how much memory.")
     ] = False,
-    jobs: Annotated[
-        str | None, typer.Option(metavar="N", help="Parallel runs (default: one per core).")
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
-    ] = None,
+    jobs: Jobs = None,
+    dask: DaskAddress = None,
 ) -> None:
     """Runs a sweep, or goes on with it: stopped in any way, the same command ends it.
 
