@@ -156,10 +156,6 @@ def _link(queue: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def two_colours() -> list[dict[str, Any]]:
-    return [colour("green", 100, early=1, forced=2), colour("yellow", 50)]
-
-
 def colour(
     name: str,
     arrived: int,
