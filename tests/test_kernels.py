@@ -151,7 +151,7 @@ def test_runs_of__a_run_that_failed_ends_with_its_reason() -> None:
 def test_main__says_why_nothing_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kernels, "obstacle", lambda: "there is no QEMU")
+    monkeypatch.setattr(kernels, "find_obstacle", lambda: "there is no QEMU")
     monkeypatch.delenv("CI", raising=False)
     assert kernels.main([]) == 0
     assert "NOT RUN  live-kernels: there is no QEMU" in capsys.readouterr().out

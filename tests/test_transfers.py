@@ -15,7 +15,7 @@ from validation.lab.paths import Connection, Segment
 from validation.lab.paths import Path as NetworkPath
 from validation.transfers import Cell, Compared, Overflow, Row
 
-needs_lab = pytest.mark.skipif(witness.obstacle() is not None, reason=str(witness.obstacle()))
+needs_lab = pytest.mark.skipif(witness.find_obstacle() is not None, reason=str(witness.find_obstacle()))
 
 
 def connection(loss: float = 0.0, size: int = 3000) -> Connection:

@@ -26,7 +26,7 @@ qdisc tbf 8001: root refcnt 2 rate 10Mbit burst 6056b lat 55.7ms
  Sent 1234567 bytes 816 pkt (dropped 7, overlimits 3 requeues 0)
  backlog {backlog} 49p requeues 0
 """
-needs_lab = pytest.mark.skipif(witness.obstacle() is not None, reason=str(witness.obstacle()))
+needs_lab = pytest.mark.skipif(witness.find_obstacle() is not None, reason=str(witness.find_obstacle()))
 
 
 def runs(*queues: float) -> list[Measured]:
@@ -126,7 +126,7 @@ def test_main__not_run_is_a_failure_in_ci(
     ci: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CI", ci)
-    monkeypatch.setattr(witness, "obstacle", lambda: "network namespaces need root")
+    monkeypatch.setattr(witness, "find_obstacle", lambda: "network namespaces need root")
     assert witness.main([]) == code
     assert capsys.readouterr().out == "NOT RUN  witness: network namespaces need root\n"
 

@@ -29,7 +29,7 @@ from typing import Any
 from tools import document
 from validation import live
 from validation.kernels_guest import DEVICE, MARK, OWN, checks
-from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, image, obstacle, play
+from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, find_obstacle, image, play
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
@@ -350,7 +350,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(simulated_again(options.again, options.seconds), [], options)
     program = live_lab.program()
     try:
-        reason = obstacle()
+        reason = find_obstacle()
         if reason or program is None:
             raise ObstacleError(reason or "mousehole-live is not built; 'make live' builds it")
         parity = program.parent / "examples" / "native_parity"

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from validation.lab.namespaces import die_with_parent
+from validation.lab.tools import find_missing
 
 ROOT = Path(__file__).resolve().parent.parent
 # Series that apt is not expected to know, and the suite of Debian that has them.
@@ -84,14 +85,11 @@ class Kernel:
     modules: Path
 
 
-def obstacle() -> str | None:
+def find_obstacle() -> str | None:
     """Returns the reason why no guest can run here, if there is one."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         return "the kernels are for x86-64, and so are the tools that are put beside them"
-    for tool, package in HOST_TOOLS.items():
-        if not shutil.which(tool):
-            return f"{tool} is not installed; 'make deps KERNELS=1' installs it ({package})"
-    return None
+    return find_missing(HOST_TOOLS, "make deps KERNELS=1")
 
 
 def newest(names: Sequence[str], series: str) -> str | None:

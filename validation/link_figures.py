@@ -290,7 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MouseholeError as error:
         print(f"NOT RUN  {TARGET}: {error}")
         return int(bool(os.environ.get("CI")))
-    if options.kernel and (reason := witness.obstacle() or live_lab.obstacle()):
+    if options.kernel and (reason := witness.find_obstacle() or live_lab.find_obstacle()):
         print(f"NOT RUN  {TARGET}: the kernel: {reason}", file=sys.stderr)
         options.kernel = False
     figures: dict[str, Callable[[], list[Measured]]] = {

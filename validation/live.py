@@ -360,7 +360,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures, prints the table and writes the document."""
     options = parse(arguments)
-    reason = witness.obstacle() or live_lab.obstacle()
+    reason = witness.find_obstacle() or live_lab.find_obstacle()
     program = live_lab.program()
     if reason or program is None:
         print(f"NOT RUN  live-prediction: {reason}", file=sys.stderr if options.json else sys.stdout)

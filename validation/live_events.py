@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from validation.lab.live import Lab, find_live, obstacle
+from validation.lab.live import Lab, find_live, find_obstacle
 from validation.lab.namespaces import BPF_ROOT, die_with_parent
 
 NEAR, FAR, DEVICE, OTHER = "near", "far", "wan", "foreign"
@@ -358,7 +358,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="which order (default 1)")
     parser.add_argument("--busy", type=int, default=0, help="processes that always want a CPU (default 0)")
     given = parser.parse_args()
-    reason = obstacle()
+    reason = find_obstacle()
     if reason:
         print(f"NOT RUN: {reason}")
         return 1

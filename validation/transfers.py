@@ -457,7 +457,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--document", type=Path, default=witness.DOCUMENT)
     options = parser.parse_args(arguments)
-    reason = witness.obstacle()
+    reason = witness.find_obstacle()
     if reason:
         print(f"NOT RUN  witness-transfers: {reason}")
         return int(bool(os.environ.get("CI")))

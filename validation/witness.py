@@ -12,7 +12,6 @@ import argparse
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from mousehole.statistics import Design
 from tools import document
 from validation.lab.bottleneck import BURST_FRAMES, ETHERNET, FULL_FRAME, Case
 from validation.lab.namespaces import die_with_parent
+from validation.lab.tools import find_missing
 from validation.lab.witness_run import SPARE_S, Measured
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -102,7 +102,7 @@ class Row:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measures all cases, print the table."""
     options = parse(arguments)
-    reason = obstacle()
+    reason = find_obstacle()
     if reason:
         print(f"NOT RUN  witness: {reason}", file=sys.stderr if options.json else sys.stdout)
         return int(bool(os.environ.get("CI")))
@@ -157,13 +157,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def obstacle() -> str | None:
+def find_obstacle() -> str | None:
     """Returns the reason why nothing can be measured here, if there is one."""
     if sys.platform != "linux":
         return "network namespaces are Linux's"
-    for tool, package in TOOLS.items():
-        if not shutil.which(tool):
-            return f"{tool} is not installed; 'make deps' installs it ({package})"
+    if reason := find_missing(TOOLS):
+        return reason
     if os.geteuid() != 0:
         return "network namespaces need root"
     if not Path("/dev/net/tun").exists():

@@ -15,7 +15,7 @@ from validation.lab.live import Echo, Lab
 @pytest.fixture
 def lab() -> Iterator[Lab]:
     """The namespaces `near`, whose device is `wan`, and `far`."""
-    reason = live_lab.obstacle()
+    reason = live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)
     # A test that hangs ends; the lab goes with it.

@@ -71,7 +71,7 @@ SCHEMES = [*catalogue(), *pairs()]
 @pytest.fixture(scope="module")
 def place() -> Iterator[Lab]:
     """Namespaces for all tests here, which leave nothing behind."""
-    reason = live_lab.obstacle()
+    reason = live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)
     with Lab() as made:

@@ -57,7 +57,7 @@ def test_flow_list__is_the_same_for_the_same_seed() -> None:
 
 
 def test_kernel__does_about_what_the_simulator_said() -> None:
-    reason = witness.obstacle() or live_lab.obstacle()
+    reason = witness.find_obstacle() or live_lab.find_obstacle()
     if reason:
         pytest.skip(reason)
     measured = live.measure("RIO-PS", 1, 8, live_lab.find_live())

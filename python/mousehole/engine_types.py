@@ -270,26 +270,6 @@ class TrafficSummary(TypedDict):
     notes: list[TrafficNote]
 
 
-class CountedEntry(TypedDict):
-    """Distinct transfers of one class, and their clients."""
-
-    transfers: int
-    clients: int
-
-
-class CaptureEntry(TypedDict):
-    """What stands behind a verdict on a capture; see `runs.Capture`."""
-
-    period_s: float
-    short: CountedEntry
-    long: CountedEntry
-    all: CountedEntry
-    freedom: float
-    large: int
-    pipe_bytes: float
-    is_fitted: bool
-
-
 class ConnectionColumns(TypedDict):
     """The connections of a traffic: one row each; `rtt_s` and `duration_s` are NaN where unknown."""
 
@@ -678,29 +658,3 @@ class LinkRunEntry(TypedDict):
     counts: bool
     congestion: str | None
     account: LinkAccount
-
-
-class RunNumbers(TypedDict):
-    """The numbers of one run; `runs.RunFacts` says what they are."""
-
-    count: NDArray[np.int64]
-    censored: NDArray[np.int64]
-    statistics: dict[str, Floats]
-    curve_count: NDArray[np.int64]
-    curve_mean_s: Floats
-    cdf: Floats
-    scheme: dict[str, float]
-    colours: dict[str, dict[str, int]]
-    load: LoadSummary
-    groups: dict[tuple[str, str], float]
-    kinds: dict[str, str]
-    simulated_s: float
-    window_load: float
-    short_by_time: Floats
-
-
-class Reduced(TypedDict):
-    """What the engine reduces the records of one run to."""
-
-    numbers: RunNumbers
-    short_times: TransferKeys

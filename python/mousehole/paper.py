@@ -17,12 +17,6 @@ def papers_folder() -> Path:
     return (Path(mousehole.__file__).parent / "bundled" / "papers").resolve()
 
 
-def known_papers() -> list[str]:
-    """Returns the names of the papers that can be reproduced."""
-    folders = (path.parent.name for path in papers_folder().glob("*/paper.toml"))
-    return sorted(name.replace("_", "-") for name in folders)
-
-
 def listing(own: Path | None = None) -> str:
     """Returns the papers with the tables, figures and claims of each, one line per paper."""
     return str(_command(own).listing())

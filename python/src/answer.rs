@@ -3,7 +3,7 @@
 use crate::convert::to_python;
 use crate::errors;
 use crate::quantities::Quantity;
-use crate::statistics::{Design, Estimate};
+use crate::statistics::{Design, Estimate, meant};
 use crate::tables::set_estimate;
 use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
@@ -160,16 +160,20 @@ impl Verdict {
     }
 }
 
-/// Judges the primary endpoint by the interval of its log-ratio.
+/// Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
+///
+/// `design` is that of the interval, which is over `unit`; `faster` says in how many of how many of them the
+/// scheme was.
 #[pyfunction]
+#[pyo3(signature = (ratio, design = None, unit = None, faster = None))]
 fn judge(
     ratio: &Estimate,
-    design: &Design,
-    unit: &Bound<'_, PyAny>,
+    design: Option<&Design>,
+    unit: Option<&Bound<'_, PyAny>>,
     faster: Option<(u32, u32)>,
 ) -> PyResult<Verdict> {
-    let unit: Unit = pythonize::depythonize(unit)?;
-    Ok(Verdict(verdicts::judge(&ratio.0, &design.0, unit, faster)))
+    let unit: Unit = unit.map_or(Ok(Unit::Replication), pythonize::depythonize)?;
+    Ok(Verdict(verdicts::judge(&ratio.0, &meant(design), unit, faster)))
 }
 
 /// Describes how an exploratory endpoint changed.

@@ -1,4 +1,4 @@
-//! The statistics of `mousehole-answer` as Python objects and functions; `mousehole/statistics` takes lists to columns.
+//! The statistics of `mousehole-answer` as Python objects and functions, which take any list of numbers.
 
 use crate::convert::to_python;
 use mousehole_answer::statistics::{
@@ -9,7 +9,29 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-type Column<'py> = PyReadonlyArray1<'py, f64>;
+/// Numbers of any shape and kind that NumPy knows, as one column.
+struct Column<'py>(PyReadonlyArray1<'py, f64>);
+
+impl<'py> FromPyObject<'_, 'py> for Column<'py> {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Column<'py>> {
+        let numpy = given.py().import("numpy")?;
+        let whole = numpy.call_method1("ascontiguousarray", (given, "float64"))?;
+        Ok(Column(whole.call_method0("ravel")?.extract()?))
+    }
+}
+
+impl Column<'_> {
+    fn as_slice(&self) -> PyResult<&[f64]> {
+        Ok(self.0.as_slice()?)
+    }
+}
+
+/// Returns the design that is meant: where none is given, a single interval over replications that draw afresh.
+pub fn meant(design: Option<&Design>) -> answer::Design {
+    design.map_or_else(answer::Design::default, |design| design.0)
+}
 
 /// What an interval must allow for beside the spread between replications.
 #[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
@@ -195,29 +217,45 @@ impl Heterogeneity {
     }
 }
 
+/// Returns mean and Student-t interval of one number per replication; those not finite are left out.
 #[pyfunction]
-fn t_interval(values: Column, design: &Design) -> PyResult<Estimate> {
-    Ok(Estimate(intervals::t_interval(values.as_slice()?, &design.0)))
+#[pyo3(signature = (values, design = None))]
+fn t_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
+    Ok(Estimate(intervals::t_interval(values.as_slice()?, &meant(design))))
 }
 
+/// Returns the mean of scheme − reference with its Student-t interval, paired by replication.
 #[pyfunction]
-fn difference(scheme: Column, reference: Column, design: &Design) -> PyResult<Estimate> {
+#[pyo3(signature = (scheme, reference, design = None))]
+fn difference(scheme: Column, reference: Column, design: Option<&Design>) -> PyResult<Estimate> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(Estimate(intervals::difference(own, other, &design.0)))
+    Ok(Estimate(intervals::difference(own, other, &meant(design))))
 }
 
+/// Returns the logarithm of the ratio of scheme to reference, paired by replication, with its interval.
+///
+/// The ratio is the geometric mean of the replications' ratios. A value below 0 means that the scheme has the
+/// smaller values. Replications in which either number is not finite are left out. Where a number is zero,
+/// it is `ratio_of_means`.
 #[pyfunction]
-fn log_ratio(scheme: Column, reference: Column, design: &Design) -> PyResult<Estimate> {
+#[pyo3(signature = (scheme, reference, design = None))]
+fn log_ratio(scheme: Column, reference: Column, design: Option<&Design>) -> PyResult<Estimate> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(Estimate(intervals::log_ratio(own, other, &design.0)))
+    Ok(Estimate(intervals::log_ratio(own, other, &meant(design))))
 }
 
+/// Returns ln(mean of scheme ÷ mean of reference) with its jackknife interval, paired by replication.
+///
+/// Replications in which either number is not finite are left out. The result is NaN if a mean is not
+/// positive, and has no interval if it would not be positive without one of the replications.
 #[pyfunction]
-fn ratio_of_means(scheme: Column, reference: Column, design: &Design) -> PyResult<Estimate> {
+#[pyo3(signature = (scheme, reference, design = None))]
+fn ratio_of_means(scheme: Column, reference: Column, design: Option<&Design>) -> PyResult<Estimate> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(Estimate(intervals::ratio_of_means(own, other, &design.0)))
+    Ok(Estimate(intervals::ratio_of_means(own, other, &meant(design))))
 }
 
+/// Returns the logarithm of each replication's ratio, NaN where there is none, infinite for a zero.
 #[pyfunction]
 fn paired_logs<'py>(
     py: Python<'py>,
@@ -235,31 +273,47 @@ fn smaller_in(scheme: Column, reference: Column) -> PyResult<(u32, u32)> {
     Ok(intervals::smaller_in(own, other))
 }
 
+/// Returns the number of independent comparisons that would need the same width as these columns.
+///
+/// A column has a number per replication. It is `Design.comparisons` for intervals that hold together.
 #[pyfunction]
-fn effective_comparisons(columns: Vec<Column>) -> PyResult<f64> {
-    let columns: Vec<Vec<f64>> =
-        columns.iter().map(|column| Ok(column.as_slice()?.to_vec())).collect::<PyResult<_>>()?;
+fn effective_comparisons(columns: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let column = |one: PyResult<Bound<'_, PyAny>>| Ok(one?.extract::<Column>()?.as_slice()?.to_vec());
+    let columns: Vec<Vec<f64>> = columns.try_iter()?.map(column).collect::<PyResult<_>>()?;
     if columns.iter().any(|column| column.len() != columns[0].len()) {
         return Err(PyValueError::new_err("columns must have the same length"));
     }
     Ok(simultaneous::effective_comparisons(&columns))
 }
 
+/// Returns the mean of numbers that cannot be negative, with an interval that does not reach below zero.
+///
+/// It is that of `ratio_of_means` to 1, taken on the logarithm as changes are. If a number is zero it is the
+/// t interval, cut at zero.
 #[pyfunction]
-fn positive_interval(values: Column, design: &Design) -> PyResult<Estimate> {
-    Ok(Estimate(intervals::positive_interval(values.as_slice()?, &design.0)))
+#[pyo3(signature = (values, design = None))]
+fn positive_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
+    Ok(Estimate(intervals::positive_interval(values.as_slice()?, &meant(design))))
 }
 
+/// Returns the mean of shares with the part of its t interval that lies between 0 and 1.
 #[pyfunction]
-fn share_interval(values: Column, design: &Design) -> PyResult<Estimate> {
-    Ok(Estimate(intervals::share_interval(values.as_slice()?, &design.0)))
+#[pyo3(signature = (values, design = None))]
+fn share_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
+    Ok(Estimate(intervals::share_interval(values.as_slice()?, &meant(design))))
 }
 
+/// Returns the number of replications of the first later look that gives the half width `wanted`.
+///
+/// It assumes that further replications have the same spread. Returns None if it would be more than 1000,
+/// or if no number is enough because the capture itself is too short.
 #[pyfunction]
-fn replications_for(estimate: &Estimate, wanted: f64, design: &Design) -> Option<u32> {
-    intervals::replications_for(&estimate.0, wanted, &design.0)
+#[pyo3(signature = (estimate, wanted, design = None))]
+fn replications_for(estimate: &Estimate, wanted: f64, design: Option<&Design>) -> Option<u32> {
+    intervals::replications_for(&estimate.0, wanted, &meant(design))
 }
 
+/// Returns how much `effects` with these standard errors differ; None for fewer than two with an error.
 #[pyfunction]
 fn heterogeneity(effects: Column, errors: Column) -> PyResult<Option<Heterogeneity>> {
     let (effects, errors) = pair(&effects, &errors)?;
@@ -272,26 +326,35 @@ fn capture_share(material: f64) -> f64 {
     capture::capture_share(material)
 }
 
+/// Returns the degrees of freedom that a capture leaves for the variance between captures.
+///
+/// `pipe_bytes` is the bandwidth-delay product, beyond which a transfer fills the link by itself.
 #[pyfunction]
 fn capture_freedom(sizes_bytes: Column, pipe_bytes: f64) -> PyResult<f64> {
     Ok(capture::capture_freedom(sizes_bytes.as_slice()?, pipe_bytes))
 }
 
+/// Returns the number of equal weights that have the same relative variance of their sum.
 #[pyfunction]
 fn effective_number(weights: Column) -> PyResult<f64> {
     Ok(capture::effective_number(weights.as_slice()?))
 }
 
+/// Returns Jain's fairness index, NaN without rates.
 #[pyfunction]
 fn jain_index(rates: Column) -> PyResult<f64> {
     Ok(indices::jain_index(rates.as_slice()?))
 }
 
+/// Returns the time scale on which a link that starts empty approaches its steady state; load < 1.
 #[pyfunction]
 fn relaxation_s(sizes_bytes: Column, rate_bps: f64, load: f64) -> PyResult<f64> {
     Ok(transient::relaxation_s(sizes_bytes.as_slice()?, rate_bps, load))
 }
 
+/// Returns how many of the first batches belong to the transient.
+///
+/// Give it at least ten batches. A result in the second half means that no steady state was reached.
 #[pyfunction]
 fn mser(batch_means: Column) -> PyResult<usize> {
     Ok(transient::mser(batch_means.as_slice()?))
@@ -302,26 +365,34 @@ fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
     levels::simultaneous_error(error, comparisons)
 }
 
+/// Returns the number of the look, from 0, at so many replications: up to `first`, up to twice that, …
 #[pyfunction]
+#[pyo3(signature = (replications, first = levels::FIRST_LOOK))]
 fn find_look(replications: u64, first: u32) -> u32 {
     levels::find_look(replications, first)
 }
 
+/// Returns the number of replications with which a look is taken.
 #[pyfunction]
+#[pyo3(signature = (look, first = levels::FIRST_LOOK))]
 fn replications_of_look(look: u32, first: u32) -> u32 {
     levels::replications_of_look(look, first)
 }
 
+/// Returns the share of `error` that the look at so many replications may spend: a half, a quarter, …
 #[pyfunction]
+#[pyo3(signature = (replications, error = 1.0 - levels::LEVEL, first = levels::FIRST_LOOK))]
 fn look_error(replications: u64, error: f64, first: u32) -> f64 {
     levels::look_error(replications, error, first)
 }
 
+/// Returns the p-values adjusted by Holm's procedure; NaN stays NaN and does not count.
 #[pyfunction]
 fn holm(p_values: Column) -> PyResult<Vec<f64>> {
     Ok(significance::holm(p_values.as_slice()?))
 }
 
+/// Returns the doubled one-sided p-value of the mean lying above `end`, or below; 0 if it is infinite.
 #[pyfunction]
 fn p_beyond(values: Column, end: f64, is_above: bool) -> PyResult<f64> {
     Ok(significance::p_beyond(values.as_slice()?, end, is_above))

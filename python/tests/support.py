@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from mousehole import _engine
 from mousehole._engine import Bucket, Quantity
-from mousehole.engine_types import Reduced
 from mousehole.runs import Plan, Results, RunFacts, Task, reduce_run, with_shares
 
 MODULE = [sys.executable, "-m", "mousehole"]
@@ -87,7 +86,7 @@ class HandMadeRun:
     def trace(self) -> None:
         return None
 
-    def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> Reduced:
+    def reduce(self, buckets: Sequence[Bucket], table: Sequence[Quantity]) -> dict[str, Any]:
         """Reduces what the other methods return, as the engine does with its own records."""
         return _engine.reduce_records(self.records(), buckets, table)
 
@@ -155,10 +154,6 @@ def _link(queue: dict[str, Any]) -> dict[str, Any]:
         "mean_packets": float(queue["mean_queue_packets"]),
         "colours": colours,
     }
-
-
-def two_colours() -> list[dict[str, Any]]:
-    return [colour("green", 100, early=1, forced=2), colour("yellow", 50)]
 
 
 def colour(

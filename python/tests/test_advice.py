@@ -348,13 +348,6 @@ def test_of_grid__groups_the_cells_by_answer() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("threshold", "packets"), [("50%", 500), ("12.5%", 125), ("16%", 160), ("30", 30), ("7p", 7)]
-)
-def test_in_packets__of_a_share_of_the_buffer(threshold: str, packets: int) -> None:
-    assert install.in_packets(threshold, 1000) == packets
-
-
 def test_link_of__takes_what_the_scenario_says() -> None:
     plain = {"link": {"rate": "5mbit", "rtt": "80ms"}, "traffic": {}}
     assert install.find_link(plain, "50p") == Link(5_000_000, 50, 0, is_upload=False)  # type: ignore[arg-type]

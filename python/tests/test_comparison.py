@@ -272,7 +272,7 @@ def test_compare__resamples_a_capture_in_each_replication(captured: Comparison) 
 def test_compare__a_model_is_not_resampled(comparison: Comparison) -> None:
     cell = comparison.plan.cells[0]
     assert "resample" not in comparison.plan.scenario(cell, "sfd")["traffic"]
-    assert comparison.results.capture_share(cell) == 0
+    assert comparison.results.compared(cell).capture_share == 0
     assert tables.evidence_row(comparison.results, cell) is None
 
 

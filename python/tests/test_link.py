@@ -46,7 +46,7 @@ def scenario(scheme: str = "droptail", **fields: Any) -> Scenario:
 
 
 @cache
-def obstacle() -> str | None:
+def find_obstacle() -> str | None:
     """Returns what denies namespaces here."""
     try:
         link.play(scenario(), Programs(command=["true"]))
@@ -58,7 +58,7 @@ def obstacle() -> str | None:
 @pytest.fixture(autouse=True)
 def _can_be_run(request: pytest.FixtureRequest) -> None:
     is_simulated = re.search("bad_input|rate_trace", request.node.name)
-    if not is_simulated and (reason := obstacle()):
+    if not is_simulated and (reason := find_obstacle()):
         pytest.skip(reason)
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from support import MODULE
-from test_link import obstacle
+from test_link import find_obstacle
 from test_own_policy_tutorial import IN_REAL_TIME, blocks, commands
 
 pytestmark = pytest.mark.alone
 
 
 def test_tutorial__runs_programs_and_a_page(tmp_path: Path) -> None:
-    if reason := obstacle():
+    if reason := find_obstacle():
         pytest.skip(reason)
     (header,) = (block for block in blocks("c") if "MH_QUEUE(" in block)
     (tmp_path / "least-attained.h").write_text(header)

@@ -61,4 +61,6 @@ def test_wanted_item__is_a_word_with_its_number() -> None:
 
 
 def test_listing__names_the_bundled_papers() -> None:
-    assert [line.split()[0] for line in paper.listing().splitlines()] == paper.known_papers()
+    named = [line.split()[0] for line in paper.listing().splitlines()]
+    folders = [path.parent.name for path in paper.papers_folder().glob("*/paper.toml")]
+    assert named == sorted(name.replace("_", "-") for name in folders)

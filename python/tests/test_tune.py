@@ -40,7 +40,7 @@ from mousehole.tuning import (
     tune,
 )
 from mousehole.tuning import _pareto as pareto
-from mousehole.tuning._kept import install_files
+from mousehole.tuning._document import install_files
 from mousehole.tuning._search import _is_hopeless
 from mousehole.tuning.command import TuneOutputs
 from support import MODULE, HandMadeRun, results_of_schemes

@@ -13,7 +13,6 @@ import ctypes
 import json
 import os
 import platform
-import shutil
 import signal
 import socket
 import struct
@@ -35,6 +34,7 @@ from validation.lab.namespaces import (
     checked,
     die_with_parent,
 )
+from validation.lab.tools import find_missing
 
 CLONE_NEWPID = 0x2000_0000
 BPF_CALL = {"x86_64": 321, "aarch64": 280}
@@ -57,15 +57,14 @@ def program() -> Path | None:
     return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def obstacle() -> str | None:
+def find_obstacle() -> str | None:
     """Returns the reason why nothing can be tried here, if there is one."""
     if sys.platform != "linux":
         return "network namespaces are Linux's"
     if os.geteuid() != 0:
         return "network namespaces and programs for the kernel need root"
-    for tool, package in TOOLS.items():
-        if not shutil.which(tool):
-            return f"{tool} is not installed; 'make deps' installs it ({package})"
+    if reason := find_missing(TOOLS):
+        return reason
     found = program()
     if found is None or not found.exists():
         return "mousehole-live is not built; 'cargo build -p mousehole-live' builds it"
@@ -250,7 +249,7 @@ def find_live() -> Path:
     """Returns the path of `mousehole-live`, which must be there."""
     path = program()
     if path is None:
-        raise RuntimeError(obstacle())
+        raise RuntimeError(find_obstacle())
     return path
 
 

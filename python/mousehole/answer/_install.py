@@ -276,13 +276,6 @@ def wred_table(profiles: Sequence[WredProfile]) -> str:
     )
 
 
-def in_packets(threshold: str, buffer: int) -> int:
-    """Returns a threshold in packets; one in percent is of the buffer."""
-    if threshold.endswith("%"):
-        return round(float(threshold.removesuffix("%")) / 100 * buffer)
-    return int(float(threshold.removesuffix("p")))
-
-
 WRED_WORDS = (
     "- DSCP: the packets that the line is for. All lines share one queue and its one average.",
     "- min, max: average length of the queue, in packets. Below min nothing is dropped, from max on all.",

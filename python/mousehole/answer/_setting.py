@@ -1,10 +1,10 @@
 """What the engine's answer needs to know of a cell beside plan and runs (`answer/src/setting.rs`)."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from mousehole import _engine
 from mousehole.answer._install import installation, link_of_cell, why_nothing
+from mousehole.answer.tables import per_cell
 from mousehole.base import find_shaper_rate
 from mousehole.inputs import account
 from mousehole.runs import Cell, Results, is_ideal
@@ -15,17 +15,16 @@ Setting = Mapping[str, object]
 
 def make_setting(results: Results, cell: Cell) -> Setting:
     """Returns what the answer needs to know of a cell beside plan and runs."""
-    key = ("setting", cell)
-    if key not in results.kept:
-        results.kept[key] = [_setting(results, cell)]
-    return cast("Setting", results.kept[key][0])
+    return _settings(results, cell)[0]
 
 
-def _setting(results: Results, cell: Cell) -> Setting:
+@per_cell
+def _settings(results: Results, cell: Cell) -> list[Setting]:
+    """Returns the setting of a cell, as a list of one."""
     plan, link = results.plan, link_of_cell(results, cell)
     ways = [None if is_ideal(scheme) else installation(scheme, link) for scheme in plan.schemes]
     left_out = account.remarks(results.traffic) if results.traffic is not None else []
-    return {
+    made: Setting = {
         "label": results.label,
         "duration": plan.base["duration"],
         "instead_of": plan.instead_of,
@@ -45,6 +44,7 @@ def _setting(results: Results, cell: Cell) -> Setting:
         "is_up": bottleneck.is_up(plan.base),
         "has_transfers": results.traffic is None or results.traffic["transfers"] > 0,
     }
+    return [made]
 
 
 def _modem(results: Results, cell: Cell) -> dict[str, object] | None:

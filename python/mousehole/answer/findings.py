@@ -1,26 +1,21 @@
 """One plain sentence per scheme: better, worse, equal, or undecided; `answer/src/findings.rs` makes them."""
 
 from dataclasses import replace
-from typing import Literal
 
 from mousehole import _engine, quantities
 from mousehole._engine import NOT_JUDGED as NOT_JUDGED
 from mousehole._engine import Endpoint as Endpoint
-from mousehole._engine import Source, Verdict
+from mousehole._engine import Source
 from mousehole.answer.tables import per_cell
-from mousehole.base import Summary
 from mousehole.quantities import Measure
 from mousehole.runs import Cell, Finding, Results
-from mousehole.statistics import Design, Estimate
 
 PAGES = ("pages", "page_mean_s")
 """The figure of applications that is an endpoint: the mean time of a page."""
 BETTER, WORSE, NO_BENEFIT, UNDECIDED = "better", "worse", "equal within 5 %", "undecided"
 UNCLEAR = "no clear change"
 """Outcome of an exploratory endpoint whose interval contains zero."""
-
-Unit = Literal["replication", "round", "day"]
-"""What an interval is over."""
+verdict = _engine.judge
 
 
 def find_source(measure: Measure) -> Source:
@@ -49,22 +44,3 @@ def with_endpoint(results: Results) -> Results:
 def first_cell(results: Results) -> _engine.ComparedCell:
     """Returns the first cell, which speaks for all of them."""
     return results.compared(results.plan.cells[0])
-
-
-def floor_text(results: Results, role: Summary) -> str:
-    """Returns how many distinct transfers of a size the capture has, and how many a verdict needs."""
-    return first_cell(results).floor_text(role)
-
-
-def verdict(
-    ratio: Estimate,
-    design: Design | None = None,
-    unit: Unit = "replication",
-    faster: tuple[int, int] | None = None,
-) -> Verdict:
-    """Judges the primary endpoint by the interval of its log-ratio to the reference; smaller is better.
-
-    `design` is that of the interval, which is over `unit`; `faster` says in how many of how many of them the
-    scheme was.
-    """
-    return _engine.judge(ratio, design or Design(), unit, faster)

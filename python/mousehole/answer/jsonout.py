@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from mousehole import _engine
 from mousehole.answer import findings
-from mousehole.answer._kept import facts_entry
-from mousehole.answer._kept import restore_results as restore_results
+from mousehole.answer._facts import facts_entry
+from mousehole.answer._facts import restore_results as restore_results
 from mousehole.answer._setting import make_setting
 from mousehole.runs import Results
 

@@ -9,7 +9,7 @@ import numpy as np
 from mousehole import _engine
 from mousehole.answer._install import Link, installation, link_of_cell
 from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
-from mousehole.answer.tables import per_cell
+from mousehole.answer.tables import table_rows
 from mousehole.base import Summary
 from mousehole.engine_types import Floats
 from mousehole.runs import Cell, Change, Finding, OverviewRow, Results, SizeRow, is_ideal
@@ -31,29 +31,19 @@ def heat_reference(results: Results) -> str:
     return results.compared(results.plan.cells[0]).size_reference()
 
 
-@per_cell
-def overview_rows(results: Results, cell: Cell) -> list[OverviewRow]:
-    """Returns one row per scheme: short transfers against every reference, long ones against the baseline."""
-    return [_overview_row(cell, row) for row in results.compared(cell).rows("overview")]
+def _overview_row(buffer: str, load: float | None, against: Any, long: Any, **row: Any) -> OverviewRow:
+    changes = {reference: Change(*change) for reference, change in against.items()}
+    return OverviewRow(buffer, load, **row, against=changes, long=None if long is None else Change(*long))
 
 
-def _overview_row(cell: Cell, row: dict[str, Any]) -> OverviewRow:
-    against = {reference: Change(*change) for reference, change in row.pop("against").items()}
-    long = row.pop("long")
-    return OverviewRow(
-        cell.buffer, cell.load, **row, against=against, long=None if long is None else Change(*long)
-    )
+def _size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
+    return SizeRow(buffer, load, **row, response_mean_change=Change(*response_mean_change))
 
 
-@per_cell
-def by_size_rows(results: Results, cell: Cell) -> list[SizeRow]:
-    """Returns one row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
-    return [_size_row(cell, row) for row in results.compared(cell).rows("size")]
-
-
-def _size_row(cell: Cell, row: dict[str, Any]) -> SizeRow:
-    change = Change(*row.pop("response_mean_change"))
-    return SizeRow(cell.buffer, cell.load, **row, response_mean_change=change)
+overview_rows = table_rows("overview", _overview_row)
+"""One row per scheme: short transfers against every reference, long ones against the baseline."""
+by_size_rows = table_rows("size", _size_row)
+"""One row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
 
 
 def _mean(values: Floats) -> float:

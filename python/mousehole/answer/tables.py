@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Protocol, TypeVar, cast
 
+from mousehole import _engine
 from mousehole.runs import (
     BucketRow,
     CdfRow,
@@ -37,7 +38,7 @@ def per_cell(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
     def rows(results: Results, cell: Cell | None = None) -> list[R]:
         if cell is None:
             return [row for each in results.plan.cells for row in rows(results, each)]
-        key = (make.__qualname__, cell)
+        key = (make, cell)
         if key not in results.kept:
             results.kept[key] = cast("list[object]", make(results, cell))
         return cast("list[R]", results.kept[key])
@@ -45,40 +46,27 @@ def per_cell(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
     return rows
 
 
-@per_cell
-def bucket_rows(results: Results, cell: Cell) -> list[BucketRow]:
-    """Returns one row per scheme and bucket."""
-    return [BucketRow(cell.buffer, cell.load, **row) for row in results.compared(cell).rows("bucket")]
+def table_rows(name: "_engine.TableRows", make: Callable[..., R]) -> Rows[R]:
+    """Returns the function for the rows of one of the engine's tables, each made by `make`."""
+
+    def rows(results: Results, cell: Cell) -> list[R]:
+        return [make(cell.buffer, cell.load, **row) for row in results.compared(cell).rows(name)]
+
+    return per_cell(rows)
 
 
-@per_cell
-def scheme_rows(results: Results, cell: Cell) -> list[SchemeRow]:
-    """Returns one row per scheme."""
-    return [SchemeRow(cell.buffer, cell.load, **row) for row in results.compared(cell).rows("scheme")]
-
-
-@per_cell
-def colour_rows(results: Results, cell: Cell) -> list[ColourRow]:
-    """Returns one row per scheme and colour: packets at the bottleneck, summed over replications."""
-    return [ColourRow(cell.buffer, cell.load, **row) for row in results.compared(cell).rows("colour")]
-
-
-@per_cell
-def curve_rows(results: Results, cell: Cell) -> list[CurveRow]:
-    """Returns one row per scheme and size bin that has transfers: the mean response time."""
-    return [CurveRow(cell.buffer, cell.load, **row) for row in results.compared(cell).rows("curve")]
-
-
-@per_cell
-def cdf_rows(results: Results, cell: Cell) -> list[CdfRow]:
-    """Returns the distribution of the response time of short transfers: one row per scheme and time."""
-    return [CdfRow(cell.buffer, cell.load, **row) for row in results.compared(cell).rows("cdf")]
-
-
-@per_cell
-def group_rows(results: Results, cell: Cell) -> list[GroupRow]:
-    """Returns one row per scheme and figure of an application, what its users feel first before the rest."""
-    return [GroupRow(cell.buffer, cell.load, **row) for row in results.compared(cell).rows("group")]
+bucket_rows = table_rows("bucket", BucketRow)
+"""One row per scheme and bucket."""
+scheme_rows = table_rows("scheme", SchemeRow)
+"""One row per scheme."""
+colour_rows = table_rows("colour", ColourRow)
+"""One row per scheme and colour: packets at the bottleneck, summed over replications."""
+curve_rows = table_rows("curve", CurveRow)
+"""One row per scheme and size bin that has transfers: the mean response time."""
+cdf_rows = table_rows("cdf", CdfRow)
+"""The distribution of the response time of short transfers: one row per scheme and time."""
+group_rows = table_rows("group", GroupRow)
+"""One row per scheme and figure of an application, what its users feel first before the rest."""
 
 
 def load_row(results: Results, cell: Cell) -> LoadRow:

@@ -1,6 +1,7 @@
 from ._build import REVISION as REVISION
 from ._build import engine_digest as engine_digest
 from ._build import engine_text as engine_text
+from ._choosing import choose_evenly as choose_evenly
 from ._completion import complete_schemes as complete_schemes
 from ._completion import complete_traffic as complete_traffic
 from ._errors import MouseholeError as MouseholeError

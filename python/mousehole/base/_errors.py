@@ -46,10 +46,13 @@ class MouseholeError(ValueError):
         rest = field[len(name) :]
         if names[name].startswith("--") and rest.startswith("."):
             rest = f" {rest[1:]}"
+        return self.moved(names[name] + rest)
+
+    def moved(self, field: str) -> "MouseholeError":
+        """Returns the error with another path in the place of its field."""
         return MouseholeError(
-            self.sentence, kind=self.kind, field=names[name] + rest, value=self.value,
-            allowed=self.allowed,
-        )  # fmt: skip
+            self.sentence, kind=self.kind, field=field, value=self.value, allowed=self.allowed
+        )
 
 
 def _cut(message: str) -> str:

@@ -38,17 +38,19 @@ class OptionHelp:
     metavar: str
     group: str
     kind: type = str
+    off: str = ""
+    """The opposite of a switch, if that is an option, too."""
 
 
-def option(default: T, text: str, metavar: str, group: str, kind: type = str) -> T:
+def option(default: T, text: str, metavar: str, group: str, kind: type = str, off: str = "") -> T:
     """Declares a field that is also an option of the command line."""
-    made: T = field(default=default, metadata={"help": OptionHelp(text, metavar, group, kind)})
+    made: T = field(default=default, metadata={"help": OptionHelp(text, metavar, group, kind, off)})
     return made
 
 
-def switch(text: str, group: str) -> bool:
+def switch(text: str, group: str, off: str = "") -> bool:
     """Declares a field that is also a switch of the command line, off by default."""
-    return option(False, text, "", group, bool)
+    return option(False, text, "", group, bool, off)
 
 
 def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:

@@ -27,13 +27,6 @@ TrafficOrUsers = Annotated[
         autocompletion=complete_traffic,
     ),
 ]
-Users = Annotated[str | None, typer.Option(metavar="N", help="Number of users (default: the place's).")]
-UsersApps = Annotated[
-    str | None,
-    typer.Option(
-        metavar="APP[:SHARE][,…]", help="What they run, with the share of users who do: web:1,calls:0.3."
-    ),
-]
 Payload = Annotated[
     str, typer.Option(metavar="down|up", help="Whose payload: down (server to client) or up.")
 ]
@@ -45,7 +38,6 @@ Jobs = Annotated[str | None, typer.Option(metavar="N", help="Parallel runs (defa
 DaskAddress = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this Dask scheduler.")
 ]
-Own = Annotated[str | None, typer.Option(metavar="N", help="Number to use instead of the scenario's.")]
 ModelParams = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="Parameter of the model; repeat it for several."),

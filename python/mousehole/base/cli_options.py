@@ -21,9 +21,10 @@ READERS: dict[type, Callable[[str, Any], Any]] = {
 """Functions that read what was typed for an option that is no text."""
 OF_SCHEMES = {"scheme", "schemes", "baseline", "beside", "reference"}
 """Fields whose value names schemes, which a shell can complete."""
-OUTPUT = "Output"
+OPTIONS, OUTPUT = "Options", "Output"
 WHERE = "FILE|-"
 PICTURE = "FILE.png|.svg|.pdf"
+TABLE = "FILE.parquet|.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,10 +144,10 @@ def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
         words.kind, str
     )  # read here, so that faults name the value
     optional: Any = kind if isinstance(default, str | bool) else kind | None
-    flag = make_flag(name, words)
+    flag = make_flag(name, words) + (f"/--{words.off}" if words.off else "")
     declared: Any = typer.Option(
         flag,
-        show_default=isinstance(default, str),
+        show_default=isinstance(default, str) or bool(words.off),
         autocompletion=complete_schemes if name in OF_SCHEMES else None,
         help=words.help,
         rich_help_panel=words.group,

@@ -19,11 +19,13 @@ from mousehole.base._standard_output import OutputLostError
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 PAGE_SUFFIXES = (".html", ".htm")
+TABLE_SUFFIXES = (".parquet", ".csv")
 SUFFIXES: dict[str, tuple[str, ...]] = {
-    "json": (), "html": PAGE_SUFFIXES, "plot": PLOT_SUFFIXES, "heatmap": PLOT_SUFFIXES, "save_scenario": ()
+    "json": (), "save_scenario": (), "pcapng": (), "html": PAGE_SUFFIXES,
+    **dict.fromkeys(("plot", "heatmap", "surface"), PLOT_SUFFIXES),
+    **dict.fromkeys(("records", "trace", "samples", "cells"), TABLE_SUFFIXES),
 }  # fmt: skip
 """Fields of a command's outputs that name files, with the suffixes that are allowed; none are any."""
-TABLE_SUFFIXES = (".parquet", ".csv")
 LOCK = ".lock"
 """The file of a folder of temporary files that its process has locked."""
 JUST_MADE_S = 60.0

@@ -1,17 +1,15 @@
 """The command `mousehole compare`."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from mousehole.base import Options, console_reporter, output
+from mousehole.base import MouseholeError, Options, console_reporter, output
 from mousehole.base.arguments import Days, TrafficOrUsers, traffic_given
 from mousehole.base.cli_options import CliCommand, Outputs, command_app, typed_command, with_options
 
-if TYPE_CHECKING:
-    from mousehole.comparison import Comparison
-
 app = command_app()
+OF_ONE_DAY = ("plot", "heatmap", "save_scenario")
+"""Outputs that a comparison over days does not have."""
 
 
 @app.command("compare", cls=CliCommand)
@@ -24,34 +22,36 @@ def compare_command(
     For example: mousehole compare home --down 20mbit --up 1mbit
     """
     sources = traffic_given(traffic, options.users, options.apps)
-    if days:
-        from mousehole.days.command import compare_days_command
-
-        compare_days_command(sources, options, outputs, console_reporter(), typed_command())
-        return
-    from mousehole.comparison import compare
     from mousehole.html import present
     from mousehole.inputs import traffic as traffics
+    from mousehole.scenario import write_toml
 
+    for name in OF_ONE_DAY if days else ():
+        if getattr(outputs, name) is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise MouseholeError(f"{flag}: not together with --days; --html has the charts of all days")
     output.check_result(outputs, [name for name in sources if not traffics.is_model(name)])
-    comparison = compare(sources, **vars(replace(options, reporter=console_reporter())))
-    to_stderr = "-" in (outputs.json, outputs.save_scenario)
+    found = _compared(sources, replace(options, reporter=console_reporter()), days)
     present(
-        comparison,
+        found,
         [
-            (outputs.json, comparison.save),
-            (outputs.plot, comparison.plot),
-            (outputs.heatmap, comparison.heatmap),
-            (outputs.html, lambda place: comparison.html(place, typed_command())),
-            (outputs.save_scenario, lambda place: _save_scenario(comparison, place)),
+            (outputs.json, found.save),
+            (outputs.plot, lambda place: found.plot(place)),
+            (outputs.heatmap, lambda place: found.heatmap(place)),
+            (outputs.html, lambda place: found.html(place, typed_command())),
+            (outputs.save_scenario, lambda place: write_toml(found.scenario(), place)),
         ],
         details=outputs.details,
-        to_stderr=to_stderr,
+        to_stderr="-" in (outputs.json, outputs.save_scenario),
     )
 
 
-def _save_scenario(comparison: "Comparison", place: str) -> None:
-    from mousehole import scenario as scenarios
+def _compared(sources: list[str], options: Options, days: bool) -> Any:
+    """Returns the comparison, or that over days, which has fewer pictures."""
+    if days:
+        from mousehole.days import compare_days
 
-    folder = Path.cwd() if place == "-" else Path(place).parent
-    output.write_text(place, scenarios.to_toml(comparison.scenario(), folder))
+        return compare_days(sources, **vars(options))
+    from mousehole.comparison import compare
+
+    return compare(sources, **vars(options))

@@ -1,20 +1,47 @@
 """The command `mousehole paper`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mousehole.base import MouseholeError, whole
-from mousehole.base.arguments import DaskAddress, Jobs
-from mousehole.base.cli_options import CliCommand, command_app
+from mousehole.base import MouseholeError, option, switch, whole
+from mousehole.base.cli_options import OPTIONS, CliCommand, command_app, with_options
 from mousehole.paper import listing, reproduce, start_paper, wanted_item
 
 app = command_app()
 
 
+@dataclass(frozen=True, kw_only=True)
+class PaperOptions:
+    """How a paper's experiments are repeated, and how they are shown."""
+
+    reading: str | None = option(None, "A named reading of what the paper leaves open.", "NAME", OPTIONS)
+    readings: bool = switch("The claims under each reading, and the score of each.", OPTIONS)
+    tried: bool = switch("Of a claim: also under other values of what the paper leaves open.", OPTIONS)
+    all: bool = switch("All papers.", OPTIONS)
+    html: str | None = option(None, "Write all claims, tables and figures as a page.", "DIR", OPTIONS)
+    markdown: bool = switch("Print what comes out as Markdown.", OPTIONS)
+    details: bool = switch("p-values as well.", OPTIONS)
+    papers: str | None = option(
+        None, "A folder of further papers, before those that are there.", "DIR", OPTIONS
+    )
+    seed: str | None = option(None, "Master seed of all runs.", "N", OPTIONS)
+    seeds: str | None = option(None, "Replications.", "N", OPTIONS)
+    settle: str | None = option(
+        None, "Double the replications, up to N, until each word is settled.", "N", OPTIONS
+    )
+    jobs: str | None = option(None, "Parallel runs (default: one per core).", "N", OPTIONS)
+    dask: str | None = option(None, "Run on the workers of this Dask scheduler.", "ADDRESS", OPTIONS)
+    full: bool = switch("The run length of the paper, or a shorter one.", OPTIONS, off="quick")
+    fresh: bool = switch("Run again what was measured before.", OPTIONS)
+
+
 @app.command("paper", cls=CliCommand)
+@with_options(given=PaperOptions)
 def paper_command(
+    given: PaperOptions,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -33,63 +60,34 @@ def paper_command(
             metavar="N", help="Its number or id, as in table 4, figure 6, claim S4, section 4.3; or the log."
         ),
     ] = None,
-    reading: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A named reading of what the paper leaves open.")
-    ] = None,
-    readings: Annotated[
-        bool, typer.Option("--readings", help="The claims under each reading, and the score of each.")
-    ] = False,
-    tried: Annotated[
-        bool,
-        typer.Option("--tried", help="Of a claim: also under other values of what the paper leaves open."),
-    ] = False,
-    every: Annotated[bool, typer.Option("--all", help="All papers.")] = False,
-    html: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Write all claims, tables and figures as a page.")
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print what comes out as Markdown.")] = False,
-    details: Annotated[bool, typer.Option("--details", help="p-values as well.")] = False,
-    papers: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="A folder of further papers, before those that are there."),
-    ] = None,
-    seed: Annotated[str | None, typer.Option(metavar="N", help="Master seed of all runs.")] = None,
-    seeds: Annotated[str | None, typer.Option(metavar="N", help="Replications.")] = None,
-    settle: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Double the replications, up to N, until each word is settled."),
-    ] = None,
-    jobs: Jobs = None,
-    dask: DaskAddress = None,
-    full: Annotated[
-        bool, typer.Option("--full/--quick", help="The run length of the paper, or a shorter one.")
-    ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what was measured before.")] = False,
 ) -> None:
     """Answers `mousehole paper`."""
-    least = {"seed": (seed, 0), "seeds": (seeds, 1), "settle": (settle, 1), "jobs": (jobs, 1)}
-    numbers = {field: whole(field, *given) for field, given in least.items()}
-    options: dict[str, Any] = {
-        "reading": reading, "readings": readings, "tried": tried, "dask": dask, "full": full, "fresh": fresh,
-        "markdown": markdown, "details": details, **numbers,
-    }  # fmt: skip
+    least = {
+        "seed": (given.seed, 0),
+        "seeds": (given.seeds, 1),
+        "settle": (given.settle, 1),
+        "jobs": (given.jobs, 1),
+    }
+    options: dict[str, Any] = vars(given) | {field: whole(field, *one) for field, one in least.items()}
+    every, html, papers = (options.pop(option) for option in ("all", "html", "papers"))
+    folder = None if papers is None else Path(papers)
     if name == "new":
         if what is None or number is not None:
             raise MouseholeError("new: give one name, as in mousehole paper new my-paper")
         _refuse(
             {"all": every, "html": html, **options}, "new takes only --papers DIR, where the folder is made"
         )
-        print(start_paper(what, papers or Path()))
+        print(start_paper(what, folder or Path()))
         return
     if name == "list" or (name is None and not every):
         asked = {} if what is None else {what: True}
         _refuse({**asked, "all": every, "html": html, **options}, LIST_TAKES_NONE)
-        print(listing(papers))
+        print(listing(folder))
         return
     if every and name is not None:
         raise MouseholeError(f'--all: not together with a paper ("{name}")')
     item = wanted_item(what, number)
-    raise typer.Exit(reproduce(name, papers, html, **item, **options))
+    raise typer.Exit(reproduce(name, folder, html, **item, **options))
 
 
 LIST_TAKES_NONE = (
@@ -99,6 +97,6 @@ LIST_TAKES_NONE = (
 
 def _refuse(given: dict[str, Any], why: str) -> None:
     """Refuses the first of what is given."""
-    for option, value in given.items():
+    for name, value in given.items():
         if value:
-            raise MouseholeError(f"--{option}: {why}")
+            raise MouseholeError(f"--{name}: {why}")

@@ -1,12 +1,23 @@
 """The command `mousehole run`."""
 
-from typing import Annotated, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-from mousehole.base import Replay, complete_traffic, console_reporter, output, parameters, whole
-from mousehole.base.arguments import PLACES, JsonFile, ModelParams, Own, OwnPolicy, Users, UsersApps
-from mousehole.base.cli_options import CliCommand, command_app, typed_command
+from mousehole.base import Replay, complete_traffic, console_reporter, option, output, whole
+from mousehole.base.arguments import PLACES
+from mousehole.base.cli_options import (
+    OPTIONS,
+    PICTURE,
+    TABLE,
+    WHERE,
+    CliCommand,
+    command_app,
+    typed_command,
+    with_options,
+)
 
 app = command_app()
 
@@ -14,7 +25,42 @@ SAMPLED = "100ms"
 """Interval of the samples that are asked for by --samples or --plot alone."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunChanges:
+    """What replaces values of a scenario, and what is written of its run."""
+
+    scheme: str | None = option(None, "Scheme to use instead of the scenario's.", "NAME[(…)]", OPTIONS)
+    down: str | None = option(None, "Of a place: rate of the download direction.", "RATE|FILE", OPTIONS)
+    up: str | None = option(None, "The same of the upload direction.", "RATE|FILE", OPTIONS)
+    users: int | None = option(None, "Number of users (default: the place's).", "N", OPTIONS, int)
+    apps: str | None = option(
+        None, "What they run, with the share of users who do: web:1,calls:0.3.", "APP[:SHARE][,…]", OPTIONS
+    )
+    duration: str | None = option(None, "Length of the measured window (default: its own).", "TIME", OPTIONS)
+    policy: str | None = option(
+        None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", OPTIONS
+    )
+    params: Mapping[str, object] | None = option(
+        None, "Parameter of the model; repeat it for several.", "NAME=VALUE", OPTIONS, dict
+    )
+    seed: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
+    replication: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
+    replay: Replay | None = option(  # noqa: RUF009 (the call only declares)
+        None, "Replaces traffic.replay of the scenario.", "open|closed", OPTIONS
+    )
+    records: str | None = option(None, "Write every transfer.", TABLE, OPTIONS)
+    trace: str | None = option(None, "Write every packet event.", TABLE, OPTIONS)
+    series: str | None = option(
+        None, "Sample queues, rates, drops and congestion windows so often (see --plot).", "TIME", OPTIONS
+    )
+    samples: str | None = option(None, "Write the samples.", TABLE, OPTIONS)
+    plot: str | None = option(None, "Draw the samples over time.", PICTURE, OPTIONS)
+    html: str | None = option(None, "Report with tables, one file.", "FILE.html", OPTIONS)
+    json: str | None = option(None, "Results as JSON; - is standard output.", WHERE, OPTIONS)
+
+
 @app.command("run", cls=CliCommand)
+@with_options(given=RunChanges)
 def run_command(
     scenario: Annotated[
         str,
@@ -24,96 +70,46 @@ def run_command(
             autocompletion=complete_traffic,
         ),
     ],
-    scheme: Annotated[
-        str | None, typer.Option(metavar="NAME[(…)]", help="Scheme to use instead of the scenario's.")
-    ] = None,
-    down: Annotated[
-        str | None, typer.Option(metavar="RATE|FILE", help="Of a place: rate of the download direction.")
-    ] = None,
-    up: Annotated[
-        str | None, typer.Option(metavar="RATE|FILE", help="The same of the upload direction.")
-    ] = None,
-    users: Users = None,
-    apps: UsersApps = None,
-    duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Length of the measured window (default: its own).")
-    ] = None,
-    policy: OwnPolicy = None,
-    param: ModelParams = None,
-    seed: Own = None,
-    replication: Own = None,
-    replay: Annotated[
-        str | None, typer.Option(metavar="open|closed", help="Replaces traffic.replay of the scenario.")
-    ] = None,
-    records_file: Annotated[
-        str | None, typer.Option("--records", metavar="FILE.parquet|.csv", help="Write every transfer.")
-    ] = None,
-    trace: Annotated[
-        str | None, typer.Option(metavar="FILE.parquet|.csv", help="Write every packet event.")
-    ] = None,
-    series: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Sample queues, rates, drops and congestion windows so often (see --plot).",
-        ),
-    ] = None,
-    samples: Annotated[
-        str | None, typer.Option(metavar="FILE.parquet|.csv", help="Write the samples.")
-    ] = None,
-    plot: Annotated[
-        str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Draw the samples over time.")
-    ] = None,
-    html: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="Report with tables, one file.")
-    ] = None,
-    json: JsonFile = None,
+    given: RunChanges,
 ) -> None:
     """Answers `mousehole run`."""
     from mousehole import records
     from mousehole.document import print_document, report_console
     from mousehole.runs import load_policies
 
-    tables = {"--records": records_file, "--trace": trace, "--samples": samples}
-    for option, given in tables.items():
-        output.check_suffix(option, given, output.TABLE_SUFFIXES)
-    output.check_suffix("--plot", plot, output.PLOT_SUFFIXES)
-    output.check_suffix("--html", html, output.PAGE_SUFFIXES)
-    output.check_outputs({**tables, "--plot": plot, "--json": json, "--html": html}, [scenario])
-    if series is None and (samples or plot):
-        series = SAMPLED
-    load_policies(policy)
-    numbers = {"seed": whole("seed", seed, 0), "replication": whole("replication", replication, 0)}
-    changes = {"scheme": scheme, "duration": duration, **numbers, "trace": True if trace else None,
-               "series": series}  # fmt: skip
-    params = parameters("--param", param or [])
-    loop = cast("Replay | None", replay)  # the engine checks it
+    output.check_result(given, [scenario])
+    series = SAMPLED if given.series is None and (given.samples or given.plot) else given.series
+    load_policies(given.policy)
     done = records.run(
         scenario,
         reporter=console_reporter(),
-        replay=loop,
-        params=params,
-        users=whole("users", users),
-        apps=apps,
-        down=down,
-        up=up,
-        **changes,
+        scheme=given.scheme,
+        down=given.down,
+        up=given.up,
+        users=given.users,
+        apps=given.apps,
+        duration=given.duration,
+        params=given.params,
+        seed=whole("seed", given.seed, 0),
+        replication=whole("replication", given.replication, 0),
+        replay=given.replay,
+        trace=True if given.trace else None,
+        series=series,
     )
-    tables = {"transfers": records_file, "series": samples}
-    if done.columns.trace is not None:
-        tables["trace"] = trace
+    tables = {"transfers": given.records, "series": given.samples, "trace": given.trace}
     try:
         output.write_all(
             [
-                *((given, lambda place, name=name: records.write_frame(getattr(done, name), place))
-                  for name, given in tables.items()),
-                (plot, done.plot),
-                (html, lambda place: done.html(place, typed_command())),
-                (None if json == "-" else json, lambda place: output.write_text(place, done.to_json())),
+                *((file, lambda place, name=name: records.write_frame(getattr(done, name), place))
+                  for name, file in tables.items()),
+                (given.plot, done.plot),
+                (given.html, lambda place: done.html(place, typed_command())),
+                (None if given.json == "-" else given.json,
+                 lambda place: output.write_text(place, done.to_json())),
             ]
         )  # fmt: skip
     finally:  # print the report even if a disk is full
-        if json == "-":
-            output.write_text(json, done.to_json())
+        if given.json == "-":
+            output.write_text("-", done.to_json())
         else:
             print_document(report_console(), done.document())

@@ -64,6 +64,11 @@ class DayEffect:
     left_out: str | None = None
     """Why the day does not count although it has such transfers: they are too few to be judged."""
 
+    def as_row(self) -> Record:
+        """Returns the effect as plain values by column name."""
+        own: Record = {"day": self.day, "outcome": self.outcome, "left_out": self.left_out}
+        return own | _ends("change", self.change)
+
 
 @dataclass(frozen=True)
 class DaysFinding:
@@ -106,15 +111,16 @@ class DaysFinding:
         """The number of days with too few distinct transfers."""
         return _left_out(self.effects)
 
+    @property
+    def about(self) -> Record:
+        """What it is about, by column name: the cell, the two schemes and the figure."""
+        return {name: getattr(self, name) for name in ("buffer", "load", "scheme", "reference", "endpoint")}
+
     def as_row(self) -> Record:
         """Returns the finding without its days, as plain values by column name."""
         found = self.heterogeneity
         return {
-            "buffer": self.buffer,
-            "load": self.load,
-            "scheme": self.scheme,
-            "reference": self.reference,
-            "endpoint": self.endpoint,
+            **self.about,
             "exploratory": self.exploratory,
             "outcome": self.outcome,
             **_ends("change", self.change),
@@ -136,17 +142,7 @@ class DaysFinding:
 def effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
     """Returns one row per finding and day."""
     return [
-        {
-            "day": effect.day,
-            "buffer": finding.buffer,
-            "load": finding.load,
-            "scheme": finding.scheme,
-            "reference": finding.reference,
-            "endpoint": finding.endpoint,
-            "outcome": effect.outcome,
-            "left_out": effect.left_out,
-            **_ends("change", effect.change),
-        }
+        {"day": effect.day, **finding.about, **effect.as_row()}
         for finding in found
         for effect in finding.effects
     ]
@@ -364,7 +360,7 @@ def _effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
     source, capture = endpoint.source, day.results.capture
     if source.is_of_transfers and capture is not None and not capture.is_enough(source.role):
-        why = findings.floor_text(day.results, source.role)
+        why = findings.first_cell(day.results).floor_text(source.role)
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED, why)
     return DayEffect(day.name, item.change, item.outcome)
 
@@ -411,7 +407,7 @@ def _floor_notes(results: Results) -> list[str]:
     """Returns which classes of transfers a day is left out of."""
     roles: tuple[Summary, ...] = ("short", "long")
     return [
-        f"Left out for these transfers: {findings.floor_text(results, role)}."
+        f"Left out for these transfers: {findings.first_cell(results).floor_text(role)}."
         for role in roles
         if results.capture is not None and not results.capture.is_enough(role)
     ]

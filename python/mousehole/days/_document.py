@@ -31,17 +31,7 @@ def _days_cell(own: Sequence[Day], cell: Cell) -> Document:
         "findings": [
             {
                 **{key: value for key, value in finding.as_row().items() if key not in ("buffer", "load")},
-                "effects": [
-                    {
-                        "day": effect.day,
-                        "outcome": effect.outcome,
-                        "left_out": effect.left_out,
-                        "change": effect.change.mean,
-                        "change_low": effect.change.low,
-                        "change_high": effect.change.high,
-                    }
-                    for effect in finding.effects
-                ],
+                "effects": [effect.as_row() for effect in finding.effects],
             }
             for finding in days.days_findings(own, cell)
         ],

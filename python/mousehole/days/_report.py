@@ -151,7 +151,7 @@ def _over_table(items: Sequence[DaysFinding], caption: str) -> Table:
         faster = sum(effect.change.mean < 0 for effect in known)
         rows.append([
             item.scheme, change_cell(item.change),
-            TableCell(prediction_text(item), _value(item.another_day.low)),
+            TableCell(prediction_text(item), item.another_day.low),
             TableCell(f"{faster} of {len(known)}", float(faster)), item.verdict,
         ])  # fmt: skip
     narrow = ("verdict", "days that are faster")
@@ -203,7 +203,7 @@ def _sentences(found: Sequence[DaysFinding]) -> Table:
     for item in found:
         endpoint = item.sentence.partition(", ")[2].partition(", over ")[0]
         rows.append([item.scheme, item.reference, endpoint + (" (exploratory)" if item.exploratory else ""),
-                     TableCell(item.verdict, _value(item.change.mean))])  # fmt: skip
+                     TableCell(item.verdict, item.change.mean)])  # fmt: skip
     return Table("Every endpoint over days", columns, rows, [item.scheme for item in found])
 
 
@@ -231,7 +231,3 @@ def prediction_text(item: DaysFinding) -> str:
 def without_change(effect: DayEffect) -> str:
     """Returns why a day has no change: `too few` transfers to be judged, or `none`."""
     return "none" if effect.left_out is None else "too few"
-
-
-def _value(number: float) -> float | None:
-    return number if isfinite(number) else None

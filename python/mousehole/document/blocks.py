@@ -19,7 +19,8 @@ class Block(Protocol):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: its text, and what its column is sorted by (None: it has no value, and comes last).
+    """A cell of a table: its text, and what its column is sorted by (None and NaN: it has no value, and comes
+    last).
 
     A cell given as a plain text is sorted by that text.
     """

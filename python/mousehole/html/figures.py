@@ -146,8 +146,7 @@ def change_cell(change: Interval | None, less_is_better: bool = True) -> Cell:
 
 def estimate_cell(estimate: Interval, words: Callable[..., str], is_bound: bool = False) -> Cell:
     """Returns an estimate with its interval; a lower bound is marked."""
-    known = isfinite(estimate.mean)
-    return Cell(interval_text(estimate, words, is_bound) if known else "–", estimate.mean if known else None)
+    return Cell(interval_text(estimate, words, is_bound), estimate.mean)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -133,7 +133,7 @@ def traffic_section(
     if summary is None:
         blocks.append(Prose("The scenario generates all traffic; the manifest has its parameters."))
     else:
-        blocks += [Facts(summary_facts(summary)), *_remarks(summary)]
+        blocks += [Facts(_engine.traffic_account(summary)[1]), *_remarks(summary)]
     blocks += [Prose(note)] if note else []
     return Section("traffic", "The traffic as it was understood", blocks, "Traffic", shown)
 
@@ -164,8 +164,3 @@ def _remarks(summary: TrafficSummary) -> list[Block]:
     for remark in account.remarks(summary):
         kinds.setdefault(remark.kind, []).append(str(remark))
     return [Items(texts, _REMARK_TONES[kind]) for kind, texts in kinds.items()]
-
-
-def summary_facts(summary: TrafficSummary) -> list[tuple[str, str]]:
-    """Returns what was understood of the traffic as names with values."""
-    return _engine.traffic_account(summary)[1]

@@ -64,11 +64,7 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
 
 
 def _check_options(options: LinkOptions) -> None:
-    output.check_suffix("--records", options.records, output.TABLE_SUFFIXES)
-    output.check_suffix("--html", options.html, output.PAGE_SUFFIXES)
-    written = {"--json": options.json, "--html": options.html, "--records": options.records,
-               "--pcapng": options.pcapng, "--save-scenario": options.save_scenario}  # fmt: skip
-    output.check_outputs(written, [options.scenario] if options.scenario else [])
+    output.check_result(options, [options.scenario] if options.scenario else [])
     if options.schemes is None:
         several = {"--rounds": options.rounds, "--seeds": options.seeds, "--baseline": options.baseline,
                    "--short": options.short, "--long": options.long,
@@ -156,7 +152,7 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
     output.write_all(
         [
             (options.records, lambda place: records.write_frame(played.records.transfers, place)),
-            (options.save_scenario, lambda place: _save_scenario(played.scenario, place)),
+            (options.save_scenario, lambda place: scenarios.write_toml(played.scenario, place)),
         ]
     )
     console = report_console(stderr="-" in (options.json, options.save_scenario))
@@ -168,11 +164,6 @@ def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is
         output.write_text(options.json, link_json(played))
     status = played.account["status"] or 0
     return status or (0 if played.account["is_valid"] else INVALID_STATUS)
-
-
-def _save_scenario(scenario: Scenario, place: str) -> None:
-    folder = Path.cwd() if place == "-" else Path(place).parent
-    output.write_text(place, scenarios.to_toml(scenario, folder))
 
 
 def link_json(played: Played) -> str:

@@ -11,6 +11,7 @@ from mousehole.html import Kept
 from mousehole.page._results import PageResults, Setting, Trial
 from mousehole.page._trial import Load
 from mousehole.page.predict import Prediction
+from mousehole.runs import or_nan
 
 if TYPE_CHECKING:
     import altair as alt
@@ -68,7 +69,7 @@ def restore_loads(document: Mapping[str, Any]) -> PageLoads:
     trials = tuple(_trial(entry) for entry in document["loads"])
     results = PageResults(setting, names, manifest["baseline"], manifest["loads"], trials)
     times = {entry["scheme"]: entry["predicted"]["loads_s"] for entry in schemes if entry["predicted"]}
-    numbers = {name: [float("nan") if one is None else one for one in own] for name, own in times.items()}
+    numbers = {name: [or_nan(one) for one in own] for name, own in times.items()}
     predicted = Prediction(results.baseline, numbers, manifest.get("simulated", "")) if times else None
     return PageLoads(results, predicted)
 

@@ -107,7 +107,7 @@ def _table(results: PageResults, rows: Sequence[SchemeRow], prediction: Predicti
 
 
 def _time(time: Estimate) -> Cell:
-    return Cell(time_text(time.mean), time.mean if isfinite(time.mean) else None)
+    return Cell(time_text(time.mean), time.mean)
 
 
 def _changes(results: PageResults, rows: Sequence[SchemeRow]) -> list[Chart]:

@@ -11,6 +11,7 @@ from mousehole import _engine
 from mousehole.base import REVISION
 from mousehole.page._progress import speed_index_s
 from mousehole.page._trial import Fetch, Load
+from mousehole.runs import or_nan
 from mousehole.statistics import (
     Design,
     Estimate,
@@ -131,8 +132,7 @@ class PageResults:
         """Returns a figure by round, NaN for rounds that do not count."""
         found = [nan] * self.rounds
         for trial in self.trials_under(scheme):
-            value = FIGURES[figure](trial.load) if trial.counts else None
-            found[trial.round] = nan if value is None else value
+            found[trial.round] = or_nan(FIGURES[figure](trial.load) if trial.counts else None)
         return found
 
     def change(self, scheme: str, figure: str) -> Estimate:
@@ -174,7 +174,7 @@ class PageResults:
             incomplete=_mean(rest),
             times={figure: positive_interval(self.values(scheme, figure)) for figure in FIGURES},
             changes={figure: self.change(scheme, figure) for figure in others},
-            bulk_bps=t_interval([nan if load.bulk_bps is None else load.bulk_bps for load in counted]),
+            bulk_bps=t_interval([or_nan(load.bulk_bps) for load in counted]),
         )
 
 

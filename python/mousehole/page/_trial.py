@@ -120,6 +120,11 @@ class Load:
     sandbox: str
     """Empty if Chromium's sandbox was on, else why it was not."""
 
+    @staticmethod
+    def failed(reason: str) -> "Load":
+        """Returns a load of which nothing is known but why it failed."""
+        return Load("failed", reason, None, None, None, (), (), None, "", "")
+
     def record(self) -> dict[str, Any]:
         """Returns the load as plain data for JSON."""
         return asdict(self)

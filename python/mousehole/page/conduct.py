@@ -209,17 +209,12 @@ def _trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, sc
             folder=own, patience_s=task.settle_s + task.timeout_s + AROUND_S,
         )  # fmt: skip
         behind = join(errand)
-        load = _missing(behind.fault)
+        load = Load.failed(behind.fault or "the browser's program left no result")
         with contextlib.suppress(OSError, ValueError):
             load = Load.from_record(json.loads(result.read_text()))
         if behind.fault and load.outcome != "loaded":
             load = replace(load, reason=behind.fault)
     return Trial(scheme, number, load, behind.link, behind.invalid)
-
-
-def _missing(fault: str) -> Load:
-    reason = fault or "the browser's program left no result"
-    return Load("failed", reason, None, None, None, (), (), None, "", "")
 
 
 def _by_link(options: PageOptions) -> Joining:

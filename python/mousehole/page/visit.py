@@ -67,7 +67,7 @@ def main(given: list[str]) -> int:
     try:
         load = visit(task, address)
     except (BrowserError, OSError) as error:
-        load = Load("failed", str(error), None, None, None, (), (), None, "", "")
+        load = Load.failed(str(error))
     Path(task.result).write_text(json.dumps(load.record()))
     return 0
 

@@ -6,6 +6,7 @@ import typer
 
 from mousehole import _engine
 from mousehole.base import conflict_error, output, whole
+from mousehole.base.arguments import JsonFile
 from mousehole.base.cli_options import CliCommand, command_app
 from mousehole.engine_types import PolicyReport
 from mousehole.policy import _policy as policy
@@ -38,9 +39,7 @@ def check_command(
         bool, typer.Option("--require-kernel", help="Fail where the kernel cannot be checked.")
     ] = False,
     seed: Annotated[str | None, typer.Option(metavar="N", help="Of the records (default: 1).")] = None,
-    json: Annotated[
-        str | None, typer.Option("--json", metavar="FILE|-", help="Results as JSON; - is standard output.")
-    ] = None,
+    json: JsonFile = None,
 ) -> None:
     """Checks policies by rules, by random records under sanitizers, and in the kernel.
 

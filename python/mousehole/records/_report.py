@@ -1,7 +1,7 @@
 """One run as a document: what was measured, every link, and the flows beside the transfers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite, isnan
+from math import isnan
 from typing import Any, Protocol
 
 import numpy as np
@@ -127,11 +127,11 @@ def _queue_table(queues: list[QueueCounters]) -> Table:
     rows: list[Row] = [
         [
             queue["name"],
-            _cell(rate_text(queue["capacity_bps"]), queue["capacity_bps"]),
-            _cell(share_text(queue["utilisation"]), queue["utilisation"]),
+            Cell(rate_text(queue["capacity_bps"]), queue["capacity_bps"]),
+            Cell(share_text(queue["utilisation"]), queue["utilisation"]),
             colour["name"],
-            *(_cell(str(colour[name]), colour[name]) for name in names),
-            *(_cell(time_text(delay), delay)
+            *(Cell(str(colour[name]), colour[name]) for name in names),
+            *(Cell(time_text(delay), delay)
               for delay in (queue["delay_p50_s"], queue["delay_p95_s"], queue["delay_p99_s"])),
         ]
         for queue in queues for colour in queue["colours"] if colour["arrived"]
@@ -140,7 +140,3 @@ def _queue_table(queues: list[QueueCounters]) -> Table:
     headings = ("link", "rate", "utilised", "colour", *names, "delay p50", "p95", "p99")
     columns = [Column(heading, is_number=heading not in texts) for heading in headings]
     return Table("Packets of each link by colour", columns, rows)
-
-
-def _cell(text: str, value: float | None) -> Cell:
-    return Cell(text, value if value is not None and isfinite(value) else None)

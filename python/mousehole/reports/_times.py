@@ -1,7 +1,7 @@
 """The charts of a comparison's page that show times and the link, with their numbers."""
 
-from collections.abc import Callable, Sequence
-from itertools import cycle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite, log2
 from typing import Any
 
@@ -15,6 +15,7 @@ from mousehole.charts.axes import (
     SIZE_LABEL,
     TIME_LABEL,
     TIMES,
+    Encoding,
     change_axis,
     log_axis,
     name_axis,
@@ -35,6 +36,8 @@ from mousehole.runs import (
     SchemeRow,
 )
 
+Words = Callable[..., str]
+"""Says a value, and with a second argument that it is a lower bound."""
 LEAST_TRANSFERS = 20
 """A size bin with fewer transfers over all replications is not drawn."""
 SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
@@ -168,50 +171,18 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
 
 def percentile_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns median, p95 and p99 of short transfers with their intervals, one line per scheme."""
-    plan = results.plan
     times = [one for one in quantities.shown_in("short", "bucket") if one.unit == "seconds"]
-    names = {one.name: one.short for one in times}
-    shapes = dict(zip(names.values(), cycle(SHAPES), strict=False))
-    found = {row.scheme: row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"}
-    data = [
-        {
-            "scheme": scheme,
-            "what": word,
-            **estimate_datum(found[scheme].estimates[name], time_text, found[scheme].is_bound),
-        }
-        for scheme in plan.schemes
-        for name, word in names.items()
-        if isfinite(found[scheme].estimates[name].mean)
-    ]
-    base = series.filter_chosen(make_chart(data)).encode(
-        y=name_axis("scheme", plan.schemes),
-        color=series.colour(legend=False),
-        tooltip=[
-            alt.Tooltip("scheme:N"),
-            alt.Tooltip("what:N", title="figure"),
-            alt.Tooltip("text:N", title="time (95 %)"),
-        ],
-    )
-    x = log_axis(_places(data), "response time", TIME_LABEL)
-    scale = alt.Scale(domain=list(shapes), range=list(shapes.values()))
-    layers = [
-        base.mark_rule(strokeWidth=2.5).encode(x=x("low"), x2="high:Q"),
-        base.mark_point(size=95, opacity=1).encode(
-            x=x("mean"), shape=alt.Shape("what:N", scale=scale, legend=alt.Legend(symbolFillColor=DIM))
-        ),
-    ]
-    short, _ = name_sizes(plan)
-    columns = [Column("scheme", is_number=False), *(Column(word) for word in names.values())]
-    lines: list[Row] = [
-        [scheme, *(time_cell(found[scheme], name) for name in names)] for scheme in plan.schemes
-    ]
-    return Chart(
+    rows = [row for row in tables.bucket_rows(results, cell) if row.bucket.role == "short"]
+    short, _ = name_sizes(results.plan)
+    return _figures_chart(
         figure_name("percentiles", results, cell),
         "Short transfers: median, mean, p95 and p99",
         f"Response times of {short} with 95 % intervals over replications, on a logarithmic scale.",
-        alt.layer(*layers),
-        Table(f"Response time of {short} (95 %)", columns, lines, list(plan.schemes)),
-        height=STEP * len(plan.schemes),
+        f"Response time of {short} (95 %)",
+        rows,
+        {one.name: one.short for one in times},
+        _Look("response time", time_text, "time (95 %)", SHAPES),
+        series,
     )
 
 
@@ -276,39 +247,42 @@ def replication_chart(results: Results, cell: Cell, series: Series) -> Chart:
 
 def link_charts(results: Results, cell: Cell, series: Series) -> list[Chart]:
     """Returns utilisation, loss and marks, and queueing delay at the bottleneck."""
-    rows = {row.scheme: row for row in tables.scheme_rows(results, cell)}
+    rows = tables.scheme_rows(results, cell)
+
+    def chart(name: str, title: str, told: str, names: list[str], axis: str, words: Words) -> Chart:
+        # A figure that is zero under every scheme, such as marks, is left out.
+        shown = [one for one in names if any(row.estimates[one].mean for row in rows)] or names
+        figures = {one: quantities.find("scheme", one).short for one in shown}
+        look = _Look(axis, words, "value (95 %)", ("circle", "square"))
+        place = figure_name(name, results, cell)
+        return _figures_chart(place, title, told, f"{title} (95 %)", rows, figures, look, series)
+
     return [
-        _link_chart(
-            figure_name("utilisation", results, cell),
+        chart(
+            "utilisation",
             "Utilisation of the link",
             "The share of the link's rate that was used in the measured windows, with 95 % intervals.",
-            rows,
             ["utilisation"],
             "utilisation",
-            is_share=True,
-            series=series,
+            share_text,
         ),
-        _link_chart(
-            figure_name("loss", results, cell),
+        chart(
+            "loss",
             "Packets lost and marked",
             "The share of the packets arriving at the bottleneck that were dropped, and that were marked "
             "(ECN) instead, with 95 % intervals.",
-            rows,
             ["loss_share", "mark_share"],
             "share of packets",
-            is_share=True,
-            series=series,
+            share_text,
         ),
-        _link_chart(
-            figure_name("delay", results, cell),
+        chart(
+            "delay",
             "Waiting in the queue",
             "How long packets wait at the bottleneck: the median and the 95th percentile, with 95 % "
             "intervals.",
-            rows,
             ["queue_delay_p50_s", "queue_delay_p95_s"],
             "queueing delay",
-            is_share=False,
-            series=series,
+            time_text,
         ),
     ]
 
@@ -319,73 +293,73 @@ def time_cell(row: BucketRow, name: str) -> TableCell:
     return estimate_cell(estimate, time_text, row.is_bound)
 
 
-def _link_chart(
-    name: str,
-    title: str,
-    told: str,
-    rows: dict[str, SchemeRow],
-    names: list[str],
-    axis: str,
-    *,
-    is_share: bool,
-    series: Series,
-) -> Chart:
-    words: Callable[[float], str] = share_text if is_share else time_text
-    shown = [one for one in names if any(row.estimates[one].mean for row in rows.values())] or names
-    figures = {one: quantities.find("scheme", one).short for one in shown}
+@dataclass(frozen=True)
+class _Look:
+    """How figures are drawn: their axis, the words for their values, and their symbols in order."""
+
+    axis: str
+    words: Words
+    tip: str
+    """What a value is called where a mark is pointed at."""
+    shapes: Sequence[str]
+
+
+def _figures_chart(
+    name: str, title: str, told: str, caption: str, rows: Sequence[BucketRow] | Sequence[SchemeRow],
+    figures: Mapping[str, str], look: _Look, series: Series,
+) -> Chart:  # fmt: skip
+    """Returns figures of every scheme with their intervals; `figures` has their headings by name."""
     data = [
-        {
-            "scheme": scheme,
-            "what": word,
-            **estimate_datum(estimate, words),
-        }
-        for scheme, row in rows.items()
+        {"scheme": row.scheme, "what": word, **estimate_datum(estimate, look.words, _is_bound(row))}
+        for row in rows
         for figure, word in figures.items()
         if isfinite((estimate := row.estimates[figure]).mean)
     ]
-
-    def x(field: str) -> Any:
-        if is_logarithmic:
-            return log_axis(_places(data), axis, TIME_LABEL)(field)
-        form = (
-            alt.Axis(labelExpr=SHARE_LABEL, tickCount=6)
-            if is_share
-            else alt.Axis(labelExpr=TIME_LABEL, tickCount=6)
-        )
-        return alt.X(f"{field}:Q", title=axis, axis=form)
-
-    is_logarithmic = not is_share and all(datum["low"] > 0 for datum in data)
+    x = _value_axis(data, look)
+    schemes = [row.scheme for row in rows]
     base = series.filter_chosen(make_chart(data)).encode(
-        y=name_axis("scheme", list(rows)),
+        y=name_axis("scheme", schemes),
         color=series.colour(legend=False),
         tooltip=[
             alt.Tooltip("scheme:N"),
             alt.Tooltip("what:N", title="figure"),
-            alt.Tooltip("text:N", title="value (95 %)"),
+            alt.Tooltip("text:N", title=look.tip),
         ],
     )
-    shapes = alt.Scale(domain=list(figures.values()), range=["circle", "square"][: len(figures)])
+    scale = alt.Scale(domain=list(figures.values()), range=list(look.shapes[: len(figures)]))
     legend = alt.Legend(symbolFillColor=DIM) if len(figures) > 1 else None
     layers = [
         base.mark_rule(strokeWidth=2.5).encode(x=x("low"), x2="high:Q"),
         base.mark_point(size=95, opacity=1).encode(
-            x=x("mean"), shape=alt.Shape("what:N", scale=shapes, legend=legend)
+            x=x("mean"), shape=alt.Shape("what:N", scale=scale, legend=legend)
         ),
     ]
     columns = [Column("scheme", is_number=False), *(Column(word) for word in figures.values())]
     lines: list[Row] = [
-        [scheme, *(estimate_cell(row.estimates[figure], words) for figure in figures)]
-        for scheme, row in rows.items()
+        [row.scheme, *(estimate_cell(row.estimates[one], look.words, _is_bound(row)) for one in figures)]
+        for row in rows
     ]
-    picture = alt.layer(*layers)
     return Chart(
         name,
         title,
         told,
-        picture,
-        Table(f"{title} (95 %)", columns, lines, list(rows)),
+        alt.layer(*layers),
+        Table(caption, columns, lines, schemes),
         height=STEP * len(rows),
     )
+
+
+def _is_bound(row: BucketRow | SchemeRow) -> bool:
+    return isinstance(row, BucketRow) and row.is_bound
+
+
+def _value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
+    """Returns an axis of shares, or of times: logarithmic where all of them are above zero."""
+    if look.words is not share_text and all(datum["low"] > 0 for datum in data):
+        return log_axis(_places(data), look.axis, TIME_LABEL)
+    label = SHARE_LABEL if look.words is share_text else TIME_LABEL
+    axis = alt.Axis(labelExpr=label, tickCount=6)
+    return lambda field: alt.X(f"{field}:Q", title=look.axis, axis=axis)
 
 
 def _edges(plan: Plan, data: Sequence[Datum]) -> Any:

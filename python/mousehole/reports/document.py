@@ -212,9 +212,12 @@ def _grid_table(results: Results, role: Summary, load: float | None, title: str)
 
 
 def _grid_cell(one: overview.GridTime) -> TableCell:
-    text, change = time_text(one.mean_s), change_cell(one.change)
-    known = one.mean_s if isfinite(one.mean_s) else None
-    return TableCell(text if change.value is None else f"{text}  {change.text}", known, change.tone)
+    return _changed_cell(time_text(one.mean_s), one.mean_s, change_cell(one.change))
+
+
+def _changed_cell(text: str, number: float, change: TableCell) -> TableCell:
+    """Returns a number with its change, if that is known."""
+    return TableCell(text if change.value is None else f"{text}  {change.text}", number, change.tone)
 
 
 def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section]:
@@ -412,8 +415,7 @@ def _others_table(own: Sequence[Finding]) -> Table:
 
 
 def _verdict_cell(finding: Finding) -> TableCell:
-    change = finding.change.mean
-    return TableCell(finding.verdict, change if isfinite(change) else None, TONES.get(finding.outcome, ""))
+    return TableCell(finding.verdict, finding.change.mean, TONES.get(finding.outcome, ""))
 
 
 def _tables(results: Results, cell: Cell) -> list[Block]:
@@ -469,7 +471,7 @@ def _row_change(row: BucketRow) -> TableCell:
 
 def _mean_cell(quantity: Quantity, row: BucketRow | SchemeRow) -> TableCell:
     mean = row.estimates[quantity.name].mean
-    return TableCell(unit_text(quantity.unit, mean), mean if isfinite(mean) else None)
+    return TableCell(unit_text(quantity.unit, mean), mean)
 
 
 def _link_table(results: Results, cell: Cell) -> Table:
@@ -536,10 +538,8 @@ def _group_rows(results: Results, cell: Cell, is_wanted: Callable[[Key], bool]) 
 def _group_cell(row: GroupRow) -> TableCell:
     """Returns `547 ms  −2.9 % (−16…+12)`: the figure, and its change against the baseline."""
     quantity = quantities.find("application", row.what)
-    mean = row.value.mean if isfinite(row.value.mean) else None
-    text = unit_text(quantity.unit, mean)
     change = change_cell(None if row.is_baseline else row.change, quantity.less_is_better)
-    return TableCell(text if change.value is None else f"{text}  {change.text}", mean, change.tone)
+    return _changed_cell(unit_text(quantity.unit, row.value.mean), row.value.mean, change)
 
 
 def _conditions_section(results: Results) -> Section:
@@ -558,4 +558,4 @@ def _conditions_section(results: Results) -> Section:
 
 
 def _time(seconds: float) -> TableCell:
-    return TableCell(time_text(seconds), seconds if isfinite(seconds) else None)
+    return TableCell(time_text(seconds), seconds)

@@ -67,3 +67,4 @@ from ._results import SchemeRow as SchemeRow
 from ._results import SizeRow as SizeRow
 from ._results import as_record as as_record
 from ._results import finite as finite
+from ._results import or_nan as or_nan

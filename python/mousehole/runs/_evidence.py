@@ -7,6 +7,7 @@ from mousehole import _engine
 from mousehole._engine import LEAST_FITTED, LEAST_TRANSFERS
 from mousehole.base import Summary
 from mousehole.engine_types import Scenario, TrafficSection
+from mousehole.quantities import CLASSES
 from mousehole.scenario import bottleneck
 from mousehole.statistics import Design, capture_freedom, capture_share
 
@@ -62,11 +63,8 @@ def find_capture(
     if traffic is None or models or not files:
         return None
     found = traffic.capture(short_bytes, long_bytes, pipe_bytes, section.get("fitted", False))
-    counted: dict[Summary, Counted] = {
-        "short": Counted(**found["short"]), "long": Counted(**found["long"]), "all": Counted(**found["all"])
-    }  # fmt: skip
-    own = (found["freedom"], found["large"], found["pipe_bytes"], found["is_fitted"])
-    return Capture(found["period_s"], counted, *own)
+    counted: dict[Summary, Counted] = {role: Counted(**found.pop(role)) for role in CLASSES}
+    return Capture(counted=counted, **found)
 
 
 def overlay_design(scenario: Scenario, traffic: _engine.Traffic) -> Design:

@@ -5,8 +5,8 @@ This module imports none of the modules that compute, print or draw results (`ta
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from math import isfinite
+from dataclasses import asdict, dataclass, field, fields
+from math import isfinite, nan
 from typing import NotRequired, TypedDict, cast
 
 import numpy as np
@@ -25,7 +25,6 @@ _OF_PLAN = (
     "baseline", "references", "replications", "short_bytes", "long_bytes", "in_rounds", "is_sequential",
     "vetoes", "reference",
 )  # fmt: skip
-_OF_CAPTURE = ("period_s", "freedom", "large", "pipe_bytes", "is_fitted")
 """Fields that the engine takes as they are."""
 
 Value = str | int | float | bool | None
@@ -90,7 +89,7 @@ class Results:
     """What was understood of the traffic; None if the scenario generates all of it."""
     capture: Capture | None = None
     """The capture that is replayed; None if a model draws traffic afresh in each replication."""
-    kept: dict[tuple[str, Cell], list[object]] = field(
+    kept: dict[tuple[object, Cell], list[object]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
     """Rows that have been computed already, by the function that computes them and the cell."""
@@ -118,11 +117,10 @@ class Results:
         }
 
     def _capture_entry(self) -> dict[str, object] | None:
-        capture = self.capture
-        if capture is None:
+        if self.capture is None:
             return None
-        counted: dict[str, object] = {role: vars(one) for role, one in capture.counted.items()}
-        return {**counted, **{name: getattr(capture, name) for name in _OF_CAPTURE}}
+        entry = asdict(self.capture)
+        return {**entry.pop("counted"), **entry}
 
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "kept": {}}
@@ -161,10 +159,6 @@ class Results:
         """
         return self.compared(cell).values(source, scheme)
 
-    def capture_share(self, cell: Cell) -> float:
-        """Returns the share of the variance between replications that more of them do not reduce."""
-        return self.compared(cell).capture_share
-
     def runs(self, cell: Cell, scheme: str) -> list[RunFacts]:
         """Returns the replications of a scheme in a cell, in order."""
         place = self.plan.cells.index(cell), self.plan.schemes.index(scheme)
@@ -174,10 +168,6 @@ class Results:
         """Returns a statistic of a summary bucket, one value per replication."""
         place = self._find_place(role)
         return np.array([run.statistics[statistic][place] for run in self.runs(cell, scheme)])
-
-    def has_bounds(self, cell: Cell, scheme: str) -> bool:
-        """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
-        return self.compared(cell).has_bounds(scheme)
 
     def _find_place(self, role: Summary) -> int:
         return [bucket.role for bucket in self.plan.buckets].index(role)
@@ -416,6 +406,11 @@ def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
 def finite(value: float) -> float | None:
     """Returns the value, None for NaN and infinity."""
     return value if isfinite(value) else None
+
+
+def or_nan(value: float | None) -> float:
+    """Returns the value, NaN for None: what `finite` has made None."""
+    return nan if value is None else float(value)
 
 
 def _columns(name: str, value: _Column) -> Record:

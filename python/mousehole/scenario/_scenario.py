@@ -21,6 +21,7 @@ from mousehole.base import (
     field_error,
     least,
     missing_error,
+    output,
     read_text,
     text_list,
     with_unit,
@@ -101,6 +102,11 @@ def to_toml(scenario: Scenario, folder: Path) -> str:
     moved = sizefiles.moved(scenario["traffic"], lambda file: os.path.relpath(Path(file).resolve(), root))
     named = with_traces_moved(scenario, lambda file: os.path.relpath(Path(file).resolve(), root))
     return _engine.scenario_to_toml({**named, "traffic": moved})
+
+
+def write_toml(scenario: Scenario, place: str) -> None:
+    """Writes the scenario as TOML into a file, or to standard output if the place is `-`."""
+    output.write_text(place, to_toml(scenario, Path.cwd() if place == "-" else Path(place).parent))
 
 
 def shared(start: Scenario, traffic: TrafficSection, options: Options) -> SharedScenario:

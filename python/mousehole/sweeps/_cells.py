@@ -27,7 +27,7 @@ from mousehole.runs import Plan, check_sizes, refuse_duplicates
 from mousehole.scenario import bottleneck, sizefiles
 from mousehole.sweeps._description import SECTIONS, TRAFFIC, Description, is_part_setting, located
 from mousehole.sweeps._design import Cells
-from mousehole.sweeps._quantities import Value
+from mousehole.sweeps._quantities import Value, write_value
 
 KEPT = 4
 """Traffics that are in memory at once."""
@@ -215,7 +215,7 @@ def _with_parts(scheme: str, settings: Mapping[str, Value]) -> str:
     for name, value in settings.items():
         if is_part_setting(name):
             part, _, parameter = name.partition(".")
-            scheme = with_parameter(scheme, part, parameter, _text(value))
+            scheme = with_parameter(scheme, part, parameter, write_value(value))
     return scheme
 
 
@@ -243,18 +243,5 @@ def _locate_error(error: MouseholeError, number: int, settings: Mapping[str, Val
                 return unknown_error(name.rpartition(".")[0] or name, "field", unknown, known)
     if error.field is None:
         return error
-    cell = ", ".join(f"{name}={_text(value)}" for name, value in settings.items())
-    field = f"cell {number} ({cell}): {error.field}"
-    return MouseholeError(
-        error.sentence, kind=error.kind, field=field, value=error.value, allowed=error.allowed
-    )
-
-
-def _text(value: Value) -> str:
-    return (
-        str(value).lower()
-        if isinstance(value, bool)
-        else ",".join(value)
-        if isinstance(value, list)
-        else str(value)
-    )
+    cell = ", ".join(f"{name}={write_value(value)}" for name, value in settings.items())
+    return error.moved(f"cell {number} ({cell}): {error.field}")

@@ -151,8 +151,7 @@ def _in_file(error: MouseholeError, path: Path) -> MouseholeError:
     """Returns the error of a field with the name of the file before it."""
     if error.file is not None or error.field is None:
         return error
-    return MouseholeError(error.sentence, kind=error.kind, field=f"{path}: {error.field}", value=error.value,
-                          allowed=error.allowed)  # fmt: skip
+    return error.moved(f"{path}: {error.field}")
 
 
 def _described(given: Mapping[str, Any], folder: Path) -> Description:

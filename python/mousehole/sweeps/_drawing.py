@@ -42,6 +42,7 @@ from mousehole.charts.marks import (
     rounded,
 )
 from mousehole.charts.style import DIM, SEQUENTIAL, STRONG
+from mousehole.runs import or_nan
 from mousehole.sweeps._found import VALUE, Found
 from mousehole.sweeps._views import Scale, Trend, What, choose_scale, trend, write_title
 
@@ -398,8 +399,7 @@ def _trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> D
 
 def _dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
     settings = ", ".join(f"{name}={row[name]}" for name in drawing.sweep.axes if row[name] is not None)
-    nan = float("nan")
-    low, high = (nan if row[end] is None else row[end] for end in drawing.what.ends)
+    low, high = (or_nan(row[end]) for end in drawing.what.ends)
     number = row[drawing.what.column]
     text = change_text(number, low, high) if drawing.what.of_change is not None else drawing.number(number)
     return {"scheme": row["scheme"], "x": rounded(float(place)), "y": drawing.height(number),

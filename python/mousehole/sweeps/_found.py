@@ -14,7 +14,7 @@ from mousehole import quantities
 from mousehole.base import MouseholeError, field_error, make_frame, unknown_error
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
-from mousehole.sweeps._quantities import format_number, read_unit
+from mousehole.sweeps._quantities import format_number, mean_change, read_unit
 from mousehole.sweeps._rows import FAULT
 from mousehole.sweeps._store import ROWS, read_manifest
 
@@ -122,7 +122,7 @@ class Found:
                         changes = own["change"].drop_nulls().to_numpy()
                         found.append({
                             "axis": axis, "value": label, "scheme": scheme, "cells": len(own),
-                            "mean": own["mean"].mean(), **_measure_spread(changes),
+                            "mean": own["mean"].mean(), **_measure_changes(changes),
                         })  # fmt: skip
         return make_frame(found)
 
@@ -219,9 +219,12 @@ def _known(column: pl.Series) -> Any:
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def _measure_spread(changes: Any) -> dict[str, float | None]:
+def _measure_changes(changes: Any) -> dict[str, float | None]:
     """Returns the geometric mean of changes, the least and the most."""
     if not len(changes):
         return dict.fromkeys(("change", "change_least", "change_most"))
-    mean = float(np.expm1(np.mean(np.log1p(changes))))
-    return {"change": mean, "change_least": float(changes.min()), "change_most": float(changes.max())}
+    return {
+        "change": mean_change(changes),
+        "change_least": float(changes.min()),
+        "change_most": float(changes.max()),
+    }

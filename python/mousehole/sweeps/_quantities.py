@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from math import exp, log
 from typing import Any
 
+import numpy as np
+
 from mousehole import _engine
 from mousehole.base import MouseholeError, field_error, rate_text, size_text, time_text
 
@@ -74,6 +76,18 @@ def format_number(number: float, unit: str) -> str:
     if unit == "bytes":
         return size_text(number)
     return f"{number:.3g}{_TEXTS.get(unit, '')}"
+
+
+def write_value(value: Value) -> str:
+    """Returns a value as a file has it: `true`, `0.5`, items with commas."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def mean_change(changes: Any) -> float:
+    """Returns the geometric mean of the ratios of changes, less one."""
+    return float(np.expm1(np.mean(np.log1p(changes))))
 
 
 def _split(field: str, value: Value) -> tuple[float, str, bool]:

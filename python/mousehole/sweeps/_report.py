@@ -28,9 +28,11 @@ from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section
 from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
+from mousehole.runs import or_nan
 from mousehole.statistics import Estimate
 from mousehole.sweeps._drawing import Drawing, field_chart, trend_chart
 from mousehole.sweeps._found import MOST_LEVELS, VALUE, Found
+from mousehole.sweeps._quantities import mean_change
 from mousehole.sweeps._views import What, write_title
 
 MOST_DOTS = 4000
@@ -83,8 +85,8 @@ def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[
             continue
         less = int(np.sum(changes < 0))
         lines.append(
-            f"{scheme} changes the {_describe(value)} by {signed(_mean(changes))} % against {reference} "
-            f"in the mean over {counted(len(changes), 'cell')}, from {signed(changes.min())} to "
+            f"{scheme} changes the {_describe(value)} by {signed(mean_change(changes))} % against "
+            f"{reference} in the mean over {counted(len(changes), 'cell')}, from {signed(changes.min())} to "
             f"{signed(changes.max())} %; it is less in {less} of them."
         )
     nothing = "no cell has this measure of two schemes" if others else "there is no other scheme"
@@ -143,7 +145,7 @@ def _surface(
     own = drawing.own(scheme, drawing.cells).drop_nulls([across, down])
     data: list[Datum] = []
     for (x, y), part in own.group_by([across, down], maintain_order=True):
-        mean = _mean(part["change"].to_numpy())
+        mean = mean_change(part["change"].to_numpy())
         data.append({"x": str(x), "y": str(y), "value": mean, "text": f"{signed(mean)} %"})
     if not data:
         return None
@@ -174,7 +176,7 @@ def _effects(found: Found, value: str, reference: str, others: Sequence[str]) ->
     for (axis, label), part in found.effects(value, reference).group_by("axis", "value", maintain_order=True):
         entries = {row["scheme"]: row for row in part.iter_rows(named=True)}
         mean = _measure(entries[reference]["mean"] if reference in entries else None, value)
-        changes = [_spread(entries.get(scheme), value) for scheme in others]
+        changes = [_change_over_cells(entries.get(scheme), value) for scheme in others]
         rows.append([str(axis), str(label), mean, *changes])
     columns = [
         Column("axis", False), Column("value", False), Column(reference),
@@ -186,7 +188,7 @@ def _effects(found: Found, value: str, reference: str, others: Sequence[str]) ->
     )  # fmt: skip
 
 
-def _spread(row: dict[str, Any] | None, value: str) -> TableCell:
+def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
     """Returns a scheme's change in the mean over cells with those of single cells, else its mean."""
     if row is None or row["change"] is None:
         return _measure(None if row is None else row["mean"], value)
@@ -196,11 +198,8 @@ def _spread(row: dict[str, Any] | None, value: str) -> TableCell:
 def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_is_better: bool) -> Table:
     rows: list[Row] = []
     shown = cells.head(MOST_ROWS)
-    nan = float("nan")
     for row in shown.iter_rows(named=True):
-        mean, low, high = (
-            nan if row[name] is None else float(row[name]) for name in ("change", "change_low", "change_high")
-        )
+        mean, low, high = (or_nan(row[name]) for name in ("change", "change_low", "change_high"))
         settings = ["–" if row[axis] is None else str(row[axis]) for axis in found.axes]
         rows.append([
             TableCell(str(row["cell"]), row["cell"]), row["scheme"], *settings, _measure(row["mean"], value),
@@ -219,18 +218,11 @@ def _describe(value: str) -> str:
 
 
 def _measure(number: float | None, value: str) -> TableCell:
-    if number is None:
-        return TableCell("–", None)
     return TableCell(unit_text(quantities.find_measure(value).quantity.unit, number), number)
 
 
 def _changes(cells: pl.DataFrame, scheme: str) -> Any:
     return cells.filter(pl.col("scheme") == scheme)["change"].drop_nulls().to_numpy()
-
-
-def _mean(changes: Any) -> float:
-    """Returns the geometric mean of changes."""
-    return float(np.expm1(np.mean(np.log1p(changes))))
 
 
 def _names(cells: pl.DataFrame, axis: str) -> list[str]:

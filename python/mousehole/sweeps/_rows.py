@@ -1,9 +1,7 @@
 """The columns of a sweep's rows: the cell, its settings, and the numbers of one run."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -11,9 +9,9 @@ import polars as pl
 from mousehole import _engine, quantities
 from mousehole._engine import RunResult
 from mousehole.base import Bucket
-from mousehole.runs import reduce_run
+from mousehole.runs import finite, reduce_run
 from mousehole.sweeps._description import Axis, Range
-from mousehole.sweeps._quantities import Value, name_column, numbers
+from mousehole.sweeps._quantities import Value, name_column, numbers, write_value
 
 FAULT = "fault"
 """The column that says why a row has no numbers; null for a row that has them."""
@@ -30,22 +28,17 @@ def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, floa
             found[f"{bucket.role}_count"] = int(facts.count[place])
             found[f"{bucket.role}_unfinished"] = int(facts.censored[place])
             for name, values in facts.statistics.items():
-                found[f"{bucket.role}_{name}"] = _finite(values[place])
-    found |= {name: _finite(value) for name, value in facts.scheme.items()}
+                found[f"{bucket.role}_{name}"] = finite(float(values[place]))
+    found |= {name: finite(float(value)) for name, value in facts.scheme.items()}
     kinds = {one.name: (one.kind, one.quantity.name) for one in quantities.measures() if one.kind}
     averages = _engine.average_over_kinds(facts, list(kinds.values()))
-    found |= {name: _finite(value) for name, value in zip(kinds, averages, strict=True)}
+    found |= {name: finite(float(value)) for name, value in zip(kinds, averages, strict=True)}
     achieved = facts.load["achieved"]
     return found | {
-        "load_achieved": None if achieved is None else _finite(achieved),
-        "window_load": _finite(facts.window_load),
-        "simulated_s": _finite(facts.simulated_s),
+        "load_achieved": None if achieved is None else finite(float(achieved)),
+        "window_load": finite(float(facts.window_load)),
+        "simulated_s": finite(float(facts.simulated_s)),
     }
-
-
-def _finite(value: float) -> float | None:
-    number = float(value)
-    return number if isfinite(number) else None
 
 
 @dataclass(frozen=True)
@@ -110,11 +103,5 @@ def _kind(axis: Axis) -> pl.DataType:
 
 def _written(value: Value, kind: pl.DataType) -> Any:
     if kind == pl.String():
-        return (
-            value
-            if isinstance(value, str)
-            else ",".join(value)
-            if isinstance(value, list)
-            else json.dumps(value)
-        )
+        return write_value(value)
     return float(value) if kind == pl.Float64() else value  # type: ignore[arg-type]

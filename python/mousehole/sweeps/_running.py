@@ -18,6 +18,7 @@ from mousehole.base import (
     Stopped,
     Terminated,
     available_bytes,
+    choose_evenly,
     engine_digest,
     least,
 )
@@ -118,8 +119,8 @@ class Prepared:
 
     def forecast(self, jobs: int | None, backend: Backend | None = None) -> Forecast:
         """Estimates time and memory from parts of some runs, which are timed here."""
-        spread = _spread(len(self.cells), SAMPLES)
-        chosen = [self.heaviest, *(number for number in spread if self.cells.schemes(number))]
+        samples = choose_evenly(range(len(self.cells)), SAMPLES)
+        chosen = [self.heaviest, *(number for number in samples if self.cells.schemes(number))]
         seconds, bits, needed, slowdown = 0.0, 0.0, 0.0, 1.0
         for turn, number in enumerate(dict.fromkeys(chosen)):
             cell, traffic = self.planner.ready(self.planner.plan(number))
@@ -165,8 +166,8 @@ class Prepared:
     def _checked(self) -> tuple[float, int]:
         """Checks the cells; returns the weight of all rows, and the cell of the largest weight."""
         count = len(self.cells)
-        numbers = list(range(count)) if count <= CHECKED else _spread(count, CHECKED)
-        tried = set(_spread(count, TRIED))
+        numbers = choose_evenly(range(count), CHECKED)
+        tried = set(choose_evenly(range(count), TRIED))
         weights: dict[int, float] = {}
         scenarios: list[Scenario] = []
         for number in numbers:
@@ -180,13 +181,6 @@ class Prepared:
         try_scenarios(scenarios)
         whole = sum(weights.values()) * self.made.seeds * count / len(numbers)
         return whole, max(weights, key=lambda number: weights[number])
-
-
-def _spread(count: int, most: int) -> list[int]:
-    """Returns up to `most` numbers below `count`, evenly spread, the first and the last among them."""
-    if count <= most:
-        return list(range(count))
-    return sorted({round(place * (count - 1) / (most - 1)) for place in range(most)})
 
 
 def sweep(

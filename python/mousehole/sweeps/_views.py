@@ -10,7 +10,7 @@ import polars as pl
 from mousehole import quantities
 from mousehole.charts.axes import TIMES, Sides
 from mousehole.sweeps._found import MOST_LEVELS, Found
-from mousehole.sweeps._quantities import format_number, read_unit
+from mousehole.sweeps._quantities import format_number, mean_change, read_unit
 
 WINDOWS = 8
 """Points at which the trend of scattered cells is taken."""
@@ -83,7 +83,7 @@ class What:
         """Returns the mean over cells: geometric for changes, which are ratios."""
         if self.of_change is None:
             return float(np.mean(values))
-        return float(np.expm1(np.mean(np.log1p(values))))
+        return mean_change(values)
 
 
 def choose_scale(sweep: Found, cells: pl.DataFrame, setting: str) -> Scale:

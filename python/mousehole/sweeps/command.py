@@ -1,15 +1,26 @@
 """The commands `mousehole sweep FILE` and `mousehole sweep show DIR`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from mousehole.base import MouseholeError, console_reporter, output, whole
-from mousehole.base.cli_options import CliCommand, command_app, typed_command
+from mousehole.base import MouseholeError, console_reporter, option, output, switch, whole
+from mousehole.base.arguments import DaskAddress, Jobs
+from mousehole.base.cli_options import (
+    OPTIONS,
+    PICTURE,
+    TABLE,
+    CliCommand,
+    command_app,
+    typed_command,
+    with_options,
+)
 
 RUN = "run"
+OF_PICTURES = "Axis of the pictures (default: chosen)."
 
 
 class SweepGroup(TyperGroup):
@@ -24,14 +35,6 @@ class SweepGroup(TyperGroup):
 
 app = command_app(cls=SweepGroup, no_args_is_help=True)
 
-Measure = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="The measure, a column of the rows (default: short transfers' mean)."
-    ),
-]
-AxisName = Annotated[str | None, typer.Option(metavar="AXIS", help="Axis of the pictures (default: chosen).")]
-
 
 @app.command(RUN, cls=CliCommand)
 def run_command(
@@ -44,13 +47,8 @@ def run_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say how many cells, how long, how much memory.")
     ] = False,
-    jobs: Annotated[
-        str | None, typer.Option(metavar="N", help="Parallel runs (default: one per core).")
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option("--dask", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
-    ] = None,
+    jobs: Jobs = None,
+    dask: DaskAddress = None,
 ) -> None:
     """Runs a sweep, or goes on with it: stopped in any way, the same command ends it.
 
@@ -75,34 +73,32 @@ def run_command(
     print(f"{found.finished:,} rows in {folder / 'rows'}; mousehole sweep show {folder} shows them")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Views:
+    """What is shown of a sweep, and where it is written."""
+
+    value: str | None = option(
+        None, "The measure, a column of the rows (default: short transfers' mean).", "COLUMN", OPTIONS
+    )
+    against: str | None = option(None, "Compare with this scheme (default: the first).", "SCHEME", OPTIONS)
+    plot: str | None = option(None, "Small multiples: lines along one axis.", PICTURE, OPTIONS)
+    surface: str | None = option(None, "Response surfaces over two axes.", PICTURE, OPTIONS)
+    html: str | None = option(None, "A page with charts and tables, in one file.", "FILE.html", OPTIONS)
+    x: str | None = option(None, OF_PICTURES, "AXIS", OPTIONS)
+    y: str | None = option(None, OF_PICTURES, "AXIS", OPTIONS)
+    columns: str | None = option(None, OF_PICTURES, "AXIS", OPTIONS)
+    rows: str | None = option(None, OF_PICTURES, "AXIS", OPTIONS)
+    absolute: bool = switch("Draw the measure, not its change against a scheme.", OPTIONS)
+    cells: str | None = option(None, "Mean, interval and change of every cell.", TABLE, OPTIONS)
+    details: bool = switch("Print all cells.", OPTIONS)
+    markdown: bool = switch("Print the report as Markdown.", OPTIONS)
+
+
 @app.command("show", cls=CliCommand)
+@with_options(views=Views)
 def show_command(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Folder of a sweep, whole or growing.")],
-    value: Measure = None,
-    against: Annotated[
-        str | None, typer.Option(metavar="SCHEME", help="Compare with this scheme (default: the first).")
-    ] = None,
-    plot: Annotated[
-        str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Small multiples: lines along one axis.")
-    ] = None,
-    surface: Annotated[
-        str | None, typer.Option(metavar="FILE.png|.svg|.pdf", help="Response surfaces over two axes.")
-    ] = None,
-    html: Annotated[
-        str | None, typer.Option(metavar="FILE.html", help="A page with charts and tables, in one file.")
-    ] = None,
-    x: AxisName = None,
-    y: AxisName = None,
-    columns: AxisName = None,
-    rows: AxisName = None,
-    absolute: Annotated[
-        bool, typer.Option("--absolute", help="Draw the measure, not its change against a scheme.")
-    ] = False,
-    cells: Annotated[
-        str | None, typer.Option(metavar="FILE.parquet|.csv", help="Mean, interval and change of every cell.")
-    ] = None,
-    details: Annotated[bool, typer.Option("--details", help="Print all cells.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the report as Markdown.")] = False,
+    views: Views,
 ) -> None:
     """Shows a sweep: how far it is, what each axis changes, and pictures."""
     from mousehole.document import print_document, report_console
@@ -110,24 +106,19 @@ def show_command(
     from mousehole.sweeps import Sweep
     from mousehole.sweeps._found import VALUE
 
-    value = VALUE if value is None else value
-    for option, given, suffixes in (("--plot", plot, output.PLOT_SUFFIXES),
-                                    ("--surface", surface, output.PLOT_SUFFIXES),
-                                    ("--html", html, output.PAGE_SUFFIXES),
-                                    ("--cells", cells, output.TABLE_SUFFIXES)):  # fmt: skip
-        output.check_suffix(option, given, suffixes)
-    output.check_outputs({"--plot": plot, "--surface": surface, "--cells": cells, "--html": html})
-    found = Sweep(folder)
-    same: dict[str, Any] = {"value": value, "against": against, "absolute": absolute, "x": x}
+    output.check_result(views)
+    found, against = Sweep(folder), views.against
+    value = VALUE if views.value is None else views.value
+    same: dict[str, Any] = {"value": value, "against": against, "absolute": views.absolute, "x": views.x}
     output.write_all(
         [
-            (cells, lambda place: write_frame(found.cells(value, against), place)),
-            (plot, lambda place: found.plot(place, columns=columns, rows=rows, **same)),
-            (surface, lambda place: found.plot_surface(place, y=y, **same)),
-            (html, lambda place: found.html(place, typed_command(), value, against)),
+            (views.cells, lambda place: write_frame(found.cells(value, against), place)),
+            (views.plot, lambda place: found.plot(place, columns=views.columns, rows=views.rows, **same)),
+            (views.surface, lambda place: found.plot_surface(place, y=views.y, **same)),
+            (views.html, lambda place: found.html(place, typed_command(), value, against)),
         ]
     )
-    if markdown:
+    if views.markdown:
         output.write_text("-", found.markdown(None, value, against))
     else:
-        print_document(report_console(), found.document(None, value, against), details)
+        print_document(report_console(), found.document(None, value, against), views.details)

@@ -1,5 +1,6 @@
-from ._kept import SCHEMA as SCHEMA
-from ._kept import restore_results as restore_results
+from ._answer import change_text as change_text
+from ._document import SCHEMA as SCHEMA
+from ._document import restore_results as restore_results
 from ._options import TuneOptions as TuneOptions
 from ._results import BROKEN as BROKEN
 from ._results import FINALIST as FINALIST
@@ -18,5 +19,4 @@ from ._search_space import read_range as read_range
 from ._tuning import FAMILIES as FAMILIES
 from ._tuning import Tuned as Tuned
 from ._tuning import tune as tune
-from ._words import change_text as change_text
 from .objectives import Goal as Goal

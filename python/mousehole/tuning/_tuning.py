@@ -21,6 +21,7 @@ from mousehole.base import (
     Options,
     RunOptions,
     accepts_options,
+    choose_evenly,
     conflict_error,
     counted,
     defaults,
@@ -49,7 +50,8 @@ from mousehole.runs import (
     opened,
 )
 from mousehole.tuning import objectives
-from mousehole.tuning._kept import install_files, tune_document
+from mousehole.tuning._answer import answer
+from mousehole.tuning._document import install_files, tune_document
 from mousehole.tuning._options import SEARCH_SEEDS, SENSITIVITY_SEEDS, TRIALS, TuneOptions
 from mousehole.tuning._results import (
     BROKEN,
@@ -76,7 +78,6 @@ from mousehole.tuning._search_space import (
     meaning,
     read_range,
 )
-from mousehole.tuning._words import answer
 from mousehole.tuning.objectives import Goal, Limit, Quantity
 
 if TYPE_CHECKING:
@@ -493,7 +494,7 @@ def _finalists(trials: Sequence[Trial], wanted: _Wanted, spaces: Sequence[Space]
     for space in spaces:
         own = [trial for trial in trials if trial.family == space.template]
         if len(wanted.goal.objectives) > 1:
-            chosen += _spread(front(own), most)
+            chosen += choose_evenly(front(own), most)
             continue
         feasible = {trial.scheme: trial for trial in reversed(own) if trial.is_feasible}.values()
         chosen += sorted(feasible, key=lambda trial: (trial.score.costs, trial.number))[:most]
@@ -508,13 +509,6 @@ def _most_finalists(wanted: _Wanted, families: int) -> int:
     if len(wanted.goal.objectives) > 1:
         return ON_FRONT
     return FINALISTS if families == 1 else FINALISTS_OF_MANY
-
-
-def _spread(trials: Sequence[Trial], most: int) -> list[Trial]:
-    """Returns at most so many of the trials, evenly from the first to the last."""
-    if len(trials) <= most:
-        return list(trials)
-    return [trials[round(place * (len(trials) - 1) / (most - 1))] for place in range(most)]
 
 
 def _unmet(trials: Sequence[Trial], wanted: _Wanted) -> MouseholeError:

@@ -61,11 +61,7 @@ def tune_command(
     from mousehole.inputs import is_model
     from mousehole.tuning import tune
 
-    output.check_suffix("--plot", outputs.plot, output.PLOT_SUFFIXES)
-    output.check_suffix("--html", outputs.html, output.PAGE_SUFFIXES)
-    files = [name for name in sources if not is_model(name)]
-    written = {"--json": outputs.json, "--plot": outputs.plot, "--html": outputs.html}
-    output.check_outputs(written, files)
+    output.check_result(outputs, [name for name in sources if not is_model(name)])
     _check_folder(outputs.install)
     try:
         found = tune(sources, **vars(replace(options, reporter=console_reporter())))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from mousehole import quantities
 from mousehole.answer import Settings, WredProfile, install_script, jsonout, wred_table
 from mousehole.comparison import Comparison
-from mousehole.runs import Results, Row, as_record
+from mousehole.runs import Results, Row, as_record, or_nan
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
 from mousehole.tuning._results import Account, JudgedRow, LimitRow, SensitivityRow, TrialRow, TuneResults
@@ -99,13 +99,9 @@ def _rows(kind: type[R], records: list[Mapping[str, Any]], replications: int) ->
 def _value(record: Mapping[str, Any], name: str, kind: object, replications: int) -> Any:
     """Returns the value of a field, as `as_record` has written it."""
     if kind is Estimate:
-        mean, low, high = (_number(record[one]) for one in (name, *quantities.ends(name)))
+        mean, low, high = (or_nan(record[one]) for one in (name, *quantities.ends(name)))
         return Estimate(mean, low, high, replications)
-    return _number(record[name]) if kind is float else record[name]
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+    return or_nan(record[name]) if kind is float else record[name]
 
 
 def _settings(entry: Mapping[str, Any] | None) -> Settings | None:

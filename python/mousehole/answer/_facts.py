@@ -1,6 +1,7 @@
 """The facts of a comparison as JSON and back, so that its results can be shown again without a run."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from math import inf
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from mousehole import quantities
 from mousehole.answer._manifest import PLAIN, plan_entry
 from mousehole.base import CDF_TIMES_S, CURVE_EDGES_BYTES
-from mousehole.runs import Capture, Counted, Plan, Results, RunFacts, Shares, Task, Warmup
+from mousehole.runs import Capture, Counted, Plan, Results, RunFacts, Shares, Task, Warmup, or_nan
 
 Entry = Mapping[str, Any]
 COUNTS = ("count", "censored", "curve_count")
@@ -26,16 +27,7 @@ def facts_entry(results: Results) -> dict[str, object]:
     return {
         "label": results.label,
         "plan": {**plan_entry(plan), "warmup": _warmup_entry(plan)},
-        "capture": None
-        if capture is None
-        else {
-            "period_s": capture.period_s,
-            "counted": {role: vars(one) for role, one in capture.counted.items()},
-            "freedom": capture.freedom,
-            "large": capture.large,
-            "pipe_bytes": capture.pipe_bytes,
-            "is_fitted": capture.is_fitted,
-        },
+        "capture": None if capture is None else asdict(capture),
         "runs": [run for cell in plan.cells for run in results.compared(cell).runs()],
     }
 
@@ -109,7 +101,7 @@ def _task(plan: Plan, entry: Entry) -> Task:
 
 def _facts(entry: Entry, plan: Plan) -> RunFacts:
     statistics = {one.name: _numbers(entry["statistics"][one.name]) for one in quantities.about("bucket")}
-    scheme = {one.name: _number(entry["scheme_statistics"][one.name]) for one in quantities.about("scheme")}
+    scheme = {one.name: or_nan(entry["scheme_statistics"][one.name]) for one in quantities.about("scheme")}
     bins = len(CURVE_EDGES_BYTES) - 1
     lengths = {"curve_count": bins, "curve_mean_s": bins, "cdf": len(CDF_TIMES_S)}
     per_bucket = {name: len(plan.buckets) for name in ("count", "censored", *statistics)}
@@ -119,7 +111,7 @@ def _facts(entry: Entry, plan: Plan) -> RunFacts:
             raise ValueError(f"{name} of a run has {given} values, not {wanted}")
     counts: Any = {name: np.array(entry[name], np.int64) for name in COUNTS}
     times: Any = {name: _numbers(entry[name]) for name in TIMES}
-    plain: Any = {name: _number(entry[name]) for name in NUMBERS}
+    plain: Any = {name: or_nan(entry[name]) for name in NUMBERS}
     return RunFacts(
         **counts,
         **times,
@@ -129,15 +121,11 @@ def _facts(entry: Entry, plan: Plan) -> RunFacts:
         colours={one["colour"]: {name: one[name] for name in one if name != "colour"}
                  for one in entry["colours"]},
         load=entry["offered"],
-        groups={(one["group"], one["what"]): _number(one["value"]) for one in entry["groups"]},
+        groups={(one["group"], one["what"]): or_nan(one["value"]) for one in entry["groups"]},
         kinds=dict(entry["kinds"]),
         shares={reference: Shares(**one) for reference, one in entry["shares"].items()},
     )  # fmt: skip
 
 
 def _numbers(values: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.array([_number(value) for value in values], np.float64)
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+    return np.array([or_nan(value) for value in values], np.float64)

@@ -66,8 +66,7 @@ def _best(found: TuneResults) -> str:
     if row is None:  # it is the baseline itself
         return f"{said}, which is the baseline."
     seen = "" if row.seen is None else f"; where it was chosen it looked like {signed(row.seen)} %"
-    gain = row.unseen.negated() if first.smaller_is_better else row.unseen
-    seen += "" if gain.has_interval and gain.low > 0 else f"; it is not shown to beat {found.baseline}"
+    seen += "" if _is_shown(first, row.unseen) else f"; it is not shown to beat {found.baseline}"
     return (
         f"{said}, {first.name} {change_text(row.unseen)} against {found.baseline} on "
         f"{counted(account.judged_replications, 'unseen replication')}{seen}."
@@ -90,10 +89,15 @@ def _shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
     mean = "mean rate" if link.shaping.varies else "rate"
     rate = own.shaping.rate if own.shaping is not None else ""
     share = f"{rate} of the line's {mean}: {rates}" if rate.endswith("%") else rates
-    gain = row.unseen.negated() if first.smaller_is_better else row.unseen
-    if (gain.has_interval and gain.low > 0) or not any(find_shaper_rate(one.scheme) for one in found.trials):
+    if _is_shown(first, row.unseen) or not any(find_shaper_rate(one.scheme) for one in found.trials):
         return [f"The shaper sends at {share}."]
     return [f"No fixed shaper is shown to help here; the best, not shown to beat {found.baseline}: {share}."]
+
+
+def _is_shown(one: Quantity, change: Estimate) -> bool:
+    """Returns whether the interval of a change shows that it is for the better."""
+    gain = change.negated() if one.smaller_is_better else change
+    return gain.has_interval and gain.low > 0
 
 
 def _prices(found: TuneResults) -> list[str]:
