@@ -138,7 +138,9 @@ def run_pytest(folders: Sequence[str], *, parallel: bool) -> Tally:
     print("test: Python", flush=True)
     if not parallel:
         return pytest_tally(BUILD / "pytest.xml", folders)
-    at_once = ["-m", "not alone", "--numprocesses", "auto", "--dist", "loadfile"]
+    # In the order of the files: by default those with few tests, which are the long ones, would come last.
+    order = ["--dist", "loadfile", "--no-loadscope-reorder"]
+    at_once = ["-m", "not alone", "--numprocesses", "auto", *order]
     tallies = [
         pytest_tally(BUILD / "pytest.xml", [*at_once, *folders]),
         pytest_tally(BUILD / "pytest-alone.xml", ["-m", "alone", *(naming_alone(folders) or folders)]),
