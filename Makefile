@@ -29,6 +29,8 @@ ifneq ($(wildcard ../shared/data/README.md),)
 MOUSEHOLE_DATA ?= $(abspath ../shared/data)
 endif
 export MOUSEHOLE_DATA
+# Python keeps what it compiles, whatever the caller's environment says: the tests start it hundreds of times.
+unexport PYTHONDONTWRITEBYTECODE
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
@@ -75,7 +77,9 @@ deb-test: ## as root: installs the static .deb of `make live TARGETS=x86_64 PACK
 
 ## Change it
 
-test: $(ENGINE) ## run every test that needs only Rust, Python and gcc; ends with "N passed, N failed"
+# The engine's last link keeps one processor busy; the others compile the tests meanwhile.
+test: $(VENV)/.requirements ## run every test that needs only Rust, Python and gcc; ends with "N passed, N failed"
+	@trap wait EXIT; nice $(CARGO) test --quiet --locked --no-run > /dev/null 2>&1 & $(MAKE) $(ENGINE)
 	@$(BIN)/python -m tools.run_tests
 
 lint: $(VENV)/.requirements ## formatting, clippy, rustdoc, ruff, mypy --strict, layers, spelling; changes nothing
@@ -149,7 +153,7 @@ live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of 
 	@$(BIN)/python -m tools.run_tests live
 
 page-test: $(ENGINE) web ## headless Chromium: a page through the emulated link, and that of `make web` (needs what `make deps` installs)
-	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py tests/web_in_browser.py
+	@$(BIN)/python -m pytest -q --no-header --numprocesses auto --dist worksteal tests/page_in_browser.py tests/web_in_browser.py
 
 wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
 	@$(BIN)/python -m tools.wheel_test dist/*.whl

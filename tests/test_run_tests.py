@@ -109,6 +109,26 @@ def test_built__raises_what_the_compiler_printed(monkeypatch: pytest.MonkeyPatch
         cargo_tests.built()
 
 
+def test_doc_tests__count_as_failed_if_one_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "lib.rs").write_text("//! ```\n//! assert_eq!(1, 2);\n//! ```\n")
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "a"\nversion = "0.1.0"\nedition = "2024"\n')
+    subprocess.run(["cargo", "generate-lockfile", "--offline"], cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.setattr(cargo_tests, "ROOT", tmp_path)
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
+    (found,) = cargo_tests.doc_tests()
+    assert (found.name, found.outcome) == ("src/lib.rs - (line 1)", Outcome.FAILED)
+    assert "assertion `left == right` failed" in found.output
+    (tmp_path / "src" / "lib.rs").write_text("")
+    assert cargo_tests.doc_tests(["a"]) == []
+
+
+def test_naming_alone__finds_the_files_with_the_mark(tmp_path: Path) -> None:
+    for name, text in (("test_a.py", "pytest.mark.alone"), ("test_b.py", ""), ("a.py", "pytest.mark.alone")):
+        (tmp_path / name).write_text(text)
+    assert run_tests.naming_alone([str(tmp_path)]) == [str(tmp_path / "test_a.py")]
+
+
 def test_tally_junit__counts_errors_as_failures() -> None:
     tally = tally_junit(JUNIT)
     assert (tally.passed, tally.failed) == (1, 2)

@@ -15,7 +15,6 @@ import os
 import shlex
 import shutil
 import struct
-import subprocess
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ from xml.etree import ElementTree
 import mousehole
 import pytest
 from mousehole import _engine
+from mousehole.commands.cli import main
 from mousehole.engine_types import TrafficSummary
 
 from tests.browser import WIDTHS, Browser, browser
@@ -200,15 +200,16 @@ def saved_numbers(window: Browser) -> str:
 
 
 def typed(command: str, folder: Path) -> str:
-    """Returns the file that a command writes with --json in a folder."""
-    program, *rest = shlex.split(command)
-    file = folder / "typed.json"
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name(program)), *rest, "--json", str(file)],
-        capture_output=True, text=True, check=False, cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return file.read_text()
+    """Returns the file that a command writes with --json in a folder; it runs here, where all is loaded."""
+    assert command.startswith("mousehole ")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", [*shlex.split(command), "--json", "typed.json"])
+        patch.setattr("os._exit", sys.exit)
+        with pytest.raises(SystemExit) as leaving:
+            main()
+    assert leaving.value.code == 0
+    return (folder / "typed.json").read_text()
 
 
 def saved_report(window: Browser, folder: Path) -> Path:
@@ -334,7 +335,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 }
 """Captures by their names, which are not all easy ones."""
 IN_DATA = ["flowlogs/zeek_m57-short_conn.log.gz", "flowlogs/zeek_m57-short_http.log.gz"]
-CAPTURED = "capture?down=4mbit&up=1mbit&schemes=droptail,fq-codel&seeds=5&duration=10s"
+CAPTURED = "capture?down=4mbit&up=1mbit&schemes=droptail,fq-codel&seeds=5&duration=10s&warmup=5s"
 
 
 def chosen(window: Browser, address: str, files: list[Path], hash_: str = CAPTURED) -> list[str]:
@@ -545,7 +546,8 @@ def test_screens__fit_every_width_and_ask_no_other_host(
     PICTURES.mkdir(parents=True, exist_ok=True)
     log = tmp_path / "access.log"
     write_access_log(log)
-    short = line_of({"place": "home", "down": "20mbit", "up": "1mbit", "seeds": "5", "duration": "20s"})
+    asked = {"place": "home", "down": "20mbit", "up": "1mbit"}
+    short = line_of({**asked, **{name: str(value) for name, value in SHORT.items()}})
     for width in WIDTHS:
         for dark in (False, True):
             picture = PICTURES / f"web-{screen}-{width}-{'dark' if dark else 'light'}.png"

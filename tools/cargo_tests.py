@@ -2,7 +2,7 @@
 
 Cargo says as JSON which test programs it built, `--list` names their tests, and the exit code of each run
 is the outcome; nothing is read from sentences. A test that prints a line `NOT RUN: reason` counts as not
-run. The documentation tests of a crate are one run, because rustdoc starts them itself.
+run. The documentation tests are one run, because rustdoc starts them itself.
 `python -m tools.cargo_tests` prints the lines; `make test` and `make validation` use them.
 """
 
@@ -83,7 +83,7 @@ def run_all(packages: Sequence[str] = ()) -> list[Result]:
             for test in tests
         ]
         results = list(pool.map(lambda one: run(*one), runs))
-    return results + doc_tests(sorted({program.package for program in programs}))
+    return results + doc_tests(packages)
 
 
 def built(packages: Sequence[str] = ()) -> list[Program]:
@@ -164,24 +164,23 @@ def not_run_reason(output: str) -> str | None:
     return next((line.removeprefix(NOT_RUN).strip() for line in lines), None)
 
 
-def doc_tests(packages: Sequence[str]) -> list[Result]:
-    """Runs the documentation tests, package by package; if one fails all of the package count as failed."""
-    return [result for package in packages for result in run_doc_tests(package)]
+def doc_tests(packages: Sequence[str] = ()) -> list[Result]:
+    """Runs the documentation tests of these packages at once; if one fails, all count as failed.
 
-
-def run_doc_tests(package: str) -> list[Result]:
-    """Lists a package's documentation tests and runs them at once."""
-    command = [CARGO, "test", "--quiet", "--locked", "--doc", "--package", package, "--"]
-    names = subprocess.run(
-        [*command, "--list", "--format", "terse"], cwd=ROOT, capture_output=True, text=True, check=False
+    The packages are named as in `built`: Cargo chooses the features of libraries by all that is named, so
+    that, package by package, each would be compiled once more with what it needs.
+    """
+    command = [CARGO, "test", "--quiet", "--locked", "--doc", *(f"--package={one}" for one in packages)]
+    found = subprocess.run(
+        [*command, "--", "--list", "--format", "terse"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    tests = [line.removesuffix(": test") for line in names.stdout.splitlines() if line.endswith(": test")]
-    if names.returncode == 0 and not tests:
+    tests = [line.removesuffix(": test") for line in found.stdout.splitlines() if line.endswith(": test")]
+    if found.returncode == 0 and not tests:
         return []
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     outcome = Outcome.FAILED if done.returncode else Outcome.PASSED
     said = (done.stdout + done.stderr).strip() if done.returncode else ""
-    return [Result(package, "doc", name, outcome, said) for name in tests or ["documentation tests"]]
+    return [Result("workspace", "doc", name, outcome, said) for name in tests or ["documentation tests"]]
 
 
 def main() -> int:

@@ -138,12 +138,20 @@ def run_pytest(folders: Sequence[str], *, parallel: bool) -> Tally:
     print("test: Python", flush=True)
     if not parallel:
         return pytest_tally(BUILD / "pytest.xml", folders)
-    at_once = ["-m", "not alone", "--numprocesses", "auto", "--dist", "loadfile"]
+    # In the order of the files: by default those with few tests, which are the long ones, would come last.
+    order = ["--dist", "loadfile", "--no-loadscope-reorder"]
+    at_once = ["-m", "not alone", "--numprocesses", "auto", *order]
     tallies = [
         pytest_tally(BUILD / "pytest.xml", [*at_once, *folders]),
-        pytest_tally(BUILD / "pytest-alone.xml", ["-m", "alone", *folders]),
+        pytest_tally(BUILD / "pytest-alone.xml", ["-m", "alone", *(naming_alone(folders) or folders)]),
     ]
     return summed(tallies, "pytest")
+
+
+def naming_alone(folders: Iterable[str]) -> list[str]:
+    """Returns the test files of these folders that name the mark `alone`: only they need to be collected."""
+    files = (file for folder in folders for file in sorted((ROOT / folder).rglob("test_*.py")))
+    return [str(file) for file in files if "pytest.mark.alone" in file.read_text(encoding="utf-8")]
 
 
 def pytest_tally(results: Path, arguments: Sequence[str]) -> Tally:

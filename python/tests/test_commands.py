@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from mousehole.base import complete_schemes, complete_traffic
 from mousehole.commands._registry import COMMANDS
+from mousehole.commands.cli import main
 from support import MODULE
 
 
@@ -19,11 +20,21 @@ def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help__of_each_command_by_three_ways(name: str) -> None:
-    whole = run_command(name, "--help")
-    assert whole.returncode == 0
-    assert COMMANDS[name].summary.split(":")[0] in " ".join(whole.stdout.split())
-    assert run_command(name, "-h").stdout == whole.stdout == run_command("help", name).stdout
+def test_help__of_each_command_by_three_ways(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, where everything is loaded; the next tests start others."""
+
+    def said(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["mousehole", *words])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        assert leaving.value.code == 0
+        return capsys.readouterr().out
+
+    whole = said(name, "--help")
+    assert COMMANDS[name].summary.split(":")[0] in " ".join(whole.split())
+    assert said(name, "-h") == whole == said("help", name)
 
 
 def test_help__lists_all_commands() -> None:

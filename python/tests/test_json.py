@@ -22,8 +22,7 @@ SCHEMA = Path(__file__).parents[2] / "docs" / "mousehole.compare-3.schema.json"
 
 
 def faults(schema: dict[str, Any], value: Any) -> list[str]:
-    """What in `value` does not fit `schema`, with its place."""
-    Draft202012Validator.check_schema(schema)
+    """What in `value` does not fit `schema`, with its place; the schema is a valid one."""
     found = Draft202012Validator(schema).iter_errors(value)
     return [f"{fault.json_path}: {fault.message}" for fault in found]
 
@@ -31,6 +30,7 @@ def faults(schema: dict[str, Any], value: Any) -> list[str]:
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads(SCHEMA.read_text())
+    Draft202012Validator.check_schema(loaded)
     return loaded
 
 

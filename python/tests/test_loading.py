@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
+from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import mousehole
 import pytest
 from mousehole import MouseholeError, html
 from mousehole.base import OutputConsole
+from mousehole.charts import writing
 from mousehole.document import print_document
 from mousehole.tuning import objectives
 from support import MODULE, SMALL
@@ -87,13 +89,22 @@ RESULTS: dict[str, Callable[[Path], Result]] = {
 
 def shown(found: Result) -> list[str]:
     """What a result looks like everywhere."""
-    console = OutputConsole(file=StringIO(), width=110, highlight=False)
+    console, document = OutputConsole(file=StringIO(), width=110, highlight=False), found.document()
     with console.capture() as captured:
-        print_document(console, found.document(), details=True)
-        print_document(console, found.document())
-    return [captured.get(), found.markdown(), html.render(found.document()), found.to_json(), repr(found)]
+        print_document(console, document, details=True)
+        print_document(console, document)
+    return [captured.get(), found.markdown(), html.render(document), found.to_json(), repr(found)]
 
 
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws charts of the same description once: what is compared here is the descriptions."""
+    as_svg = writing.as_svg
+    draw = lru_cache(lambda text: as_svg(json.loads(text)))
+    monkeypatch.setattr(writing, "as_svg", lambda spec: draw(json.dumps(spec)))
+
+
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("name", RESULTS)
 def test_load__gives_the_same_document(name: str, tmp_path: Path) -> None:
     found = RESULTS[name](tmp_path)
