@@ -153,7 +153,7 @@ live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of 
 	@$(BIN)/python -m tools.run_tests live
 
 page-test: $(ENGINE) web ## headless Chromium: a page through the emulated link, and that of `make web` (needs what `make deps` installs)
-	@$(BIN)/python -m pytest -q --no-header --numprocesses auto --dist worksteal tests/page_in_browser.py tests/web_in_browser.py
+	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py tests/web_in_browser.py
 
 wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
 	@$(BIN)/python -m tools.wheel_test dist/*.whl
