@@ -33,14 +33,22 @@ pub const BUFFER: &str = "1bdp";
 pub const LINE_BUFFER: &str = "250ms";
 
 /// Returns the schemes of `mousehole compare` where none is named, on a line of these rates in bit/s: of the first paper, what
-/// Linux has, and CAKE behind markers. On an asymmetric line the last two have CAKE's ACK filter.
-pub fn default_schemes(down_bps: u64, up_bps: u64) -> Vec<&'static str> {
-    let behind_markers: &[&str] = match is_asymmetric(Rate(down_bps), Rate(up_bps)) {
-        true => &["excess-cake(ack_filter=ack-filter)", "excess-tins-cake"],
-        false => &["excess-cake"],
-    };
-    let all = [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake"];
-    all.iter().chain(behind_markers).copied().collect()
+/// Linux has, and CAKE behind markers. On an asymmetric line three tins with CAKE's ACK filter stand in the place of coupled
+/// SFD, and the other marker has that filter as well.
+pub fn default_schemes(down_bps: u64, up_bps: u64) -> [&'static str; 8] {
+    match is_asymmetric(Rate(down_bps), Rate(up_bps)) {
+        true => [
+            BASELINE,
+            "red",
+            "sfd",
+            "fq-codel",
+            "cake",
+            "ct-cake",
+            "excess-cake(ack_filter=ack-filter)",
+            "excess-tins-cake",
+        ],
+        false => [BASELINE, "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake", "excess-cake"],
+    }
 }
 
 /// Returns the scenario that options change where the user has none, as JSON; it has no rate, buffer and traffic.
@@ -291,9 +299,9 @@ impl Options {
         Ok(Subject { section, label: name.clone(), given: Some(given), is_capture: false })
     }
 
-    fn all_schemes(&self, default: Vec<&str>) -> Vec<String> {
+    fn all_schemes(&self, default: [&str; 8]) -> Vec<String> {
         let named = || self.schemes.iter().map(|one| one.trim()).collect();
-        let all: Vec<&str> = if self.schemes.is_empty() { default } else { named() };
+        let all: Vec<&str> = if self.schemes.is_empty() { default.into() } else { named() };
         let others = all.into_iter().filter(|one| *one != BASELINE);
         [BASELINE].into_iter().chain(others).map(str::to_owned).collect()
     }
@@ -393,15 +401,14 @@ mod tests {
         assert_eq!(serde_json::to_value(Options::default()).unwrap(), expected);
         assert_eq!(read(json!({})).unwrap(), Options::default());
         let asked = Options::default().asked(None).unwrap();
-        let common = ["droptail", "red", "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake"];
-        assert_eq!(asked.request.schemes[..7], common);
         assert_eq!(
-            asked.request.schemes[7..],
-            ["excess-cake(ack_filter=ack-filter)", "excess-tins-cake"],
+            asked.request.schemes[5..],
+            ["ct-cake", "excess-cake(ack_filter=ack-filter)", "excess-tins-cake"],
             "20 to 1 is asymmetric"
         );
         let even = Options { up: "2001kbit".into(), ..Options::default() }.asked(None).unwrap();
-        assert_eq!(even.request.schemes[7..], ["excess-cake"]);
+        assert_eq!(even.request.schemes[3], "sfd(mode=coupled)");
+        assert_eq!(even.request.schemes[6..], ["ct-cake", "excess-cake"]);
         assert_eq!((asked.request.short_bytes, asked.request.long_bytes), (15_000, 150_000));
         assert_eq!(asked.base["tcp"], json!({ "profile": "linux" }));
     }
