@@ -435,12 +435,11 @@ impl Answer<'_> {
         let spares = briefs(one.spares.iter());
         let costs = briefs(one.costs.iter());
         let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
+        if one.is_level {
+            return format!("As good is {name} ({change} %): it spares {spares}{costs}.");
+        }
         let words = self.cell.describe_primary();
-        let begin = match one.is_level {
-            true => format!("As good is {name} ({change} %)"),
-            false => format!("Slower is {name}, for {words} {change} %"),
-        };
-        format!("{begin}: it spares {spares}{costs}.")
+        format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.")
     }
 
     /// Returns in whose place a scheme stands, who pays under that one, and who gains more.
