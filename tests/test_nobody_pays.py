@@ -77,7 +77,7 @@ def test_page__is_of_the_cases_and_schemes() -> None:
 
 
 def test_places__page_is_of_the_cases_and_schemes() -> None:
-    text = document.written(places.DOCUMENT.read_text(encoding="utf-8"), places.TARGET)
+    text = document.written(nobody_pays.DOCUMENT.read_text(encoding="utf-8"), places.TARGET)
     for case in places.CASES:
         for scheme in places.SCHEMES:
             assert f"| {case.name} | `{scheme}` |" in text, f"run make {places.TARGET}"
