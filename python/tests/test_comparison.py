@@ -214,12 +214,12 @@ def test_compare__without_a_rate_says_what_to_give() -> None:
         mousehole.compare("web:sfd")
 
 
-def test_rows__are_made_once_for_each_cell(grid: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows__are_made_once_for_each_cell(grid: Comparison) -> None:
     made: list[str] = []
-    monkeypatch.setattr(tables, "BucketRow", lambda *_, **__: made.append(""))
+    bucket_rows = tables.table_rows("bucket", lambda *_, **__: made.append(""))
     results = replace(grid.results)
     for cell in [*grid.plan.cells, None]:
-        tables.bucket_rows(results, cell)
+        bucket_rows(results, cell)
     assert len(made) == len(grid.plan.cells) * len(grid.plan.schemes) * len(grid.plan.buckets)
 
 

@@ -35,7 +35,7 @@ from mousehole.tuning import (
     Tuned,
     TuneOptions,
     TuneResults,
-    _words,
+    _answer,
     objectives,
     tune,
 )
@@ -377,7 +377,7 @@ def answer(
         "web", goal, "droptail", ("sfd",), (), tuple(rows), tuple(limits), recommended,
         "sfd" if recommended else None, (), (), None, "", account,
     )  # fmt: skip
-    return list(_words.answer(found, results, results.plan.cells[0]))
+    return list(_answer.answer(found, results, results.plan.cells[0]))
 
 
 NEW = "sfd(th=20kB)"
