@@ -5,7 +5,6 @@ import subprocess
 import sys
 from os import environ
 from pathlib import Path
-from statistics import median
 
 import mousehole
 import pytest
@@ -99,7 +98,7 @@ cost, and an estimate times only some of them.
 """
 
 
-@pytest.mark.parametrize("log", REAL)  # all together take about 15 s, of medians, for runs are short
+@pytest.mark.parametrize("log", REAL)  # all together take about 15 s; other programs only add to CPU time
 def test_estimated__a_plan_on_a_real_log_within_a_factor(log: str) -> None:
     shared = Path(__file__).resolve().parents[3] / "shared" / "data"
     path = Path(environ.get("MOUSEHOLE_DATA", shared)) / log
@@ -112,8 +111,8 @@ def test_estimated__a_plan_on_a_real_log_within_a_factor(log: str) -> None:
     def taken_s() -> float:
         return sum(estimate._timed(plan, traffic, 1.0, task, cancel).cpu_s for task in plan.tasks)
 
-    guessed = median(estimated(plan, traffic, 2).cpu_s for _ in range(3))
-    taken = median(taken_s() for _ in range(3))
+    rounds = [(estimated(plan, traffic, 2).cpu_s, taken_s()) for _ in range(4)]
+    guessed, taken = map(min, zip(*rounds, strict=True))
     assert taken / 1.5 < guessed < 1.5 * taken
 
 
