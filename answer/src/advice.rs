@@ -343,13 +343,23 @@ impl Answer<'_> {
         let classes_text = pack(&self.class_lines(scheme, &[]), room);
         let how = self.install_lines(scheme);
         Some(Advice {
+            outcome: Outcome::Recommended,
+            vetoes: self.listed_vetoes(pays, &name),
             scheme: Some(name),
             classes,
+            is_best: false,
             peers,
+            ahead: Vec::new(),
+            reference: cell.plan.harm_reference().to_owned(),
             installation: ways[scheme].clone(),
             lines: [first].into_iter().chain(classes_text).chain(lines).chain(how).collect(),
-            ..self.recommend_nothing(Outcome::Recommended, Vec::new(), pays.to_vec())
         })
+    }
+
+    /// Returns the vetoes of `pays`, and those of the scheme recommended.
+    fn listed_vetoes(&self, pays: &[Veto], scheme: &str) -> Vec<Veto> {
+        let is_listed = |one: &&Veto| pays.contains(one) || one.scheme == scheme;
+        self.judged.vetoes().iter().filter(is_listed).cloned().collect()
     }
 
     /// Recommends what serves short transfers best, of those that can be installed if there are any.
@@ -393,7 +403,6 @@ impl Answer<'_> {
         let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
         let how = self.install_lines(chosen);
         let first = self.gain_text(chosen, is_best, found.shown[0]);
-        let is_listed = |one: &&Veto| pays.contains(one) || one.scheme == cell.name(chosen);
         Advice {
             outcome: Outcome::Recommended,
             scheme: Some(cell.name(chosen).to_owned()),
@@ -402,7 +411,7 @@ impl Answer<'_> {
             peers: peers.iter().map(|scheme| cell.name(*scheme).to_owned()).collect(),
             ahead,
             reference: cell.plan.harm_reference().to_owned(),
-            vetoes: self.judged.vetoes().iter().filter(is_listed).cloned().collect(),
+            vetoes: self.listed_vetoes(pays, cell.name(chosen)),
             installation: ways[chosen].clone(),
             lines: [first].into_iter().chain(pack(&classes, room)).chain(lines).chain(how).collect(),
         }
@@ -796,6 +805,27 @@ mod tests {
         assert_eq!((level.scheme.as_deref(), level.peers), (Some("fq-codel"), vec!["cake".to_owned()]));
         assert_eq!(answer_of([0.3, 0.295, 0.3, 0.3], 0.1, &[]).scheme, None, "within the margin");
         assert_eq!(answer_of([0.3, 0.27, 0.27, 0.3], 3.0, &[]).scheme, None, "not shown");
+    }
+
+    #[test]
+    fn advise__for_other_classes_lists_who_may_pay() {
+        let schemes = [("droptail", 1.0, 10.0), ("cake", 1.01, 10.0), ("sfd", 0.99, 10.0)];
+        let found = make_cell(&schemes, |place, facts| {
+            let off = 50.0 * (facts.statistics["response_mean_s"][0] / schemes[place].1 - 1.0);
+            let delay_s = [0.3, 0.03, 0.045 * (1.0 + off)][place];
+            with_calls(facts, "delay_p95_s", delay_s)
+        });
+        let one = answer(found, &[]);
+        assert_eq!((one.scheme.as_deref(), one.classes), (Some("sfd"), vec!["calls".to_owned()]));
+        assert_eq!(
+            one.vetoes.iter().map(|veto| (veto.scheme.as_str(), veto.binds)).collect::<Vec<_>>(),
+            [("sfd", false)]
+        );
+        assert!(
+            one.lines.iter().any(|line| line == "May pay, against cake: calls +15 ms."),
+            "{:#?}",
+            one.lines
+        );
     }
 
     #[test]

@@ -151,7 +151,7 @@ pub fn find_service(cell: &Cell, out: &[usize], is_installable: impl Fn(usize) -
     Some(Service { scheme, classes, peers })
 }
 
-/// Returns those of the schemes whose mean is above that of `first` by at most this share, without it.
+/// Returns those of the schemes whose mean is at most this share above that of `first`, without it.
 fn within<'a>(
     cell: &'a Cell,
     first: usize,
