@@ -15,7 +15,7 @@ use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::intervals::smaller_in;
 use crate::texts::{capped, counted, unit_text};
 use crate::verdicts;
-use crate::vetoes::{Veto, class_lines, name_class, payers, shown_payers};
+use crate::vetoes::{Veto, class_lines, name_class};
 use serde::{Deserialize, Serialize};
 
 /// The answer for one cell has at most so many lines, beside the commands that install it.
@@ -227,7 +227,7 @@ impl Answer<'_> {
 
     /// Returns who is shown to pay under a scheme against the baseline.
     fn harmed(&self, scheme: usize) -> Vec<Veto> {
-        shown_payers(self.cell, scheme, self.cell.baseline())
+        self.judged.shown_payers(scheme, self.cell.baseline())
     }
 
     /// Returns what classes gain or pay, without short transfers if the first line has them; `harmed` are those who pay.
@@ -326,7 +326,8 @@ impl Answer<'_> {
     /// `pays` says who pays under the schemes that are shown to, which a veto rules out.
     fn for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
         let (cell, ways) = (self.cell, &self.setting.ways);
-        let Service { scheme, classes, peers } = find_service(cell, out, |scheme| ways[scheme].is_some())?;
+        let Service { scheme, classes, peers } =
+            find_service(self.judged, out, |scheme| ways[scheme].is_some())?;
         let name = cell.name(scheme).to_owned();
         let classes: Vec<String> = classes.into_iter().map(|class| name_class(&cell.plan, class)).collect();
         let words = cell.describe_primary();
@@ -368,7 +369,7 @@ impl Answer<'_> {
     fn recommended(&self, better: &[usize], out: &[usize], pays: &[Veto]) -> Advice {
         let (cell, ways) = (self.cell, &self.setting.ways);
         let found = candidates(cell, better, out, |scheme| ways[scheme].is_some());
-        let choice = choose(cell, &found);
+        let choice = choose(self.judged, &found);
         let chosen = choice.scheme;
         let rivals = || found.ranked.iter().copied().filter(|scheme| *scheme != chosen);
         let is_near = |scheme: usize| {
@@ -383,7 +384,7 @@ impl Answer<'_> {
         let mut lines: Vec<String> = self.pays_text(near, "Not recommended").into_iter().collect();
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay(chosen));
-        let alternative = find_alternative(cell, chosen, &found.shown);
+        let alternative = find_alternative(self.judged, chosen, &found.shown);
         let is_other = |scheme: &usize| alternative.as_ref().is_none_or(|one| one.scheme != *scheme);
         let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
         lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one)));
@@ -430,7 +431,7 @@ impl Answer<'_> {
     fn harmless_text(&self, shown: &[usize]) -> Option<String> {
         let baseline = self.cell.baseline();
         let harmless =
-            shown.iter().copied().find(|scheme| payers(self.cell, *scheme, baseline).is_empty())?;
+            shown.iter().copied().find(|scheme| self.judged.payers(*scheme, baseline).is_empty())?;
         let name = self.cell.name(harmless);
         let verdict = &self.primary().into_iter().find(|one| one.scheme == name)?.verdict;
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
