@@ -253,9 +253,6 @@ def shaped_rate(field: str, text: str, rate_bps: int, varies: bool) -> int:
 
 def parse_duration(field: str, text: str) -> float: ...
 def parse_size(field: str, text: str) -> int: ...
-def parse_buffer(field: str, text: str, rate: str, rtt: str) -> tuple[int | None, int | None]:
-    """Returns the packets and the bytes of a buffer: one of both, by its unit."""
-
 def policy_template(kind: str, name: str) -> str:
     """Returns the header of a policy; `kind` is `marker`, `dropper` or `queue`."""
 
@@ -552,8 +549,6 @@ class ComparedCell:
         """Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared."""
     def size_reference(self) -> str:
         """Returns the reference of the change by size: FQ-CoDel if it is compared, else the baseline."""
-    def has_bounds(self, scheme: str) -> bool:
-        """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
     def transient_share(self, scheme: str) -> float:
         """Returns the share of the windows that belongs to the transient, 0 if its removal changes little."""
     def notes(self, around: Mapping[str, object]) -> list[str]: ...

@@ -361,11 +361,6 @@ impl ComparedCell {
         self.judged().cell.plan.size_reference().to_owned()
     }
 
-    fn has_bounds(&self, scheme: &str) -> PyResult<bool> {
-        let place = self.place(scheme)?;
-        Ok(self.judged().cell.has_bounds(place))
-    }
-
     fn transient_share(&self, scheme: &str) -> PyResult<f64> {
         let place = self.place(scheme)?;
         Ok(notes::transient_share(&self.judged().cell, place))
