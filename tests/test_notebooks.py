@@ -48,7 +48,7 @@ def test_notebook__runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text, given = path.read_text("utf-8"), tmp_path / path.name
     given.write_text(in_short(text) if path.stem in IN_SHORT else text, "utf-8")
-    shown: list[Any] = [one for cell in notebooks.executed(given).cells for one in cell.get("outputs", [])]
+    shown: list[Any] = [one for cell in notebooks.execute(given).cells for one in cell.get("outputs", [])]
     assert [one for one in shown if one.get("name") == "stderr"] == []
     forms = [set(one["data"]) for one in shown]
     assert sum("image/svg+xml" in one for one in forms) == 1

@@ -29,7 +29,7 @@ def cells(source: str) -> Iterator[Any]:
             yield v4.new_code_cell(own)  # type: ignore[no-untyped-call]
 
 
-def executed(path: Path) -> Any:
+def execute(path: Path) -> Any:
     """Returns a notebook with the outputs of its cells; an error in one of them is raised."""
     notebook = v4.new_notebook(cells=list(cells(path.read_text("utf-8"))))  # type: ignore[no-untyped-call]
     where = {"metadata": {"path": str(ROOT)}}
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in sorted(SOURCES.glob("*.py")):
         if not given.names or path.stem in given.names:
             place = given.into / f"{path.stem}.ipynb"
-            nbformat.write(executed(path), place)  # type: ignore[no-untyped-call]
+            nbformat.write(execute(path), place)  # type: ignore[no-untyped-call]
             print(f"notebooks: wrote {place}")
     return 0
 

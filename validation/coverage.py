@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             one for one in kinds if one == ("open", 0) or (one[0] == "closed" and model in WITH_WAITING)
         ]
         for (replay, addresses), length_s in itertools.product(chosen, options.lengths):
-            for found in covered(model, replay, addresses, length_s, truths, options):
+            for found in cover_captures(model, replay, addresses, length_s, truths, options):
                 kept[found.key] = found
                 print(f"coverage: {row(found).claim}: {row(found).result}", flush=True)
             options.record.write_text(json.dumps([asdict(one) for one in kept.values()], indent=1) + "\n")
@@ -126,7 +126,7 @@ def true_log_ratios(model: str, replications: int, jobs: int) -> dict[str, Estim
     return {scheme: log_ratio(*means(found.results, scheme)) for scheme in SCHEMES}
 
 
-def covered(
+def cover_captures(
     model: str, replay: Literal["open", "closed"], addresses: int, length_s: int, truths: dict[str, Estimate],
     options: argparse.Namespace,
 ) -> Iterator[Covered]:  # fmt: skip

@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     KEPT.mkdir(parents=True, exist_ok=True)
     outputs = {name: output(name, command, reuse=options.reuse) for name, command in PROGRAMS.items()}
-    sections = list(compared(outputs))
+    sections = list(make_sections(outputs))
     document.renew(options.document, TARGET, body(sections))
     (KEPT / TABLES).write_text(tables(sections), encoding="utf-8")
     print(f"validation: wrote {options.document.name} and {KEPT / TABLES}: {summary(sections)}")
@@ -133,7 +133,7 @@ def last_line(errors: Path) -> str:
     return said[-1] if said else "nothing was printed"
 
 
-def compared(outputs: dict[str, Output]) -> Iterator[Section]:
+def make_sections(outputs: dict[str, Output]) -> Iterator[Section]:
     """Yields all sections of the page: first the comparisons with something outside."""
 
     def read_rows(name: str, read: Callable[[str, str], list[Row]]) -> list[Row]:

@@ -15,7 +15,7 @@ use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::intervals::smaller_in;
 use crate::texts::{capped, counted, unit_text};
 use crate::verdicts;
-use crate::vetoes::{Veto, class_lines, name_class, payers, shown_payers};
+use crate::vetoes::{Veto, class_lines, name_class};
 use serde::{Deserialize, Serialize};
 
 /// The answer for one cell has at most so many lines, beside the commands that install it.
@@ -227,7 +227,7 @@ impl Answer<'_> {
 
     /// Returns who is shown to pay under a scheme against the baseline.
     fn harmed(&self, scheme: usize) -> Vec<Veto> {
-        shown_payers(self.cell, scheme, self.cell.baseline())
+        self.judged.shown_payers(scheme, self.cell.baseline())
     }
 
     /// Returns what classes gain or pay, without short transfers if the first line has them; `harmed` are those who pay.
@@ -326,7 +326,8 @@ impl Answer<'_> {
     /// `pays` says who pays under the schemes that are shown to, which a veto rules out.
     fn for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
         let (cell, ways) = (self.cell, &self.setting.ways);
-        let Service { scheme, classes, peers } = find_service(cell, out, |scheme| ways[scheme].is_some())?;
+        let Service { scheme, classes, peers } =
+            find_service(self.judged, out, |scheme| ways[scheme].is_some())?;
         let name = cell.name(scheme).to_owned();
         let classes: Vec<String> = classes.into_iter().map(|class| name_class(&cell.plan, class)).collect();
         let words = cell.describe_primary();
@@ -368,7 +369,7 @@ impl Answer<'_> {
     fn recommended(&self, better: &[usize], out: &[usize], pays: &[Veto]) -> Advice {
         let (cell, ways) = (self.cell, &self.setting.ways);
         let found = candidates(cell, better, out, |scheme| ways[scheme].is_some());
-        let choice = choose(cell, &found);
+        let choice = choose(self.judged, &found);
         let chosen = choice.scheme;
         let rivals = || found.ranked.iter().copied().filter(|scheme| *scheme != chosen);
         let is_near = |scheme: usize| {
@@ -383,14 +384,13 @@ impl Answer<'_> {
         let mut lines: Vec<String> = self.pays_text(near, "Not recommended").into_iter().collect();
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay(chosen));
-        let alternative = find_alternative(cell, chosen, &found.shown);
+        let alternative = find_alternative(self.judged, chosen, &found.shown);
         let is_other = |scheme: &usize| alternative.as_ref().is_none_or(|one| one.scheme != *scheme);
         let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
-        lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one)));
         let harmed = self.harmed(chosen);
-        if !harmed.is_empty() {
-            lines.extend(self.harmless_text(&found.shown));
-        }
+        let harmless = if harmed.is_empty() { None } else { self.find_harmless(&found.shown) };
+        lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one, harmless)));
+        lines.extend(harmless.filter(is_other).and_then(|scheme| self.harmless_text(scheme)));
         lines.push(self.sureness_text(Some(chosen), &others));
         lines.extend(self.remarks());
         if !ahead.is_empty() {
@@ -427,28 +427,36 @@ impl Answer<'_> {
     }
 
     /// Returns the fastest of the schemes shown to help under which no class pays against the baseline.
-    fn harmless_text(&self, shown: &[usize]) -> Option<String> {
+    fn find_harmless(&self, shown: &[usize]) -> Option<usize> {
         let baseline = self.cell.baseline();
-        let harmless =
-            shown.iter().copied().find(|scheme| payers(self.cell, *scheme, baseline).is_empty())?;
-        let name = self.cell.name(harmless);
+        shown.iter().copied().find(|scheme| self.judged.payers(*scheme, baseline).is_empty())
+    }
+
+    /// Says that no class pays under a scheme, and what short transfers gain.
+    fn harmless_text(&self, scheme: usize) -> Option<String> {
+        let name = self.cell.name(scheme);
         let verdict = &self.primary().into_iter().find(|one| one.scheme == name)?.verdict;
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
         Some(format!("With {name} nobody is worse off than under {baseline}, and {words} are {verdict}."))
     }
 
-    /// Returns which scheme serves short transfers as well or nearly so, whom it spares and whom it costs how much.
-    fn alternative_text(&self, chosen: usize, one: &Alternative) -> String {
+    /// Returns which scheme serves short transfers as well or nearly so, whom it spares and whom it costs how much; and where
+    /// it is the `harmless` one, that nobody pays under it.
+    fn alternative_text(&self, chosen: usize, one: &Alternative, harmless: Option<usize>) -> String {
         let name = self.cell.name(one.scheme);
         let change = capped(ratio(self.cell, one.scheme, chosen).as_change().mean);
         let spares = briefs(one.spares.iter());
         let costs = briefs(one.costs.iter());
         let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
+        let harmless = match harmless == Some(one.scheme) {
+            true => format!(" Nobody is worse off with it than under {}.", self.cell.plan.baseline),
+            false => String::new(),
+        };
         if one.is_level {
-            return format!("As good is {name} ({change} %): it spares {spares}{costs}.");
+            return format!("As good is {name} ({change} %): it spares {spares}{costs}.{harmless}");
         }
         let words = self.cell.describe_primary();
-        format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.")
+        format!("{name} is slower for {words} ({change} %), but spares {spares}{costs}.{harmless}")
     }
 
     /// Returns in whose place a scheme stands, who pays under that one, and who gains more.
@@ -764,6 +772,14 @@ mod tests {
                     interval 40–40 %), mean 1 s → 600 ms.";
         let harmful = lines_of([0.1, 0.2, 0.1, 0.1]);
         assert_eq!(harmful.iter().filter(|one| *one == line).count(), 1, "{harmful:#?}");
+        let near = [schemes[0], schemes[1], ("sfd", 0.54, 10.0), schemes[3]];
+        let found =
+            make_cell(&near, |place, facts| with_calls(facts, "loss_share", [0.1, 0.2, 0.1, 0.1][place]));
+        let lines = answer(found, &[]).lines;
+        let named: Vec<&String> = lines.iter().filter(|one| one.contains("obody is worse off")).collect();
+        let line = "sfd is slower for transfers ≤ 15 kB (+8.0 %), but spares calls +10 points. Nobody is worse off with it \
+                    than under droptail.";
+        assert_eq!(named, [line], "one line for one scheme");
         let is_named = |lines: &[String]| lines.iter().any(|one| one.contains("nobody is worse off"));
         assert!(!is_named(&lines_of([0.1, 0.2, 0.2, 0.2])), "all harm calls");
         assert!(!is_named(&lines_of([0.1, 0.1, 0.1, 0.1])), "the best harms nobody");

@@ -39,6 +39,8 @@ pub struct Finding {
     pub reference: String,
     /// Name of the figure that is compared, such as short_response_mean_s.
     pub endpoint: String,
+    /// The endpoint in words, such as `mean response time of transfers ≤ 15 kB`.
+    pub endpoint_words: String,
     /// False for the one primary endpoint.
     pub exploratory: bool,
     /// Better, worse, equal within 5 % or undecided; for an exploratory endpoint also no clear change.
@@ -108,6 +110,7 @@ fn finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint) ->
         scheme,
         reference,
         endpoint: endpoint.name.clone(),
+        endpoint_words: endpoint.words.clone(),
         exploratory: endpoint.exploratory,
         outcome: judged.outcome,
         change: ratio.as_change(),
@@ -264,6 +267,7 @@ mod tests {
         let endpoints =
             ["short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"];
         assert_eq!(names, endpoints);
+        assert_eq!(primary(&found).endpoint_words, "mean response time of transfers ≤ 15 kB");
         let long = &all[2];
         assert_eq!(long.verdict, "longer by 10 % (95 % interval 10–10 %)");
         assert!(long.sentence.ends_with("[exploratory]"));

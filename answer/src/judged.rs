@@ -2,22 +2,28 @@
 
 use crate::comparison::Cell;
 use crate::findings::{Finding, findings};
-use crate::vetoes::{Veto, vetoes};
+use crate::margins::{Margin, margins};
+use crate::vetoes::{Veto, find_payers};
 use std::cell::OnceCell;
 
-/// A cell, its findings and its vetoes.
+/// A cell, its findings and who pays under its schemes.
 #[derive(Debug)]
 pub struct Judged {
     /// The cell.
     pub cell: Cell,
     findings: OnceCell<Vec<Finding>>,
     vetoes: OnceCell<Vec<Veto>>,
+    margins: OnceCell<Vec<Margin>>,
+    /// By scheme and by the one that it is held against.
+    payers: Vec<OnceCell<Vec<Veto>>>,
 }
 
 impl Judged {
     /// Returns a cell of which nothing has been computed yet.
     pub fn new(cell: Cell) -> Judged {
-        Judged { cell, findings: OnceCell::new(), vetoes: OnceCell::new() }
+        let pairs = cell.schemes().count().pow(2);
+        let payers = (0..pairs).map(|_| OnceCell::new()).collect();
+        Judged { cell, findings: OnceCell::new(), vetoes: OnceCell::new(), margins: OnceCell::new(), payers }
     }
 
     /// Returns the findings.
@@ -25,8 +31,51 @@ impl Judged {
         self.findings.get_or_init(|| findings(&self.cell))
     }
 
-    /// Returns who pays, or may.
+    /// Returns the margins of harm. Those that cannot be read, which are refused before a run, are left out.
+    pub fn margins(&self) -> &[Margin] {
+        let read = || margins(&self.cell.table, &self.cell.plan.vetoes).unwrap_or_default();
+        self.margins.get_or_init(read)
+    }
+
+    /// Returns who pays, or may, under every scheme but the reference, the baseline and ideals.
     pub fn vetoes(&self) -> &[Veto] {
-        self.vetoes.get_or_init(|| vetoes(&self.cell))
+        let (cell, plan) = (&self.cell, &self.cell.plan);
+        let other = cell.place(plan.harm_reference());
+        let is_held =
+            |scheme: &usize| ![other, cell.baseline()].contains(scheme) && !plan.schemes[*scheme].is_ideal;
+        let held = || cell.schemes().filter(is_held).flat_map(|scheme| self.payers(scheme, other).to_vec());
+        self.vetoes.get_or_init(|| held().collect())
+    }
+
+    /// Returns who pays, or may, under a scheme against another one.
+    pub fn payers(&self, scheme: usize, other: usize) -> &[Veto] {
+        let place = scheme * self.cell.schemes().count() + other;
+        self.payers[place].get_or_init(|| find_payers(&self.cell, self.margins(), scheme, other))
+    }
+
+    /// Returns who is shown to pay under a scheme against another one.
+    pub fn shown_payers(&self, scheme: usize, other: usize) -> Vec<Veto> {
+        self.payers(scheme, other).iter().filter(|one| one.binds).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::tests_support::{make_cell, with_calls};
+
+    #[test]
+    fn vetoes__are_against_what_people_would_have() {
+        let schemes = [("droptail", 1.0, 10.0), ("cake", 0.6, 10.0), ("fq-codel", 0.5, 10.0)];
+        let delays_s = [0.3, 0.03, 0.05];
+        let found = Judged::new(make_cell(&schemes, |place, facts| {
+            with_calls(facts, "delay_p95_s", delays_s[place])
+        }));
+        assert_eq!(found.cell.plan.harm_reference(), "cake");
+        let all: Vec<&str> = found.vetoes().iter().map(|one| one.scheme.as_str()).collect();
+        assert_eq!(all, ["fq-codel"]);
+        assert_eq!(found.vetoes(), found.payers(2, 1));
+        assert!(found.payers(1, 2).is_empty(), "each pair has its own");
     }
 }

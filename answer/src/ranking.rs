@@ -2,12 +2,13 @@
 //! one serves other classes where short transfers decide nothing.
 
 use crate::comparison::{Cell, log_ratio};
+use crate::judged::Judged;
 use crate::margins::Class;
 use crate::sizes::Role;
 use crate::statistics::intervals::smaller_in;
 use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
 use crate::verdicts::MARGIN;
-use crate::vetoes::{Veto, gaining_classes, payers, shown_payers};
+use crate::vetoes::{Veto, find_gaining_classes};
 
 /// An alternative to the recommended scheme may cost short transfers as much as a veto's margin allows other transfers: a
 /// choice.
@@ -96,19 +97,20 @@ pub struct Alternative {
 /// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first one is preferred under which
 /// other classes pay less, by `preference`, and else one under which nobody pays against the first and whose long
 /// transfers are shown to take less.
-pub fn choose(cell: &Cell, found: &Candidates) -> Choice {
+pub fn choose(judged: &Judged, found: &Candidates) -> Choice {
+    let cell = &judged.cell;
     let least = found.shown[0];
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
     let level: Vec<usize> = within(cell, first, &found.shown, MARGIN).collect();
-    if let Some(preferred) = preferred(cell, first, &level) {
+    if let Some(preferred) = find_preferred(judged, first, &level) {
         return preferred;
     }
     let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
     let saves = |scheme: &usize| long_ratio(cell, *scheme, first).high < 0.0;
     let ties = level.into_iter().filter(|scheme| always.is_none() && saves(scheme));
-    let ties = ties.filter(|scheme| payers(cell, *scheme, first).is_empty());
+    let ties = ties.filter(|scheme| judged.payers(*scheme, first).is_empty());
     let scheme = ties.min_by(|own, other| long(own).total_cmp(&long(other))).unwrap_or(first);
     Choice { scheme, preferred_to: None }
 }
@@ -129,14 +131,18 @@ pub struct Service {
 /// Under it short transfers take at most 5 % longer and no class pays, by estimate. Of those that serve as many classes, the
 /// first by order, unless another one is preferred to it for the sake of other classes. Those of `out` make a class pay too
 /// much against what people would have; of the others it is one that can be installed if any is.
-pub fn find_service(cell: &Cell, out: &[usize], is_installable: impl Fn(usize) -> bool) -> Option<Service> {
-    let baseline = cell.baseline();
+pub fn find_service(
+    judged: &Judged,
+    out: &[usize],
+    is_installable: impl Fn(usize) -> bool,
+) -> Option<Service> {
+    let (cell, baseline) = (&judged.cell, judged.cell.baseline());
     let is_harmless = |scheme: &usize| {
         let is_level = ratio(cell, *scheme, baseline).mean <= libm::log1p(MARGIN);
-        is_level && !out.contains(scheme) && payers(cell, *scheme, baseline).is_empty()
+        is_level && !out.contains(scheme) && judged.payers(*scheme, baseline).is_empty()
     };
-    let serving =
-        rank(cell).into_iter().filter(is_harmless).map(|scheme| (scheme, gaining_classes(cell, scheme)));
+    let with_classes = |scheme| (scheme, find_gaining_classes(cell, judged.margins(), scheme));
+    let serving = rank(cell).into_iter().filter(is_harmless).map(with_classes);
     let mut serving: Vec<(usize, Vec<Class>)> = serving.filter(|(_, classes)| !classes.is_empty()).collect();
     if serving.iter().any(|(scheme, _)| is_installable(*scheme)) {
         serving.retain(|(scheme, _)| is_installable(*scheme));
@@ -144,8 +150,8 @@ pub fn find_service(cell: &Cell, out: &[usize], is_installable: impl Fn(usize) -
     let most = serving.iter().map(|(_, classes)| classes.len()).max()?;
     serving.retain(|(_, classes)| classes.len() == most);
     let all: Vec<usize> = serving.iter().map(|(scheme, _)| *scheme).collect();
-    let scheme = preferred(cell, all[0], &all[1..]).map_or(all[0], |choice| choice.scheme);
-    let serves_as_well = |own: &usize| *own != scheme && shown_payers(cell, *own, scheme).is_empty();
+    let scheme = find_preferred(judged, all[0], &all[1..]).map_or(all[0], |choice| choice.scheme);
+    let serves_as_well = |own: &usize| *own != scheme && judged.shown_payers(*own, scheme).is_empty();
     let peers = all.iter().copied().filter(serves_as_well).collect();
     let classes = serving.into_iter().find(|(own, _)| *own == scheme)?.1;
     Some(Service { scheme, classes, peers })
@@ -165,16 +171,18 @@ fn within<'a>(
 
 /// Returns the first of the schemes near the chosen one under which some class is shown to do better, and none is shown to
 /// pay against the baseline. Of several, a later one takes the place of an earlier one that it is preferred to.
-pub fn find_alternative(cell: &Cell, chosen: usize, shown: &[usize]) -> Option<Alternative> {
+pub fn find_alternative(judged: &Judged, chosen: usize, shown: &[usize]) -> Option<Alternative> {
+    let cell = &judged.cell;
     let alternatives = within(cell, chosen, shown, NEAR).filter_map(|scheme| {
-        let spares = shown_payers(cell, chosen, scheme);
-        let is_one = !spares.is_empty() && shown_payers(cell, scheme, cell.baseline()).is_empty();
+        let spares = judged.shown_payers(chosen, scheme);
+        let is_one = !spares.is_empty() && judged.shown_payers(scheme, cell.baseline()).is_empty();
         let is_level = ratio(cell, scheme, chosen).mean <= libm::log1p(MARGIN);
-        is_one.then(|| Alternative { scheme, is_level, spares, costs: payers(cell, scheme, chosen) })
+        let costs = judged.payers(scheme, chosen).to_vec();
+        is_one.then_some(Alternative { scheme, is_level, spares, costs })
     });
     alternatives.reduce(
         |best, next| {
-            if preference(cell, next.scheme, best.scheme).is_some() { next } else { best }
+            if find_preference(judged, next.scheme, best.scheme).is_some() { next } else { best }
         },
     )
 }
@@ -182,13 +190,13 @@ pub fn find_alternative(cell: &Cell, chosen: usize, shown: &[usize]) -> Option<A
 /// Returns which of the schemes that are level with the first is preferred to it for the sake of other classes.
 ///
 /// Of several, a later one takes the place of an earlier one by the same rule.
-fn preferred(cell: &Cell, first: usize, level: &[usize]) -> Option<Choice> {
+fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choice> {
     let against_first = level.iter().filter_map(|scheme| {
-        let preferred_to = Some(preference(cell, *scheme, first)?);
+        let preferred_to = Some(find_preference(judged, *scheme, first)?);
         Some(Choice { scheme: *scheme, preferred_to })
     });
     let takes_place = |best: Choice, next: Choice| {
-        if preference(cell, next.scheme, best.scheme).is_some() { next } else { best }
+        if find_preference(judged, next.scheme, best.scheme).is_some() { next } else { best }
     };
     against_first.reduce(takes_place)
 }
@@ -200,16 +208,16 @@ fn preferred(cell: &Cell, first: usize, level: &[usize]) -> Option<Choice> {
 /// scheme no class pays against the other one, not even by estimate. Classes may gain less than under the other one, if none
 /// of them pays against the baseline and one of those who pay under the other one does: what people have today is not taken
 /// from one class to add to what another one gains.
-fn preference(cell: &Cell, scheme: usize, other: usize) -> Option<Preference> {
-    let pays = shown_payers(cell, other, scheme);
-    let gains_less = payers(cell, scheme, other);
-    let baseline = cell.baseline();
+fn find_preference(judged: &Judged, scheme: usize, other: usize) -> Option<Preference> {
+    let pays = judged.shown_payers(other, scheme);
+    let gains_less = judged.payers(scheme, other);
+    let baseline = judged.cell.baseline();
     let has = |all: &[Veto], one: &Veto| all.iter().any(|it| it.margin.figure == one.margin.figure);
-    let (own_harm, other_harm) = (payers(cell, scheme, baseline), shown_payers(cell, other, baseline));
-    let nobody_loses = gains_less.iter().all(|one| !has(&own_harm, one));
+    let (own_harm, other_harm) = (judged.payers(scheme, baseline), judged.shown_payers(other, baseline));
+    let nobody_loses = gains_less.iter().all(|one| !has(own_harm, one));
     let someone_is_spared = pays.iter().any(|one| has(&other_harm, one));
     let serves = !pays.is_empty() && (gains_less.is_empty() || (nobody_loses && someone_is_spared));
-    serves.then_some(Preference { other, pays, gains_less })
+    serves.then(|| Preference { other, pays, gains_less: gains_less.to_vec() })
 }
 
 /// Returns whether it is shown that no rival is faster by more than 5 %, all of them together.
@@ -281,7 +289,7 @@ mod tests {
         found.plan.vetoes = vetoes.iter().map(|text| (*text).to_owned()).collect();
         let better: Vec<usize> = found.schemes().filter(|scheme| *scheme != found.baseline()).collect();
         let all = candidates(&found, &better, &[], |_| true);
-        choose(&found, &all)
+        choose(&Judged::new(found), &all)
     }
 
     #[test]
@@ -309,7 +317,7 @@ mod tests {
         let found = |lost: [f64; 4], long: f64| {
             let schemes = [("droptail", 1.0, 30.0), SCHEMES[1], ("sfd", 0.51, long), SCHEMES[3]];
             let cell = make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", lost[place]));
-            find_alternative(&cell, 1, &[1, 2, 3])
+            find_alternative(&Judged::new(cell), 1, &[1, 2, 3])
         };
         let one = found([0.3, 0.2, 0.1, 0.2], 20.0).unwrap();
         assert!(one.is_level);
@@ -321,7 +329,7 @@ mod tests {
             let schemes = [("droptail", 1.0, 10.0), SCHEMES[1], ("sfd", short, 10.0)];
             let cell =
                 make_cell(&schemes, |place, facts| with_calls(facts, "loss_share", [0.3, 0.2, 0.1][place]));
-            find_alternative(&cell, 1, &[1, 2]).map(|one| (one.scheme, one.is_level))
+            find_alternative(&Judged::new(cell), 1, &[1, 2]).map(|one| (one.scheme, one.is_level))
         };
         assert_eq!((near(0.54), near(0.56)), (Some((2, false)), None), "8 % and 12 % slower");
         assert_eq!(found([0.3, 0.2, 0.2, 0.2], 20.0), None, "it spares nobody");

@@ -3,7 +3,7 @@
 use crate::columns::{self, estimate_columns};
 use crate::comparison::{Cell, Endpoint, Plan, Source, Whose, log_ratio};
 use crate::findings::write_means;
-use crate::margins::{Class, Figure, Margin, figures, margins, scale};
+use crate::margins::{Class, Figure, Margin, figures, scale};
 use crate::quantities::{Better, Unit};
 use crate::sizes::Role;
 use crate::statistics::intervals::difference;
@@ -57,28 +57,13 @@ impl Plan {
     }
 }
 
-/// Returns who pays, or may, under every scheme but the reference, the baseline and ideals.
+/// Returns who pays, or may, under a scheme against another one.
 ///
 /// A class pays if the estimate is beyond the margin and the interval of the change excludes no harm. It may pay if only
 /// the first is so, or if a mean is a lower bound and the harm may be less. With too few replications for an interval the
-/// estimate alone speaks. Margins that cannot be read, which are refused before a run, are left out.
-pub fn vetoes(cell: &Cell) -> Vec<Veto> {
-    let other = cell.place(cell.plan.harm_reference());
-    cell.schemes()
-        .filter(|scheme| ![other, cell.baseline()].contains(scheme) && !cell.plan.schemes[*scheme].is_ideal)
-        .flat_map(|scheme| payers(cell, scheme, other))
-        .collect()
-}
-
-/// Returns who pays, or may, under a scheme against another one, by the same rule.
-pub fn payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
-    let margins = margins(&cell.table, &cell.plan.vetoes).unwrap_or_default();
-    margins.iter().filter_map(|margin| veto(cell, margin, scheme, other, &cell.design())).collect()
-}
-
-/// Returns who is shown to pay under a scheme against another one.
-pub fn shown_payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
-    payers(cell, scheme, other).into_iter().filter(|one| one.binds).collect()
+/// estimate alone speaks.
+pub fn find_payers(cell: &Cell, margins: &[Margin], scheme: usize, other: usize) -> Vec<Veto> {
+    margins.iter().filter_map(|margin| find_veto(cell, margin, scheme, other, &cell.design())).collect()
 }
 
 /// Returns the classes that are shown to gain under a scheme more than their margins: under the baseline they would pay
@@ -86,19 +71,18 @@ pub fn shown_payers(cell: &Cell, scheme: usize, other: usize) -> Vec<Veto> {
 ///
 /// The intervals hold for all schemes and all figures with a margin at once, for a scheme may be recommended for the sake of
 /// any class.
-pub fn gaining_classes(cell: &Cell, scheme: usize) -> Vec<Class> {
-    let margins = margins(&cell.table, &cell.plan.vetoes).unwrap_or_default();
+pub fn find_gaining_classes(cell: &Cell, margins: &[Margin], scheme: usize) -> Vec<Class> {
     let figures = margins.iter().filter(|one| cell.has(&one.figure.source)).count();
     let of_schemes = cell.primary_design(cell.baseline());
     let design = Design { comparisons: of_schemes.comparisons * figures.max(1) as f64, ..of_schemes };
-    let found = margins.iter().filter_map(|margin| veto(cell, margin, cell.baseline(), scheme, &design));
+    let found = margins.iter().filter_map(|margin| find_veto(cell, margin, cell.baseline(), scheme, &design));
     let shown = found.filter(|one| one.binds && one.change.has_interval());
     let gains: Vec<Class> = shown.map(|one| one.margin.figure.class).collect();
     Class::all().filter(|class| gains.contains(class)).collect()
 }
 
 /// Returns that a class pays, or may, by an interval of this design.
-fn veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: &Design) -> Option<Veto> {
+fn find_veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: &Design) -> Option<Veto> {
     let source = &margin.figure.source;
     let change = change_by(cell, source, scheme, other, margin.is_relative, design);
     let harm = if source.quantity.better == Better::Less { change } else { change.negated() };
@@ -201,7 +185,7 @@ pub fn present(cell: &Cell) -> Vec<Class> {
 }
 
 /// Returns what each class present gains or loses under a scheme against the baseline, a line each, but for the class of
-/// `without`. Classes that are in `pays` ([`shown_payers`]) come first, as `Worse for …`.
+/// `without`. Classes that are in `pays` come first, as `Worse for …`.
 ///
 /// A line has what users of the class feel first, and of datagrams how many are lost.
 pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint, pays: &[Veto]) -> Vec<String> {
@@ -238,6 +222,7 @@ fn capital(text: &str) -> String {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+    use crate::margins::margins;
     use crate::tests_support::{make_cell, with_calls};
 
     /// A cell in which calls wait as long as given under drop-tail, CAKE and FQ-CoDel.
@@ -250,15 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn vetoes__are_against_what_people_would_have() {
-        let found = make_calls([0.3, 0.03, 0.05]);
-        assert_eq!(found.plan.harm_reference(), "cake");
-        let all = vetoes(&found);
+    fn find_payers__names_who_pays_more_than_the_margin() {
+        let find = |cell: &Cell| find_payers(cell, &margins(&cell.table, &[]).unwrap(), 2, 1);
+        let all = find(&make_calls([0.3, 0.03, 0.05]));
         let [one] = all.as_slice() else { panic!("{all:?}") };
         assert_eq!((one.scheme.as_str(), one.binds), ("fq-codel", true));
         let text = "calls: one-way delay, p95 30.1 ms → 50.1 ms, +20 ms (+20…+20), of +10 ms allowed";
         assert_eq!(one.text, text);
-        assert!(vetoes(&make_calls([0.3, 0.03, 0.039])).is_empty());
+        assert!(find(&make_calls([0.3, 0.03, 0.039])).is_empty());
     }
 
     #[test]
@@ -275,7 +259,7 @@ mod tests {
     #[test]
     fn class_lines__leave_out_what_the_first_line_says() {
         let found = make_calls([0.3, 0.03, 0.05]);
-        let lines = class_lines(&found, 1, found.primary(), &shown_payers(&found, 1, found.baseline()));
+        let lines = class_lines(&found, 1, found.primary(), &[]);
         assert_eq!(
             lines,
             [

@@ -1,9 +1,8 @@
 //! Runs the cells of a request, scheme by scheme, and makes the document.
 
-use crate::account;
 use crate::given::Given;
-use crate::installing::{full_packets, install_at};
 use crate::records::facts;
+use crate::setting::Around;
 use mousehole_answer::comparison::{Capture, Cell, Plan, Scheme};
 use mousehole_answer::document::{CellEntry, RunEntry, cell_entry, common_notes, run_entries};
 use mousehole_answer::judged::Judged;
@@ -11,11 +10,10 @@ use mousehole_answer::manifest::WarmupEntry;
 use mousehole_answer::margins;
 use mousehole_answer::quantities::table;
 use mousehole_answer::reduction::{Facts, ShortTimes, shares};
-use mousehole_answer::setting::{Installation, Modem, Setting};
+use mousehole_answer::setting::Setting;
 use mousehole_answer::sizes::{self, buckets};
-use mousehole_sim::engine::layout::{DOWN, UP};
+use mousehole_sim::engine::layout::UP;
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::scenario::spec::{Ends, LinkSpec};
 use mousehole_sim::scenario::{self, Scenario, run};
 use mousehole_sim::traffic::summary::Summary;
 use serde::{Deserialize, Serialize};
@@ -223,12 +221,11 @@ fn judge_cell(
     cell: usize,
     runs: &mut impl Iterator<Item = Facts>,
 ) -> Result<(Judged, Setting)> {
-    let plans = request.schemes.iter().map(|scheme| scenario::Plan::new(&request.scenario(cell, scheme, 0)));
-    let plans: Vec<scenario::Plan> = plans.collect::<Result<_>>()?;
-    if !plans[0].scenario.traffic.files.is_empty() && request.known.given.is_none() {
+    let first = scenario::Plan::new(&request.scenario(cell, request.baseline(), 0))?;
+    if !first.scenario.traffic.files.is_empty() && request.known.given.is_none() {
         return Err(Error::field("traffic.files", "files", "a model, a mix or connections"));
     }
-    let plan = make_plan(request, &request.cells[cell], &plans[0]);
+    let plan = make_plan(request, &request.cells[cell], &first);
     let mut by_scheme = vec![Vec::new(); plan.schemes.len()];
     for _ in 0..request.replications {
         for own in &mut by_scheme {
@@ -236,7 +233,7 @@ fn judge_cell(
         }
     }
     share_times(&mut by_scheme, &plan);
-    let setting = make_setting(request, &plan, &plans);
+    let setting = find_surroundings(request, &plan, &first).make_setting(&plan.schemes)?;
     let capture = request.known.capture.clone();
     Ok((Judged::new(Cell::new(plan, capture, table(), by_scheme)), setting))
 }
@@ -284,58 +281,22 @@ fn share_times(runs: &mut [Vec<Facts>], plan: &Plan) {
     }
 }
 
-/// Returns what the answer needs to know of a cell; `plans` are those of each scheme's first run.
-fn make_setting(request: &Request, plan: &Plan, plans: &[scenario::Plan]) -> Setting {
+/// Returns what stands around a cell whose baseline's first run has this plan.
+fn find_surroundings(request: &Request, plan: &Plan, first: &scenario::Plan) -> Around {
     let known = &request.known;
-    let summary = known.summary.as_ref();
-    let has_own_rtts = summary.is_some_and(|summary| summary.rtt_known > 0);
-    let first = &plans[0];
     let spec = &first.scenario;
-    let line = &first.links[usize::from(first.data_link)];
-    let is_up = first.data_link == UP;
-    let (ends, own) = match spec.ends() {
-        Ends::Both => (Ends::Both, line),
-        Ends::Down => (Ends::Down, &first.links[usize::from(DOWN)]),
-        Ends::Up => (Ends::Up, &first.links[usize::from(UP)]),
-    };
-    // What installs a scheme is said of one link with a constant rate.
-    let is_plain = spec.topology.is_none() && own.trace.is_none();
-    // Each scheme has a plan of its own: one may have a rate of its own, or no shaper.
-    let way = |(scheme, plan): (&Scheme, &scenario::Plan)| match is_plain {
-        true => install_at(scheme, ends, plan),
-        false if scheme.is_ideal => Err(String::new()),
-        false => Err("its commands are not written for this kind of link".to_owned()),
-    };
-    let ways: Vec<std::result::Result<Installation, String>> =
-        plan.schemes.iter().zip(plans).map(way).collect();
-    // The shaper of a scheme that has one: the baseline may be the modem's FIFO alone.
-    let queue = plans.iter().find_map(|plan| plan.links[usize::from(first.data_link)].shaper);
-    Setting {
+    let each = ["down", "up"].into_iter().zip(&first.links).filter(|(_, link)| link.trace.is_some());
+    Around {
         label: request.label.clone(),
         duration: spec.duration.clone(),
         instead_of: known.instead_of.clone(),
-        left_out: summary.map(account::left_out).unwrap_or_default(),
-        why_nothing: ways.iter().map(|way| way.clone().err().unwrap_or_default()).collect(),
-        ways: ways.into_iter().map(std::result::Result::ok).collect(),
-        is_both_ways: is_plain && ends == Ends::Both,
-        modem: read_modem(request, &first.filled().link),
+        scenario: first.filled(),
+        buffer: plan.buffer.clone(),
+        is_up: first.data_link == UP,
+        mean_rates: each.map(|(way, link)| (way.to_owned(), link.rate.0)).collect(),
+        rtt: Some(spec.link.rtt.clone()),
+        summary: known.summary.clone(),
         warmup_s: first.warmup.as_secs(),
         warmup_needed_s: known.warmup.as_ref().and_then(|warmup| warmup.needed_s[0]),
-        rate_bps: spec.topology.is_none().then_some(line.rate.0 as f64),
-        buffer_packets: is_plain.then(|| full_packets(queue.map_or(own.buffer, |shaper| shaper.buffer))),
-        rtt: (!has_own_rtts || spec.link.ignore_trace_rtt).then(|| spec.link.rtt.clone()),
-        is_up,
-        has_transfers: summary.is_none_or(|summary| summary.transfers > 0),
     }
-}
-
-/// Returns the modem behind the schemes of a link that is filled in.
-fn read_modem(request: &Request, link: &LinkSpec) -> Option<Modem> {
-    let shape = link.shape.clone()?;
-    Some(Modem {
-        up_shape: link.up_shape.clone().unwrap_or_else(|| shape.clone()),
-        shape,
-        buffer: link.modem_buffer.clone().unwrap_or_else(|| link.buffer.clone()),
-        has_own_rates: request.schemes.iter().any(|one| one.contains('@')),
-    })
 }

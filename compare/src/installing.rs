@@ -1,55 +1,210 @@
-//! What installs a scheme on the links of a plan.
+//! What installs a scheme on the bottleneck of a scenario.
 
-use mousehole_answer::comparison::Scheme;
 use mousehole_answer::installation::{Direction, ModemLine, joined};
 use mousehole_answer::setting::Installation;
 use mousehole_scheme::install::{self, Line};
-use mousehole_sim::scenario::Plan;
-use mousehole_sim::scenario::spec::Ends;
-use mousehole_sim::scenario::topology::PlannedLink;
-use mousehole_sim::units::Buffer;
+use mousehole_scheme::link_layer::{LinkLayer, Wire};
+use mousehole_sim::error::Result;
+use mousehole_sim::rate_trace::RateTrace;
+use mousehole_sim::scenario::spec::{Ends, LinkSpec};
+use mousehole_sim::scenario::{Scenario, Scheme, Shape};
+use mousehole_sim::units::{Buffer, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use std::collections::BTreeMap;
 
-/// Returns how Linux or a common router installs a scheme at these ends of a plan's line.
-///
-/// # Errors
-/// Why nothing does, as a clause; of an ideal nothing is said.
-pub fn install_at(scheme: &Scheme, ends: Ends, plan: &Plan) -> Result<Installation, String> {
-    let (Some(parsed), false) = (&scheme.parsed, scheme.is_ideal) else { return Err(String::new()) };
-    let mut directions = Vec::new();
-    let mut place = "";
-    for (number, link) in plan.links.iter().enumerate().take(2) {
-        let is_upload = number == 1;
-        if !(if is_upload { ends.has_up() } else { ends.has_down() }) {
-            continue;
-        }
-        let way = install::plan(parsed, &line(link, plan, is_upload))?;
-        if place.is_empty() {
-            place = way.place.name();
-        }
-        directions.push(direction(link, is_upload, way.lines));
-    }
-    Ok(joined(place, directions))
+/// Why nothing is installed where there is no [`Link`], as a clause.
+pub const NO_LINK: &str = "its commands have a fixed rate and buffer, and those of this link vary or are not known \
+    (--shape simulates a fixed rate before it)";
+
+/// The name of no link layer, by which a shaper counts nothing for it.
+const NO_LAYER: &str = "none";
+
+/// The mean in bit/s of each direction whose rate varies, `down` or `up`.
+pub type Means = BTreeMap<String, u64>;
+
+/// One direction of a bottleneck, as the commands that install a scheme there need it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// The line; the shaper where a modem is behind.
+    pub line: Line,
+    /// The modem behind, if there is one.
+    pub shaping: Option<Shaping>,
+    /// The other direction, if the scheme is there too.
+    pub other: Option<Box<Link>>,
 }
 
-/// Returns a buffer in full packets.
-pub(crate) fn full_packets(buffer: Buffer) -> u64 {
-    match buffer {
+/// How a scheme stands before a modem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shaping {
+    /// The modem's line.
+    pub modem: ModemLine,
+    /// Whether the rate of the shaper is this direction's alone, so that a scheme's own rate does not replace it.
+    pub is_of_direction: bool,
+    buffer: String,
+    rtt: Option<String>,
+}
+
+/// What is asked of a bottleneck: a scenario that is filled in, but for its traffic, and what that does not have.
+#[derive(Debug, Clone, Copy)]
+pub struct Bottleneck<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The buffer of the cell.
+    pub buffer: &'a str,
+    /// Whether the data go from clients to servers.
+    pub is_up: bool,
+    /// The means of rates that vary, whose files are not read.
+    pub means: &'a Means,
+}
+
+impl Bottleneck<'_> {
+    /// Returns the link on which a scheme is installed, None if its rate is not constant or not known.
+    ///
+    /// A rate that varies must have a shaper at a constant one before it.
+    ///
+    /// # Errors
+    /// [`mousehole_sim::error::Error::Field`] for what cannot be read.
+    pub fn find_link(&self) -> Result<Option<Link>> {
+        // The scheme is where `at` has it, also if the data go the other way.
+        let at = self.scenario.at.filter(|_| self.scenario.topology.is_none());
+        let is_upload = match at {
+            Some(Ends::Down) => false,
+            Some(Ends::Up) => true,
+            Some(Ends::Both) | None => self.is_up,
+        };
+        let Some(own) = self.find_direction(self.buffer, is_upload)? else { return Ok(None) };
+        if at != Some(Ends::Both) {
+            return Ok(Some(own));
+        }
+        let of_upload = self.scenario.link.up_buffer.as_deref().filter(|_| !is_upload);
+        let other = self.find_direction(of_upload.unwrap_or(self.buffer), !is_upload)?;
+        Ok(other.map(|other| Link { other: Some(Box::new(other)), ..own }))
+    }
+
+    /// Returns the rate in the direction of the data in bit/s, of one that varies its mean; None of a topology.
+    ///
+    /// # Errors
+    /// [`mousehole_sim::error::Error::Field`] for what cannot be read.
+    pub fn rate_bps(&self) -> Result<Option<u64>> {
+        if self.scenario.topology.is_some() {
+            return Ok(None);
+        }
+        Ok(self.find_rate(self.is_up)?.map(|(rate, _)| rate.0))
+    }
+
+    /// Returns the rate of a direction, of one that varies its mean, and whether it varies.
+    fn find_rate(&self, is_upload: bool) -> Result<Option<(Rate, bool)>> {
+        let (topology, link) = (self.scenario.topology.as_ref(), &self.scenario.link);
+        let (down, up) = match topology {
+            Some(topology) => (topology.rate.as_deref(), topology.up.as_deref()),
+            None => (link.down.as_deref().or(link.rate.as_deref()), link.up.as_deref()),
+        };
+        let own = up.filter(|_| is_upload).map(|text| ("up", text)).or(down.map(|text| ("down", text)));
+        let Some((way, text)) = own else { return Ok(None) };
+        if !RateTrace::is_named(text) {
+            return Ok(Some((parse_rate("rate", text)?, false)));
+        }
+        // An upload without a rate of its own has the mean of the download, and does not vary.
+        let varies = is_upload == (way == "up");
+        Ok(self.means.get(way).map(|mean| (Rate(*mean), varies)))
+    }
+
+    fn find_direction(&self, buffer: &str, is_upload: bool) -> Result<Option<Link>> {
+        let link = &self.scenario.link;
+        let shape = if is_upload { link.shape_up() } else { link.shape_down() };
+        let Some((rate, varies)) = self.find_rate(is_upload)? else { return Ok(None) };
+        if varies && shape.is_none() {
+            return Ok(None);
+        }
+        let topology = self.scenario.topology.as_ref();
+        let rtt = topology.map_or(Some(link.rtt.as_str()), |topology| topology.rtt.as_deref());
+        let Some(buffer_packets) = count_packets(buffer, rate, rtt)? else { return Ok(None) };
+        let wire = read_wire(link, shape.is_some())?;
+        let burst = link.burst.as_ref().map(|text| parse_size("burst", text)).transpose()?;
+        let plain =
+            Link { line: Line { rate, buffer_packets, wire, is_upload, burst }, shaping: None, other: None };
+        let Some((field, text)) = shape else { return Ok(Some(plain)) };
+        let shaping = Shaping {
+            modem: ModemLine { rate_bps: rate.0, varies },
+            is_of_direction: field == "link.up_shape",
+            buffer: buffer.to_owned(),
+            rtt: rtt.map(str::to_owned),
+        };
+        plain.before_modem(&shaping, Shape::parse(field, text)?).map(Some)
+    }
+}
+
+impl Link {
+    /// Returns what installs a scheme in each direction in which something does, with the link as the scheme has it; first
+    /// in its own.
+    ///
+    /// # Errors
+    /// Why nothing does, as a clause.
+    pub fn install(
+        &self,
+        scheme: &Scheme,
+    ) -> std::result::Result<Vec<(Link, install::Installation)>, String> {
+        let own = self.under(scheme).map_err(|error| error.to_string())?;
+        let way = install::plan(scheme, &own.line)?;
+        let other = own
+            .other
+            .as_deref()
+            .and_then(|other| Some((other.clone(), install::plan(scheme, &other.line).ok()?)));
+        Ok([(own, way)].into_iter().chain(other).collect())
+    }
+
+    /// Returns how Linux or a common router installs a scheme: the lines of each direction.
+    ///
+    /// # Errors
+    /// Why nothing does, as a clause.
+    pub fn list_lines(&self, scheme: &Scheme) -> std::result::Result<Installation, String> {
+        let found = self.install(scheme)?;
+        let place = found[0].1.place.name();
+        let directions = found.into_iter().map(|(link, way)| Direction {
+            is_upload: link.line.is_upload,
+            rate_bps: link.line.rate.0,
+            modem: link.shaping.map(|one| one.modem),
+            lines: way.lines,
+        });
+        Ok(joined(place, directions.collect()))
+    }
+
+    /// Returns the link as a scheme has it, whose shaper may have a rate of its own.
+    fn under(&self, scheme: &Scheme) -> Result<Link> {
+        let (Some(own), Some(shaping)) = (scheme.shape(), &self.shaping) else { return Ok(self.clone()) };
+        let other = self.other.as_ref().map(|other| other.under(scheme).map(Box::new)).transpose()?;
+        let link = Link { other, ..self.clone() };
+        if shaping.is_of_direction { Ok(link) } else { link.before_modem(shaping, own) }
+    }
+
+    /// Returns the link before a modem, with the rate and buffer of the shaper.
+    fn before_modem(self, shaping: &Shaping, shape: Shape) -> Result<Link> {
+        let ModemLine { rate_bps, varies } = shaping.modem;
+        let rate = shape.checked("link.shape", Rate(rate_bps), varies, "")?;
+        let packets = count_packets(&shaping.buffer, rate, shaping.rtt.as_deref())?;
+        let buffer_packets = packets.filter(|packets| *packets > 0).unwrap_or(self.line.buffer_packets);
+        let line = Line { rate, buffer_packets, ..self.line };
+        Ok(Link { line, shaping: Some(shaping.clone()), other: self.other })
+    }
+}
+
+/// Returns a buffer in full packets, None for one in bandwidth-delay products of an unknown round-trip time.
+fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u64>> {
+    if rtt.is_none() && buffer.to_lowercase().ends_with("bdp") {
+        return Ok(None);
+    }
+    let rtt = parse_dur("rtt", rtt.unwrap_or("0s"))?;
+    Ok(Some(match parse_buffer("buffer", buffer, rate, rtt)? {
         Buffer::Packets(packets) => u64::from(packets),
         Buffer::Bytes(bytes) => bytes / install::line::FULL_PACKET,
+    }))
+}
+
+/// Returns what packets cost on the wire; of a shaper, what it counts.
+fn read_wire(link: &LinkSpec, is_shaped: bool) -> Result<Wire> {
+    let named = |name: &String| LinkLayer::named("link.layer", name);
+    match link.shape_layer.as_ref().filter(|_| is_shaped) {
+        Some(name) if name == NO_LAYER => Ok(Wire::default()),
+        Some(name) => Ok(Wire { overhead: 0, layer: Some(named(name)?) }),
+        None => Ok(Wire { overhead: link.overhead, layer: link.layer.as_ref().map(named).transpose()? }),
     }
-}
-
-fn line(link: &PlannedLink, plan: &Plan, is_upload: bool) -> Line {
-    let (rate, buffer, wire) = match &link.shaper {
-        Some(shaper) => (shaper.rate, shaper.buffer, shaper.wire),
-        None => (link.rate, link.buffer, link.wire),
-    };
-    let burst = plan.scenario.link.burst.is_some().then_some(link.burst);
-    Line { rate, buffer_packets: full_packets(buffer).max(1), wire, is_upload, burst }
-}
-
-fn direction(link: &PlannedLink, is_upload: bool, lines: Vec<String>) -> Direction {
-    let modem = link.shaper.map(|_| ModemLine { rate_bps: link.rate.0, varies: link.trace.is_some() });
-    let rate = link.shaper.map_or(link.rate, |shaper| shaper.rate);
-    Direction { is_upload, rate_bps: rate.0, modem, lines }
 }

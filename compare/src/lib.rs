@@ -7,10 +7,11 @@ pub mod account;
 pub mod capture;
 mod comparison;
 mod given;
-mod installing;
+pub mod installing;
 mod manifest;
 mod options;
 mod records;
+mod setting;
 mod text;
 
 pub use comparison::{Document, Known, Request, compare};
@@ -21,6 +22,7 @@ pub use options::{
     default_schemes,
 };
 pub use records::{BULK, COLOURS, facts};
+pub use setting::Around;
 pub use text::json_text;
 
 // What the answer says of short captures is what the simulator does with them.

@@ -198,15 +198,52 @@ def try_policies(
     headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]
 ) -> tuple[str, str] | None: ...
 def scheme_policies(scheme: str) -> list[OwnPolicy]: ...
-def install(
-    scheme: str,
-    rate_bps: int,
-    buffer_packets: int,
-    overhead: int,
-    layer: str | None,
-    is_upload: bool,
-    burst: int | None,
-) -> InstallPlan: ...
+
+NO_LINK: str
+"""Why nothing is installed where `find_link` finds none, as a clause."""
+
+class Link:
+    """One direction of a bottleneck, as the commands that install a scheme there need it."""
+
+    def __new__(
+        cls,
+        rate_bps: int,
+        buffer_packets: int,
+        overhead: int = 0,
+        is_upload: bool = False,
+        other: Link | None = None,
+        layer: str | None = None,
+        burst: int | None = None,
+    ) -> Link: ...
+    @property
+    def rate_bps(self) -> int:
+        """Rate at which the scheme sends: the link's, or the shaper's before a modem."""
+    @property
+    def buffer_packets(self) -> int:
+        """Its buffer in full packets."""
+    @property
+    def is_upload(self) -> bool:
+        """Whether the data go from client to server."""
+    @property
+    def other(self) -> Link | None:
+        """The other direction, if the scheme is there too."""
+    @property
+    def line_bps(self) -> int | None:
+        """Rate of the modem's line behind, of one that varies its mean; None without a modem."""
+    @property
+    def varies(self) -> bool:
+        """Whether the rate of that line varies."""
+    @property
+    def has_own_shape(self) -> bool:
+        """Whether the shaper's rate is this direction's alone, so that a scheme's own does not replace it."""
+    def install(self, scheme: str) -> tuple[list[InstallPlan], str | None]:
+        """Returns what installs a scheme, first in this direction; or nothing, and why as a clause."""
+    def list_lines(self, scheme: str) -> tuple[str, list[str]] | None:
+        """Returns place and lines of what installs a scheme, those of each direction; None for none."""
+
+def find_link(
+    scenario: Mapping[str, object], buffer: str, is_up: bool, means: Mapping[str, int]
+) -> Link | None: ...
 def scheme_remarks(scheme: str) -> list[str]: ...
 def scenario_to_toml(scenario: Mapping[str, object]) -> str: ...
 def scenario_from_toml(text: str, path: str) -> Scenario: ...
@@ -216,9 +253,6 @@ def shaped_rate(field: str, text: str, rate_bps: int, varies: bool) -> int:
 
 def parse_duration(field: str, text: str) -> float: ...
 def parse_size(field: str, text: str) -> int: ...
-def parse_buffer(field: str, text: str, rate: str, rtt: str) -> tuple[int | None, int | None]:
-    """Returns the packets and the bytes of a buffer: one of both, by its unit."""
-
 def policy_template(kind: str, name: str) -> str:
     """Returns the header of a policy; `kind` is `marker`, `dropper` or `queue`."""
 
@@ -490,7 +524,6 @@ def in_own_unit(
 ) -> tuple[float, bool]:
     """Returns a number as a share of a quantity, or in its own unit; and whether it is the former."""
 
-def join_installation(place: str, directions: Sequence[Mapping[str, object]]) -> tuple[str, list[str]]: ...
 def difference_scale(unit: str) -> tuple[float, str]:
     """Returns how differences of a unit are written: the factor, and the unit's name."""
 
@@ -516,18 +549,16 @@ class ComparedCell:
         """Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared."""
     def size_reference(self) -> str:
         """Returns the reference of the change by size: FQ-CoDel if it is compared, else the baseline."""
-    def has_bounds(self, scheme: str) -> bool:
-        """Returns whether so many transfers of some bucket are unfinished that its mean is only a bound."""
     def transient_share(self, scheme: str) -> float:
         """Returns the share of the windows that belongs to the transient, 0 if its removal changes little."""
-    def notes(self, setting: Mapping[str, object]) -> list[str]: ...
-    def document(self, setting: Mapping[str, object]) -> dict[str, Any]:
+    def notes(self, around: Mapping[str, object]) -> list[str]: ...
+    def document(self, around: Mapping[str, object]) -> dict[str, Any]:
         """Returns the cell as the JSON document has it."""
     def runs(self) -> list[dict[str, Any]]:
         """Returns the runs of the cell as the JSON document has them."""
     def findings(self) -> list[dict[str, Any]]: ...
     def vetoes(self) -> list[dict[str, Any]]: ...
-    def advise(self, setting: Mapping[str, object]) -> dict[str, Any]: ...
+    def advise(self, around: Mapping[str, object]) -> dict[str, Any]: ...
     def stand_in(self, label: str, instead_of: str | None) -> str | None:
         """Says what is played in the place of a capture that is too small to be played as it is."""
     def nothing_compared(self) -> str | None:

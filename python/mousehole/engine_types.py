@@ -517,15 +517,15 @@ class WredEntry(TypedDict):
     weight_exponent: int
 
 
-class InstallPlan(TypedDict, total=False):
-    """What installs a scheme on a link; where nothing does, the reason alone."""
+class InstallPlan(TypedDict):
+    """What installs a scheme in one direction of a link."""
 
     place: str
     lines: list[str]
     live: str | None
     wred: list[WredEntry]
     needs: list[str]
-    reason: str
+    direction: str
 
 
 class PolicyKernelFigures(TypedDict):

@@ -1,6 +1,6 @@
 //! What a comparison says, by `mousehole-answer`: a cell with its runs, and what follows from them.
 
-use crate::convert::to_python;
+use crate::convert::{self, to_python};
 use crate::errors;
 use crate::quantities::Quantity;
 use crate::statistics::{Design, Estimate, meant};
@@ -21,6 +21,7 @@ use mousehole_answer::sizes::Role;
 use mousehole_answer::tables;
 use mousehole_answer::verdicts::{self, Unit};
 use mousehole_answer::vetoes::{self, Veto};
+use mousehole_compare::Around;
 use mousehole_sim::error::{Error, Given, Problem};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyKeyError;
@@ -304,13 +305,6 @@ fn to_error(py: Python<'_>, field: &str, text: &str, refused: Refused) -> PyErr 
     errors::to_python(py, error)
 }
 
-/// Returns place and lines of what installs a scheme on one or two directions of a link.
-#[pyfunction]
-fn join_installation(place: &str, directions: &Bound<'_, PyAny>) -> PyResult<(String, Vec<String>)> {
-    let found = installation::joined(place, pythonize::depythonize(directions)?);
-    Ok((found.place, found.lines))
-}
-
 /// One cell of a comparison, with the facts of its runs by scheme and replication.
 #[pyclass(module = "mousehole._engine", frozen)]
 pub struct ComparedCell(Mutex<Judged>);
@@ -367,25 +361,20 @@ impl ComparedCell {
         self.judged().cell.plan.size_reference().to_owned()
     }
 
-    fn has_bounds(&self, scheme: &str) -> PyResult<bool> {
-        let place = self.place(scheme)?;
-        Ok(self.judged().cell.has_bounds(place))
-    }
-
     fn transient_share(&self, scheme: &str) -> PyResult<f64> {
         let place = self.place(scheme)?;
         Ok(notes::transient_share(&self.judged().cell, place))
     }
 
     /// Returns the remarks on the cell.
-    fn notes(&self, py: Python<'_>, setting: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-        let setting: Setting = pythonize::depythonize(setting)?;
+    fn notes(&self, py: Python<'_>, around: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let setting = self.make_setting(around)?;
         Ok(py.detach(|| notes::notes(&self.judged().cell, &setting)))
     }
 
     /// Returns the cell as the JSON document has it.
-    fn document<'py>(&self, py: Python<'py>, setting: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let setting: Setting = pythonize::depythonize(setting)?;
+    fn document<'py>(&self, py: Python<'py>, around: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let setting = self.make_setting(around)?;
         let entry = py.detach(|| document::cell_entry(&self.judged(), &setting));
         to_python(py, &entry)
     }
@@ -395,9 +384,9 @@ impl ComparedCell {
         to_python(py, &document::run_entries(&self.judged().cell))
     }
 
-    /// Returns the answer as a dictionary; `setting` is what it needs to know beside plan and runs.
-    fn advise<'py>(&self, py: Python<'py>, setting: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let setting: Setting = pythonize::depythonize(setting)?;
+    /// Returns the answer as a dictionary; `around` is what stands around the cell.
+    fn advise<'py>(&self, py: Python<'py>, around: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let setting = self.make_setting(around)?;
         let found = py.detach(|| advice::advise(&self.judged(), &setting));
         let entry = to_python(py, &found)?.cast_into::<PyDict>()?;
         let vetoes = found.vetoes.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?;
@@ -487,6 +476,12 @@ impl ComparedCell {
     // Whoever waits here holds the interpreter; whoever computes needs it no more until the lock is free.
     fn judged(&self) -> MutexGuard<'_, Judged> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn make_setting(&self, around: &Bound<'_, PyAny>) -> PyResult<Setting> {
+        let read: Around = convert::from_python("around", around)?;
+        let setting = read.make_setting(&self.judged().cell.plan.schemes);
+        setting.map_err(|error| errors::to_python(around.py(), error))
     }
 
     fn place(&self, scheme: &str) -> PyResult<usize> {
@@ -629,7 +624,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(read_change, module)?,
         wrap_pyfunction!(in_own_unit, module)?,
         wrap_pyfunction!(difference_scale, module)?,
-        wrap_pyfunction!(join_installation, module)?,
     ] {
         module.add_function(function)?;
     }

@@ -9,7 +9,7 @@ use mousehole_sim::scenario::native_part::Order;
 use mousehole_sim::scenario::{self, Part, Role, SCHEMES, Scheme, Shape};
 use mousehole_sim::traffic::model::MODELS;
 use mousehole_sim::traffic::read::formats::understood;
-use mousehole_sim::units::{Buffer, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
+use mousehole_sim::units::{Rate, parse_dur, parse_rate, parse_size};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -193,22 +193,6 @@ fn size(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
     parse_size(field, text).map_err(|error| to_python(py, error))
 }
 
-/// Returns the packets and the bytes of a buffer such as `50p` or `1bdp`: one of both, by the unit it has.
-#[pyfunction(name = "parse_buffer")]
-fn buffer(
-    py: Python<'_>,
-    field: &str,
-    text: &str,
-    rate: &str,
-    rtt: &str,
-) -> PyResult<(Option<u32>, Option<u64>)> {
-    let parsed = || parse_buffer(field, text, parse_rate("rate", rate)?, parse_dur("rtt", rtt)?);
-    Ok(match parsed().map_err(|error| to_python(py, error))? {
-        Buffer::Packets(packets) => (Some(packets), None),
-        Buffer::Bytes(bytes) => (None, Some(bytes)),
-    })
-}
-
 /// Returns what the reader of traffic understands, by heading: name, what it is recognised by, how it is read.
 #[pyfunction]
 fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -238,6 +222,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(load_rate, module)?)?;
     module.add_function(wrap_pyfunction!(shaped_rate, module)?)?;
     module.add_function(wrap_pyfunction!(duration, module)?)?;
-    module.add_function(wrap_pyfunction!(buffer, module)?)?;
     module.add_function(wrap_pyfunction!(size, module)?)
 }

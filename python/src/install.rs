@@ -1,44 +1,127 @@
-//! What installs a scheme, for the answer of a comparison.
+//! What installs a scheme on a link, as `mousehole-compare` decides it.
 
+use crate::convert::from_python;
 use crate::errors::to_python;
+use mousehole_compare::installing::{self, Bottleneck, Means, NO_LINK};
 use mousehole_sim::link_layer::{LinkLayer, Wire};
 use mousehole_sim::scenario::Scheme;
-use mousehole_sim::scenario::install::{self, Line, WredProfile};
+use mousehole_sim::scenario::install::{Installation, Line, WredProfile};
 use mousehole_sim::units::Rate;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Returns what installs a scheme on a link: place, lines, live (a file for `mousehole-live --config`, or None), wred and
-/// needs; or where nothing does, only the reason.
-#[pyfunction]
-#[pyo3(name = "install")]
-#[allow(clippy::too_many_arguments)] // keywords in Python
-fn plan<'py>(
-    py: Python<'py>,
-    scheme: &str,
-    rate_bps: u64,
-    buffer_packets: u64,
-    overhead: u32,
-    layer: Option<&str>,
-    is_upload: bool,
-    burst: Option<u64>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
-    let layer = layer.map(|name| LinkLayer::named("link.layer", name)).transpose();
-    let wire = Wire { overhead, layer: layer.map_err(|error| to_python(py, error))? };
-    let line = Line { rate: Rate(rate_bps), buffer_packets, wire, is_upload, burst };
-    let found = PyDict::new(py);
-    match install::plan(&parsed, &line) {
-        Err(reason) => found.set_item("reason", reason)?,
-        Ok(way) => {
-            found.set_item("place", way.place.name())?;
-            found.set_item("lines", way.lines)?;
-            found.set_item("live", way.live.map(|command| command.file()))?;
-            let profiles = way.wred.into_iter().map(|one| profile(py, one));
-            found.set_item("wred", PyList::new(py, profiles.collect::<PyResult<Vec<_>>>()?)?)?;
-            found.set_item("needs", way.needs)?;
+/// One direction of a bottleneck, as the commands that install a scheme there need it.
+#[pyclass(module = "mousehole._engine", frozen, eq, skip_from_py_object)]
+#[derive(Clone, PartialEq)]
+pub struct Link(installing::Link);
+
+#[pymethods]
+impl Link {
+    #[new]
+    #[pyo3(signature = (rate_bps, buffer_packets, overhead=0, is_upload=false, other=None, layer=None, burst=None))]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
+    fn new(
+        py: Python<'_>,
+        rate_bps: u64,
+        buffer_packets: u64,
+        overhead: u32,
+        is_upload: bool,
+        other: Option<PyRef<'_, Link>>,
+        layer: Option<&str>,
+        burst: Option<u64>,
+    ) -> PyResult<Link> {
+        let layer = layer.map(|name| LinkLayer::named("link.layer", name)).transpose();
+        let wire = Wire { overhead, layer: layer.map_err(|error| to_python(py, error))? };
+        let line = Line { rate: Rate(rate_bps), buffer_packets, wire, is_upload, burst };
+        let other = other.map(|other| Box::new(other.0.clone()));
+        Ok(Link(installing::Link { line, shaping: None, other }))
+    }
+
+    #[getter]
+    fn rate_bps(&self) -> u64 {
+        self.0.line.rate.0
+    }
+
+    #[getter]
+    fn buffer_packets(&self) -> u64 {
+        self.0.line.buffer_packets
+    }
+
+    #[getter]
+    fn is_upload(&self) -> bool {
+        self.0.line.is_upload
+    }
+
+    #[getter]
+    fn other(&self) -> Option<Link> {
+        self.0.other.as_ref().map(|other| Link((**other).clone()))
+    }
+
+    #[getter]
+    fn line_bps(&self) -> Option<u64> {
+        self.0.shaping.as_ref().map(|one| one.modem.rate_bps)
+    }
+
+    #[getter]
+    fn varies(&self) -> bool {
+        self.0.shaping.as_ref().is_some_and(|one| one.modem.varies)
+    }
+
+    #[getter]
+    fn has_own_shape(&self) -> bool {
+        self.0.shaping.as_ref().is_some_and(|one| one.is_of_direction)
+    }
+
+    /// Returns what installs a scheme in each direction in which something does, or why nothing does.
+    fn install<'py>(&self, py: Python<'py>, scheme: &str) -> PyResult<(Bound<'py, PyList>, Option<String>)> {
+        match self.0.install(&parse(py, scheme)?) {
+            Err(reason) => Ok((PyList::empty(py), Some(reason))),
+            Ok(ways) => {
+                let ways = ways.into_iter().map(|(link, way)| entry(py, link.line.is_upload, way));
+                Ok((PyList::new(py, ways.collect::<PyResult<Vec<_>>>()?)?, None))
+            }
         }
     }
+
+    /// Returns place and lines of what installs a scheme, None if nothing does.
+    fn list_lines(&self, py: Python<'_>, scheme: &str) -> PyResult<Option<(String, Vec<String>)>> {
+        let found = self.0.list_lines(&parse(py, scheme)?).ok();
+        Ok(found.map(|found| (found.place, found.lines)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Returns the link of a scenario that is filled in, but for its traffic; None if it has no constant rate.
+#[pyfunction]
+fn find_link(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    buffer: &str,
+    is_up: bool,
+    means: Means,
+) -> PyResult<Option<Link>> {
+    let scenario = from_python("", scenario)?;
+    let bottleneck = Bottleneck { scenario: &scenario, buffer, is_up, means: &means };
+    Ok(bottleneck.find_link().map_err(|error| to_python(py, error))?.map(Link))
+}
+
+fn parse(py: Python<'_>, scheme: &str) -> PyResult<Scheme> {
+    Scheme::parse(scheme).map_err(|error| to_python(py, error))
+}
+
+/// Returns what installs a scheme in a direction, in which `live` is a file for `mousehole-live --config`.
+fn entry(py: Python<'_>, is_upload: bool, way: Installation) -> PyResult<Bound<'_, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("place", way.place.name())?;
+    found.set_item("lines", way.lines)?;
+    found.set_item("live", way.live.map(|command| command.file()))?;
+    let profiles = way.wred.into_iter().map(|one| profile(py, one));
+    found.set_item("wred", PyList::new(py, profiles.collect::<PyResult<Vec<_>>>()?)?)?;
+    found.set_item("needs", way.needs)?;
+    found.set_item("direction", if is_upload { "upload" } else { "download" })?;
     Ok(found)
 }
 
@@ -52,7 +135,9 @@ fn profile(py: Python<'_>, one: WredProfile) -> PyResult<Bound<'_, PyDict>> {
     Ok(entry)
 }
 
-/// Registers this module's function.
+/// Registers this module's functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(plan, module)?)
+    module.add("NO_LINK", NO_LINK)?;
+    module.add_class::<Link>()?;
+    module.add_function(wrap_pyfunction!(find_link, module)?)
 }

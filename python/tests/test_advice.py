@@ -17,6 +17,7 @@ from mousehole.answer import (
     advice,
 )
 from mousehole.answer import _install as install
+from mousehole.engine_types import TopologySection
 from mousehole.reports import summarise_grid
 from mousehole.runs import Capture, Counted, Results
 from support import HandMadeRun, results_of_schemes
@@ -348,7 +349,7 @@ def test_of_grid__groups_the_cells_by_answer() -> None:
     ]
 
 
-def test_link_of__takes_what_the_scenario_says() -> None:
+def test_find_link__takes_what_the_scenario_says() -> None:
     plain = {"link": {"rate": "5mbit", "rtt": "80ms"}, "traffic": {}}
     assert install.find_link(plain, "50p") == Link(5_000_000, 50, 0, is_upload=False)  # type: ignore[arg-type]
     up = {
@@ -362,8 +363,12 @@ def test_link_of__takes_what_the_scenario_says() -> None:
     way = install.installation("cake", docsis)
     assert way is not None
     assert way.lines[0].endswith(" docsis")
-    for link in ({"rtt": "80ms"}, {"rate": "5mbit"}):
-        assert install.find_link({"link": link, "traffic": {}}, "1bdp") is None  # type: ignore[typeddict-item]
+    assert install.find_link({"link": {"rtt": "80ms"}, "traffic": {}}, "50p") is None
+    topology: TopologySection = {"kind": "y", "rate": "5mbit"}
+    assert install.find_link({"link": {}, "topology": topology, "traffic": {}}, "1bdp") is None, (
+        "without a RTT"
+    )
+    assert install.find_link({"link": {}, "topology": topology, "traffic": {}}, "50p") == Link(5_000_000, 50)
 
 
 def test_installation__says_what_linuxs_red_does_otherwise() -> None:
@@ -408,7 +413,7 @@ def test_settings__of_wred_have_a_profile_for_each_colour() -> None:
 
 
 def test_settings__are_files_of_mousehole_live() -> None:
-    up = install.settings("sfd|multi-red(mode=coupled)", replace(LINK, overhead=26))
+    up = install.settings("sfd|multi-red(mode=coupled)", Link(5_000_000, 50, overhead=26))
     assert up is not None
     assert tomllib.loads(up.live or "") == {
         "mode": "up", "scheme": "sfd|multi-red(mode=coupled)", "rate": "5mbit", "buffer": "50p",
@@ -457,9 +462,7 @@ def test_settings__a_script_has_the_device_as_its_argument(tmp_path: Path) -> No
         ("1500B", 1),
     ],
 )
-def test_buffer_packets__of_every_unit(buffer: str, packets: int) -> None:
-    assert install.buffer_packets(buffer, 5_000_000, "80ms") == packets
-
-
-def test_buffer_packets__needs_a_round_trip_time() -> None:
-    assert install.buffer_packets("1bdp", 5_000_000, None) is None
+def test_find_link__counts_a_buffer_of_every_unit_in_packets(buffer: str, packets: int) -> None:
+    link = install.find_link({"link": {"rate": "5mbit", "rtt": "80ms"}, "traffic": {}}, buffer)
+    assert link is not None
+    assert link.buffer_packets == packets

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mousehole import _engine
 from mousehole.answer import tables
-from mousehole.answer._setting import make_setting
+from mousehole.answer._setting import find_surroundings
 from mousehole.runs import as_record
 from mousehole.statistics import Estimate
 from support import SMALL, HandMadeRun, make_results
@@ -94,7 +94,7 @@ def test_document_and_frames__hold_no_time_below_zero(
     ]  # fmt: skip
     assert below_zero([as_record(row) for row in rows]) == []
     cell = found.plan.cells[0]
-    written = json.loads(_engine.json_text(found.compared(cell).document(make_setting(found, cell))))[
+    written = json.loads(_engine.json_text(found.compared(cell).document(find_surroundings(found, cell))))[
         "schemes"
     ]
     assert below_zero(written) == []

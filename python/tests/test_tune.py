@@ -508,10 +508,11 @@ def test_install__writes_files_that_say_how_they_are_used(found: Tuned, tmp_path
 
 @pytest.mark.parametrize("is_upload", [False, True])
 def test_install_files__are_of_both_directions(is_upload: bool) -> None:
-    slow, fast = Link(1_000_000, 20, 0, is_upload=True), Link(20_000_000, 100, 0)
+    slow, fast = (1_000_000, 20), (20_000_000, 100)
     own, other = (slow, fast) if is_upload else (fast, slow)
-    one = install.settings("sfd|cake(tins=bulk)", own)
-    both = install.settings("sfd|cake(tins=bulk)", replace(own, other=other))
+    one = install.settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload))
+    back = Link(*other, is_upload=not is_upload)
+    both = install.settings("sfd|cake(tins=bulk)", Link(*own, is_upload=is_upload, other=back))
     assert one is not None
     assert both is not None
     assert set(install_files(one)) == {"install.sh", "mousehole-live.toml"}

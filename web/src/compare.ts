@@ -59,6 +59,7 @@ type Numbers = Record<string, number | null>;
 export interface Finding {
   scheme: string;
   reference: string;
+  endpoint_words: string;
   outcome: string;
   verdict: string;
   sentence: string;

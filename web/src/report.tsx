@@ -60,8 +60,6 @@ function Code({ text, label }: { text: string; label: string }) {
 
 const TONES: Record<string, string> = { better: "good", worse: "bad" };
 const verdictOf = ({ verdict, outcome }: Finding): Cell => ({ text: verdict, tone: TONES[outcome] ?? "" });
-/** Returns what a finding is about: its sentence has it between the schemes and the verdict. */
-const endpointOf = ({ sentence, verdict }: Finding) => sentence.slice(sentence.indexOf(", ") + 2, sentence.indexOf(`: ${verdict}`));
 
 function Report({ answer, command, figures, account, seeds, pictures }: Reported & { pictures: { svg: string; label: string }[] }) {
   const { document } = answer;
@@ -103,7 +101,7 @@ function Report({ answer, command, figures, account, seeds, pictures }: Reported
           <>
             <h2>The verdicts</h2>
             <Table
-              caption={`The primary endpoint: ${endpointOf(primary[0]!)}`}
+              caption={`The primary endpoint: ${primary[0]!.endpoint_words}`}
               heads={["scheme", "against", "verdict"]}
               rows={primary.map((one) => [one.scheme, one.reference, verdictOf(one)])}
             />
@@ -115,7 +113,7 @@ function Report({ answer, command, figures, account, seeds, pictures }: Reported
             <Table
               caption="Other endpoints"
               heads={["scheme", "against", "endpoint", "verdict"]}
-              rows={others.map((one) => [one.scheme, one.reference, endpointOf(one), verdictOf(one)])}
+              rows={others.map((one) => [one.scheme, one.reference, one.endpoint_words, verdictOf(one)])}
             />
           </details>
         )}

@@ -69,7 +69,7 @@ impl Kernel {
             program.try_into().map_err(|error: ProgramError| fault(&error))?;
         program.load().map_err(|error| Refusal::Fault(rejection(&error)))?;
         let verified = program.info().map_err(|error| fault(&error))?.verified_instruction_count();
-        let instructions = instructions(&object);
+        let instructions = count_instructions(&object);
         Ok(Kernel { policy, instructions, verified, object, input, output, loaded })
     }
 
@@ -128,8 +128,8 @@ fn map(loaded: &mut Ebpf, name: &str) -> Result<MapData, Refusal> {
     }
 }
 
-/// Returns instructions in the program's section of an object.
-fn instructions(elf: &[u8]) -> u64 {
+/// Returns how many instructions are in the program's section of an object.
+fn count_instructions(elf: &[u8]) -> u64 {
     use object::{Object as _, ObjectSection as _};
     let file = object::File::parse(elf).ok();
     file.and_then(|file| file.section_by_name("classifier").map(|section| section.size() / 8)).unwrap_or(0)

@@ -1,31 +1,22 @@
 """How a scheme is put on a link today: what the engine's plan says, and files made of it.
 
 The plan itself, with the commands of tc and of `mousehole-live`, is the engine's
-(`scheme/src/install`), and `mousehole-live` decides by the same code. DEV stands for the device in
-front of the bottleneck. A line that begins with # is a remark.
+(`compare/src/installing.rs`, `scheme/src/install`), and `mousehole-live` decides by the same code. DEV stands
+for the device in front of the bottleneck. A line that begins with # is a remark.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mousehole import _engine
 from mousehole._engine import AT_THE_LINE as AT_THE_LINE
 from mousehole._engine import TO_CLIENTS as TO_CLIENTS
 from mousehole._engine import TO_PROVIDER as TO_PROVIDER
-from mousehole.base import find_shaper_rate
+from mousehole._engine import Link as Link
 from mousehole.engine_types import InstallPlan, Scenario
 from mousehole.runs import Cell, Results
 from mousehole.scenario import bottleneck
-
-FULL_PACKET = 1500
-"""Bytes of a full packet, to turn a buffer in bytes into packets."""
-
-NO_LAYER = "none"
-"""The name of no link layer, by which a shaper counts nothing for it."""
-
-DOWNLOAD, UPLOAD = "download", "upload"
-"""The directions of a link, in the order in which they are listed."""
 
 FIREWALL = (
     "sysctl -q -w net.netfilter.nf_conntrack_acct=1",
@@ -33,52 +24,6 @@ FIREWALL = (
     "nft add chain inet filter forward '{ type filter hook forward priority 0; }'",
 )
 """What a firewall's rule that counts bytes needs; nothing changes where it is there."""
-
-
-@dataclass(frozen=True)
-class Shaping:
-    """How the scheme stands before a modem, whose the line is."""
-
-    rate: str
-    """Rate of the shaper, as a share of the line's or a rate."""
-    is_of_direction: bool
-    """Whether it is this direction's alone, so that a scheme's own rate does not replace it."""
-    line_bps: int
-    """Rate of the line, of one that varies its mean."""
-    varies: bool
-    buffer: str
-    """Buffer of the scheme's queue, as it was given."""
-    rtt: str | None
-
-
-@dataclass(frozen=True)
-class Link:
-    """What the commands need to know of a link."""
-
-    rate_bps: int
-    """Rate at which the scheme sends: the link's, or the shaper's before a modem."""
-    buffer_packets: int
-    """Its buffer in full packets, at least one."""
-    overhead: int
-    """Bytes that the link layer adds to each packet."""
-    is_upload: bool = False
-    """Whether the data go from client to server."""
-    other: "Link | None" = None
-    """The other direction, if the scheme is there too."""
-    layer: str | None = None
-    """The link layer, in place of `overhead`."""
-    burst: int | None = None
-    """Depth of the token bucket in bytes, if it was given."""
-    shaping: Shaping | None = None
-    """The modem behind, if there is one."""
-
-    def under(self, scheme: str) -> "Link":
-        """Returns the link as a scheme has it, whose shaper may have a rate of its own."""
-        own = find_shaper_rate(scheme)
-        if own is None or self.shaping is None:
-            return self
-        link = self if self.other is None else replace(self, other=self.other.under(scheme))
-        return link if self.shaping.is_of_direction else _shaped(link, replace(self.shaping, rate=own))
 
 
 @dataclass(frozen=True)
@@ -117,8 +62,8 @@ class Settings:
     """The profiles of a router's WRED, best colour first; none for other queues."""
     needs: tuple[str, ...] = ()
     """Kernels and programs that must be there."""
-    direction: str = DOWNLOAD
-    """Which direction of the link they are for: `DOWNLOAD` or `UPLOAD`."""
+    direction: str = "download"
+    """Which direction of the link they are for: `download` or `upload`."""
     back: "Settings | None" = None
     """The same for the other direction, if the scheme is there too."""
 
@@ -134,17 +79,9 @@ def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None =
     A rate that varies must have a shaper at a constant one before it. `buffer` is that of the cell of the
     grid, such as `50p`, `64kB` or `1bdp`; `means` are the manifest's, whose scenario has no folders of files.
     """
-    at, data_are_up = scenario.get("at"), bottleneck.is_up(scenario)
-    # The scheme is where `at` has it, also if the data go the other way.
-    is_upload = at == "up" if at in bottleneck.EACH and "topology" not in scenario else data_are_up
     if means is None:
-        means = bottleneck.mean_rates(scenario) if bottleneck.shape(scenario, is_upload) else {}
-    own = _direction(scenario, buffer, is_upload, means)
-    if own is None or at != "both" or "topology" in scenario:
-        return own
-    back = buffer if is_upload else scenario["link"].get("up_buffer", buffer)
-    other = _direction(scenario, back, not is_upload, means)
-    return None if other is None else replace(own, other=other)
+        means = bottleneck.mean_rates(scenario) if "shape" in scenario["link"] else {}
+    return _engine.find_link(without_traffic(scenario), buffer, bottleneck.is_up(scenario), means)
 
 
 def link_of_cell(results: Results, cell: Cell) -> Link | None:
@@ -152,43 +89,9 @@ def link_of_cell(results: Results, cell: Cell) -> Link | None:
     return find_link(results.manifest["scenario"], cell.buffer, results.manifest.get("mean_rates", {}))
 
 
-def _direction(scenario: Scenario, buffer: str, is_upload: bool, means: Mapping[str, int]) -> Link | None:
-    """Returns one direction of a bottleneck."""
-    rate, shape = bottleneck.rates(scenario)[is_upload], bottleneck.shape(scenario, is_upload)
-    rtt = bottleneck.rtt(scenario)
-    varies = bottleneck.varies(rate)
-    if rate is None or (varies and shape is None):
-        return None
-    wire, way = scenario["link"], bottleneck.EACH[is_upload]
-    rate_bps = means[way] if varies else _engine.parse_rate("rate", rate)
-    packets = buffer_packets(buffer, rate_bps, rtt)
-    if packets is None:
-        return None
-    burst = wire.get("burst")
-    link = Link(
-        rate_bps, packets, wire.get("overhead", 0), is_upload, layer=wire.get("layer"),
-        burst=None if burst is None else _engine.parse_size("burst", burst),
-    )  # fmt: skip
-    if shape is None:
-        return link
-    if (counted := wire.get("shape_layer")) is not None:
-        link = replace(link, overhead=0, layer=None if counted == NO_LAYER else counted)
-    return _shaped(link, Shaping(shape, is_upload and "up_shape" in wire, rate_bps, varies, buffer, rtt))
-
-
-def _shaped(link: Link, shaping: Shaping) -> Link:
-    """Returns the link behind which a modem is, with the rate and buffer of the shaper."""
-    rate_bps = _engine.shaped_rate("link.shape", shaping.rate, shaping.line_bps, shaping.varies)
-    packets = buffer_packets(shaping.buffer, rate_bps, shaping.rtt)
-    return replace(link, rate_bps=rate_bps, buffer_packets=packets or link.buffer_packets, shaping=shaping)
-
-
-def buffer_packets(buffer: str, rate_bps: int, rtt: str | None) -> int | None:
-    """Returns a buffer in full packets, None for one in bandwidth-delay products of an unknown RTT."""
-    if rtt is None and buffer.lower().endswith("bdp"):
-        return None
-    packets, size = _engine.parse_buffer("buffer", buffer, f"{rate_bps}bit", rtt or "0s")
-    return packets if size is None else size // FULL_PACKET
+def without_traffic(scenario: Scenario) -> Scenario:
+    """Returns a scenario for what asks only for its link; a manifest's traffic is none to the engine."""
+    return {**scenario, "traffic": {}}
 
 
 def installation(scheme: str, link: Link | None) -> Installation | None:
@@ -197,57 +100,27 @@ def installation(scheme: str, link: Link | None) -> Installation | None:
     The lines of each direction follow a remark on its device; what was simulated stands in it too where the
     rate is a shaper's before a modem.
     """
-    found = settings(scheme, link)
-    if found is None or link is None:
-        return None
-    own = link.under(scheme)
-    ends = [(own, found)]
-    if own.other is not None and found.back is not None:
-        ends.append((own.other, found.back))
-    directions = [_direction_entry(end, way.lines) for end, way in ends]
-    place, lines = _engine.join_installation(found.place, directions)
-    return Installation(place, tuple(lines))
-
-
-def _direction_entry(link: Link, lines: tuple[str, ...]) -> dict[str, object]:
-    """Returns a direction with its lines as the engine takes it."""
-    shaping = link.shaping
-    modem = None if shaping is None else {"rate_bps": shaping.line_bps, "varies": shaping.varies}
-    return {
-        "is_upload": link.is_upload,
-        "rate_bps": link.rate_bps,
-        "modem": modem,
-        "lines": list(lines),
-    }
+    found = link and link.list_lines(scheme)
+    return Installation(found[0], tuple(found[1])) if found else None
 
 
 def settings(scheme: str, link: Link | None) -> Settings | None:
-    """Returns everything that installs a scheme, None if nothing does."""
-    if link is None or "reason" in (way := _plan(scheme, link)):
-        return None
-    names = WredProfile.__dataclass_fields__
-    profiles = (WredProfile(**{name: one[name] for name in names}) for one in way["wred"])  # type: ignore[literal-required]
-    return Settings(
-        way["place"], tuple(way["lines"]), way["live"], tuple(profiles), tuple(way["needs"]),
-        UPLOAD if link.is_upload else DOWNLOAD, settings(scheme, link.under(scheme).other),
-    )  # fmt: skip
+    """Returns everything that installs a scheme, with the other direction behind; None if nothing does."""
+    found = None
+    for way in reversed(link.install(scheme)[0] if link else []):
+        found = _make_settings(way, found)
+    return found
+
+
+def _make_settings(way: InstallPlan, back: Settings | None) -> Settings:
+    lists = {"lines": tuple(way["lines"]), "needs": tuple(way["needs"])}
+    wred = tuple(WredProfile(**one) for one in way["wred"])
+    return Settings(way["place"], live=way["live"], wred=wred, direction=way["direction"], back=back, **lists)
 
 
 def why_nothing(scheme: str, link: Link | None) -> str:
     """Returns why nothing installs a scheme, as a clause; empty if something does."""
-    if link is None:
-        return (
-            "its commands have a fixed rate and buffer, and those of this link vary or are not known "
-            "(--shape simulates a fixed rate before it)"
-        )
-    return _plan(scheme, link).get("reason", "")
-
-
-def _plan(scheme: str, link: Link) -> InstallPlan:
-    own = link.under(scheme)
-    return _engine.install(
-        scheme, own.rate_bps, own.buffer_packets, own.overhead, own.layer, own.is_upload, own.burst
-    )
+    return _engine.NO_LINK if link is None else link.install(scheme)[1] or ""
 
 
 def install_script(found: Settings) -> str:

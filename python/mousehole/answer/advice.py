@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from mousehole._engine import MOST_LINES as MOST_LINES
 from mousehole.answer._install import Installation
-from mousehole.answer._setting import make_setting
+from mousehole.answer._setting import find_surroundings
 from mousehole.answer.tables import per_cell
 from mousehole.answer.vetoes import Veto
 from mousehole.runs import Cell, Results
@@ -66,7 +66,7 @@ class Advice:
 @per_cell
 def advice(results: Results, cell: Cell) -> list[Advice]:
     """Returns the answer for a cell, as a list of one."""
-    found = results.compared(cell).advise(make_setting(results, cell))
+    found = results.compared(cell).advise(find_surroundings(results, cell))
     way = found.pop("installation")
     vetoes = tuple(Veto(**one) for one in found.pop("vetoes"))
     found |= {name: tuple(found[name]) for name in ("classes", "peers", "ahead", "lines")}

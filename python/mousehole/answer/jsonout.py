@@ -6,7 +6,7 @@ from mousehole import _engine
 from mousehole.answer import findings
 from mousehole.answer._facts import facts_entry
 from mousehole.answer._facts import restore_results as restore_results
-from mousehole.answer._setting import make_setting
+from mousehole.answer._setting import find_surroundings
 from mousehole.runs import Results
 
 COMPARE_SCHEMA = _engine.COMPARE_SCHEMA
@@ -23,7 +23,7 @@ def comparison_document(results: Results) -> Document:
         "manifest": results.manifest,
         "traffic": results.traffic or {},
         "cells": [
-            results.compared(cell).document(make_setting(results, cell)) for cell in results.plan.cells
+            results.compared(cell).document(find_surroundings(results, cell)) for cell in results.plan.cells
         ],
         "notes": [
             findings.first_cell(results).exploratory_note(),

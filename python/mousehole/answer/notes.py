@@ -4,7 +4,7 @@
 """
 
 from mousehole._engine import UNLOADED as UNLOADED
-from mousehole.answer._setting import make_setting
+from mousehole.answer._setting import find_surroundings
 from mousehole.answer.tables import per_cell
 from mousehole.runs import Cell, Results
 
@@ -12,4 +12,4 @@ from mousehole.runs import Cell, Results
 @per_cell
 def cell_notes(results: Results, cell: Cell) -> list[str]:
     """Returns the remarks on a cell, one or two sentences each."""
-    return results.compared(cell).notes(make_setting(results, cell))
+    return results.compared(cell).notes(find_surroundings(results, cell))

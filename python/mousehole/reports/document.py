@@ -403,13 +403,7 @@ def _primary_table(own: Sequence[Finding], what: str, short: str) -> Table:
 def _others_table(own: Sequence[Finding]) -> Table:
     columns = [Column(name, is_number=False) for name in ("scheme", "against", "endpoint", "verdict")]
     lines: list[Row] = [
-        [
-            finding.scheme,
-            finding.reference,
-            finding.sentence.partition(", ")[2].partition(f": {finding.verdict}")[0],
-            _verdict_cell(finding),
-        ]
-        for finding in own
+        [finding.scheme, finding.reference, finding.endpoint_words, _verdict_cell(finding)] for finding in own
     ]
     return Table("Other endpoints", columns, lines, [finding.scheme for finding in own])
 

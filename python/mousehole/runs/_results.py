@@ -364,6 +364,8 @@ class Finding(Row):
     """The scheme that it is compared with."""
     endpoint: str
     """Name of the figure that is compared, such as short_response_mean_s."""
+    endpoint_words: str
+    """The endpoint in words, such as `mean response time of transfers ≤ 15 kB`."""
     exploratory: bool
     """False for the one primary endpoint."""
     outcome: str

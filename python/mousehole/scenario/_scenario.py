@@ -72,23 +72,13 @@ def load(path: str | Path) -> Scenario:
 
 def rate_traces(scenario: Scenario) -> tuple[Path, ...]:
     """Returns the files of the scenario's rate traces."""
-    return tuple(Path(name) for name in _traces(scenario).values())
-
-
-def _traces(scenario: Scenario) -> dict[str, str]:
-    """Returns the names of the files of the scenario's rate traces by the fields of `link`."""
-    link: Mapping[str, object] = scenario.get("link") or {}
-    return {name: str(link[name]) for name in bottleneck.EACH if bottleneck.varies(_text(link.get(name)))}
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return tuple(Path(name) for name in bottleneck.name_traces(scenario).values())
 
 
 def with_traces_moved(scenario: Scenario, move: Callable[[str], str]) -> Scenario:
     """Returns the scenario with other names of the files of its rate traces."""
     link: Mapping[str, object] = scenario.get("link") or {}
-    traces = {name: move(file) for name, file in _traces(scenario).items()}
+    traces = {name: move(file) for name, file in bottleneck.name_traces(scenario).items()}
     return {**scenario, "link": cast("LinkSection", {**link, **traces})} if traces else scenario
 
 

@@ -111,12 +111,14 @@ def mean_rate(scenario: Scenario) -> str | None:
 
 def mean_rates(scenario: Scenario) -> dict[str, int]:
     """Returns the mean in bit/s of each direction whose rate varies, `down` or `up`, as `mean_rate` does."""
-    given = {way: scenario["link"].get(way) for way in EACH}
-    return {way: _engine.link_rate(way, str(rate)) for way, rate in given.items() if varies(_text(rate))}
+    return {way: _engine.link_rate(way, file) for way, file in name_traces(scenario).items()}
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def name_traces(scenario: Scenario) -> dict[str, str]:
+    """Returns the files of rates that vary by their directions, `down` or `up`."""
+    link: Mapping[str, object] = scenario.get("link") or {}
+    given = {way: link.get(way) for way in EACH}
+    return {way: rate for way, rate in given.items() if isinstance(rate, str) and varies(rate)}
 
 
 def load_rate(scenario: Scenario) -> str | None:

@@ -4,10 +4,12 @@ from math import expm1, isfinite, log1p
 
 import numpy as np
 
+from mousehole import _engine
 from mousehole._engine import Verdict
-from mousehole.answer import BETTER, findings, link_of_cell, stand_in
+from mousehole.answer import BETTER, Link, findings, link_of_cell, stand_in
 from mousehole.base import counted, find_shaper_rate, percent, rate_text, signed
 from mousehole.runs import Cell, Results
+from mousehole.scenario import bottleneck
 from mousehole.statistics import Estimate
 from mousehole.tuning import objectives
 from mousehole.tuning._results import (
@@ -78,20 +80,30 @@ def _shaper(found: TuneResults, results: Results, cell: Cell) -> list[str]:
     scheme, link = found.recommended or "", link_of_cell(results, cell)
     first = found.goal.objectives[0]
     row = found.change(scheme, first.name)
-    if link is None or link.shaping is None or row is None:
+    if link is None or link.line_bps is None or row is None:
         return []
-    own = link.under(scheme)
-    each = [one for one in (own, own.other) if one is not None]
+    each = sorted((one for one in (link, link.other) if one is not None), key=lambda one: one.is_upload)
     rates = " and ".join(
-        f"{rate_text(one.rate_bps)} {'up' if one.is_upload else 'down'}"
-        for one in sorted(each, key=lambda one: one.is_upload)
+        f"{rate_text(_shaper_bps(scheme, results, one))} {'up' if one.is_upload else 'down'}" for one in each
     )
-    mean = "mean rate" if link.shaping.varies else "rate"
-    rate = own.shaping.rate if own.shaping is not None else ""
+    mean = "mean rate" if link.varies else "rate"
+    rate = _name_rate(scheme, results, link)
     share = f"{rate} of the line's {mean}: {rates}" if rate.endswith("%") else rates
     if _is_shown(first, row.unseen) or not any(find_shaper_rate(one.scheme) for one in found.trials):
         return [f"The shaper sends at {share}."]
     return [f"No fixed shaper is shown to help here; the best, not shown to beat {found.baseline}: {share}."]
+
+
+def _name_rate(scheme: str, results: Results, link: Link) -> str:
+    """Returns the rate of the shaper of a direction under a scheme, which may have its own, as given."""
+    own = None if link.has_own_shape else find_shaper_rate(scheme)
+    return own or bottleneck.shape(results.manifest["scenario"], link.is_upload) or ""
+
+
+def _shaper_bps(scheme: str, results: Results, link: Link) -> int:
+    """Returns that rate in bit/s."""
+    text = _name_rate(scheme, results, link)
+    return _engine.shaped_rate("link.shape", text, link.line_bps or 0, link.varies)
 
 
 def _is_shown(one: Quantity, change: Estimate) -> bool:

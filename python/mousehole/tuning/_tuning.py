@@ -175,8 +175,8 @@ def _tuned(traffic: Source, options: TuneOptions, backend: Backend | None) -> "T
     link = find_link(prepared.plan.base, cell.buffer)
     packets = link.buffer_packets if link else None
     percent = None
-    if link is not None and link.shaping is not None:
-        percent = float(f"{100 * link.rate_bps / link.shaping.line_bps:.4g}")
+    if link is not None and link.line_bps is not None:
+        percent = float(f"{100 * link.rate_bps / link.line_bps:.4g}")
         _check_shape(wanted, link)
     else:
         _refuse_shape(wanted)
@@ -363,9 +363,9 @@ def _check_shape(wanted: _Wanted, link: Link) -> None:
     asked = (word for one in wanted.ranges if one.name == SHAPER for word in one.words)
     words = [word for word in asked if word.endswith("%")]
     for one in (link, link.other):
-        if one is not None and one.shaping is not None and not one.shaping.is_of_direction:
+        if one is not None and one.line_bps is not None and not one.has_own_shape:
             for word in words:
-                _engine.shaped_rate("range", word, one.shaping.line_bps, one.shaping.varies)
+                _engine.shaped_rate("range", word, one.line_bps, one.varies)
 
 
 def _refuse_shape(wanted: _Wanted) -> None:

@@ -5,17 +5,17 @@ use crate::queue::{Queue, Srpt, Unshared};
 use crate::scenario::values::Values;
 
 pub(super) fn srpt(values: &Values) -> Queue {
-    ranked(Rank::Remaining, values)
+    make_srpt(Rank::Remaining, values)
 }
 
 pub(super) fn las(values: &Values) -> Queue {
-    ranked(Rank::Attained, values)
+    make_srpt(Rank::Attained, values)
 }
 
 pub(super) fn empty() -> Queue {
     Queue::Unshared(Unshared::default())
 }
 
-fn ranked(rank: Rank, values: &Values) -> Queue {
+fn make_srpt(rank: Rank, values: &Values) -> Queue {
     Queue::Srpt(Box::new(Srpt::new(Params { rank, limit: values.buffer("limit") })))
 }

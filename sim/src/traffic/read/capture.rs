@@ -222,7 +222,7 @@ fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
                 sink.block(block)?;
                 Step::Consume(size)
             }
-            Err(error) => after(&error),
+            Err(error) => choose_step(&error),
         };
         match step {
             Step::Consume(size) => {
@@ -246,7 +246,8 @@ fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
     }
 }
 
-fn after(error: &PcapError<&[u8]>) -> Step {
+/// Returns what is to be done about an error of the parser.
+fn choose_step(error: &PcapError<&[u8]>) -> Step {
     match error {
         PcapError::Eof => Step::Stop(End::Complete),
         PcapError::UnexpectedEof => Step::Stop(End::Cut),
