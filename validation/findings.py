@@ -184,13 +184,13 @@ def best_of_papers(found: Findings, traffic: str) -> str:
 
 
 def marked_cake(found: Findings, traffic: str) -> str:
-    """Returns what a size marker before CAKE's Bulk tin changes."""
+    """Returns what the marker `excess` before CAKE's Bulk tin changes."""
     mean, p99, long = (
         found.change(field, "marker + CAKE", "CAKE", traffic)
         for field in ("short_s", "short_p99_s", "long_s")
     )
     return (
-        f"**A marker of 30 kB before CAKE's Bulk tin, {traffic}**: short transfers' mean {mean} and "
+        f"**`excess` before CAKE's Bulk tin, {traffic}**: short transfers' mean {mean} and "
         f"p99 {p99} against plain CAKE, long transfers {long}."
     )
 
