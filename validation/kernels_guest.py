@@ -30,7 +30,8 @@ from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import CLIENT as RECEIVER
 from validation.lab.hosts import SERVER, Hosts, Transfer
 from validation.lab.namespaces import BPF_ROOT, Namespace
-from validation.lab.scheme_run import Task, play
+from validation.lab.scheme_run import BEGIN_S, Task, play
+from validation.lab.streams import Stream, Streams
 from validation.shaping import user_rates
 
 LIVE = "mousehole-live"
@@ -530,22 +531,32 @@ def busy_s() -> tuple[float, float]:
     return (sum(ticks) - ticks[3] - ticks[4]) / 100, sum(ticks) / 100
 
 
-def run_flows(name: str, seed: int, commands: Sequence[str], task: Task) -> None:
-    """Plays a list of flows through a queue and reports what the clients saw."""
+def run_flows(name: str, seed: int, commands: Sequence[str], task: Task, beside: Sequence[Stream]) -> None:
+    """Plays a list of flows and streams through a queue and reports what the clients saw."""
     try:
         lab = GuestLab(task.rtt_s)
         for line in commands:
             output(lab.router, line)
         hosts = Hosts(lab.sender, lab.receiver, "cubic")
+        streams = Streams(lab.sender, lab.receiver, beside)
         gc.disable()
         busy, whole = busy_s()
+        window_end_s = task.warmup_s + task.window_s
+        streams.start(time.monotonic() + BEGIN_S, window_end_s)
         result = play(hosts, task)
+        result["delays_s"] = streams.delays_s(task.warmup_s, window_end_s)
         busy_after, whole_after = busy_s()
         result["busy"] = (busy_after - busy) / (whole_after - whole)
         result["tc"] = output(lab.router, f"tc -s qdisc show dev {DEVICE}")
         report({"run": name, "seed": seed} | result)
     except Exception as error:
         report({"run": name, "seed": seed, "error": str(error) or repr(error)})
+
+
+def run_task(one: dict[str, Any]) -> None:
+    """Plays a list that the task names."""
+    streams = [Stream(**stream) for stream in one["streams"]]
+    run_flows(one["name"], one["seed"], one["commands"], Task(**one["task"]), streams)
 
 
 def main() -> int:
@@ -559,8 +570,7 @@ def main() -> int:
             if only.search(name):
                 in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
     for one in task["runs"]:
-        flows = Task(**one["task"])
-        in_child(lambda one=one, flows=flows: run_flows(one["name"], one["seed"], one["commands"], flows))  # type: ignore[misc]
+        in_child(lambda one=one: run_task(one))  # type: ignore[misc]
     if task.get("costs"):
         for name, instructions in measured(lambda line: output(contextlib.nullcontext(), line)):
             report({"cost": name, "instructions": instructions})

@@ -109,7 +109,7 @@ def best_times(times: list[GridTime]) -> list[GridTime]:
 
 
 def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
-    """Returns the schemes in groups by what installs them; the best for short transfers of each group first."""
+    """Returns the schemes by what installs them; in each group the best for short transfers is first."""
     link = link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
     groups: dict[str, list[str]] = {name: [] for name in (IN_LINUX, WITH_LIVE, BY_NOBODY, IDEALS)}
