@@ -98,15 +98,15 @@ HTB = (
 )
 CAKE = "CAKE"
 QUEUES = {
-    CAKE: Queue((cake("diffserv4"),), PLAIN),
+    CAKE: Queue((cake("diffserv3"),), PLAIN),
     "sfd(th=30kB) + CAKE": Queue(
-        (cake("diffserv4"), mark("sfd(th=30kB)")), "sfd(th=30kB)|cake(hosts=flows,tins=bulk)", plain=CAKE
+        (cake("diffserv3"), mark("sfd(th=30kB)")), "sfd(th=30kB)|cake(hosts=flows,tins=bulk)", plain=CAKE
     ),
     "excess + CAKE": Queue(
-        (cake("diffserv4"), mark("excess")), "excess|cake(hosts=flows,tins=bulk)", plain=CAKE
+        (cake("diffserv3"), mark("excess")), "excess|cake(hosts=flows,tins=bulk)", plain=CAKE
     ),
     "excess(levels=three) + CAKE": Queue(
-        (cake("diffserv4 wash"), mark("excess(levels=three)", "--via dscp --dscp 46,0,1")),
+        (cake("diffserv3 wash"), mark("excess(levels=three)", "--via dscp --dscp 46,0,1")),
         "excess(levels=three)|cake(hosts=flows,tins=colour)",
         plain=CAKE,
     ),
