@@ -81,8 +81,15 @@ def test_failed_checks__one_that_says_nothing_has_failed() -> None:
     assert kernels.check_line("6.1", said[2]) == "FAIL  6.1  two: 0 bytes"
 
 
+def test_plans__have_a_cake_and_a_marker() -> None:
+    for plan in kernels.plans():
+        first, second = plan["lines"]
+        assert f"bandwidth {plan['rate_bps'] // 1000}kbit".replace("000kbit", "mbit") in first
+        assert second.startswith("mousehole-live mark DEV ")
+
+
 def test_checks__have_names_of_their_own() -> None:
-    names = [name for name, _ in kernels_guest.checks("tcx")]
+    names = [name for name, _ in kernels_guest.checks("tcx", plans=kernels.plans())]
     assert len(names) == len(set(names))
 
 
@@ -195,7 +202,9 @@ def test_tasks__have_the_queues_that_are_asked_for() -> None:
     options = kernels.parse(["--queues", "FQ-CoDel", "--seconds", "5"])
     kernel = Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
     first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
-    assert first[1] == {"attachment": "tcx", "native": False, "checks": True, "runs": []}
+    assert first[1] == {
+        "attachment": "tcx", "native": False, "plans": kernels.plans(), "checks": True, "runs": [],
+    }  # fmt: skip
     assert [one["name"] for one in second[1]["runs"]] == ["FQ-CoDel"]
 
 

@@ -27,11 +27,12 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from mousehole.answer import Link, settings
 from mousehole.engine_types import JsonValue
 
 from tools import document
 from validation import live
-from validation.kernels_guest import DEVICE, OWN, checks
+from validation.kernels_guest import DEVICE, OWN, Plan, checks
 from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, find_obstacle, image, play
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
@@ -115,6 +116,26 @@ QUEUES = {
     "lfp --native": native("lfp"),
     "fq-codel --native": native("fq-codel(ecn=false)"),
 }
+LINKS = {
+    "excess-cake": Link(RATE_BPS, live.BUFFER_PACKETS, overhead=0),
+    "excess-tins-cake": Link(8_000_000, live.BUFFER_PACKETS, overhead=0, layer="docsis", is_upload=True),
+    "sfd(th=30kB)|cake(tins=bulk)": Link(9_500_000, live.BUFFER_PACKETS, overhead=0, layer="pppoe-ptm"),
+}
+"""Lines on which the plans of schemes are typed as they are printed."""
+
+
+def plans() -> list[Plan]:
+    """Returns what installs the schemes of `LINKS`; raises `RuntimeError` where nothing does."""
+    found: list[Plan] = []
+    for scheme, link in LINKS.items():
+        way = settings(scheme, link)
+        if way is None:
+            raise RuntimeError(f"nothing installs {scheme}")
+        lines = [line for line in way.lines if not line.startswith("#")]
+        found.append({"name": scheme, "lines": lines, "rate_bps": link.rate_bps})
+    return found
+
+
 STREAMS = (Stream("call", 0.02, 200), Stream("game", 1 / 64, 120), Stream("video call", 0.01, 1000))
 """80, 61 and 800 kb/s, chosen before a run: less than a fair share of the link."""
 
@@ -414,7 +435,9 @@ def tasks(
     """Returns what the guests do: one makes a kernel's checks, one each plays a list through all queues."""
     todo: list[tuple[Kernel, Any]] = []
     for kernel in kernels:
-        common = {"attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE}
+        common = {
+            "attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE, "plans": plans(),
+        }  # fmt: skip
         if not options.no_checks:
             todo.append((kernel, common | {"checks": True, "runs": []}))
         if options.costs:
@@ -484,9 +507,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kernel, task, result in waiting:
             said = result.result()
             if task["checks"]:
-                failed += failed_checks(
-                    kernel.release, said, [name for name, _ in checks(task["attachment"], task["native"])]
-                )
+                wanted = [name for name, _ in checks(task["attachment"], task["native"], task["plans"])]
+                failed += failed_checks(kernel.release, said, wanted)
             new = pair_runs(kernel.release, said, lists, options.seconds)
             runs += new
             for run in new:

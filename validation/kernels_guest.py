@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import re
+import shlex
 import socket
 import struct
 import subprocess
@@ -22,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from validation.kernels_costs import measured
 from validation.kernels_image import COMPILER, REPORT
@@ -55,6 +56,14 @@ OWN = "least-attained.h"
 NATIVE_SCHEMES = ("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)")
 
 
+class Plan(TypedDict):
+    """What installs a scheme at a device DEV: lines of tc and `mousehole-live`, and the rate of CAKE."""
+
+    name: str
+    lines: list[str]
+    rate_bps: int
+
+
 def report(value: Any) -> None:
     """Writes one result for the host."""
     print(f"{REPORT}{json.dumps(value)}", flush=True)
@@ -75,7 +84,7 @@ class GuestLab(Lab):
 def call(net: AbstractContextManager[object], line: str) -> subprocess.CompletedProcess[str]:
     """Runs a command in a namespace until it ends."""
     with net:
-        return subprocess.run(line.split(), capture_output=True, text=True, check=False)
+        return subprocess.run(shlex.split(line), capture_output=True, text=True, check=False)
 
 
 def output(net: AbstractContextManager[object], line: str) -> str:
@@ -327,6 +336,21 @@ def check_up(lab: GuestLab, scheme: str) -> str:
     return expect(is_right, f"{seen}; {problems}")
 
 
+def check_plan(lab: GuestLab, plan: Plan) -> str:
+    """Checks that a plan's lines put a CAKE of its rate there, and that its marker fills the Bulk tin."""
+    for line in plan["lines"]:
+        output(lab.router, line.replace("DEV", DEVICE))
+    (root,) = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))
+    before = bulk_tin(lab.router, DEVICE)
+    seconds = transfer(lab, 1, 1_000_000)
+    bulk = bulk_tin(lab.router, DEVICE) - before
+    rate_bps = 8 * root["options"]["bandwidth"]
+    seen = f"{root['kind']} at {rate_bps} bit/s, 1 MB in {seconds:.2f} s, {bulk} bytes in the Bulk tin"
+    least_s = 8e6 / plan["rate_bps"]
+    is_right = rate_bps == plan["rate_bps"] and least_s < seconds < 2 * least_s and bulk > 900_000
+    return expect(is_right and root["kind"] == "cake", seen)
+
+
 def check_own_queue(lab: GuestLab) -> str:
     """Checks a queue header of one's own: as any other; what `persist` keeps needs no compiler."""
     own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
@@ -474,7 +498,9 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     return expect(all(abs(rate / wanted_bps - 1) < 0.05 for rate in shaped) and held > 100, seen)
 
 
-def checks(wanted: str, is_native: bool = False) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
+def checks(
+    wanted: str, is_native: bool = False, plans: Sequence[Plan] = ()
+) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
     """Yields the checks with their names; those of native queues only where the kernel has them."""
     if is_native:
         for scheme in NATIVE_SCHEMES:
@@ -491,6 +517,8 @@ def checks(wanted: str, is_native: bool = False) -> Iterator[tuple[str, Callable
     yield "IFB, downloads", check_ifb
     for scheme in SCHEMES:
         yield f"up {scheme}, down", lambda lab, scheme=scheme: check_up(lab, scheme)  # type: ignore[misc]
+    for plan in plans:
+        yield f"plan of {plan['name']}", lambda lab, plan=plan: check_plan(lab, plan)  # type: ignore[misc]
     yield "check names a flow table", check_offload
     yield "host tcp-ds", check_host
     yield "host --shape, green", lambda lab: check_shape(lab, "high=65535,med=65535", 500e3)
@@ -566,7 +594,7 @@ def main() -> int:
     only = re.compile(task.get("only", ""))
     if task["checks"]:
         lab = GuestLab()
-        for name, check in checks(task["attachment"], task["native"]):
+        for name, check in checks(task["attachment"], task["native"], task["plans"]):
             if only.search(name):
                 in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
     for one in task["runs"]:
