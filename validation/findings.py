@@ -142,7 +142,8 @@ def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> s
         *(document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in sentences(findings)),
     ]
     for table in tables:
-        parts.append(f"\n## {table.title.partition(': ')[2].capitalize()}\n\n")
+        title = table.title.partition(": ")[2]
+        parts.append(f"\n## {title[:1].upper()}{title[1:]}\n\n")
         parts.append(f"`mousehole paper {NAME} table {table.number}`\n\n")
         parts.append(document.table(table.columns, table.rows))
     return "".join(parts)
