@@ -46,6 +46,15 @@ def test_score__where_nothing_helps_a_recommendation_is_in_vain() -> None:
     assert (by_order.ordered, by_order.ordered_useless) == (1, 1)
 
 
+def test_score__recommended_for_long_transfers_is_judged_by_these() -> None:
+    helps_long = replace(TRUTH, changes={BASELINE: 0.0, "sfd": 0.0, "cake": 0.0},
+                         long_changes={BASELINE: 0.0, "sfd": 0.0, "cake": -0.3})  # fmt: skip
+    for_long = replace(RIGHT, classes=("transfers > 150 kB",), is_best=False)
+    assert score([helps_long], [for_long]).useless == 0
+    assert score([helps_long], [replace(for_long, scheme="sfd")]).useless == 1
+    assert score([helps_long], [RIGHT]).useless == 1, "of short transfers it says that they gain"
+
+
 def test_errors__of_levels_cancel_among_schemes() -> None:
     halved = {scheme: ((1 + mean) / 2 - 1, -0.9, 0.0) for scheme, (mean, _, _) in RIGHT.changes.items()}
     turned = {"sfd": (-0.6, -0.7, -0.5), "cake": (-0.2, -0.3, -0.1)}

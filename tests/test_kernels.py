@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from validation import kernels, kernels_costs, kernels_guest
+from validation.kernels import Waits
 from validation.kernels_image import Archive, Kernel, libraries, newest
+from validation.lab.streams import Stream, schedule
 from validation.live import Figures, FlowList
 
 NAMES = [
@@ -79,8 +81,15 @@ def test_failed_checks__one_that_says_nothing_has_failed() -> None:
     assert kernels.check_line("6.1", said[2]) == "FAIL  6.1  two: 0 bytes"
 
 
+def test_plans__have_a_cake_and_a_marker() -> None:
+    for plan in kernels.plans():
+        first, second = plan["lines"]
+        assert f"bandwidth {plan['rate_bps'] // 1000}kbit".replace("000kbit", "mbit") in first
+        assert second.startswith("mousehole-live mark DEV ")
+
+
 def test_checks__have_names_of_their_own() -> None:
-    names = [name for name, _ in kernels_guest.checks("tcx")]
+    names = [name for name, _ in kernels_guest.checks("tcx", plans=kernels.plans())]
     assert len(names) == len(set(names))
 
 
@@ -121,7 +130,8 @@ def run(queue: str, seed: int, simulated: float, measured: float) -> kernels.Run
     def figures(mean: float) -> Figures:
         return Figures(mean, mean, 2 * mean, 3 * mean, 7.0, 0)
 
-    return kernels.Run("6.12", queue, seed, figures(simulated), figures(measured), 0.3)
+    waits = {"call": (Waits(simulated, 0.0), Waits(measured, 0.02))}
+    return kernels.Run("6.12", queue, seed, figures(simulated), figures(measured), 0.3, waits)
 
 
 def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
@@ -140,6 +150,31 @@ def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
     assert rows[marked, "mean"].verdict == "agrees"
     assert rows[plain, "p99"].verdict == "shown only"
     assert marked in kernels.text(runs, 30)
+    (call,) = (row for row in kernels.compare_streams(runs) if row.queue == marked)
+    assert kernels.stream_cells(call)[2:5] == ["call", "105.0", "114.5"]
+    assert kernels.stream_cells(call)[6:] == ["0 %", "2 %"]
+
+
+def test_waits__count_lost_packets_and_add_propagation() -> None:
+    delays_s: list[float | None] = [0.001 * one for one in range(1, 100)]
+    found = Waits.sum_up([*delays_s, None])
+    assert found.p95_ms == pytest.approx(95.1 - 1 + 20, abs=0.2)
+    assert found.lost == pytest.approx(0.01)
+
+
+def test_simulate__gives_what_streams_meet() -> None:
+    figures, waits = kernels.simulate(kernels.QUEUES["CAKE"], FlowList.draw(1, 5), 5)
+    assert set(waits) == {one.name for one in kernels.STREAMS}
+    assert all(20 < one.p95_ms < 100 and 0 <= one.lost < 0.1 for one in waits.values())
+    assert figures.unfinished == 0
+
+
+def test_schedule__is_in_order_and_has_every_packet() -> None:
+    due = schedule([Stream("a", 0.02, 200), Stream("b", 0.05, 200)], 0.1)
+    assert [(number, packet) for _, number, packet in due] == [
+        *((0, 0), (1, 0), (0, 1), (0, 2), (1, 1), (0, 3), (0, 4)),
+    ]
+    assert [one[0] for one in due] == sorted(one[0] for one in due)
 
 
 def test_runs_of__a_run_that_failed_ends_with_its_reason() -> None:
@@ -167,7 +202,9 @@ def test_tasks__have_the_queues_that_are_asked_for() -> None:
     options = kernels.parse(["--queues", "FQ-CoDel", "--seconds", "5"])
     kernel = Kernel("6.12", "6.12.1", Path("vmlinuz"), Path("modules"))
     first, second = kernels.tasks([kernel], options, {1: FlowList.draw(1, 5)})
-    assert first[1] == {"attachment": "tcx", "native": False, "checks": True, "runs": []}
+    assert first[1] == {
+        "attachment": "tcx", "native": False, "plans": kernels.plans(), "checks": True, "runs": [],
+    }  # fmt: skip
     assert [one["name"] for one in second[1]["runs"]] == ["FQ-CoDel"]
 
 

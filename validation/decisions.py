@@ -13,7 +13,7 @@ import itertools
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import mousehole
@@ -66,6 +66,8 @@ class Truth:
     means_s: dict[str, float]
     changes: dict[str, float]
     """Geometric mean of the runs' ratios to the baseline, less one, as `compare` has it."""
+    long_changes: dict[str, float] = field(default_factory=dict)
+    """The same of long transfers, the only other class in these models; older records have none."""
 
     @property
     def best_s(self) -> float:
@@ -75,6 +77,12 @@ class Truth:
     def helps(self, scheme: str) -> bool:
         """Returns whether a scheme changes the mean by more than 5 % for the better."""
         return self.changes[scheme] < -NEAR
+
+    def is_in_vain(self, found: Decision) -> bool:
+        """Returns whether a recommendation helps neither short transfers nor the class it is for."""
+        if found.scheme is None or self.helps(found.scheme):
+            return False
+        return not (found.classes and self.long_changes.get(found.scheme, 0.0) < -NEAR)
 
 
 @dataclass(frozen=True)
@@ -96,6 +104,8 @@ class Decision:
     """The capture ends with so many short transfers; 0 for captures of some minutes."""
     by_order: str | None = None
     """What the order alone would recommend; see `first_by_order`."""
+    classes: tuple[str, ...] = ()
+    """The classes that it is recommended for, where short transfers are not shown to gain."""
 
     def regret(self, truth: Truth) -> float:
         """Returns by which share the mean exceeds the least; without a recommendation the baseline stays."""
@@ -128,7 +138,7 @@ class Score:
     """Mean regret as a share."""
     regret_s: float
     useless: int
-    """Recommendations of a scheme that does not help by 5 %."""
+    """Recommendations of a scheme that helps neither short transfers nor the class it is for, by 5 %."""
     ordered: int
     """Captures without a recommendation, for which the order alone would make one."""
     ordered_useless: int
@@ -210,6 +220,7 @@ def measure_truth(model: str, size: Size) -> Truth:
     """Returns what independent runs of a model say; each is its own draw of users that meets the load."""
     line = LINES.get(model, Line())
     means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
+    longs: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
     for number in range(size.truth * line.runs):
         random = np.random.default_rng([TRUTH_SEED, number])
         drawn = traffic.meeting(model, random, RATE_BPS, line.load, 2 * WARMUP_S + 1.5 * size.window_s)
@@ -221,10 +232,13 @@ def measure_truth(model: str, size: Size) -> Truth:
         (cell,) = found.plan.cells
         for scheme in SCHEMES:
             means[scheme].append(float(found.primary_values(cell, scheme)[0]))
-    changes = {scheme: log_ratio(means[scheme], means[BASELINE]).as_change().mean for scheme in SCHEMES}
-    return Truth(
-        model, size.truth * line.runs, {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}, changes
+            longs[scheme].append(float(found.bucket_values(cell, scheme, "long", "response_mean_s")[0]))
+    changes, long_changes = (
+        {scheme: log_ratio(own[scheme], own[BASELINE]).as_change().mean for scheme in SCHEMES}
+        for own in (means, longs)
     )
+    all_means = {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}
+    return Truth(model, size.truth * line.runs, all_means, changes, long_changes)
 
 
 def decision(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
@@ -257,6 +271,7 @@ def decision(model: str, minutes: float, number: int, size: Size, first: int = 0
         },
         first,
         first_by_order({scheme: results.primary_values(cell, scheme) for scheme in SCHEMES}, design),
+        advice.classes,
     )  # fmt: skip
 
 
@@ -322,7 +337,8 @@ def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
 def read(record: Path) -> tuple[list[Truth], list[Decision]]:
     """Returns what was recorded."""
     kept = json.loads(record.read_text())
-    return [Truth(**one) for one in kept["truths"]], [Decision(**one) for one in kept["decisions"]]
+    decisions = [one | {"classes": tuple(one.get("classes", ()))} for one in kept["decisions"]]
+    return [Truth(**one) for one in kept["truths"]], [Decision(**one) for one in decisions]
 
 
 def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
@@ -348,7 +364,7 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
         regret_s=float(
             np.mean([regret * truth[one.model].best_s for one, regret in zip(found, regrets, strict=True)])
         ),
-        useless=sum(one.scheme is not None and not truth[one.model].helps(one.scheme) for one in found),
+        useless=sum(truth[one.model].is_in_vain(one) for one in found),
         ordered=len(by_order),
         ordered_useless=sum(not truth[model].helps(scheme) for model, scheme in by_order),
         not_shown=sum(one.outcome == NOT_SHOWN for one in clear),

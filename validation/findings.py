@@ -142,7 +142,8 @@ def body(findings: Findings, tables: Sequence[Table], evaluator: Evaluator) -> s
         *(document.wrapped(f"- {sentence}", "  ") + "\n" for sentence in sentences(findings)),
     ]
     for table in tables:
-        parts.append(f"\n## {table.title.partition(': ')[2].capitalize()}\n\n")
+        title = table.title.partition(": ")[2]
+        parts.append(f"\n## {title[:1].upper()}{title[1:]}\n\n")
         parts.append(f"`mousehole paper {NAME} table {table.number}`\n\n")
         parts.append(document.table(table.columns, table.rows))
     return "".join(parts)
@@ -184,13 +185,13 @@ def best_of_papers(found: Findings, traffic: str) -> str:
 
 
 def marked_cake(found: Findings, traffic: str) -> str:
-    """Returns what a size marker before CAKE's Bulk tin changes."""
+    """Returns what the marker `excess` before CAKE's Bulk tin changes."""
     mean, p99, long = (
         found.change(field, "marker + CAKE", "CAKE", traffic)
         for field in ("short_s", "short_p99_s", "long_s")
     )
     return (
-        f"**A marker of 30 kB before CAKE's Bulk tin, {traffic}**: short transfers' mean {mean} and "
+        f"**`excess` before CAKE's Bulk tin, {traffic}**: short transfers' mean {mean} and "
         f"p99 {p99} against plain CAKE, long transfers {long}."
     )
 

@@ -26,12 +26,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+from mousehole.answer import Link, settings
+from mousehole.engine_types import JsonValue
+
 from tools import document
 from validation import live
-from validation.kernels_guest import DEVICE, MARK, OWN, checks
+from validation.kernels_guest import DEVICE, OWN, Plan, checks
 from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, find_obstacle, image, play
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
+from validation.lab.streams import Stream
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
 
 ATTACHMENT = {"6.1": "clsact", "6.12": "tcx", "7.2": "tcx"}
@@ -55,6 +60,11 @@ class Queue:
     plain: str = ""
     is_native: bool = False
 
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """What goes beside the lists: a call, a game and a video call, through native queues nothing."""
+        return () if self.is_native else STREAMS
+
 
 def own_queue() -> str:
     """Returns the queue header of docs/own-policy.md."""
@@ -74,30 +84,83 @@ def cake(tins: str) -> str:
     return f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE_BPS}bit {tins} raw"
 
 
+def mark(marker: str, words: str = "") -> str:
+    """Returns the command for a marker before the queue."""
+    return f"mousehole-live mark {DEVICE} --marker {marker} --no-agent --flows 4096 {words}".strip()
+
+
 # In the guest all flows are between the same two hosts, so that hosts share nothing among them.
 PLAIN = "cake(hosts=flows)"
-MARKED = "sfd(th=30kB)|cake(hosts=flows,tins=bulk)"
 HTB = (
     f"tc qdisc add dev {DEVICE} root handle 1: htb default 1",
     f"tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst {live.BURST_BYTES} "
     f"cburst {live.BURST_BYTES}",
     f"tc qdisc add dev {DEVICE} parent 1:1 fq_codel",
 )
+CAKE = "CAKE"
 QUEUES = {
-    "CAKE diffserv4": Queue((cake("diffserv4"),), PLAIN),
-    "marker and CAKE diffserv4": Queue((cake("diffserv4"), MARK), MARKED, plain="CAKE diffserv4"),
-    "CAKE diffserv3": Queue((cake("diffserv3"),), PLAIN),
-    "marker and CAKE diffserv3": Queue((cake("diffserv3"), MARK), MARKED, plain="CAKE diffserv3"),
+    CAKE: Queue((cake("diffserv3"),), PLAIN),
+    "sfd(th=30kB) + CAKE": Queue(
+        (cake("diffserv3"), mark("sfd(th=30kB)")), "sfd(th=30kB)|cake(hosts=flows,tins=bulk)", plain=CAKE
+    ),
+    "excess + CAKE": Queue(
+        (cake("diffserv3"), mark("excess")), "excess|cake(hosts=flows,tins=bulk)", plain=CAKE
+    ),
+    "excess(levels=three) + CAKE": Queue(
+        (cake("diffserv3 wash"), mark("excess(levels=three)", "--via dscp --dscp 46,0,1")),
+        "excess(levels=three)|cake(hosts=flows,tins=colour)",
+        plain=CAKE,
+    ),
     "FQ-CoDel": Queue(HTB, "fq-codel", live.BURST_BYTES),
     "pias --native": native("pias"),
     "lfp --native": native("lfp"),
     "fq-codel --native": native("fq-codel(ecn=false)"),
 }
+LINKS = {
+    "excess-cake": Link(RATE_BPS, live.BUFFER_PACKETS, overhead=0),
+    "excess-tins-cake": Link(8_000_000, live.BUFFER_PACKETS, overhead=0, layer="docsis", is_upload=True),
+    "sfd(th=30kB)|cake(tins=bulk)": Link(9_500_000, live.BUFFER_PACKETS, overhead=0, layer="pppoe-ptm"),
+}
+"""Lines on which the plans of schemes are typed as they are printed."""
+
+
+def plans() -> list[Plan]:
+    """Returns what installs the schemes of `LINKS`; raises `RuntimeError` where nothing does."""
+    found: list[Plan] = []
+    for scheme, link in LINKS.items():
+        way = settings(scheme, link)
+        if way is None:
+            raise RuntimeError(f"nothing installs {scheme}")
+        lines = [line for line in way.lines if not line.startswith("#")]
+        found.append({"name": scheme, "lines": lines, "rate_bps": link.rate_bps})
+    return found
+
+
+STREAMS = (Stream("call", 0.02, 200), Stream("game", 1 / 64, 120), Stream("video call", 0.01, 1000))
+"""80, 61 and 800 kb/s, chosen before a run: less than a fair share of the link."""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What the packets of a stream met: 95th percentile of the one-way delay in ms, and the share lost."""
+
+    p95_ms: float
+    lost: float
+
+    @staticmethod
+    def sum_up(delays_s: Sequence[float | None]) -> Waits:
+        """Returns it of delays without propagation; `None` stands for a packet that was lost."""
+        arrived = [one for one in delays_s if one is not None]
+        p95_s = float(np.quantile(arrived, 0.95)) + RTT_S / 2 if arrived else float("nan")
+        return Waits(1e3 * p95_s, 1 - len(arrived) / len(delays_s))
 
 
 @dataclass(frozen=True)
 class Run:
-    """One list of flows through one queue, both ways; `busy` is the share of the guest's processor."""
+    """One list of flows through one queue, both ways; `busy` is the share of the guest's processor.
+
+    `streams` have their names, and what was simulated before what was measured.
+    """
 
     kernel: str
     queue: str
@@ -105,6 +168,26 @@ class Run:
     simulated: Figures
     measured: Figures
     busy: float
+    streams: dict[str, tuple[Waits, Waits]]
+
+
+def simulate(queue: Queue, flows: FlowList, window_s: float) -> tuple[Figures, dict[str, Waits]]:
+    """Returns a list's figures in the simulator, and what the streams beside it met."""
+    mix: list[JsonValue] = []
+    for one in queue.streams:
+        rate_bps = 8 * one.packet_bytes / one.gap_s
+        params: JsonValue = {"flows": 1, "rate_bps": rate_bps, "packet_bytes": one.packet_bytes}
+        mix.append({"name": one.name, "model": "udp", "params": params})
+    runs = live.play_simulated(flows, queue.scheme, window_s, queue.burst_bytes, mix)
+    tables = [run.datagrams() for run in runs]
+    waits = {}
+    for one in queue.streams:
+        rows = [(table, list(table["source"]).index(one.name)) for table in tables]
+        sent, lost = (sum(int(table[what][at]) for table, at in rows) for what in ("sent", "lost"))
+        waits[one.name] = Waits(
+            1e3 * fmean(float(table["delay_p95_s"][at]) for table, at in rows), lost / sent
+        )
+    return live.sum_up(runs, flows, window_s), waits
 
 
 def make_task(flows: FlowList, window_s: float) -> Task:
@@ -148,9 +231,10 @@ def pair_runs(
         if "error" in one:
             raise RuntimeError(f"{kernel}, {one['run']}, list {one['seed']}: {one['error']}")
         queue, flows = QUEUES[one["run"]], lists[one["seed"]]
-        simulated = live.simulate(flows, queue.scheme, window_s, queue.burst_bytes)
+        simulated, waits = simulate(queue, flows, window_s)
         measured = Figures.from_transfers(one["seconds"], one["bulk_bps"])
-        runs.append(Run(kernel, one["run"], one["seed"], simulated, measured, one["busy"]))
+        streams = {name: (waits[name], Waits.sum_up(delays)) for name, delays in one["delays_s"].items()}
+        runs.append(Run(kernel, one["run"], one["seed"], simulated, measured, one["busy"], streams))
     return runs
 
 
@@ -160,9 +244,10 @@ def simulated_again(file: Path, window_s: float) -> list[Run]:
     for line in file.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
         queue, flows = QUEUES[one["queue"]], FlowList.draw(one["seed"], window_s)
-        simulated = live.simulate(flows, queue.scheme, window_s, queue.burst_bytes)
+        simulated, waits = simulate(queue, flows, window_s)
         measured = Figures(**one["measured"])
-        runs.append(Run(one["kernel"], one["queue"], one["seed"], simulated, measured, one["busy"]))
+        streams = {name: (waits[name], Waits(**both[1])) for name, both in one["streams"].items()}
+        runs.append(Run(one["kernel"], one["queue"], one["seed"], simulated, measured, one["busy"], streams))
     return runs
 
 
@@ -215,6 +300,45 @@ def compare(runs: Sequence[Run]) -> list[Row]:
     return rows
 
 
+@dataclass(frozen=True)
+class StreamRow:
+    """What a stream met in one queue on one kernel, over the lists."""
+
+    kernel: str
+    queue: str
+    stream: str
+    p95: Compared
+    lost: tuple[float, float]
+    """Share of the packets, simulated and measured."""
+
+
+def compare_streams(runs: Sequence[Run]) -> list[StreamRow]:
+    """Returns a row for each stream beside the lists."""
+    rows = []
+    for kernel in sorted({run.kernel for run in runs}):
+        for queue in QUEUES:
+            mine = [run.streams for run in runs if (run.kernel, run.queue) == (kernel, queue)]
+            for name in mine[0] if mine else ():
+                simulated, measured = zip(*(streams[name] for streams in mine), strict=True)
+                p95 = Compared.pair([one.p95_ms for one in simulated], [one.p95_ms for one in measured])
+                lost = fmean(one.lost for one in simulated), fmean(one.lost for one in measured)
+                rows.append(StreamRow(kernel, queue, name, p95, lost))
+    return rows
+
+
+STREAM_HEADER = (
+    *("kernel", "queue", "stream", "p95: simulator, ms", "kernel, ms"),
+    *("differs by", "lost: simulator", "kernel"),
+)
+STREAMS_TEXT = "Beside the lists: 95th percentile of the one-way delay, 20 ms of propagation included."
+
+
+def stream_cells(row: StreamRow) -> list[str]:
+    """Returns one line of the table of streams."""
+    p95, lost = row.p95, [f"{100 * one:.2g} %" for one in row.lost]
+    return [row.kernel, row.queue, row.stream, f"{p95.simulated:.1f}", f"{p95.kernel:.1f}", str(p95), *lost]
+
+
 def cells(row: Row) -> list[str]:
     """Returns one line of the table."""
     gain = [str(one) for one in row.gain] if row.gain else ["", ""]
@@ -261,7 +385,8 @@ def text(runs: Sequence[Run], window_s: float) -> str:
     held = [row.verdict for row in rows if row.verdict != "shown only"]
     total = f"{held.count('agrees')} of {len(held)} means and medians are within {live.BOUND:.0%}."
     table = document.table(header, [cells(row) for row in rows])
-    return f"\n{document.wrapped(conditions)}\n\n{table}\n{total}\n"
+    beside = document.table(STREAM_HEADER, [stream_cells(row) for row in compare_streams(runs)])
+    return f"\n{document.wrapped(conditions)}\n\n{table}\n{total}\n\n{STREAMS_TEXT}\n\n{beside}\n"
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -310,7 +435,9 @@ def tasks(
     """Returns what the guests do: one makes a kernel's checks, one each plays a list through all queues."""
     todo: list[tuple[Kernel, Any]] = []
     for kernel in kernels:
-        common = {"attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE}
+        common = {
+            "attachment": ATTACHMENT[kernel.series], "native": kernel.series in NATIVE, "plans": plans(),
+        }  # fmt: skip
         if not options.no_checks:
             todo.append((kernel, common | {"checks": True, "runs": []}))
         if options.costs:
@@ -322,6 +449,7 @@ def tasks(
                     "name": name,
                     "seed": seed,
                     "commands": queue.commands,
+                    "streams": [asdict(one) for one in queue.streams],
                     "task": asdict(make_task(flows, options.seconds)),
                 }
                 for name, queue in QUEUES.items()
@@ -379,9 +507,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kernel, task, result in waiting:
             said = result.result()
             if task["checks"]:
-                failed += failed_checks(
-                    kernel.release, said, [name for name, _ in checks(task["attachment"], task["native"])]
-                )
+                wanted = [name for name, _ in checks(task["attachment"], task["native"], task["plans"])]
+                failed += failed_checks(kernel.release, said, wanted)
             new = pair_runs(kernel.release, said, lists, options.seconds)
             runs += new
             for run in new:

@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import re
+import shlex
 import socket
 import struct
 import subprocess
@@ -22,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from validation.kernels_costs import measured
 from validation.kernels_image import COMPILER, REPORT
@@ -30,7 +31,8 @@ from validation.lab.bottleneck import Case, Lab
 from validation.lab.hosts import CLIENT as RECEIVER
 from validation.lab.hosts import SERVER, Hosts, Transfer
 from validation.lab.namespaces import BPF_ROOT, Namespace
-from validation.lab.scheme_run import Task, play
+from validation.lab.scheme_run import BEGIN_S, Task, play
+from validation.lab.streams import Stream, Streams
 from validation.shaping import user_rates
 
 LIVE = "mousehole-live"
@@ -54,6 +56,14 @@ OWN = "least-attained.h"
 NATIVE_SCHEMES = ("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)")
 
 
+class Plan(TypedDict):
+    """What installs a scheme at a device DEV: lines of tc and `mousehole-live`, and the rate of CAKE."""
+
+    name: str
+    lines: list[str]
+    rate_bps: int
+
+
 def report(value: Any) -> None:
     """Writes one result for the host."""
     print(f"{REPORT}{json.dumps(value)}", flush=True)
@@ -74,7 +84,7 @@ class GuestLab(Lab):
 def call(net: AbstractContextManager[object], line: str) -> subprocess.CompletedProcess[str]:
     """Runs a command in a namespace until it ends."""
     with net:
-        return subprocess.run(line.split(), capture_output=True, text=True, check=False)
+        return subprocess.run(shlex.split(line), capture_output=True, text=True, check=False)
 
 
 def output(net: AbstractContextManager[object], line: str) -> str:
@@ -326,6 +336,21 @@ def check_up(lab: GuestLab, scheme: str) -> str:
     return expect(is_right, f"{seen}; {problems}")
 
 
+def check_plan(lab: GuestLab, plan: Plan) -> str:
+    """Checks that a plan's lines put a CAKE of its rate there, and that its marker fills the Bulk tin."""
+    for line in plan["lines"]:
+        output(lab.router, line.replace("DEV", DEVICE))
+    (root,) = json.loads(output(lab.router, f"tc -j qdisc show dev {DEVICE} root"))
+    before = bulk_tin(lab.router, DEVICE)
+    seconds = transfer(lab, 1, 1_000_000)
+    bulk = bulk_tin(lab.router, DEVICE) - before
+    rate_bps = 8 * root["options"]["bandwidth"]
+    seen = f"{root['kind']} at {rate_bps} bit/s, 1 MB in {seconds:.2f} s, {bulk} bytes in the Bulk tin"
+    least_s = 8e6 / plan["rate_bps"]
+    is_right = rate_bps == plan["rate_bps"] and least_s < seconds < 2 * least_s and bulk > 900_000
+    return expect(is_right and root["kind"] == "cake", seen)
+
+
 def check_own_queue(lab: GuestLab) -> str:
     """Checks a queue header of one's own: as any other; what `persist` keeps needs no compiler."""
     own = f"{OWN.removesuffix('.h')} --policy /own/{OWN}"
@@ -473,7 +498,9 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     return expect(all(abs(rate / wanted_bps - 1) < 0.05 for rate in shaped) and held > 100, seen)
 
 
-def checks(wanted: str, is_native: bool = False) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
+def checks(
+    wanted: str, is_native: bool = False, plans: Sequence[Plan] = ()
+) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
     """Yields the checks with their names; those of native queues only where the kernel has them."""
     if is_native:
         for scheme in NATIVE_SCHEMES:
@@ -490,6 +517,8 @@ def checks(wanted: str, is_native: bool = False) -> Iterator[tuple[str, Callable
     yield "IFB, downloads", check_ifb
     for scheme in SCHEMES:
         yield f"up {scheme}, down", lambda lab, scheme=scheme: check_up(lab, scheme)  # type: ignore[misc]
+    for plan in plans:
+        yield f"plan of {plan['name']}", lambda lab, plan=plan: check_plan(lab, plan)  # type: ignore[misc]
     yield "check names a flow table", check_offload
     yield "host tcp-ds", check_host
     yield "host --shape, green", lambda lab: check_shape(lab, "high=65535,med=65535", 500e3)
@@ -530,22 +559,32 @@ def busy_s() -> tuple[float, float]:
     return (sum(ticks) - ticks[3] - ticks[4]) / 100, sum(ticks) / 100
 
 
-def run_flows(name: str, seed: int, commands: Sequence[str], task: Task) -> None:
-    """Plays a list of flows through a queue and reports what the clients saw."""
+def run_flows(name: str, seed: int, commands: Sequence[str], task: Task, beside: Sequence[Stream]) -> None:
+    """Plays a list of flows and streams through a queue and reports what the clients saw."""
     try:
         lab = GuestLab(task.rtt_s)
         for line in commands:
             output(lab.router, line)
         hosts = Hosts(lab.sender, lab.receiver, "cubic")
+        streams = Streams(lab.sender, lab.receiver, beside)
         gc.disable()
         busy, whole = busy_s()
+        window_end_s = task.warmup_s + task.window_s
+        streams.start(time.monotonic() + BEGIN_S, window_end_s)
         result = play(hosts, task)
+        result["delays_s"] = streams.delays_s(task.warmup_s, window_end_s)
         busy_after, whole_after = busy_s()
         result["busy"] = (busy_after - busy) / (whole_after - whole)
         result["tc"] = output(lab.router, f"tc -s qdisc show dev {DEVICE}")
         report({"run": name, "seed": seed} | result)
     except Exception as error:
         report({"run": name, "seed": seed, "error": str(error) or repr(error)})
+
+
+def run_task(one: dict[str, Any]) -> None:
+    """Plays a list that the task names."""
+    streams = [Stream(**stream) for stream in one["streams"]]
+    run_flows(one["name"], one["seed"], one["commands"], Task(**one["task"]), streams)
 
 
 def main() -> int:
@@ -555,12 +594,11 @@ def main() -> int:
     only = re.compile(task.get("only", ""))
     if task["checks"]:
         lab = GuestLab()
-        for name, check in checks(task["attachment"], task["native"]):
+        for name, check in checks(task["attachment"], task["native"], task["plans"]):
             if only.search(name):
                 in_child(lambda name=name, check=check: run_check(lab, name, check))  # type: ignore[misc]
     for one in task["runs"]:
-        flows = Task(**one["task"])
-        in_child(lambda one=one, flows=flows: run_flows(one["name"], one["seed"], one["commands"], flows))  # type: ignore[misc]
+        in_child(lambda one=one: run_task(one))  # type: ignore[misc]
     if task.get("costs"):
         for name, instructions in measured(lambda line: output(contextlib.nullcontext(), line)):
             report({"cost": name, "instructions": instructions})

@@ -25,6 +25,8 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from mousehole import _engine
+from mousehole.engine_types import JsonValue
 from mousehole.statistics import log_ratio
 from numpy.typing import NDArray
 
@@ -161,13 +163,30 @@ def scenario(
 
 
 def simulate(flows: FlowList, scheme: str, window_s: float, burst_bytes: int = BURST_BYTES) -> Figures:
-    """Returns the simulator's figures over its replications, which differ in the queue's draws."""
-    from mousehole import _engine
+    """Returns the simulator's figures over its replications."""
+    return sum_up(play_simulated(flows, scheme, window_s, burst_bytes), flows, window_s)
 
+
+def play_simulated(
+    flows: FlowList, scheme: str, window_s: float, burst_bytes: int, mix: Sequence[JsonValue] = ()
+) -> list[_engine.RunResult]:
+    """Returns the simulator's replications of a list, which differ in the queue's draws.
+
+    `mix` is what else is in the traffic, as `traffic.mix` has it.
+    """
+    runs = []
+    for replication in range(REPLICATIONS):
+        own = scenario(flows, scheme, replication, window_s, burst_bytes)
+        own["traffic"] |= {"mix": [*mix]} if mix else {}
+        runs.append(_engine.run(own, None, _engine.Cancel()))
+    return runs
+
+
+def sum_up(runs: Sequence[_engine.RunResult], flows: FlowList, window_s: float) -> Figures:
+    """Returns the figures of a list over the simulator's runs of it."""
     seconds: list[float | None] = []
     bulk: list[float] = []
-    for replication in range(REPLICATIONS):
-        run = _engine.run(scenario(flows, scheme, replication, window_s, burst_bytes), None, _engine.Cancel())
+    for run in runs:
         frame = run.transfers()
         times: Times = np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
         seconds += [float(one) if np.isfinite(one) else None for one in times]

@@ -218,6 +218,7 @@ impl Deployment {
     /// # Errors
     /// A sentence when the scheme, a policy or a value is not possible here.
     pub fn new(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<Deployment> {
+        refuse_values_of_no_cake(request)?;
         for path in &request.policy {
             mousehole_scheme::load_policy(path)?;
         }
@@ -534,6 +535,17 @@ impl Plan {
     }
 }
 
+/// Refuses what only a CAKE of our own takes, where there is none.
+fn refuse_values_of_no_cake(request: &Request) -> Result<()> {
+    let values = [("ack_filter", request.ack_filter), ("link_layer", request.link_layer.is_some())];
+    match values.into_iter().find(|(_, is_given)| *is_given && !request.is_for_own_cake()) {
+        Some((key, _)) => Err(Failure::new(format!(
+            "{key} is of the CAKE that `mark` brings, and none is brought here; cake = true brings one"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Returns the CAKE that a marker brings, or nothing.
 fn cake(request: &Request) -> Result<Shaper> {
     match request.brings_cake() {
@@ -732,6 +744,19 @@ mod tests {
 
     fn device() -> Device {
         Device { name: "w0".into(), index: 1, namespace: 1, address: None, link_header_bytes: 14, mtu: 1500 }
+    }
+
+    #[test]
+    fn new__refuses_values_of_a_cake_that_nobody_brings() {
+        let refuse = |request: Request| {
+            let failure = Deployment::new(&request, &device(), None).unwrap_err().to_string();
+            assert!(failure.ends_with("none is brought here; cake = true brings one"), "{failure}");
+        };
+        refuse(Request { ack_filter: true, ..Request::new(Mode::Mark) });
+        refuse(Request { link_layer: Some("ethernet".into()), ..Request::new(Mode::Up) });
+        let rate = Some("5mbit".to_string());
+        let own = Request { cake: true, ack_filter: true, rate, ..Request::new(Mode::Mark) };
+        assert!(Deployment::new(&own, &device(), None).is_ok());
     }
 
     #[test]

@@ -167,15 +167,15 @@ def test_png__has_text_where_the_system_has_no_fonts() -> None:
 
 
 def test_heat_map__is_grouped_and_sorted() -> None:
-    schemes = ("sfd", "droptail", "srpt", "fq-codel", "s-sfd")
+    schemes = ("sfd", "droptail", "srpt", "fq-codel", "excess-cake")
     found = mousehole.compare(
         "web:sfd", rate="5mbit", duration="4s", warmup="1s", seeds=2, load=0.9, schemes=",".join(schemes)
     )
     cell = found.plan.cells[0]
     groups = overview.by_group(found.results, cell)
-    assert list(groups) == [overview.NOT_IN_LINUX, overview.INSTALLABLE, overview.IDEALS]
-    assert set(groups[overview.NOT_IN_LINUX]) == {"sfd", "s-sfd"}
-    assert set(groups[overview.INSTALLABLE]) == {"droptail", "fq-codel"}
+    assert list(groups) == [overview.IN_LINUX, overview.WITH_LIVE, overview.IDEALS]
+    assert set(groups[overview.IN_LINUX]) == {"droptail", "fq-codel"}
+    assert set(groups[overview.WITH_LIVE]) == {"sfd", "excess-cake"}
     for own in groups.values():
         means = [found.results.bucket_values(cell, one, "short", "response_mean_s").mean() for one in own]
         assert means == sorted(means)

@@ -27,6 +27,8 @@ from validation.lab.namespaces import die_with_parent, hurry, private_mounts
 
 DEVICE = "r1"
 LAST_S = 15.0
+BEGIN_S = 0.5
+"""Until the first transfer is due, seconds."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Task:
 
 def play(hosts: Hosts, task: Task) -> dict[str, Any]:
     """Starts the transfers at their times. Returns seconds of each short one, and what the long ones got."""
-    begin = time.monotonic() + 0.5
+    begin = time.monotonic() + BEGIN_S
     bulk = [Transfer(number, [ENDLESS], 0.0) for number in range(task.bulk)]
     fetches = [Transfer(task.bulk + index, [size], 0.0) for index, size in enumerate(task.sizes)]
     spread = [task.bulk_spread_s * index / max(task.bulk, 1) for index in range(task.bulk)]

@@ -15,8 +15,8 @@ from mousehole.engine_types import Floats
 from mousehole.runs import Cell, Change, Finding, OverviewRow, Results, SizeRow, is_ideal
 from mousehole.statistics import log_ratio
 
-NOT_IN_LINUX, INSTALLABLE, IDEALS = "not in Linux", "installable", "ideals"
-"""Who can use schemes: only those who add to Linux, anybody today, or nobody."""
+IN_LINUX, WITH_LIVE, BY_NOBODY, IDEALS = "tc or routers", "mousehole-live", "nothing installs", "ideals"
+"""What installs schemes on the link of a cell."""
 MANY_SCHEMES = 8
 """With more schemes than this, the report is one table, and sentences are printed only on request."""
 
@@ -109,24 +109,23 @@ def best_times(times: list[GridTime]) -> list[GridTime]:
 
 
 def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
-    """Returns the schemes in groups by who can use them; the best for short transfers of each group first."""
+    """Returns the schemes by what installs them; in each group the best for short transfers is first."""
     link = link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
-    groups: dict[str, list[str]] = {name: [] for name in (NOT_IN_LINUX, INSTALLABLE, IDEALS)}
+    groups: dict[str, list[str]] = {name: [] for name in (IN_LINUX, WITH_LIVE, BY_NOBODY, IDEALS)}
     for scheme in sorted(means, key=lambda scheme: means[scheme] if isfinite(means[scheme]) else inf):
         groups[_choose_group(scheme, link)].append(scheme)
     return {name: schemes for name, schemes in groups.items() if schemes}
 
 
 def _choose_group(scheme: str, link: Link | None) -> str:
-    """Returns who can use a scheme; a named one that needs `mousehole-live` is not in Linux."""
+    """Returns the group of a scheme; on a link of no constant rate nothing installs it."""
     if is_ideal(scheme):
         return IDEALS
     way = None if link is None else installation(scheme, link)
     if way is None:
-        return NOT_IN_LINUX
-    is_ours = any(line.startswith("mousehole-live") for line in way.lines)
-    return NOT_IN_LINUX if is_ours and "|" not in scheme else INSTALLABLE
+        return BY_NOBODY
+    return WITH_LIVE if any(line.startswith("mousehole-live") for line in way.lines) else IN_LINUX
 
 
 def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:

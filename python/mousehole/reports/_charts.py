@@ -86,7 +86,7 @@ def trade_off_chart(results: Results, cells: Sequence[Cell], series: Series) -> 
 def heat_chart(results: Results, cell: Cell) -> Chart:
     """Returns the change by transfer size and scheme against FQ-CoDel, as colours with numbers.
 
-    Schemes stand in groups: not in Linux, installable, ideals; in each, the one that serves short transfers
+    Schemes stand in groups by what installs them, ideals last; in each, the one that serves short transfers
     best is first.
     """
     reference = overview.heat_reference(results)
