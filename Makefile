@@ -35,7 +35,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 export VIRTUAL_ENV := $(abspath $(VENV))
 
 .PHONY: help setup demo test lint fmt docs site web deps lock clean live live-test deb-test bpf-compile bpf-parity page-test \
-	wheel wheel-test wasm-check msrv golden oracle papers notebooks validation bench instructions fuzz fuzz-brief mutants
+	dist wheel wheel-test wasm-check msrv golden oracle papers notebooks validation bench instructions fuzz fuzz-brief mutants
 
 ## Use it
 
@@ -52,12 +52,15 @@ demo: $(ENGINE) ## compare the schemes on a published model, or on yours: make d
 
 wheel: $(VENV)/.requirements ## build an abi3 wheel for this platform into dist/, with the static mousehole-live if `make live TARGETS=` built it; PGO=1 optimises it by a profile (needs rustup's llvm-tools)
 	@echo "wheel: building into dist/"
-	@rm -rf dist $(WHEEL_SCRIPTS)
+	@rm -rf dist/*.whl $(WHEEL_SCRIPTS)
 	@if [ -x $(live_here) ]; then install -D -m 755 $(live_here) $(WHEEL_SCRIPTS)/mousehole-live; \
 		else echo "wheel: without mousehole-live, which \`make live TARGETS=$(MACHINE)\` builds"; fi
-	@$(if $(PGO),tools/pgo-wheel $(BIN)/python dist,$(BIN)/maturin build --quiet $(ENGINE_PROFILE) --locked --manifest-path python/Cargo.toml --out dist)
+	@$(if $(PGO),$(with_profile)) $(BIN)/maturin build --quiet $(ENGINE_PROFILE) --locked --manifest-path python/Cargo.toml --interpreter $(BIN)/python --out dist
 	@rm -rf $(WHEEL_SCRIPTS)
 	@ls -1 dist/*.whl
+
+# A profile fits only what is built for the same target, which must be named.
+with_profile = MATURIN_PGO=1 CARGO_BUILD_TARGET=$$(rustc -vV | sed -n 's/^host: //p') CARGO_TARGET_DIR=$(TARGET_FOLDER)/pgo
 
 # Where what was built for a machine is; without one, for this.
 TARGET_FOLDER := $(or $(CARGO_TARGET_DIR),target)
@@ -71,6 +74,12 @@ live: ## build mousehole-live, the kernel's side (needs what `make deps` install
 	@echo "live: building mousehole-live (a few minutes the first time)"
 	@CARGO=$(CARGO) tools/live-build $(TARGETS)
 	@$(if $(PACKAGES),tools/live-packages dist $(or $(foreach one,$(TARGETS),$(call live_program,$(one))),$(call live_program)))
+
+# What a release has beside wheels and packages.
+DIST := $(or $(WHAT),source site parts checksums)
+
+dist: $(VENV)/.requirements $(if $(filter site,$(DIST)),site web) ## the rest of a release into dist/: WHAT="source site parts checksums" (site with the page; parts: what others wrote, CycloneDX)
+	@tools/dist dist $(BIN)/python $(DIST)
 
 deb-test: ## as root: installs the static .deb of `make live TARGETS=x86_64 PACKAGES=1` in a clean Debian, uses it, reboots, upgrades, removes
 	@tools/deb-test dist/mousehole-live_*_$$(dpkg --print-architecture).deb
@@ -155,7 +164,7 @@ live-test: $(ENGINE) ## as root: every test of mousehole-live, in namespaces of 
 page-test: $(ENGINE) web ## headless Chromium: a page through the emulated link, and that of `make web` (needs what `make deps` installs)
 	@$(BIN)/python -m pytest -q --no-header tests/page_in_browser.py tests/web_in_browser.py
 
-wheel-test: $(ENGINE) wheel ## install the wheel into an empty environment and try every kind of command there
+wheel-test: wheel ## install the wheel into an empty environment and try every kind of command there
 	@$(BIN)/python -m tools.wheel_test dist/*.whl
 
 wasm-check: ## one comparison in WebAssembly: Node must give the native build's document, byte for byte

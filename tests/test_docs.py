@@ -132,6 +132,12 @@ def test_documents__have_lines_of_100_columns(name: Path) -> None:
     assert document.long_lines(text(str(name))) == []
 
 
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if name.parent == Path("docs")], ids=str)
+def test_documents__begin_with_the_question_that_they_answer(name: Path) -> None:
+    first = text(str(name)).split("\n\n")[1]
+    assert re.match(r"[^.!?]+(?:\.\w[^.!?]*)*\?", first), first
+
+
 def test_long_lines__found() -> None:
     words = "word " * 25
     made = f"{document.marker('docs')}{words}\n{document.END}"

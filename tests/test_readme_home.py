@@ -43,3 +43,8 @@ def test_readme__has_one_such_block() -> None:
     (found,) = readme_home.BLOCK.finditer(text)
     assert "--down 20mbit --up 1mbit" in found[1]
     assert re.search(r"^(Best|Recommended) for transfers", found[0], re.MULTILINE)
+
+
+def test_package_index__has_the_same_block() -> None:
+    pages = [path.read_text("utf-8") for path in (readme_home.README, readme_home.PACKAGE_INDEX)]
+    assert readme_home.block(pages[0]) == readme_home.block(pages[1])

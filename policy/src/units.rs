@@ -3,17 +3,8 @@
 /// Names of units and what one is worth.
 pub type Units = &'static [(&'static str, f64)];
 
-/// Rates in bit/s; the `bps` family counts bytes, as in tc.
-pub const RATE: Units = &[
-    ("bit", 1.0),
-    ("kbit", 1e3),
-    ("mbit", 1e6),
-    ("gbit", 1e9),
-    ("bps", 8.0),
-    ("kbps", 8e3),
-    ("mbps", 8e6),
-    ("gbps", 8e9),
-];
+/// Rates in bit/s. `mbps` is no unit: tc counts bytes by it, and most people bits.
+pub const RATE: Units = &[("bit", 1.0), ("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9)];
 /// Times in seconds.
 pub const TIME: Units = &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
 /// Sizes in bytes.
@@ -79,7 +70,8 @@ mod tests {
     #[test]
     fn with_unit__needs_a_number_and_a_unit_of_its_kind() {
         assert_eq!(with_unit("2 MiB", SIZE), Some(2097152.0));
-        assert_eq!(with_unit("3kbps", RATE), Some(24_000.0));
+        assert_eq!(with_unit("3kbit", RATE), Some(3_000.0));
+        assert_eq!(with_unit("3kbps", RATE), None);
         assert_eq!(with_unit("2min", TIME), Some(120.0));
         for text in ["2", "ms", "-2ms", "2kB", "2ms3"] {
             assert_eq!(with_unit(text, TIME), None, "{text}");

@@ -136,12 +136,16 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Parses `10mbit`, `3.5Mbit`, `1gbit` (bits), or tc's `bps` family (bytes).
+/// Parses `10mbit`, `3.5Mbit`, `1gbit`.
 ///
 /// # Errors
 /// [`Error::Field`] naming `field` when the text is no positive rate with a known unit.
 pub fn parse_rate(field: &str, text: &str) -> Result<Rate> {
-    let allowed = "a positive rate with a unit, such as 10mbit, 512kbit or 1gbit";
+    let allowed = if text.trim_end().to_ascii_lowercase().ends_with("bps") {
+        "in bits, such as 20mbit for 20 Mb/s (by bps, tc counts bytes and most people bits)"
+    } else {
+        "a positive rate with a unit, such as 10mbit, 512kbit or 1gbit"
+    };
     let bps = parse_with(field, text, units::RATE, allowed)?;
     if !(1.0..=1e12).contains(&bps) {
         return Err(Error::field(field, quote(text), "a rate from 1bit to 1000gbit"));
@@ -228,6 +232,13 @@ fn parse_with(field: &str, text: &str, known: units::Units, allowed: &str) -> Re
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parse_rate__counts_bits_and_refuses_bps() {
+        assert_eq!(parse_rate("rate", "20Mbit").ok(), Some(Rate(20_000_000)));
+        let said = parse_rate("rate", "20Mbps").map_err(|error| error.to_string());
+        assert!(said.is_err_and(|said| said.contains("\"20Mbps\"") && said.contains("such as 20mbit for 20 Mb/s")));
+    }
 
     #[test]
     fn tx_time__never_wraps() {

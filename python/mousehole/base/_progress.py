@@ -81,7 +81,8 @@ class ConsoleReporter:
         if now - self._said_s >= LINE_S and self._count < self._total:
             self._said_s = now
             left_s = (now - self._begin_s) / self._count * (self._total - self._count)
-            self.say(f"{self._count:,} of {self._total:,} {self._what}, about {left_s / 60:.0f} min left")
+            left = f"{left_s / 60:.0f} min" if left_s >= 30 else f"{left_s:.0f} s"
+            self.say(f"{self._count:,} of {self._total:,} {self._what}, about {left} left")
 
     def finish(self) -> None:
         """Removes the bar."""
