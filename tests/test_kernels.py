@@ -130,7 +130,7 @@ def run(queue: str, seed: int, simulated: float, measured: float) -> kernels.Run
     def figures(mean: float) -> Figures:
         return Figures(mean, mean, 2 * mean, 3 * mean, 7.0, 0)
 
-    waits = {"call": (Waits(simulated, 0.0), Waits(measured, 0.02))}
+    waits = {one.name: (Waits(simulated, 0.0), Waits(measured, 0.02)) for one in kernels.STREAMS}
     return kernels.Run("6.12", queue, seed, figures(simulated), figures(measured), 0.3, waits)
 
 
@@ -150,7 +150,10 @@ def test_compare__holds_the_marked_queue_against_the_plain_one() -> None:
     assert rows[marked, "mean"].verdict == "agrees"
     assert rows[plain, "p99"].verdict == "shown only"
     assert marked in kernels.text(runs, 30)
-    (call,) = (row for row in kernels.compare_streams(runs) if row.queue == marked)
+    (plain_row, own_row) = (line for line in kernels.summary(runs).splitlines() if "| 6.12 |" in line)
+    assert plain_row.startswith(f"| {plain} | 6.12 | 190 | – ")
+    assert own_row.startswith(f"| {marked} | 6.12 | 114 | -40.2 % ")
+    call = next(row for row in kernels.compare_streams(runs) if row.queue == marked)
     assert kernels.stream_cells(call)[2:5] == ["call", "105.0", "114.5"]
     assert kernels.stream_cells(call)[6:] == ["0 %", "2 %"]
 
@@ -192,6 +195,13 @@ def test_main__says_why_nothing_runs(
     assert "NOT RUN  live-kernels: there is no QEMU" in capsys.readouterr().out
     monkeypatch.setenv("CI", "true")
     assert kernels.main([]) == 1
+
+
+@pytest.mark.parametrize("words", [["--kernels", "7.2"], ["--queues", "CAKE"]])
+def test_parse__writes_the_page_of_all_kernels_and_queues_only(words: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        kernels.parse([*words, "--write"])
+    assert kernels.parse(["--write"]).write
 
 
 def test_libraries__of_a_program_are_there() -> None:

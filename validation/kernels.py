@@ -39,6 +39,8 @@ from validation.lab.scheme_run import Task
 from validation.lab.streams import Stream
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
 
+TARGET = "validation WHAT=kernels"
+NOBODY_PAYS = ROOT / "docs" / "nobody-pays.md"
 ATTACHMENT = {"6.1": "clsact", "6.12": "tcx", "7.2": "tcx"}
 # Kernels on which native queues are checked, and nothing else.
 NATIVE = {"7.2"}
@@ -389,6 +391,33 @@ def text(runs: Sequence[Run], window_s: float) -> str:
     return f"\n{document.wrapped(conditions)}\n\n{table}\n{total}\n\n{STREAMS_TEXT}\n\n{beside}\n"
 
 
+def summary(runs: Sequence[Run]) -> str:
+    """Returns what docs/nobody-pays.md has of it: what the kernels measured before their own CAKE."""
+    rows = []
+    for name, queue in QUEUES.items():
+        for kernel in sorted({run.kernel for run in runs if run.queue == name}):
+            if CAKE not in (name, queue.plain):
+                continue
+            mine = [run for run in runs if (run.kernel, run.queue) == (kernel, name)]
+            gain = next(one.gain for one in compare(runs) if (one.kernel, one.queue) == (kernel, name))
+            waits = [fmean(run.streams[one.name][1].p95_ms for run in mine) for one in STREAMS]
+            rows.append([
+                *(name, kernel, f"{fmean(run.measured.mean for run in mine):.0f}"),
+                *(str(gain[1]) if gain else "–", *(f"{one:.1f}" for one in waits)),
+                f"{fmean(run.measured.bulk_mbps for run in mine):.2f}",
+            ])  # fmt: skip
+    streams = [f"{one.name} p95, ms" for one in STREAMS]
+    header = ["queue", "kernel", "fetches, ms", "against CAKE", *streams, "downloads, Mb/s"]
+    lists = max(
+        len({run.seed for run in runs if run.kernel == kernel}) for kernel in {run.kernel for run in runs}
+    )
+    said = (
+        f"{lists} lists of fetches on each kernel; ± is half of the 95 % interval over the lists. One-way "
+        "delays contain 20 ms of propagation."
+    )
+    return f"\n{document.wrapped(said)}\n\n{document.table(header, rows)}\n"
+
+
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line."""
     parser = argparse.ArgumentParser(
@@ -422,6 +451,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     unknown = [name for name in options.queues if name not in QUEUES]
     if unknown:
         parser.error(f"--queues has {unknown[0]!r}; it must be of {', '.join(QUEUES)}")
+    if options.write and (options.kernels != DEFAULT.split(",") or options.queues != list(QUEUES)):
+        parser.error("--write renews the page of all lists; leave --kernels and --queues out")
     if options.costs and not NATIVE.issuperset(options.kernels):
         parser.error("--costs is of native queues, which --kernels 7.2 has")
     if options.lists < 0 or options.jobs < 1 or not 5 <= options.seconds <= 600:
@@ -465,7 +496,8 @@ def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespa
         result_text = text(runs, options.seconds)
         print(result_text)
         if options.write:
-            document.renew(live.DOCUMENT, "validation WHAT=kernels", result_text)
+            document.renew(live.DOCUMENT, TARGET, result_text)
+            document.renew(NOBODY_PAYS, TARGET, summary(runs))
     if not options.again:
         print(f"live-kernels: {len(failed)} checks failed{': ' if failed else ''}{'; '.join(failed)}")
     return int(bool(failed) or any(row.verdict == "DIFFERS" for row in compare(runs)))
