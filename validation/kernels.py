@@ -4,7 +4,7 @@ Each kernel runs in QEMU by software emulation and in virtual time (`kernels_ima
 no figure. First come checks: the program loads, is attached in the kernel's way, marks arrive, `down`
 restores. Then lists of flows as in `validation.live` go through the kernel's own queues and through the
 simulator's.
-`make validation WHAT=kernels` writes the table of docs/live-validation.md.
+`make validation WHAT=kernels ARGS=--write` renews docs/live-validation.md and a table of nobody-pays.md.
 
 Exit code 1 when a check fails, or when a mean or a median differs by more than the bound. Where no guest can
 run, the program says NOT RUN and why, and fails only where CI is set.
@@ -427,7 +427,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--lists", type=int, default=5, help="lists of flows on each (default 5; 0: checks only)"
     )
-    parser.add_argument("--seconds", type=float, default=30, help="length of each (default 30)")
+    parser.add_argument("--seconds", type=float, default=15, help="length of each (default 15)")
     parser.add_argument("--jobs", type=int, default=2, help="guests at the same time (default 2)")
     parser.add_argument("--queues", default=",".join(QUEUES), help="only these (default all)")
     parser.add_argument("--no-checks", action="store_true", help="only the lists of flows")
