@@ -32,7 +32,7 @@ from mousehole.engine_types import JsonValue
 
 from tools import document
 from validation import live
-from validation.kernels_guest import DEVICE, OWN, Plan, checks
+from validation.kernels_guest import DEVICE, OWN, Plan, checks, mark
 from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, find_obstacle, image, play
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
@@ -86,11 +86,6 @@ def cake(tins: str) -> str:
     return f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE_BPS}bit {tins} raw"
 
 
-def mark(marker: str, words: str = "") -> str:
-    """Returns the command for a marker before the queue."""
-    return f"mousehole-live mark {DEVICE} --marker {marker} --no-agent --flows 4096 {words}".strip()
-
-
 # In the guest all flows are between the same two hosts, so that hosts share nothing among them.
 PLAIN = "cake(hosts=flows)"
 HTB = (
@@ -109,7 +104,7 @@ QUEUES = {
         (cake("diffserv3"), mark("excess")), "excess|cake(hosts=flows,tins=bulk)", plain=CAKE
     ),
     "excess(levels=three) + CAKE": Queue(
-        (cake("diffserv3 wash"), mark("excess(levels=three)", "--via dscp --dscp 46,0,1")),
+        (cake("diffserv3 wash"), f"{mark('excess(levels=three)')} --via dscp --dscp 46,0,1"),
         "excess(levels=three)|cake(hosts=flows,tins=colour)",
         plain=CAKE,
     ),
@@ -394,12 +389,13 @@ def text(runs: Sequence[Run], window_s: float) -> str:
 def summary(runs: Sequence[Run]) -> str:
     """Returns what docs/nobody-pays.md has of it: what the kernels measured before their own CAKE."""
     rows = []
+    gains = {(one.kernel, one.queue): one.gain for one in compare(runs) if one.figure == "mean"}
     for name, queue in QUEUES.items():
         for kernel in sorted({run.kernel for run in runs if run.queue == name}):
             if CAKE not in (name, queue.plain):
                 continue
             mine = [run for run in runs if (run.kernel, run.queue) == (kernel, name)]
-            gain = next(one.gain for one in compare(runs) if (one.kernel, one.queue) == (kernel, name))
+            gain = gains[kernel, name]
             waits = [fmean(run.streams[one.name][1].p95_ms for run in mine) for one in STREAMS]
             rows.append([
                 *(name, kernel, f"{fmean(run.measured.mean for run in mine):.0f}"),

@@ -37,7 +37,6 @@ from validation.shaping import user_rates
 
 LIVE = "mousehole-live"
 DEVICE, UPSTREAM = "r1", "r0"
-MARK = f"{LIVE} mark {DEVICE} --marker sfd(th=30kB) --no-agent --flows 4096"
 THRESHOLD, SIZE = 30_000, 200_000
 LE = 1
 # How long shaped connections are measured.
@@ -54,6 +53,14 @@ SCHEMES = [
 OWN = "least-attained.h"
 # Schemes whose queues are queue disciplines of their own.
 NATIVE_SCHEMES = ("pias", "lfp", "rio-ps|priority(shared=false)", "fq-codel(ecn=false)", "codel(ecn=false)")
+
+
+def mark(marker: str) -> str:
+    """Returns the command for a marker before the queue."""
+    return f"{LIVE} mark {DEVICE} --marker {marker} --no-agent --flows 4096"
+
+
+MARK = mark("sfd(th=30kB)")
 
 
 class Plan(TypedDict):

@@ -540,7 +540,7 @@ fn refuse_values_of_no_cake(request: &Request) -> Result<()> {
     let values = [("ack_filter", request.ack_filter), ("link_layer", request.link_layer.is_some())];
     match values.into_iter().find(|(_, is_given)| *is_given && !request.is_for_own_cake()) {
         Some((key, _)) => Err(Failure::new(format!(
-            "{key} is of the CAKE that `mark` brings, and none is brought here; cake = true brings one"
+            "{key} is for the CAKE that `mark` brings with cake = true, and none is brought here"
         ))),
         None => Ok(()),
     }
@@ -750,7 +750,7 @@ mod tests {
     fn new__refuses_values_of_a_cake_that_nobody_brings() {
         let refuse = |request: Request| {
             let failure = Deployment::new(&request, &device(), None).unwrap_err().to_string();
-            assert!(failure.ends_with("none is brought here; cake = true brings one"), "{failure}");
+            assert!(failure.ends_with("with cake = true, and none is brought here"), "{failure}");
         };
         refuse(Request { ack_filter: true, ..Request::new(Mode::Mark) });
         refuse(Request { link_layer: Some("ethernet".into()), ..Request::new(Mode::Up) });
