@@ -1,6 +1,6 @@
 """How good the sentence is that `compare` prints first, for captures of traffic whose truth is known.
 
-`make validation WHAT=decisions` draws captures of 1, 10 and 60 minutes from eight models of traffic,
+`make validation WHAT=decisions` draws captures of 1, 10 and 60 minutes from nine models of traffic,
 compares the schemes on each, and sets the recommendation beside the truth: independent runs of the same
 model. Smaller captures have 20, 50 and 90 short transfers: of these a fitted model is played. It keeps
 validation/decisions.json and writes docs/decisions.md.
@@ -19,9 +19,10 @@ from pathlib import Path
 import mousehole
 import numpy as np
 import polars as pl
-from mousehole.answer import NOT_SHOWN, RECOMMENDED
-from mousehole.runs import default_jobs
+from mousehole.answer import NOT_SHOWN, RECOMMENDED, vetoes
+from mousehole.runs import Results, default_jobs
 from mousehole.statistics import Design, binomial_interval, log_ratio
+from mousehole.tuning import objectives
 from numpy.typing import NDArray
 
 from tools import document
@@ -33,7 +34,9 @@ DOCUMENT = ROOT / "docs" / "decisions.md"
 TARGET = "validation WHAT=decisions"
 RATE_BPS, RTT, NATIVE_LOAD, LOAD = 5e6, "80ms", 0.25, 0.75
 BASELINE = "droptail"
-SCHEMES = (BASELINE, "sfd", "sfd(mode=coupled)", "fq-codel", "cake", "ct-cake")
+REFERENCE = "cake"
+"""Who pays is counted against this, as in the answer."""
+SCHEMES = (BASELINE, "sfd", "sfd(mode=coupled)", "fq-codel", REFERENCE, "ct-cake", "excess-cake")
 TRANSFERS, SHORT_BYTES = (20, 50, 90), 15_000
 """Short transfers of the smallest captures."""
 MINUTES, CAPTURES, TRUTH, REPLICATIONS, WINDOW_S, WARMUP_S = (1, 10, 60), 4, 40, 10, 120, 60
@@ -67,12 +70,19 @@ class Truth:
     changes: dict[str, float]
     """Geometric mean of the runs' ratios to the baseline, less one, as `compare` has it."""
     long_changes: dict[str, float] = field(default_factory=dict)
-    """The same of long transfers, the only other class in these models; older records have none."""
+    """The same of long transfers."""
+    pays: dict[str, list[str]] = field(default_factory=dict)
+    """The figures, such as `calls lost`, that a scheme makes worse than under CAKE by more than vetoes allow."""
 
     @property
     def best_s(self) -> float:
-        """The least mean."""
-        return min(self.means_s.values())
+        """The least mean of a scheme under which nobody pays, the baseline's at most."""
+        return min(mean for scheme, mean in self.means_s.items() if scheme == BASELINE or not self.pays.get(scheme))
+
+    @property
+    def best_change(self) -> float:
+        """The least change of such a scheme."""
+        return min(change for scheme, change in self.changes.items() if not self.pays.get(scheme))
 
     def helps(self, scheme: str) -> bool:
         """Returns whether a scheme changes the mean by more than 5 % for the better."""
@@ -83,6 +93,15 @@ class Truth:
         if found.scheme is None or self.helps(found.scheme):
             return False
         return not (found.classes and self.long_changes.get(found.scheme, 0.0) < -NEAR)
+
+    def is_harmful(self, found: Decision) -> bool:
+        """Returns whether somebody pays under the scheme that is recommended."""
+        return found.scheme is not None and bool(self.pays.get(found.scheme))
+
+    def is_false(self, veto: tuple[str, str]) -> bool:
+        """Returns whether a veto, of scheme and figure, is against one that truly keeps the margin."""
+        scheme, figure = veto
+        return figure not in self.pays.get(scheme, [])
 
 
 @dataclass(frozen=True)
@@ -106,10 +125,15 @@ class Decision:
     """What the order alone would recommend; see `first_by_order`."""
     classes: tuple[str, ...] = ()
     """The classes that it is recommended for, where short transfers are not shown to gain."""
+    vetoes: tuple[tuple[str, str], ...] = ()
+    """Scheme and figure of each veto that rules a scheme out."""
 
     def regret(self, truth: Truth) -> float:
-        """Returns by which share the mean exceeds the least; without a recommendation the baseline stays."""
-        return truth.means_s[self.scheme or BASELINE] / truth.best_s - 1
+        """Returns by which share the mean exceeds the least; without a recommendation the baseline stays.
+
+        It is 0 for a scheme that is faster at the cost of others.
+        """
+        return max(truth.means_s[self.scheme or BASELINE] / truth.best_s - 1, 0.0)
 
 
 @dataclass(frozen=True)
@@ -133,10 +157,16 @@ class Score:
 
     decisions: int
     near: int
-    """Recommendations within 5 % of the best, and none where nothing helps."""
+    """Recommendations within 5 % of the best under which nobody pays, and none where nothing helps."""
     regret: float
     """Mean regret as a share."""
     regret_s: float
+    harmful: int
+    """Recommendations of a scheme under which some class truly pays more than vetoes allow."""
+    vetoes: int
+    """Vetoes that rule a scheme out."""
+    false_vetoes: int
+    """Those against a scheme that truly keeps the margin."""
     useless: int
     """Recommendations of a scheme that helps neither short transfers nor the class it is for, by 5 %."""
     ordered: int
@@ -221,6 +251,7 @@ def measure_truth(model: str, size: Size) -> Truth:
     line = LINES.get(model, Line())
     means: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
     longs: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
+    harms = Harms()
     for number in range(size.truth * line.runs):
         random = np.random.default_rng([TRUTH_SEED, number])
         drawn = traffic.meeting(model, random, RATE_BPS, line.load, 2 * WARMUP_S + 1.5 * size.window_s)
@@ -233,12 +264,38 @@ def measure_truth(model: str, size: Size) -> Truth:
         for scheme in SCHEMES:
             means[scheme].append(float(found.primary_values(cell, scheme)[0]))
             longs[scheme].append(float(found.bucket_values(cell, scheme, "long", "response_mean_s")[0]))
+        harms.add(found)
     changes, long_changes = (
         {scheme: log_ratio(own[scheme], own[BASELINE]).as_change().mean for scheme in SCHEMES}
         for own in (means, longs)
     )
     all_means = {scheme: float(np.mean(means[scheme])) for scheme in SCHEMES}
-    return Truth(model, size.truth * line.runs, all_means, changes, long_changes)
+    return Truth(model, size.truth * line.runs, all_means, changes, long_changes, harms.find_payers())
+
+
+class Harms:
+    """What the figures that vetoes are about are in the runs of a truth, against the reference."""
+
+    def __init__(self) -> None:
+        names = [f"{one.whose} {one.name}" for one in vetoes.margins(())]
+        self._limits = dict(zip(names, objectives.default_limits(REFERENCE), strict=True))
+        self._excesses: dict[tuple[str, str], list[float]] = {}
+
+    def add(self, found: Results) -> None:
+        """Adds a run: by how much each scheme is beyond each limit, where both figures are known."""
+        (cell,) = found.plan.cells
+        for (name, limit), scheme in itertools.product(self._limits.items(), SCHEMES):
+            excess = objectives.beyond(found, cell, limit, scheme).mean
+            if np.isfinite(excess):
+                self._excesses.setdefault((scheme, name), []).append(excess)
+
+    def find_payers(self) -> dict[str, list[str]]:
+        """Returns the figures that a scheme truly makes worse than allowed, in the mean of the runs."""
+        found: dict[str, list[str]] = {}
+        for (scheme, name), excesses in self._excesses.items():
+            if np.mean(excesses) > 0:
+                found.setdefault(scheme, []).append(name)
+        return found
 
 
 def decision(model: str, minutes: float, number: int, size: Size, first: int = 0) -> Decision:
@@ -272,6 +329,7 @@ def decision(model: str, minutes: float, number: int, size: Size, first: int = 0
         first,
         first_by_order({scheme: results.primary_values(cell, scheme) for scheme in SCHEMES}, design),
         advice.classes,
+        tuple((one.scheme, f"{one.margin.whose} {one.margin.name}") for one in advice.vetoes if one.binds),
     )  # fmt: skip
 
 
@@ -337,7 +395,10 @@ def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
 def read(record: Path) -> tuple[list[Truth], list[Decision]]:
     """Returns what was recorded."""
     kept = json.loads(record.read_text())
-    decisions = [one | {"classes": tuple(one.get("classes", ()))} for one in kept["decisions"]]
+    decisions = [
+        one | {"classes": tuple(one["classes"]), "vetoes": tuple(map(tuple, one["vetoes"]))}
+        for one in kept["decisions"]
+    ]
     return [Truth(**one) for one in kept["truths"]], [Decision(**one) for one in decisions]
 
 
@@ -345,7 +406,8 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
     """Returns the figures of some decisions."""
     truth = {one.model: one for one in truths}
     regrets = [one.regret(truth[one.model]) for one in found]
-    clear = [one for one in found if min(truth[one.model].changes.values()) < -CLEAR]
+    clear = [one for one in found if truth[one.model].best_change < -CLEAR]
+    ruled_out = [(truth[one.model], veto) for one in found for veto in one.vetoes]
     rows = [
         (truth[one.model].changes[scheme], one.outcomes[scheme], one.changes[scheme])
         for one in found
@@ -357,13 +419,16 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
     return Score(
         decisions=len(found),
         near=sum(
-            regret <= NEAR and (one.outcome == RECOMMENDED or not _any_helps(truth[one.model]))
+            regret <= NEAR and not truth[one.model].is_harmful(one) and (one.outcome == RECOMMENDED or not _any_helps(truth[one.model]))
             for one, regret in zip(found, regrets, strict=True)
         ),
         regret=float(np.mean(regrets)),
         regret_s=float(
             np.mean([regret * truth[one.model].best_s for one, regret in zip(found, regrets, strict=True)])
         ),
+        harmful=sum(truth[one.model].is_harmful(one) for one in found),
+        vetoes=len(ruled_out),
+        false_vetoes=sum(own.is_false(veto) for own, veto in ruled_out),
         useless=sum(truth[one.model].is_in_vain(one) for one in found),
         ordered=len(by_order),
         ordered_useless=sum(not truth[model].helps(scheme) for model, scheme in by_order),
@@ -382,7 +447,7 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
 
 
 def _any_helps(truth: Truth) -> bool:
-    return any(truth.helps(scheme) for scheme in truth.changes)
+    return any(truth.helps(scheme) and not truth.pays.get(scheme) for scheme in truth.changes)
 
 
 def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
@@ -399,6 +464,8 @@ def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
         ),
         "\n\n## The truth\n\n",
         document.table(("model", *SCHEMES), [_truth_cells(one) for one in truths]),
+        "\n**Who pays in truth**, against CAKE, by more than the margins of vetoes:\n\n",
+        *(document.wrapped(_payers_text(one), "  ") + "\n" for one in truths),
         "\n## The sentence\n\n",
         document.table(COLUMNS, [_cells(name, score(truths, own)) for name, own in _groups(truths, found)]),
         "\n## Order and level\n\n",
@@ -411,7 +478,7 @@ def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
 
 
 COLUMNS = (
-    "captures", "within 5 % of the best", "regret", "recommended in vain", "by order alone", "not shown",
+    "captures", "within 5 % of the best", "regret", "somebody pays", "false vetoes", "recommended in vain", "by order alone", "not shown",
     "false `Best`", "effects shown", "wrong sign", "intervals that hold the truth",
 )  # fmt: skip
 
@@ -451,11 +518,19 @@ def _truth_cells(one: Truth) -> list[str]:
     return [one.model, *changes]
 
 
+def _payers_text(one: Truth) -> str:
+    """Returns a line of a list: under which schemes somebody pays."""
+    schemes = (f"`{scheme}`: {', '.join(figures)}" for scheme, figures in one.pays.items())
+    return f"- *{one.model}*: {'; '.join(schemes) or 'nobody'}"
+
+
 def _cells(name: str, one: Score) -> list[str]:
     return [
         name,
         _share(one.near, one.decisions),
         f"{100 * one.regret:.1f} %, {1000 * one.regret_s:.0f} ms",
+        _share(one.harmful, one.decisions),
+        _share(one.false_vetoes, one.vetoes),
         _share(one.useless, one.decisions),
         f"{one.ordered}, {one.ordered_useless} in vain" if one.ordered else "–",
         _share(one.not_shown, one.clear),

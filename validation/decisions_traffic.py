@@ -1,11 +1,13 @@
 """Models of traffic whose truth is known, on which no setting of Mousehole was tuned, for `decisions`.
 
-Each draws the connections of some users: their starts, addresses and bytes. Sizes are IP payloads.
+Each draws the connections of some users: their starts, addresses and bytes. Sizes are IP payloads; those of
+flows of datagrams are IP lengths.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -13,7 +15,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Columns = dict[str, NDArray[np.generic]]
-"""`start_s`, `client` and `bytes` of connections, in the order of their starts."""
+"""`start_s`, `client` and `bytes` of connections, in the order of their starts; and where flows of datagrams are
+among them, the columns of such flows that `mousehole.read` has."""
 Model = Callable[[np.random.Generator, int, float], Columns]
 """Draws what so many users do in so many seconds."""
 
@@ -84,6 +87,58 @@ def equal_sizes(random: np.random.Generator, users: int, length_s: float) -> Col
     return {**found, "bytes": np.full(found["bytes"].size, 12_000)}
 
 
+@dataclass(frozen=True)
+class Kind:
+    """Flows of datagrams of a kind of application, the same in both directions."""
+
+    share: float
+    """Of his time so much a user is in one."""
+    length_s: float
+    """Mean length; it is exponential."""
+    packets_per_s: float
+    packet_bytes: int
+    reverse_bytes: int
+
+
+APPLICATIONS = (Kind(0.02, 180, 50, 200, 200), Kind(0.015, 600, 60, 150, 90), Kind(0.002, 400, 90, 1100, 1100))
+"""Calls, games and video calls."""
+
+
+def with_calls(random: np.random.Generator, users: int, length_s: float) -> Columns:
+    """Returns uneven users, some of whom are in a call, a game or a video call."""
+    web = uneven(random, users, length_s)
+    parts = [web | _no_datagrams(web["bytes"].size), *(_flows(random, users, length_s, one) for one in APPLICATIONS)]
+    found = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
+    order = np.argsort(found["start_s"], kind="stable")
+    return {column: values[order] for column, values in found.items()}
+
+
+def _no_datagrams(count: int) -> Columns:
+    none = np.zeros(count, np.int64)
+    return {
+        "duration_s": np.full(count, np.nan), "is_datagrams": np.zeros(count, bool), "packets": none,
+        "reverse_packets": none, "reverse_bytes": none,
+    }  # fmt: skip
+
+
+def _flows(random: np.random.Generator, users: int, length_s: float, kind: Kind) -> Columns:
+    """Returns the flows of a kind, with what of them is within the time."""
+    before = 5 * kind.length_s
+    count = random.poisson(users * kind.share * (length_s + before) / kind.length_s)
+    begin = random.uniform(-before, length_s, count)
+    end = begin + random.exponential(kind.length_s, count)
+    client = random.integers(0, users, count)
+    begin, end = np.maximum(begin, 0.0), np.minimum(end, length_s)
+    kept = end > begin + 1
+    length = (end - begin)[kept]
+    packets = np.round(length * kind.packets_per_s).astype(np.int64)
+    return {
+        "start_s": begin[kept], "client": client[kept], "bytes": packets * kind.packet_bytes,
+        "duration_s": length, "is_datagrams": np.ones(length.size, bool), "packets": packets,
+        "reverse_packets": packets, "reverse_bytes": packets * kind.reverse_bytes,
+    }  # fmt: skip
+
+
 MODELS: dict[str, Model] = {
     "uneven": uneven,
     "bursts": bursts,
@@ -93,6 +148,7 @@ MODELS: dict[str, Model] = {
     "idle": light,
     "equal sizes": equal_sizes,
     "small buffer": uneven,
+    "with calls": with_calls,
 }
 
 
@@ -109,7 +165,7 @@ def meeting(name: str, random: np.random.Generator, rate_bps: float, load: float
     differ much, it is beyond 1 in some draws.
     """
     found = at_load(name, random, rate_bps, AMPLE * load, length_s)
-    wire = _wire_bytes(found["bytes"].astype(float))
+    wire = _wire_bytes(found)
     of_client = np.bincount(found["client"].astype(np.int64), weights=wire)
     enough = int(np.searchsorted(np.cumsum(of_client), load * rate_bps / 8 * length_s))
     kept = found["client"].astype(np.int64) <= enough
@@ -117,20 +173,38 @@ def meeting(name: str, random: np.random.Generator, rate_bps: float, load: float
 
 
 def first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
-    """Returns what was asked for until so many short transfers are there."""
-    short = np.flatnonzero(found["bytes"].astype(np.int64) <= short_bytes)
-    return {column: values[: short[transfers - 1] + 1] for column, values in found.items()}
+    """Returns what was asked for until so many short transfers are there, and of flows what was sent until then."""
+    is_flow = _are_flows(found)
+    last = np.flatnonzero((found["bytes"].astype(np.int64) <= short_bytes) & ~is_flow)[transfers - 1]
+    end_s = float(found["start_s"][last])
+    first = {column: values[: last + 1] for column, values in found.items()}
+    if not np.any(is_flow):
+        return first
+    length = np.minimum(first["duration_s"], np.maximum(end_s - first["start_s"].astype(float), 0.1))
+    part = np.where(is_flow[: last + 1], length / first["duration_s"], 1.0)
+    sums = {
+        column: np.ceil(part * first[column]).astype(np.int64)
+        for column in ("packets", "bytes", "reverse_packets", "reverse_bytes")
+    }
+    return {**first, **sums, "duration_s": length}
 
 
 @cache
 def user_rate(name: str) -> float:
     """Returns how many bytes per second a user of a model asks for on average, headers included."""
     found = MODELS[name](np.random.default_rng(RATE_SEED), RATE_USERS, RATE_S)
-    return float(np.sum(_wire_bytes(found["bytes"].astype(float)))) / RATE_USERS / RATE_S
+    return float(np.sum(_wire_bytes(found))) / RATE_USERS / RATE_S
 
 
-def _wire_bytes(payload: Floats) -> Floats:
-    return np.asarray(payload + 40 * np.ceil(payload / 1460))
+def _are_flows(found: Columns) -> NDArray[np.bool_]:
+    """Returns which rows are flows of datagrams."""
+    return found.get("is_datagrams", np.zeros(found["bytes"].size, bool)).astype(bool)
+
+
+def _wire_bytes(found: Columns) -> Floats:
+    """Returns IP lengths: payload with headers, those of flows of datagrams as they are."""
+    given = found["bytes"].astype(float)
+    return np.where(_are_flows(found), given, given + 40 * np.ceil(given / 1460))
 
 
 def _pages(

@@ -46,6 +46,7 @@ class ConnectionSpec(TypedDict, total=False):
     server: int
     rtt_s: float
     duration_s: float
+    flow_class: str
     payload: str
     writes: list[WriteSpec]
     datagrams: DatagramsSpec

@@ -133,6 +133,7 @@ fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult
         rtt_s: None,
         duration_s: None,
         class: Default::default(),
+        flow_class: None,
         payload: None,
         writes: vec![write],
         datagrams: None,

@@ -24,6 +24,9 @@ LONGEST_S = 1e9
 """Spans of time are shorter than this."""
 _SUMS = ("packets", "reverse_packets", "reverse_bytes")
 """Columns of flows of datagrams beside `bytes`, which are those in the direction of the data."""
+_CLASS = "flow_class"
+"""The column of classes of flows, as `read` gives it."""
+A_CLASS = "the name of a class of flows, or nothing"
 A_HOST = "a name, an address or a whole number"
 A_SIZE = "a whole number of bytes from 1 to 10^12"
 A_TIME = "a datetime, a timedelta or a number of seconds"
@@ -112,9 +115,9 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     """Returns the connections of a frame, in the order of their starts, which count from the first one.
 
     Columns are known by the names that they may have in delimited text. `payload` chooses between bytes of
-    the two directions. Rows whose `is_datagrams` is true are flows of datagrams, as those of `read`. Raises
-    `MouseholeError` for a column that is missing, and for a value that is not allowed, with its row and its
-    column.
+    the two directions. Rows whose `is_datagrams` is true are flows of datagrams, as those of `read`, and
+    `flow_class` is the class of a row's flow. Raises `MouseholeError` for a column that is missing, and for a
+    value that is not allowed, with its row and its column.
     """
     keys = _keys(frame)
     known = {
@@ -136,6 +139,8 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     }
     for name in _SUMS if np.any(flows) else ():
         columns[name] = _Column(name, _read(frame, name), 1).sizes(flows)[order].tolist()
+    if _CLASS in keys:
+        columns[_CLASS] = _Column(_CLASS, _read(frame, _CLASS), 1).texts(A_CLASS)[order].tolist()
     if "rtt" in known:
         columns["rtt_s"] = known["rtt"].spans()[order].tolist()
     if "duration" in known:
@@ -204,6 +209,12 @@ class _Column:
             least = np.where(may_be_zero, 0, 1)
             self.require((found >= least) & (found <= MOST_BYTES) & (found == np.floor(found)), A_SIZE)
         return found.astype(np.int64)
+
+    def texts(self, allowed: str) -> NDArray[Any]:
+        """Returns the values as texts, None where they are missing."""
+        found = _make_array([None if _is_missing(value) else value for value in self.values])
+        self.require(np.array([value is None or isinstance(value, str) for value in found], bool), allowed)
+        return found
 
     def hosts(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
         """Returns the hosts' numbers, and their names unless the user's values are these numbers.

@@ -98,6 +98,7 @@ fn connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
         rtt_s: None,
         duration_s: None,
         class: Default::default(),
+        flow_class: None,
         payload: (choices.byte() % 4 == 1).then(|| "up".into()),
         writes: (0..1 + choices.byte() % 3).map(|_| write(choices)).collect(),
         datagrams: None,

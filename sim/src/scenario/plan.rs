@@ -15,7 +15,7 @@ use crate::rate_trace::RateTrace;
 use crate::tcp::Senders;
 use crate::tcp::profile::Opening;
 use crate::traffic::Traffic;
-use crate::traffic::class::Corrections;
+use crate::traffic::class::{self, Corrections, FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{Connection, Kind, Write, Writes};
 use crate::traffic::datagrams::{Amount, Datagrams, Service};
 use crate::traffic::model::{self, Model};
@@ -404,6 +404,9 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         }
         (Some(sums), true) => (Kind::Datagrams, datagrams(sums, duration, &field("datagrams"))?),
     };
+    let named = spec.flow_class.as_deref().map(|name| FlowClass::by_name(&field("flow_class"), name));
+    let is_up = direction == Direction::Up;
+    let by_sums = || spec.datagrams.map(|sums| classify_sums(&sums, duration, is_up));
     Ok(Connection {
         start: Time(seconds("start_s", spec.start_s)?.0),
         client: spec.client,
@@ -412,11 +415,21 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         duration,
         kind,
         class: spec.class,
-        flow_class: None,
-        upload: direction == Direction::Up,
+        flow_class: named.transpose()?.or_else(by_sums),
+        upload: is_up,
         server_think: Default::default(),
         writes,
     })
+}
+
+/// Returns the class of a flow of UDP that its sums show, as those of a log's row do.
+fn classify_sums(sums: &DatagramsSpec, duration: Option<Dur>, is_up: bool) -> FlowClass {
+    let mut totals =
+        [(Some(sums.reverse_packets), sums.reverse_bytes), (Some(sums.packets), sums.bytes)];
+    if is_up {
+        totals.reverse();
+    }
+    class::classify(&FlowShape::from_totals(Protocol::Udp, [0, 0], duration, totals))
 }
 
 /// Returns a flow of datagrams with these sums.

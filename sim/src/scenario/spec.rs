@@ -313,6 +313,9 @@ pub struct ConnectionSpec {
     /// `interactive`, `web` or `bulk`: what schemes that know applications take it for.
     #[serde(default)]
     pub class: Class,
+    /// What it is by its behaviour, a name of docs/classes.md; without, a flow of datagrams is classified by its sums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_class: Option<String>,
     /// Which way the payload goes: `down` (server to client) or `up`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,

@@ -136,6 +136,7 @@ fn connections(watch: &Watch) -> Vec<ConnectionSpec> {
         rtt_s: None,
         duration_s: None,
         class: Class::default(),
+        flow_class: None,
         payload: None,
         writes: vec![WriteSpec { idle_s: 0.0, bytes }],
         datagrams: None,
