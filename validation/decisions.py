@@ -77,7 +77,9 @@ class Truth:
     @property
     def best_s(self) -> float:
         """The least mean of a scheme under which nobody pays, the baseline's at most."""
-        return min(mean for scheme, mean in self.means_s.items() if scheme == BASELINE or not self.pays.get(scheme))
+        return min(
+            mean for scheme, mean in self.means_s.items() if scheme == BASELINE or not self.pays.get(scheme)
+        )
 
     @property
     def best_change(self) -> float:
@@ -419,7 +421,9 @@ def score(truths: Sequence[Truth], found: Sequence[Decision]) -> Score:
     return Score(
         decisions=len(found),
         near=sum(
-            regret <= NEAR and not truth[one.model].is_harmful(one) and (one.outcome == RECOMMENDED or not _any_helps(truth[one.model]))
+            regret <= NEAR
+            and not truth[one.model].is_harmful(one)
+            and (one.outcome == RECOMMENDED or not _any_helps(truth[one.model]))
             for one, regret in zip(found, regrets, strict=True)
         ),
         regret=float(np.mean(regrets)),

@@ -100,14 +100,21 @@ class Kind:
     reverse_bytes: int
 
 
-APPLICATIONS = (Kind(0.02, 180, 50, 200, 200), Kind(0.015, 600, 60, 150, 90), Kind(0.002, 400, 90, 1100, 1100))
+APPLICATIONS = (
+    Kind(0.02, 180, 50, 200, 200),
+    Kind(0.015, 600, 60, 150, 90),
+    Kind(0.002, 400, 90, 1100, 1100),
+)
 """Calls, games and video calls."""
 
 
 def with_calls(random: np.random.Generator, users: int, length_s: float) -> Columns:
     """Returns uneven users, some of whom are in a call, a game or a video call."""
     web = uneven(random, users, length_s)
-    parts = [web | _no_datagrams(web["bytes"].size), *(_flows(random, users, length_s, one) for one in APPLICATIONS)]
+    parts = [
+        web | _no_datagrams(web["bytes"].size),
+        *(_flows(random, users, length_s, one) for one in APPLICATIONS),
+    ]
     found = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
     order = np.argsort(found["start_s"], kind="stable")
     return {column: values[order] for column, values in found.items()}

@@ -534,20 +534,37 @@ impl Answer<'_> {
         smaller_in(&self.cell.primary_values(scheme), &self.cell.primary_values(other))
     }
 
-    /// Returns how the schemes that are not shown to be slower than the chosen one compare with it.
+    /// Returns how the schemes that are not shown to be slower than the chosen one compare with it; those that were slower
+    /// every time have a sentence of their own.
     fn peers_text(&self, chosen: usize, peers: &[usize]) -> String {
-        if peers.is_empty() {
-            return String::new();
-        }
-        let beside = |scheme: &usize| {
-            let (faster, of) = self.faster(*scheme, chosen);
-            let change = capped(ratio(self.cell, *scheme, chosen).as_change().mean);
-            format!("{} {change} % (faster in {faster} of {of})", self.cell.name(*scheme))
-        };
-        let texts: Vec<String> = peers.iter().take(MOST_PEERS).map(beside).collect();
+        let (level, slower): (Vec<usize>, Vec<usize>) =
+            peers.iter().partition(|scheme| self.faster(**scheme, chosen).0 > 0);
+        let change = |scheme: usize| capped(ratio(self.cell, scheme, chosen).as_change().mean);
+        let level = self.list_peers(&level, |scheme| {
+            let (faster, of) = self.faster(scheme, chosen);
+            format!(" {} % (faster in {faster} of {of})", change(scheme))
+        });
+        let slower = self.list_peers(&slower, |scheme| format!(" {} %", change(scheme)));
+        let unit = self.cell.plan.unit().name();
+        [
+            ("Not shown to be slower".to_owned(), level),
+            (format!("Slower in every {unit}, but not shown to be"), slower),
+        ]
+        .into_iter()
+        .filter_map(|(title, list)| list.map(|list| format!(" {title}: {list}.")))
+        .collect()
+    }
+
+    /// Returns the first peers, each with what is said of it, and how many there are more; None without any.
+    fn list_peers(&self, peers: &[usize], text: impl Fn(usize) -> String) -> Option<String> {
+        let texts: Vec<String> = peers
+            .iter()
+            .take(MOST_PEERS)
+            .map(|&scheme| format!("{}{}", self.cell.name(scheme), text(scheme)))
+            .collect();
         let more = peers.len().saturating_sub(MOST_PEERS);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!(" Not shown to be slower: {}{rest}.", texts.join(", "))
+        (!texts.is_empty()).then(|| format!("{}{rest}", texts.join(", ")))
     }
 
     /// Returns how schemes stand before a modem, and whether there is no steady state.

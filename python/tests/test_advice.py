@@ -125,6 +125,8 @@ def test_advice__what_won_every_time_is_recommended(last: float, scheme: str, be
             "Best for transfers ≤ 15 kB: fq-codel, faster in every replication than cake, which is "
             "better by 10 %"
         )
+        assert " Slower in every replication, but not shown to be: cake +" in "".join(one.lines)
+        assert "Not shown to be slower" not in "".join(one.lines)
     else:
         assert "Not shown to be slower: fq-codel −76 % (faster in 5 of 6)." in one.lines[1]
 

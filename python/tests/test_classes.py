@@ -8,6 +8,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 import mousehole
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -231,6 +232,33 @@ def test_inspect__shows_flows_bytes_and_share(tmp_path: Path) -> None:
     assert sum(count["share"] for count in made) == pytest.approx(1)
     frame = mousehole.read(tmp_path / "in.pcap")
     assert sorted(frame["flow_class"]) == ["call", "page"]
+
+
+def test_inspect__a_frame_keeps_the_classes_of_its_flows(tmp_path: Path) -> None:
+    (tmp_path / "in.pcap").write_bytes(pcap([*page(), *call()]))
+    frame = mousehole.read(tmp_path / "in.pcap")
+    kept = mousehole.inspect(frame)["flow_classes"]
+    assert {one["class"]: one["flows"] for one in kept} == {"call": 1, "page": 1}
+    with pytest.raises(mousehole.MouseholeError, match=r"flow_class.*\"voip\".*call, game"):
+        mousehole.inspect(frame.with_columns(flow_class=polars.lit("voip")))
+    with pytest.raises(mousehole.MouseholeError, match=r"row 0 .*column flow_class.*a class of flows"):
+        mousehole.inspect(frame.with_columns(flow_class=polars.lit(3)))
+
+
+@pytest.mark.parametrize(
+    ("packets", "size", "reverse_size", "name"),
+    [(50, 200, 200, "call"), (60, 150, 90, "game"), (90, 1100, 1100, "video-call"), (5, 700, 700, "other")],
+)
+def test_inspect__sums_of_a_frame_show_the_class(
+    packets: int, size: int, reverse_size: int, name: str
+) -> None:
+    count = 20 * packets
+    flow = {
+        "start_s": [0.0], "client": ["a"], "bytes": [count * size], "duration_s": [20.0], "is_datagrams": [True],
+        "packets": [count], "reverse_packets": [count], "reverse_bytes": [count * reverse_size],
+    }  # fmt: skip
+    (found,) = mousehole.inspect(polars.DataFrame(flow))["flow_classes"]
+    assert (found["class"], found["flows"]) == (name, 1)
 
 
 def test_compare__groups_a_capture_by_class(tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
     byte; seconds, NaN if unknown), `writes` (number of writes), `bytes` (payload of all writes), `is_quic`,
     `is_datagrams` (a flow of datagrams: no writes, `bytes` are IP lengths in the direction of the data),
     `packets`, `reverse_packets` and `reverse_bytes` of such a flow (`reverse`: in the other direction), and
-    `flow_class` (docs/classes.md; None unless read from a file).
+    `flow_class` (docs/classes.md; None for a model).
     Of a flow a frame has these sums only, so that `compare` spreads its packets evenly over `duration_s`.
 
     `paths` is what `compare` takes, but no scenario. `payload` says which way it goes, "down" (server to
