@@ -48,7 +48,7 @@ PAIRS = {
 MODELS = ("web:sfd", "web:rio-ps", "web:shred", "web:packmime")
 LOGS = {
     "NASA log": "httplogs/nasa_19950801_dev_first8h.tsv.gz",
-    "M57 log": "flowlogs/zeek_m57-short_conn.log.gz",
+    "M57 log": "flowlogs/zeek_m57-short_http.log.gz",
 }
 """Real traffic, in the folder that MOUSEHOLE_DATA names."""
 LOAD = 0.7
