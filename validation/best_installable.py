@@ -59,6 +59,9 @@ rate = "10mbit"
 rtt = "80ms"
 buffer = "1bdp"
 
+[tcp]
+profile = "linux"
+
 [traffic]
 {source}
 load = {load}

@@ -60,7 +60,8 @@ class Line:
     def text(self, duration: str, warmup: str) -> str:
         """Returns the scenario, in TOML."""
         parts = [
-            f'scheme = "droptail"\nwarmup = "{warmup}"\nduration = "{duration}"\n[link]\n'
+            f'scheme = "droptail"\nwarmup = "{warmup}"\nduration = "{duration}"\n'
+            '[tcp]\nprofile = "linux"\n[link]\n'
             f'rate = "{self.rate:.0f}bit"\nrtt = "{self.rtt}"\nbuffer = "200p"\n',
             f'[[traffic.mix]]\nname = "pages"\nmodel = "{self.web}"\nload = {self.load}\n',
         ]
