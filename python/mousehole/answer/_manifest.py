@@ -11,9 +11,9 @@ from typing import cast
 from mousehole import _engine
 from mousehole._engine import scheme_parameters as scheme_parameters
 from mousehole.base import MouseholeError
-from mousehole.engine_types import ConnectionSpec, InputEntry, Scenario
+from mousehole.engine_types import ConnectionSpec, InputEntry, Manifest, Scenario
 from mousehole.inputs import TrafficInput
-from mousehole.runs import Manifest, Plan
+from mousehole.runs import Plan
 from mousehole.scenario import bottleneck, filled, rate_traces, sizefiles, with_traces_moved
 
 PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))

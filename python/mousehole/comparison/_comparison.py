@@ -26,7 +26,7 @@ from mousehole.base import (
     least,
     make_frame,
 )
-from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
+from mousehole.engine_types import Floats, Manifest, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
 from mousehole.inputs import make_shipment
 from mousehole.inputs import traffic as traffics
@@ -35,7 +35,6 @@ from mousehole.runs import (
     Cell,
     Estimate,
     Finding,
-    Manifest,
     Plan,
     Results,
     Row,
