@@ -53,6 +53,7 @@ from ._results import Record as Record
 from ._results import Results as Results
 from ._results import as_record as as_record
 from ._results import finite as finite
+from ._results import frame_rows as frame_rows
 from ._results import or_nan as or_nan
 from ._row import Change as Change
 from ._row import Place as Place

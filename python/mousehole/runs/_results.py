@@ -4,16 +4,16 @@ This module imports none of the modules that compute, print or draw results (`ta
 `plots`, `heatmap`, `jsonout`); they all import this one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from math import isfinite, nan
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from mousehole import _engine, quantities
 from mousehole._engine import ComparedCell, Source
-from mousehole.base import Bucket, Summary
+from mousehole.base import Bucket, Summary, make_frame
 from mousehole.engine_types import Floats, Manifest, TrafficSummary
 from mousehole.quantities import Measure
 from mousehole.runs._evidence import Capture
@@ -22,6 +22,9 @@ from mousehole.runs._plan import Cell, Plan, Task, overlaid
 from mousehole.runs._row import Change, Row
 from mousehole.runs._rows import EvidenceRow, FindingRow, LoadRow
 from mousehole.statistics import Design, Estimate
+
+if TYPE_CHECKING:
+    from polars import DataFrame as Frame
 
 _OF_PLAN = (
     "baseline", "references", "replications", "short_bytes", "long_bytes", "in_rounds", "is_sequential",
@@ -154,6 +157,11 @@ def as_record(row: Row | LoadRow | EvidenceRow) -> Record:
     for item in fields(row):
         columns |= _columns(item.name, getattr(row, item.name))
     return columns
+
+
+def frame_rows(rows: Iterable[Row]) -> "Frame":
+    """Returns rows as a frame for users."""
+    return make_frame([as_record(row) for row in rows])
 
 
 def finite(value: float) -> float | None:
