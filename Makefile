@@ -110,7 +110,9 @@ fmt: $(VENV)/.requirements ## format the Rust and Python sources in place
 	@$(BIN)/ruff check --quiet --fix-only $(PYTHON_FILES)
 	@$(BIN)/ruff format --quiet $(PYTHON_FILES)
 
-docs: $(ENGINE) ## renew what is generated: docs/schemes/, quantities, the JSON Schema and what it says, layers, manual pages; README=1 its first example too, PAPERS=1 the papers' pictures
+docs: $(ENGINE) ## renew what is generated: Python's types of the engine, docs/schemes/, quantities, the JSON Schema and what it says, layers, manual pages; README=1 its first example too, PAPERS=1 the papers' pictures
+	@$(BIN)/python -m tools.engine_structs
+	@$(BIN)/python -m tools.engine_stub
 	@$(BIN)/python -m tools.schemes_doc
 	@$(BIN)/python -m tools.quantities_doc
 	@$(BIN)/python -m papers.page_figures

@@ -7,7 +7,7 @@ from typing import Any
 
 from mousehole import _engine
 from mousehole.answer import jsonout
-from mousehole.base import MouseholeError
+from mousehole.base import MouseholeError, file_error
 from mousehole.comparison import Comparison
 from mousehole.days import DAYS_SCHEMA, Day, DaysComparison
 from mousehole.link import ProgramsComparison
@@ -44,10 +44,10 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
         result = _READERS[document["schema"]](document)
         result.to_json()  # computes all rows, which are kept: a fault shows here
     except _NotAtHandError as error:
-        raise _fault(path, str(error)) from None
+        raise file_error(path, str(error)) from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         what = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-        raise _fault(path, f"is no whole document of {document['schema']}; {what}") from None
+        raise file_error(path, f"is no whole document of {document['schema']}; {what}") from None
     return result
 
 
@@ -76,22 +76,25 @@ def _document(path: str | Path) -> dict[str, Any]:
     try:
         document = json.loads(Path(path).read_bytes())
     except OSError as error:
-        raise _fault(path, f"cannot be read; {error.strerror}") from None
+        raise file_error(path, f"cannot be read; {error.strerror}") from None
     except RecursionError:
-        raise _fault(path, "is no result; it is nested too deeply") from None
+        raise file_error(path, "is no result; it is nested too deeply") from None
     except ValueError as error:
-        raise _fault(path, f"is not JSON, or is cut off ({error}); {_ALLOWED}") from None
+        raise file_error(path, f"is not JSON, or is cut off ({error}); {_ALLOWED}") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema in _READERS:
         return dict(document)
     if not isinstance(schema, str):
-        raise _fault(path, f"names no schema; {_ALLOWED}")
+        raise file_error(path, f"names no schema; {_ALLOWED}")
     family = schema.rpartition("/")[0]
     same = next((one for one in _READERS if one.rpartition("/")[0] == family), None)
     if same is None:
-        raise _fault(path, f'has the schema "{schema}"; {_ALLOWED}')
-    raise _fault(path, f'has the schema "{schema}", of another version of Mousehole than this one, which '
-                       f'writes "{same}"; compare again')  # fmt: skip
+        raise file_error(path, f'has the schema "{schema}"; {_ALLOWED}')
+    raise file_error(
+        path,
+        f'has the schema "{schema}", of another version of Mousehole than this one, which writes "{same}"; '
+        "compare again",
+    )
 
 
 def _results(document: dict[str, Any]) -> Results:
@@ -115,10 +118,6 @@ def _digests(scheme: str) -> dict[str, str]:
         return {own["name"]: own["sha256"] for own in _engine.scheme_policies(scheme)}
     except MouseholeError:
         return {}
-
-
-def _fault(path: str | Path, sentence: str) -> MouseholeError:
-    return MouseholeError(sentence, kind="file", file=str(path))
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Comparison | DaysComparison | Tuned | PageLoads]] = {

@@ -45,6 +45,7 @@ pub struct Source(answer::Source);
 impl Source {
     #[new]
     #[pyo3(signature = (quantity, role=None, kind=None, group=None))]
+    // python: role: str | None, kind: str | None
     fn new(
         quantity: PyRef<'_, Quantity>,
         role: Option<&Bound<'_, PyAny>>,
@@ -61,17 +62,22 @@ impl Source {
         Ok(Source(answer::Source { whose, quantity: quantity.0.clone() }))
     }
 
+    /// What is measured.
     #[getter]
     fn quantity(&self) -> Quantity {
         Quantity(self.0.quantity.clone())
     }
 
+    /// The class of the transfers that it is about.
     #[getter]
+    // python: -> Literal['short', 'long', 'all']
     fn role(&self) -> &'static str {
         self.0.role().name()
     }
 
+    /// The kind of applications, if it is of one.
     #[getter]
+    // python: -> Literal['calls', 'games', 'video_calls', 'streams', 'logins'] | None
     fn kind(&self) -> Option<&'static str> {
         match self.0.whose {
             Whose::Kind(kind) => Some(kind.name()),
@@ -79,6 +85,7 @@ impl Source {
         }
     }
 
+    /// The application's group, if it is of one.
     #[getter]
     fn group(&self) -> Option<&str> {
         match &self.0.whose {
@@ -87,6 +94,7 @@ impl Source {
         }
     }
 
+    /// Whether it is about transfers; pages and kinds of applications are none.
     #[getter]
     fn is_of_transfers(&self) -> bool {
         self.0.is_of_transfers()
@@ -108,16 +116,19 @@ impl Endpoint {
         &self.0.name
     }
 
+    /// What is compared, in words.
     #[getter]
     fn words(&self) -> &str {
         &self.0.words
     }
 
+    /// False for the one primary endpoint.
     #[getter]
     fn exploratory(&self) -> bool {
         self.0.exploratory
     }
 
+    /// Where its values come from.
     #[getter]
     fn source(&self) -> Source {
         Source(self.0.source.clone())
@@ -133,6 +144,7 @@ pub struct Verdict(verdicts::Verdict);
 impl Verdict {
     #[new]
     #[pyo3(signature = (outcome, text, seeds_needed=None))]
+    // python: outcome: str
     fn new(outcome: &Bound<'_, PyAny>, text: String, seeds_needed: Option<u32>) -> PyResult<Verdict> {
         Ok(Verdict(verdicts::Verdict { outcome: pythonize::depythonize(outcome)?, text, seeds_needed }))
     }
@@ -147,11 +159,15 @@ impl Verdict {
         &self.0.text
     }
 
+    /// About how many replications would decide an undecided comparison.
     #[getter]
     fn seeds_needed(&self) -> Option<u32> {
         self.0.seeds_needed
     }
 
+    /// Withdraws the verdict for the reason `why` if a mean that it relies on is only a lower bound.
+    ///
+    /// Where the truth can only be further from no change, the verdict stands, with `at least`.
     fn with_bounds(&self, scheme_bound: bool, reference_bound: bool, why: &str) -> Verdict {
         Verdict(self.0.clone().with_bounds(scheme_bound, reference_bound, why))
     }
@@ -167,6 +183,7 @@ impl Verdict {
 /// scheme was.
 #[pyfunction]
 #[pyo3(signature = (ratio, design = None, unit = None, faster = None))]
+// python: unit: Literal['replication', 'round', 'day']
 fn judge(
     ratio: &Estimate,
     design: Option<&Design>,
@@ -179,6 +196,7 @@ fn judge(
 
 /// Describes how an exploratory endpoint changed.
 #[pyfunction]
+// python: unit: str
 fn describe(ratio: &Estimate, quantity: &Quantity, unit: &Bound<'_, PyAny>) -> PyResult<Verdict> {
     let unit: Unit = pythonize::depythonize(unit)?;
     Ok(Verdict(verdicts::describe(&ratio.0, &quantity.0, unit)))
@@ -197,11 +215,13 @@ pub struct Margin(margins::Margin);
 
 #[pymethods]
 impl Margin {
+    /// The class, one of `TRAFFIC_CLASSES`.
     #[getter]
     fn whose(&self) -> String {
         self.0.figure.class.name()
     }
 
+    /// What users write behind the class, such as `delay p95`.
     #[getter]
     fn name(&self) -> &str {
         &self.0.figure.name
@@ -212,6 +232,7 @@ impl Margin {
         Quantity(self.0.figure.source.quantity.clone())
     }
 
+    /// The harm allowed, above 0: a share of the reference's figure, or in the figure's own unit.
     #[getter]
     fn most(&self) -> f64 {
         self.0.most
@@ -222,6 +243,7 @@ impl Margin {
         self.0.is_relative
     }
 
+    /// The margin as a change, such as `+10 ms`.
     #[getter]
     fn text(&self) -> String {
         self.0.text()
@@ -281,6 +303,7 @@ fn in_own_unit(
 
 /// Returns how differences of a unit are written: the factor, and the unit's name.
 #[pyfunction]
+// python: unit: str
 fn difference_scale(unit: &Bound<'_, PyAny>) -> PyResult<(f64, &'static str)> {
     Ok(margins::scale(pythonize::depythonize(unit)?))
 }
@@ -312,6 +335,7 @@ pub struct ComparedCell(Mutex<Judged>);
 #[pymethods]
 impl ComparedCell {
     #[new]
+    // python: plan: Mapping[str, object], capture: Mapping[str, object] | None
     fn new(
         plan: &Bound<'_, PyAny>,
         capture: &Bound<'_, PyAny>,
@@ -326,53 +350,63 @@ impl ComparedCell {
     }
 
     /// Returns the findings as dictionaries.
+    // python: -> list[dict[str, Any]]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let found = py.detach(|| self.judged().findings().to_vec());
         PyList::new(py, found.iter().map(|one| finding(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Returns who pays, or may, as dictionaries.
+    // python: -> list[dict[str, Any]]
     fn vetoes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let found = py.detach(|| self.judged().vetoes().to_vec());
         PyList::new(py, found.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Returns the rows of a table as dictionaries.
+    // python: table: TableRows, -> list[dict[str, Any]]
     fn rows<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
         crate::tables::rows(py, &self.judged().cell, table)
             .unwrap_or_else(|| Err(PyKeyError::new_err(table.to_owned())))
     }
 
     /// Returns how the load came about, as a dictionary.
+    // python: -> dict[str, Any]
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &tables::load_row(&self.judged().cell))
     }
 
     /// Returns what of a capture stands behind the verdicts, as a dictionary; None for a model.
+    // python: -> dict[str, Any] | None
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &tables::evidence_row(&self.judged().cell))
     }
 
+    /// Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared.
     fn overview_references(&self) -> Vec<String> {
         self.judged().cell.plan.overview_references().into_iter().map(str::to_owned).collect()
     }
 
+    /// Returns the reference of the change by size: FQ-CoDel if it is compared, else the baseline.
     fn size_reference(&self) -> String {
         self.judged().cell.plan.size_reference().to_owned()
     }
 
+    /// Returns the share of the windows that belongs to the transient, 0 if its removal changes little.
     fn transient_share(&self, scheme: &str) -> PyResult<f64> {
         let place = self.place(scheme)?;
         Ok(notes::transient_share(&self.judged().cell, place))
     }
 
     /// Returns the remarks on the cell.
+    // python: around: Mapping[str, object]
     fn notes(&self, py: Python<'_>, around: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let setting = self.make_setting(around)?;
         Ok(py.detach(|| notes::notes(&self.judged().cell, &setting)))
     }
 
     /// Returns the cell as the JSON document has it.
+    // python: around: Mapping[str, object], -> dict[str, Any]
     fn document<'py>(&self, py: Python<'py>, around: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let setting = self.make_setting(around)?;
         let entry = py.detach(|| document::cell_entry(&self.judged(), &setting));
@@ -380,11 +414,13 @@ impl ComparedCell {
     }
 
     /// Returns the runs of the cell as the JSON document has them.
+    // python: -> list[dict[str, Any]]
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &document::run_entries(&self.judged().cell))
     }
 
     /// Returns the answer as a dictionary; `around` is what stands around the cell.
+    // python: around: Mapping[str, object]
     fn advise<'py>(&self, py: Python<'py>, around: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let setting = self.make_setting(around)?;
         let found = py.detach(|| advice::advise(&self.judged(), &setting));
@@ -394,10 +430,12 @@ impl ComparedCell {
         Ok(entry)
     }
 
+    /// Says what is played in the place of a capture that is too small to be played as it is.
     fn stand_in(&self, label: &str, instead_of: Option<&str>) -> Option<String> {
         advice::stand_in(&self.judged().cell, label, instead_of)
     }
 
+    /// Returns why no scheme could be recommended however long it ran; None if one could.
     fn nothing_compared(&self) -> Option<String> {
         advice::nothing_compared(&self.judged().cell)
     }
@@ -412,6 +450,7 @@ impl ComparedCell {
         Endpoint(self.judged().cell.primary().clone())
     }
 
+    /// Returns whose primary endpoint it is: `transfers ≤ 15 kB`, or `calls (one-way delay, p95)`.
     fn describe_primary(&self) -> String {
         self.judged().cell.describe_primary()
     }
@@ -449,23 +488,30 @@ impl ComparedCell {
         self.judged().cell.capture_share()
     }
 
+    /// Returns whether so many transfers of a class are unfinished that means are lower bounds.
+    // python: role: str
     fn is_bound(&self, scheme: &str, role: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (place, role) = (self.place(scheme)?, pythonize::depythonize(role)?);
         Ok(self.judged().cell.is_bound(place, role))
     }
 
+    /// Returns how many distinct transfers of a size the capture has, and how many a verdict needs.
+    // python: role: str
     fn floor_text(&self, role: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(findings::floor_text(&self.judged().cell, pythonize::depythonize(role)?))
     }
 
+    /// Returns why there is no interval: too few replications, each of `length` if it is given.
     fn few_replications_text(&self, length: &str) -> String {
         findings::few_replications_text(&self.judged().cell.plan, length)
     }
 
+    /// Returns the sentence that says what the intervals cover.
     fn coverage_note(&self) -> &'static str {
         findings::coverage_note(&self.judged().cell)
     }
 
+    /// Returns which endpoint is the primary one, and which intervals hold together.
     fn exploratory_note(&self) -> String {
         let judged = self.judged();
         findings::exploratory_note(&judged.cell.plan, &judged.cell.primary().words)
@@ -555,6 +601,7 @@ fn facts(run: &Bound<'_, PyAny>) -> PyResult<Facts> {
 
 /// Returns the means of figures of a run: of each, over the applications of a kind that have it; NaN without any.
 #[pyfunction]
+// python: run: object, figures: Sequence[tuple[str, str]]
 fn average_over_kinds(
     run: &Bound<'_, PyAny>,
     figures: Vec<(Bound<'_, PyAny>, String)>,

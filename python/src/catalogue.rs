@@ -16,12 +16,14 @@ use pyo3::types::{PyDict, PyList};
 
 /// Returns the tables of applications and of places.
 #[pyfunction]
+// python: -> dict[str, list[dict[str, Any]]]
 fn places(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, scenario::places::places())
 }
 
 /// Returns the entries of a mix of so many users, by shares of applications that are in the table.
 #[pyfunction]
+// python: -> list[dict[str, Any]]
 fn place_entries(py: Python<'_>, users: u32, shares: Vec<(String, f64)>) -> PyResult<Bound<'_, PyAny>> {
     let found = scenario::places::entries(users, &shares);
     convert::to_python(py, &found.map_err(PyKeyError::new_err)?)
@@ -35,6 +37,7 @@ fn place_label(place: Option<&str>, users: u32) -> String {
 
 /// Returns every named scheme: name, summary, source, detail, stages and params.
 #[pyfunction]
+// python: -> list[SchemeEntry]
 fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = SCHEMES.iter().map(|scheme| {
         let parameters = scheme.visible().into_iter().map(|one| one.parameter).collect();
@@ -49,6 +52,7 @@ fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 /// it, what installs it, and of a user's own policy its
 /// header and that header's SHA-256.
 #[pyfunction]
+// python: -> list[PartEntry]
 fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let all = Part::all().into_iter().map(|part| {
         let entry = entry(py, part.name(), part.texts(), part.parameters())?;
@@ -104,6 +108,7 @@ fn sha256(policy: &Policy) -> Option<String> {
 
 /// Returns the user's own policies in a scheme: name, header and SHA-256 of the header.
 #[pyfunction]
+// python: -> list[OwnPolicy]
 fn scheme_policies<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, PyList>> {
     let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
     let own =
@@ -125,6 +130,7 @@ fn scheme_remarks(py: Python<'_>, scheme: &str) -> PyResult<Vec<String>> {
 
 /// Names of the traffic models, each with one line about it.
 #[pyfunction]
+// python: -> dict[str, str]
 fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     MODELS.iter().try_for_each(|about| all.set_item(about.name, about.summary))?;
@@ -133,6 +139,7 @@ fn models(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// Returns every parameter of a scheme with its value as text.
 #[pyfunction]
+// python: -> dict[str, str]
 fn scheme_parameters<'py>(py: Python<'py>, scheme: &str) -> PyResult<Bound<'py, PyDict>> {
     let parsed = Scheme::parse(scheme).map_err(|error| to_python(py, error))?;
     let values = PyDict::new(py);
@@ -195,6 +202,7 @@ fn size(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
 
 /// Returns what the reader of traffic understands, by heading: name, what it is recognised by, how it is read.
 #[pyfunction]
+// python: -> list[FormatEntry]
 fn formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &understood())
 }

@@ -44,6 +44,7 @@ fn exception(py: Python<'_>, error: Error) -> PyResult<Bound<'_, PyAny>> {
 /// "the value …" if it can be more specific than "is not allowed".
 #[pyfunction]
 #[pyo3(signature = (field, value, allowed, fault=None))]
+// python: value: object, -> MouseholeError
 fn value_error<'py>(
     field: &str,
     value: Bound<'py, PyAny>,
@@ -60,12 +61,14 @@ fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
 
 /// Returns the error of a needed field that is absent; `allowed` completes "give …".
 #[pyfunction]
+// python: -> MouseholeError
 fn missing_error<'py>(py: Python<'py>, field: &str, allowed: &str) -> PyResult<Bound<'py, PyAny>> {
     exception(py, Error::missing(field, allowed))
 }
 
 /// Returns the error of a value that cannot be combined with something else; `allowed` says how to resolve it.
 #[pyfunction]
+// python: value: object, -> MouseholeError
 fn conflict_error<'py>(
     field: &str,
     value: Bound<'py, PyAny>,
@@ -78,6 +81,7 @@ fn conflict_error<'py>(
 
 /// Returns the error of a name that no `noun` has.
 #[pyfunction]
+// python: -> MouseholeError
 fn unknown_error<'py>(
     py: Python<'py>,
     field: &str,

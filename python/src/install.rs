@@ -37,42 +37,50 @@ impl Link {
         Ok(Link(installing::Link { line, shaping: None, other }))
     }
 
+    /// Rate at which the scheme sends: the link's, or the shaper's before a modem.
     #[getter]
     fn rate_bps(&self) -> u64 {
         self.0.line.rate.0
     }
 
+    /// Its buffer in full packets.
     #[getter]
     fn buffer_packets(&self) -> u64 {
         self.0.line.buffer_packets
     }
 
+    /// Whether the data go from client to server.
     #[getter]
     fn is_upload(&self) -> bool {
         self.0.line.is_upload
     }
 
+    /// The other direction, if the scheme is there too.
     #[getter]
     fn other(&self) -> Option<Link> {
         self.0.other.as_ref().map(|other| Link((**other).clone()))
     }
 
+    /// Rate of the modem's line behind, of one that varies its mean; None without a modem.
     #[getter]
     fn line_bps(&self) -> Option<u64> {
         self.0.shaping.as_ref().map(|one| one.modem.rate_bps)
     }
 
+    /// Whether the rate of that line varies.
     #[getter]
     fn varies(&self) -> bool {
         self.0.shaping.as_ref().is_some_and(|one| one.modem.varies)
     }
 
+    /// Whether the shaper's rate is this direction's alone, so that a scheme's own does not replace it.
     #[getter]
     fn has_own_shape(&self) -> bool {
         self.0.shaping.as_ref().is_some_and(|one| one.is_of_direction)
     }
 
     /// Returns what installs a scheme in each direction in which something does, or why nothing does.
+    // python: -> tuple[list[InstallPlan], str | None]
     fn install<'py>(&self, py: Python<'py>, scheme: &str) -> PyResult<(Bound<'py, PyList>, Option<String>)> {
         match self.0.install(&parse(py, scheme)?) {
             Err(reason) => Ok((PyList::empty(py), Some(reason))),
@@ -96,6 +104,7 @@ impl Link {
 
 /// Returns the link of a scenario that is filled in, but for its traffic; None if it has no constant rate.
 #[pyfunction]
+// python: scenario: Mapping[str, object], means: Mapping[str, int]
 fn find_link(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,

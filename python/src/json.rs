@@ -19,6 +19,7 @@ pub const MADE: Made = Made { version: env!("CARGO_PKG_VERSION"), revision: env!
 /// `OverflowError` for a whole number beyond 64 bits, `TypeError` for what JSON has not.
 #[pyfunction]
 #[pyo3(name = "json_text")]
+// python: document: Mapping[str, object]
 fn text_of_document(py: Python<'_>, document: &Bound<'_, PyAny>) -> PyResult<String> {
     let value = to_json(document)?;
     Ok(py.detach(|| json_text(&value)))

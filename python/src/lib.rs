@@ -51,6 +51,7 @@ impl Cancel {
 /// Runs a scenario and returns its records; other Python threads go on meanwhile.
 #[pyfunction]
 #[pyo3(name = "run")]
+// python: scenario: Mapping[str, object]
 fn run_scenario(
     py: Python<'_>,
     scenario: &Bound<'_, PyAny>,
@@ -69,24 +70,28 @@ fn run_scenario(
 
 /// Returns the scenario with every parameter filled in.
 #[pyfunction]
+// python: scenario: Mapping[str, object], -> Scenario
 fn validate<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     to_python(py, &parse_plan(scenario)?.filled())
 }
 
 /// Returns every TCP parameter in force in a scenario; where senders have shares, by profile.
 #[pyfunction]
+// python: scenario: Mapping[str, object], -> dict[str, JsonValue]
 fn tcp_parameters<'py>(py: Python<'py>, scenario: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     to_python(py, &mousehole_compare::tcp_parameters(&parse_plan(scenario)?))
 }
 
 /// Returns the schemes that are compared if none is named, on a line of these rates in bit/s.
 #[pyfunction]
+// python: -> tuple[str, ...]
 fn default_schemes(py: Python<'_>, down_bps: u64, up_bps: u64) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, mousehole_compare::default_schemes(down_bps, up_bps))
 }
 
 /// Returns the scenario that options change where the user has none.
 #[pyfunction]
+// python: -> Scenario
 fn default_scenario(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &mousehole_compare::default_scenario())
 }
@@ -94,6 +99,7 @@ fn default_scenario(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Returns the manifest of a comparison, but for its primary endpoint; `first` is the baseline's scenario in the first cell,
 /// and `given` what only those know who read the files.
 #[pyfunction]
+// python: first: Mapping[str, object], given: Mapping[str, object]
 fn manifest<'py>(
     py: Python<'py>,
     first: &Bound<'py, PyAny>,
@@ -105,12 +111,14 @@ fn manifest<'py>(
 
 /// Returns a scenario as TOML.
 #[pyfunction]
+// python: scenario: Mapping[str, object]
 fn scenario_to_toml(scenario: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(from_python::<Scenario>("", scenario)?.to_toml())
 }
 
 /// Returns the scenario of a TOML text; `path` names the file in messages.
 #[pyfunction]
+// python: -> Scenario
 fn scenario_from_toml<'py>(py: Python<'py>, text: &str, path: &str) -> PyResult<Bound<'py, PyAny>> {
     let scenario = Scenario::from_toml(text, path).map_err(|error| errors::to_python(py, error))?;
     to_python(py, &scenario)

@@ -66,6 +66,7 @@ impl LinkMonitor {
     }
 
     /// Returns the states of the run since the last call, one for each second.
+    // python: -> list[LinkStatus]
     fn take_statuses<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let taken =
             std::mem::take(&mut *self.0.statuses.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
@@ -97,6 +98,7 @@ fn status_dict<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound<'py, PyD
 
 /// Checks a scenario and the commands that are to run through its links.
 #[pyfunction]
+// python: scenario: Mapping[str, object], settings: LinkSettings
 fn link_check(scenario: &Bound<'_, PyAny>, settings: &Bound<'_, PyAny>) -> PyResult<()> {
     let (py, scenario) = (scenario.py(), from_python::<Scenario>("", scenario)?);
     let settings: Settings = from_python::<Given>("settings", settings)?.into();
@@ -106,6 +108,7 @@ fn link_check(scenario: &Bound<'_, PyAny>, settings: &Bound<'_, PyAny>) -> PyRes
 /// Runs commands through the links of a scenario; other Python threads go on meanwhile. Returns the records, as a
 /// simulation has them, and how the run went.
 #[pyfunction]
+// python: scenario: Mapping[str, object], settings: LinkSettings, -> tuple[RunResult, LinkAccount]
 fn link_run<'py>(
     scenario: &Bound<'py, PyAny>,
     settings: &Bound<'py, PyAny>,

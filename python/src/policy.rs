@@ -58,6 +58,7 @@ const TRIAL_SEED: u64 = 1;
 /// have less time than elsewhere. Returns the header at fault and its fault, None if nothing is found. What else is
 /// wrong with a scenario is left to others.
 #[pyfunction]
+// python: scenarios: Sequence[Mapping[str, object]]
 fn try_policies(
     py: Python<'_>,
     headers: Vec<PathBuf>,
@@ -120,6 +121,7 @@ fn policy_template(py: Python<'_>, kind: &str, name: &str) -> PyResult<String> {
 
 /// Checks a header, or a policy known by its name. Ctrl-C ends it at once.
 #[pyfunction]
+// python: -> PolicyReport
 fn policy_check<'py>(
     py: Python<'py>,
     target: &str,

@@ -16,11 +16,13 @@ pub struct Quantity(pub answer::Quantity);
 #[pymethods]
 impl Quantity {
     #[new]
+    // python: fields: Mapping[str, Any]
     fn new(fields: &Bound<'_, PyAny>) -> PyResult<Quantity> {
         Ok(Quantity(pythonize::depythonize(fields)?))
     }
 
     /// Returns the quantity as a dictionary, from which it can be made again.
+    // python: -> dict[str, Any]
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0)
     }
@@ -35,46 +37,58 @@ impl Quantity {
         Quantity::new(fields.as_any())
     }
 
+    /// Its name with the unit, which is that of its column.
     #[getter]
     fn name(&self) -> String {
         self.0.name()
     }
 
+    /// The names of the columns with the ends of its interval.
     #[getter]
     fn ends(&self) -> (String, String) {
         self.0.ends()
     }
 
+    /// What it describes.
     #[getter]
+    // python: -> Literal['bucket', 'scheme', 'application', 'count', 'comparison', 'run']
     fn subject<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.subject)
     }
 
+    /// What it is measured in, such as `seconds` or `share`.
     #[getter]
+    // python: -> str
     fn unit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.unit)
     }
 
+    /// Its heading, such as `p95`.
     #[getter]
     fn short(&self) -> &str {
         &self.0.words.short
     }
 
+    /// Its name in a sentence, such as `95th percentile of the response time`.
     #[getter]
     fn long(&self) -> &str {
         &self.0.words.long
     }
 
+    /// Returns its words in a sentence about some transfers, such as `transfers > 150 kB`.
     fn describe(&self, transfers: &str) -> String {
         self.0.describe(transfers)
     }
 
+    /// The title of its axis, such as `response time, p95`.
     #[getter]
     fn axis(&self) -> &str {
         &self.0.words.axis
     }
 
+    /// Which way is better.
     #[getter]
+    // python: -> Literal['less', 'more', 'neither']
     fn better<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.better)
     }
@@ -84,16 +98,19 @@ impl Quantity {
         self.0.better == answer::Better::Less
     }
 
+    /// Number of values from which on it is given.
     #[getter]
     fn least(&self) -> u32 {
         self.0.least
     }
 
+    /// Whether it is a percentile, which a comparison gives only if every replication has it.
     #[getter]
     fn is_percentile(&self) -> bool {
         self.0.is_percentile()
     }
 
+    /// Which percentile it is; None for anything else.
     #[getter]
     fn percent(&self) -> Option<f64> {
         match self.0.source {
@@ -102,27 +119,35 @@ impl Quantity {
         }
     }
 
+    /// Whether it cannot leave 0 to 1.
     #[getter]
     fn is_share(&self) -> bool {
         self.0.unit.is_share()
     }
 
+    /// The class of transfers that it is about by itself; None for those of buckets and links.
     #[getter]
+    // python: -> Literal['short', 'long', 'all'] | None
     fn role(&self) -> Option<&'static str> {
         self.0.class().map(sizes::Role::name)
     }
 
+    /// How `tune` calls it, behind the class of transfers if it is of a bucket.
     #[getter]
     fn measure(&self) -> Option<&str> {
         self.0.measure.as_deref()
     }
 
+    /// The tables in which it is a column: `bucket`, `short`, `long`, `link`, `application`.
     #[getter]
+    // python: -> list[str]
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.tables)
     }
 
+    /// The kinds of applications whose users feel it first: those of `quantities.KINDS`.
     #[getter]
+    // python: -> list[str]
     fn primary_of<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0.primary_of)
     }
@@ -150,6 +175,7 @@ pub struct Bucket(pub sizes::Bucket);
 #[pymethods]
 impl Bucket {
     #[new]
+    // python: role: Role
     fn new(
         name: String,
         low_bytes: u64,
@@ -175,6 +201,7 @@ impl Bucket {
     }
 
     #[getter]
+    // python: -> Role
     fn role(&self) -> &'static str {
         self.0.role.name()
     }
@@ -205,6 +232,7 @@ fn buckets(short_bytes: u64, long_bytes: u64) -> Vec<Bucket> {
     sizes::buckets(short_bytes, long_bytes).into_iter().map(Bucket).collect()
 }
 
+/// Returns a size in bytes as text: `15 kB` for 15000, `1 MB` for 1000000.
 #[pyfunction]
 fn size_text(size_bytes: f64) -> String {
     sizes::size_text(size_bytes)

@@ -25,6 +25,7 @@ pub fn reduced<'py>(
 
 /// Reduces records that were made by hand, as tests do.
 #[pyfunction]
+// python: records: Mapping[str, Any]
 fn reduce_records<'py>(
     py: Python<'py>,
     records: &Bound<'py, PyAny>,

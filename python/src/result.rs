@@ -1,4 +1,4 @@
-//! The records of a run as numpy columns and dictionaries; `engine_types.py` has their types.
+//! The records of a run as numpy columns and dictionaries; `engine_structs.py` has their types.
 
 use crate::quantities::{Bucket, Quantity};
 use crate::reduction::reduced;
@@ -49,6 +49,7 @@ impl RunResult {
     }
 
     /// Returns one row per measured transfer; times that did not happen are NaN.
+    // python: -> TransferColumns
     fn transfers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.transfers;
         let frame = PyDict::new(py);
@@ -77,6 +78,7 @@ impl RunResult {
     }
 
     /// Returns one row per long-lived flow: what it delivered within the measured window.
+    // python: -> FlowColumns
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.flows;
         let window_s = self.plan.duration.as_secs();
@@ -93,6 +95,7 @@ impl RunResult {
     }
 
     /// Returns one row per datagram flow, about the packets sent within the measured window.
+    // python: -> DatagramColumns
     fn datagrams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.datagrams;
         let frame = PyDict::new(py);
@@ -114,6 +117,7 @@ impl RunResult {
     }
 
     /// Returns the counters of every queue within the measured window, the bottleneck first.
+    // python: -> list[QueueCounters]
     fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let all = self
             .records
@@ -126,6 +130,7 @@ impl RunResult {
     }
 
     /// Returns the adaptive values of markers and queues, one row per change, then the samples of links and senders.
+    // python: -> SeriesColumns
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.records.outcome.series;
         let rows = || all.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
@@ -146,6 +151,7 @@ impl RunResult {
     }
 
     /// Returns load, goodput, and how much was simulated.
+    // python: -> RunSummary
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let outcome = &self.records.outcome;
         let load = self.records.load;
@@ -179,6 +185,7 @@ impl RunResult {
     }
 
     /// Returns the packet events of the data path, None unless the scenario asks for a trace.
+    // python: -> TraceColumns | None
     fn trace<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         if !self.plan.scenario.trace {
             return Ok(None);

@@ -58,47 +58,57 @@ impl Design {
         Ok(Design(answer::Design { comparisons, is_sequential, first_look, capture_share, capture_freedom }))
     }
 
+    /// Number of independent intervals that must hold together.
     #[getter]
     fn comparisons(&self) -> f64 {
         self.0.comparisons
     }
 
+    /// Whether the user may look, add replications and look again.
     #[getter]
     fn is_sequential(&self) -> bool {
         self.0.is_sequential
     }
 
+    /// Number of replications up to which it is the first look; each further look doubles it.
     #[getter]
     fn first_look(&self) -> u32 {
         self.0.first_look
     }
 
+    /// Share of the variance between replications that more of the same capture do not reduce.
     #[getter]
     fn capture_share(&self) -> f64 {
         self.0.capture_share
     }
 
+    /// Degrees of freedom that the capture leaves for the variance between captures.
     #[getter]
     fn capture_freedom(&self) -> f64 {
         self.0.capture_freedom
     }
 
+    /// Returns the error that one interval from `count` replications may have.
     fn error(&self, count: u32) -> f64 {
         self.0.error(count)
     }
 
+    /// Returns half the width of the interval of a mean over `count` replications of this deviation.
     fn half_width(&self, deviation: f64, count: u32) -> f64 {
         self.0.half_width(deviation, count)
     }
 
+    /// Returns the interval between the one-sided limits, each of which may err by `error`.
     fn limits(&self, estimate: &Estimate, error: f64) -> Estimate {
         Estimate(self.0.limits(&estimate.0, error))
     }
 
+    /// Returns the standard error from which the interval of an estimate was made; NaN without one.
     fn standard_error(&self, estimate: &Estimate) -> f64 {
         self.0.standard_error(&estimate.0)
     }
 
+    /// Returns the degrees of freedom of the variance of a mean over `count` replications.
     fn freedom(&self, count: u32) -> f64 {
         self.0.freedom(count)
     }
@@ -150,29 +160,35 @@ impl Estimate {
         self.0.count
     }
 
+    /// Whether there were enough replications for an interval.
     #[getter]
     fn has_interval(&self) -> bool {
         self.0.has_interval()
     }
 
+    /// Half the width of the interval; NaN if there is none.
     #[getter]
     fn half_width(&self) -> f64 {
         self.0.half_width()
     }
 
+    /// Returns the relative change that a log-ratio stands for; -0.3 means 30 % less.
     fn as_change(&self) -> Estimate {
         Estimate(self.0.as_change())
     }
 
     /// Returns the numbers by name.
+    // python: -> dict[str, Any]
     fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0)
     }
 
+    /// Returns the estimate of the negated quantity.
     fn negated(&self) -> Estimate {
         Estimate(self.0.negated())
     }
 
+    /// Returns the estimate with the ends of its interval moved into the range of possible values.
     fn within(&self, least: f64, most: f64) -> Estimate {
         Estimate(self.0.within(least, most))
     }
@@ -198,10 +214,15 @@ impl Estimate {
 #[pyclass(module = "mousehole._engine", frozen, get_all, eq, skip_from_py_object)]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Heterogeneity {
+    /// Cochran's Q: the sum of squared differences from the common effect, each over its variance.
     q: f64,
+    /// Degrees of freedom of Q: the number of effects less one.
     freedom: u32,
+    /// How often Q would be as large if all effects were the same.
     p_value: f64,
+    /// Share of the variance of the effects that their own errors do not explain, from 0 to 1.
     i_squared: f64,
+    /// Standard deviation of the true effects, on the scale of the effects.
     deviation: f64,
 }
 
@@ -277,6 +298,7 @@ fn smaller_in(scheme: Column, reference: Column) -> PyResult<(u32, u32)> {
 ///
 /// A column has a number per replication. It is `Design.comparisons` for intervals that hold together.
 #[pyfunction]
+// python: columns: Iterable[ArrayLike]
 fn effective_comparisons(columns: &Bound<'_, PyAny>) -> PyResult<f64> {
     let column = |one: PyResult<Bound<'_, PyAny>>| Ok(one?.extract::<Column>()?.as_slice()?.to_vec());
     let columns: Vec<Vec<f64>> = columns.try_iter()?.map(column).collect::<PyResult<_>>()?;
@@ -321,6 +343,7 @@ fn heterogeneity(effects: Column, errors: Column) -> PyResult<Option<Heterogenei
     Ok(found.map(|one| Heterogeneity::new(one.q, one.freedom, one.p_value, one.i_squared, one.deviation)))
 }
 
+/// Returns the share of the variance between resampled replications that is between captures.
 #[pyfunction]
 fn capture_share(material: f64) -> f64 {
     capture::capture_share(material)
@@ -360,6 +383,7 @@ fn mser(batch_means: Column) -> PyResult<usize> {
     Ok(transient::mser(batch_means.as_slice()?))
 }
 
+/// Returns the error that each of `comparisons` intervals may have so that all hold but for `error`.
 #[pyfunction]
 fn simultaneous_error(error: f64, comparisons: f64) -> f64 {
     levels::simultaneous_error(error, comparisons)
@@ -398,11 +422,13 @@ fn p_beyond(values: Column, end: f64, is_above: bool) -> PyResult<f64> {
     Ok(significance::p_beyond(values.as_slice()?, end, is_above))
 }
 
+/// Returns the two-sided p-value of a mean so far from what is tested; without an error, 0 or 1.
 #[pyfunction]
 fn find_p_value(distance: f64, error: f64, freedom: f64) -> f64 {
     significance::find_p_value(distance, error, freedom)
 }
 
+/// Returns the 95 % interval of a share that `count` of `of` trials had, by Clopper and Pearson.
 #[pyfunction]
 fn binomial_interval(count: u32, of: u32) -> (f64, f64) {
     significance::binomial_interval(count, of, levels::LEVEL)

@@ -41,6 +41,7 @@ impl Traffic {
 impl Traffic {
     /// Returns what was understood of files, or of a sample of a model; `native_load` is the load on `rate`.
     #[pyo3(signature = (rate=None))]
+    // python: -> TrafficSummary
     fn summary<'py>(&self, py: Python<'py>, rate: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         let rate =
             rate.map(|text| parse_rate("rate", text)).transpose().map_err(|error| to_python(py, error))?;
@@ -48,6 +49,7 @@ impl Traffic {
     }
 
     /// Returns name and SHA-256 of each input file.
+    // python: -> list[InputEntry]
     fn sources(&self) -> Vec<BTreeMap<&'static str, String>> {
         let entry = |source: &sim::Source| {
             BTreeMap::from([("name", source.name.clone()), ("sha256", source.sha256.clone())])
@@ -67,11 +69,13 @@ impl Traffic {
     }
 
     /// Returns what a comparison plays of a capture: `recorded`, `fitted` or `ready-made`.
+    // python: -> Literal['recorded', 'fitted', 'ready-made']
     fn played(&self, py: Python<'_>, short_bytes: u64) -> &'static str {
         py.detach(|| self.0.played(short_bytes).name())
     }
 
     /// Returns what stands behind a verdict on the traffic, as a dictionary.
+    // python: -> dict[str, Any]
     fn capture<'py>(
         &self,
         py: Python<'py>,
@@ -86,6 +90,7 @@ impl Traffic {
 
     /// Refuses a load that the resample of some replication cannot meet; `scenarios` are those of the replications. Returns
     /// how many were set up for that.
+    // python: scenarios: list[Scenario]
     fn check_resamples(
         &self,
         py: Python<'_>,
@@ -99,12 +104,14 @@ impl Traffic {
     }
 
     /// Plays no more than a moment, which refuses what cannot be played as asked.
+    // python: scenario: Scenario
     fn set_up(&self, py: Python<'_>, scenario: &Bound<'_, PyAny>) -> PyResult<()> {
         let scenario: Scenario = convert::from_python("", scenario)?;
         py.detach(|| capture::set_up(&scenario, &self.0)).map_err(|error| to_python(py, error))
     }
 
     /// Returns one row per connection.
+    // python: -> ConnectionColumns
     fn frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = &self.0.connections.connections;
         let frame = PyDict::new(py);
@@ -164,6 +171,7 @@ impl Read for Chunks {
 #[pyfunction]
 #[pyo3(signature = (paths, payload="down", strict=false, seed=1, parquet=None, classes=vec![], most_rows=None, most_bytes=None, log_format=""))]
 #[allow(clippy::too_many_arguments)]
+// python: parquet: dict[int, tuple[str, Callable[[], bytes]]] | None
 fn read_traffic(
     py: Python<'_>,
     paths: Vec<String>,
@@ -243,6 +251,7 @@ fn table_columns(
 /// its payload goes.
 #[pyfunction]
 #[pyo3(signature = (name, params=None, payload=None))]
+// python: params: Mapping[str, JsonValue] | None
 fn model_traffic(
     py: Python<'_>,
     name: &str,
@@ -265,6 +274,7 @@ fn combine(parts: Vec<(u16, PyRef<'_, Traffic>)>) -> Traffic {
 
 /// Returns the traffic of a list of dictionaries in the form of a scenario's `traffic.connections`.
 #[pyfunction]
+// python: connections: Sequence[Mapping[str, object]]
 fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResult<Traffic> {
     let connections: Vec<ConnectionSpec> = convert::from_python("traffic.connections", connections)?;
     let work = || -> Result<sim::Traffic> {
@@ -278,6 +288,7 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
 
 /// Returns a mix in which users' web pages have this load; None where it has none.
 #[pyfunction]
+// python: mix: Sequence[MixEntry], -> list[MixEntry] | None
 fn loaded_mix<'py>(py: Python<'py>, mix: &Bound<'py, PyAny>, load: f64) -> PyResult<Bound<'py, PyAny>> {
     let mix: Vec<MixSpec> = convert::from_python("traffic.mix", mix)?;
     convert::to_python(py, &places::loaded(&mix, load))
@@ -286,6 +297,7 @@ fn loaded_mix<'py>(py: Python<'py>, mix: &Bound<'py, PyAny>, load: f64) -> PyRes
 /// Returns what was understood of traffic, from its summary: a line, names with values, and sentences with their kinds.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
+// python: summary: TrafficSummary, -> tuple[str, list[tuple[str, str]], list[tuple[Literal['skipped', 'faulty', 'note'], str]]]
 fn traffic_account(
     summary: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<(String, String)>, Vec<(&'static str, String)>)> {
@@ -296,6 +308,7 @@ fn traffic_account(
 
 /// Returns how many clients are taken for several users, as the end of a sentence.
 #[pyfunction]
+// python: summary: TrafficSummary
 fn describe_sharing(summary: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(account::describe_sharing(&convert::from_python("traffic", summary)?))
 }

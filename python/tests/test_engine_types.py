@@ -1,5 +1,7 @@
 """The types of the border to the engine, compared with what the engine really takes and returns."""
 
+import ast
+import sys
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
@@ -7,6 +9,8 @@ import numpy as np
 import pytest
 from mousehole import _engine, engine_types
 from mousehole.base import MouseholeError
+
+from tools import engine_structs, engine_stub
 
 SCENARIO: dict[str, Any] = {
     "warmup": "0s",
@@ -39,6 +43,29 @@ def check(declared: type, found: Mapping[str, Any]) -> None:
             assert value.dtype == get_args(get_args(hint)[1])[0], name
         elif hint in (str, int, float, bool):
             assert isinstance(value, hint), name
+
+
+def test_written_modules__are_as_make_docs_writes_them() -> None:
+    for path, text in {engine_stub.STUB: engine_stub.write_stub(), **engine_structs.list_files()}.items():
+        assert path.read_text(encoding="utf-8") == text, (
+            f"{path} is older than the Rust sources; run make docs"
+        )
+
+
+def test_stub__names_what_the_engine_has() -> None:
+    tree = ast.parse(engine_stub.STUB.read_text(encoding="utf-8"))
+    classes = [item for item in tree.body if isinstance(item, ast.ClassDef)]
+    functions = [item.name for item in tree.body if isinstance(item, ast.FunctionDef)]
+    constants = [item.target.id for item in tree.body if isinstance(item, ast.AnnAssign)
+                 and isinstance(item.target, ast.Name)]  # fmt: skip
+    names = {*functions, *constants, *(item.name for item in classes)}
+    found = {name for name in vars(_engine) if not name.startswith("__")}
+    missing = names - found - {"__version__"}
+    assert found <= names
+    assert not missing or sys.platform != "linux"  # elsewhere there are no links with real packets
+    for item in [one for one in classes if one.name not in missing]:
+        own = {one.name for one in item.body if isinstance(one, ast.FunctionDef)} - {"__new__"}
+        assert own == {name for name in vars(getattr(_engine, item.name)) if not name.startswith("__")}
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from mousehole._engine import TO_PROVIDER as TO_PROVIDER
 from mousehole._engine import Link as Link
 from mousehole.engine_types import InstallPlan, Scenario
 from mousehole.runs import Cell, Results
+from mousehole.runs import WredProfile as WredProfile
 from mousehole.scenario import bottleneck
 
 FIREWALL = (
@@ -32,21 +33,6 @@ class Installation:
 
     place: str
     lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class WredProfile:
-    """What a router's WRED needs to know of one DSCP, in the words of no vendor."""
-
-    dscp: int
-    min_packets: int
-    """Average queue from which on packets are dropped by chance."""
-    max_packets: int
-    """Average queue from which on every packet is dropped."""
-    probability: str
-    """Probability of a drop just below the upper threshold."""
-    weight_exponent: int
-    """The newest queue length has the weight 2 to the power of minus this in the average."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from typing import cast
 
 from mousehole import _engine
 from mousehole._engine import scheme_parameters as scheme_parameters
-from mousehole.base import MouseholeError
-from mousehole.engine_types import ConnectionSpec, InputEntry, Scenario
+from mousehole.base import file_error
+from mousehole.engine_types import ConnectionSpec, InputEntry, Manifest, Scenario
 from mousehole.inputs import TrafficInput
-from mousehole.runs import Manifest, Plan
+from mousehole.runs import Plan
 from mousehole.scenario import bottleneck, filled, rate_traces, sizefiles, with_traces_moved
 
 PLAIN = tuple(item.name for item in fields(Plan) if item.name not in ("base", "warmup"))
@@ -65,12 +65,12 @@ def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
                 if entry["name"] == file.name:  # a pipe, which is read once
                     return entry
             what = "is a directory" if file.is_dir() else "is no regular file"
-            raise MouseholeError(f"{what}; give a file", kind="file", file=str(file))
+            raise file_error(file, f"{what}; give a file")
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         reason = "no such file" if error.errno == errno.ENOENT else error.strerror
-        raise MouseholeError(str(reason), kind="file", file=str(file)) from None
+        raise file_error(file, str(reason)) from None
     return {"name": file.name, "sha256": digest}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Protocol, TypeVar, cast
 
-from mousehole import _engine
+from mousehole.engine_types import TableRows
 from mousehole.runs import (
     BucketRow,
     CdfRow,
@@ -46,7 +46,7 @@ def per_cell(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
     return rows
 
 
-def table_rows(name: "_engine.TableRows", make: Callable[..., R]) -> Rows[R]:
+def table_rows(name: TableRows, make: Callable[..., R]) -> Rows[R]:
     """Returns the function for the rows of one of the engine's tables, each made by `make`."""
 
     def rows(results: Results, cell: Cell) -> list[R]:

@@ -9,6 +9,7 @@ from ._errors import Stopped as Stopped
 from ._errors import Terminated as Terminated
 from ._errors import conflict_error as conflict_error
 from ._errors import field_error as field_error
+from ._errors import file_error as file_error
 from ._errors import missing_error as missing_error
 from ._errors import unknown_error as unknown_error
 from ._exits import BROKEN_PIPE_STATUS as BROKEN_PIPE_STATUS
@@ -73,6 +74,7 @@ from ._settings import accepts_options as accepts_options
 from ._settings import command_line_options as command_line_options
 from ._settings import option as option
 from ._settings import refuse_unknown as refuse_unknown
+from ._settings import repeat as repeat
 from ._settings import suggesting as suggesting
 from ._settings import switch as switch
 from ._sizes import CDF_TIMES_S as CDF_TIMES_S

@@ -55,6 +55,11 @@ class MouseholeError(ValueError):
         )
 
 
+def file_error(file: object, sentence: str) -> MouseholeError:
+    """Returns the error of a fault of a file, which its path or name stands for."""
+    return MouseholeError(sentence, kind="file", file=str(file))
+
+
 def _cut(message: str) -> str:
     """Returns the message with a note in place of the middle of what is too long to be read."""
     message = re.sub(

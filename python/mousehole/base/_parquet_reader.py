@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from mousehole import _engine
-from mousehole.base._errors import MouseholeError
+from mousehole.base._errors import MouseholeError, file_error
 
 ROWS = 500_000
 """Rows that are held in memory at once."""
@@ -27,10 +27,7 @@ def read_table(file: Path) -> tuple[str, Callable[[], bytes]]:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _damaged(file, error) from None
     if not columns:
-        raise MouseholeError(
-            "no column of the Parquet table has a known name; docs/traffic.md lists them",
-            kind="file", file=str(file),
-        )  # fmt: skip
+        raise file_error(file, "no column of the Parquet table has a known name; docs/traffic.md lists them")
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     chunks = _chunks(frame.select(columns), rows)
@@ -62,4 +59,4 @@ def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
 
 def _damaged(file: Path, error: Exception) -> MouseholeError:
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return MouseholeError(f"the Parquet file cannot be read ({lines[0][:200]})", kind="file", file=str(file))
+    return file_error(file, f"the Parquet file cannot be read ({lines[0][:200]})")

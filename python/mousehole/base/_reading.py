@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mousehole.base._errors import MouseholeError
+from mousehole.base._errors import file_error
 
 MOST_BYTES = 16_000_000
 """Largest file; its parser takes some 40 times as much memory."""
@@ -18,15 +18,12 @@ def read_text(path: Path, what: str) -> str:
             content = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise MouseholeError(f"cannot read {what}; {reason}", kind="file", file=str(path)) from None
+        raise file_error(path, f"cannot read {what}; {reason}") from None
     if len(content) > MOST_BYTES:
-        raise MouseholeError(
-            f"cannot read {what}; it is longer than {MOST_BYTES // 1_000_000} MB; give files of traffic",
-            kind="file", file=str(path),
-        )  # fmt: skip
+        raise file_error(
+            path, f"cannot read {what}; it is longer than {MOST_BYTES // 1_000_000} MB; give files of traffic"
+        )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise MouseholeError(
-            f"cannot read {what}; it is not UTF-8 text", kind="file", file=str(path)
-        ) from None
+        raise file_error(path, f"cannot read {what}; it is not UTF-8 text") from None

@@ -1,7 +1,7 @@
 """The options of a comparison, declared once for `mousehole.compare` and for the command line."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import wraps
@@ -58,6 +58,12 @@ def command_line_options(kind: type) -> dict[str, tuple[Any, OptionHelp]]:
     return {
         item.name: (item.default, item.metadata["help"]) for item in fields(kind) if "help" in item.metadata
     }
+
+
+def repeat(kind: type, name: str, group: str | None = None) -> Any:
+    """Declares a field that is the same option as that of another class, perhaps under another heading."""
+    default, words = command_line_options(kind)[name]
+    return field(default=default, metadata={"help": replace(words, group=group or words.group)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from mousehole.base._errors import MouseholeError
+from mousehole.base._errors import file_error
 from mousehole.base._extras import require_extra
 
 MAGIC = b"PAR1"
@@ -29,11 +29,11 @@ def tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
         return {}
     require_extra("frames", "a Parquet table")
     if _forked:
-        raise MouseholeError(
+        raise file_error(
+            next(iter(files.values())),
             "Parquet cannot be read in a process that was forked after mousehole was imported; start it "
             'by the context "spawn" of multiprocessing, or give the file as CSV',
-            kind="file", file=str(next(iter(files.values()))),
-        )  # fmt: skip
+        )
     from mousehole.base._parquet_reader import read_table
 
     return {place: read_table(file) for place, file in files.items()}

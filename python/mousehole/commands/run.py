@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from mousehole.base import Replay, complete_traffic, console_reporter, option, output, whole
+from mousehole.base import (
+    Replay,
+    RunOptions,
+    complete_traffic,
+    console_reporter,
+    option,
+    output,
+    repeat,
+    whole,
+)
 from mousehole.base.arguments import PLACES
 from mousehole.base.cli_options import (
     OPTIONS,
@@ -32,7 +41,7 @@ class RunChanges:
     scheme: str | None = option(None, "Scheme to use instead of the scenario's.", "NAME[(…)]", OPTIONS)
     down: str | None = option(None, "Of a place: rate of the download direction.", "RATE|FILE", OPTIONS)
     up: str | None = option(None, "The same of the upload direction.", "RATE|FILE", OPTIONS)
-    users: int | None = option(None, "Number of users (default: the place's).", "N", OPTIONS, int)
+    users: int | None = repeat(RunOptions, "users", OPTIONS)
     apps: str | None = option(
         None, "What they run, with the share of users who do: web:1,calls:0.3.", "APP[:SHARE][,…]", OPTIONS
     )
@@ -40,9 +49,7 @@ class RunChanges:
     policy: str | None = option(
         None, "Header of your own policy, which schemes may then name.", "FILE.h[,…]", OPTIONS
     )
-    params: Mapping[str, object] | None = option(
-        None, "Parameter of the model; repeat it for several.", "NAME=VALUE", OPTIONS, dict
-    )
+    params: Mapping[str, object] | None = repeat(RunOptions, "params", OPTIONS)
     seed: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
     replication: str | None = option(None, "Number to use instead of the scenario's.", "N", OPTIONS)
     replay: Replay | None = option(  # noqa: RUF009 (the call only declares)

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from mousehole.base import MouseholeError, option, output, switch
+from mousehole.base import MouseholeError, output, repeat, switch
 from mousehole.base.arguments import OwnPolicy
-from mousehole.base.cli_options import OUTPUT, PICTURE, CliCommand, command_app, typed_command, with_options
+from mousehole.base.cli_options import OUTPUT, CliCommand, Outputs, command_app, typed_command, with_options
 
 app = command_app()
 
@@ -16,10 +16,10 @@ app = command_app()
 class ShowOutputs:
     """How a result is shown, in addition to the report or in its place."""
 
-    html: str | None = option(None, "Report with charts and tables, one file.", "FILE.html", OUTPUT)
-    plot: str | None = option(None, "Plot of response times and of their changes.", PICTURE, OUTPUT)
-    heatmap: str | None = option(None, "Plot of the change by transfer size and scheme.", PICTURE, OUTPUT)
-    details: bool = switch("Print all tables, sentences and size buckets.", OUTPUT)
+    html: str | None = repeat(Outputs, "html")
+    plot: str | None = repeat(Outputs, "plot")
+    heatmap: str | None = repeat(Outputs, "heatmap")
+    details: bool = repeat(Outputs, "details")
     markdown: bool = switch("Print the report as Markdown.", OUTPUT)
 
 

@@ -26,7 +26,7 @@ from mousehole.base import (
     least,
     make_frame,
 )
-from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
+from mousehole.engine_types import Floats, Manifest, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
 from mousehole.inputs import make_shipment
 from mousehole.inputs import traffic as traffics
@@ -35,13 +35,10 @@ from mousehole.runs import (
     Cell,
     Estimate,
     Finding,
-    Manifest,
     Plan,
     Results,
-    Row,
     Shipment,
     Warmup,
-    as_record,
     check_resamples,
     checked,
     cost_text,
@@ -49,6 +46,7 @@ from mousehole.runs import (
     estimated,
     find_capture,
     fitting_jobs,
+    frame_rows,
     load_policies,
     opened,
     planned,
@@ -206,37 +204,37 @@ class Comparison(Kept):
     @cached_property
     def buckets(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bucket: count, response time, slowdown, transfer time."""
-        return _frame(tables.bucket_rows(self.results))
+        return frame_rows(tables.bucket_rows(self.results))
 
     @cached_property
     def schemes(self) -> "pl.DataFrame":
         """One row per cell and scheme: utilisation, goodput, loss, marks, queue delay, Jain's index."""
-        return _frame(tables.scheme_rows(self.results))
+        return frame_rows(tables.scheme_rows(self.results))
 
     @cached_property
     def colours(self) -> "pl.DataFrame":
         """One row per cell, scheme and colour: packets arrived, dropped, marked and sent."""
-        return _frame(tables.colour_rows(self.results))
+        return frame_rows(tables.colour_rows(self.results))
 
     @cached_property
     def curves(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bin: the mean response time."""
-        return _frame(tables.curve_rows(self.results))
+        return frame_rows(tables.curve_rows(self.results))
 
     @cached_property
     def cdf(self) -> "pl.DataFrame":
         """The distribution of the response time of short transfers: one row per cell, scheme and time."""
-        return _frame(tables.cdf_rows(self.results))
+        return frame_rows(tables.cdf_rows(self.results))
 
     @cached_property
     def groups(self) -> "pl.DataFrame":
         """One row per cell, scheme and figure of an application, such as a source of a mix or pages."""
-        return _frame(tables.group_rows(self.results))
+        return frame_rows(tables.group_rows(self.results))
 
     @cached_property
     def by_size(self) -> "pl.DataFrame":
         """One row per cell, scheme and size bucket: change of the mean response time against FQ-CoDel."""
-        return _frame(overview.by_size_rows(self.results))
+        return frame_rows(overview.by_size_rows(self.results))
 
     @property
     def finding_list(self) -> list[Finding]:
@@ -246,7 +244,7 @@ class Comparison(Kept):
     @property
     def findings(self) -> "pl.DataFrame":
         """The findings, one row each, with the sentence for people."""
-        return _frame(self.finding_list)
+        return frame_rows(self.finding_list)
 
     def advice(self, cell: Cell | None = None) -> Advice:
         """Returns what to install for short transfers, what it costs and how sure that is.
@@ -312,12 +310,7 @@ class Comparison(Kept):
         return scenarios.filled(run)
 
     def __repr__(self) -> str:
-        lines = [
-            self.plan.in_cell(finding.buffer, finding.load, finding.sentence)
-            for finding in self.finding_list
-            if not finding.exploratory
-        ]
-        return "\n".join([f"Comparison of {len(self.plan.schemes)} schemes on {self.label}", *lines])
+        return self.plan.describe(f"on {self.label}", self.finding_list)
 
     def __getstate__(self) -> dict[str, object]:
         # The engine's traffic stays with its process.
@@ -493,10 +486,6 @@ def chosen_warmup(
     if summary is None or rate is None or not sizes.size or plan.base["traffic"].get("mix"):
         return None
     return Warmup(sizes, float(_engine.parse_rate("rate", rate)), summary["native_load"], is_chosen)
-
-
-def _frame(rows: Sequence[Row]) -> "pl.DataFrame":
-    return make_frame([as_record(row) for row in rows])
 
 
 def _warn_of_low_load(prepared: Prepared) -> None:

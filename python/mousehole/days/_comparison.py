@@ -111,14 +111,7 @@ class DaysComparison(Kept):
         return _engine.json_text(days_document(self.days))
 
     def __repr__(self) -> str:
-        lines = [
-            self.plan.in_cell(finding.buffer, finding.load, finding.sentence)
-            for finding in self.finding_list
-            if not finding.exploratory
-        ]
-        return "\n".join(
-            [f"Comparison of {len(self.plan.schemes)} schemes over {len(self.days)} days", *lines]
-        )
+        return self.plan.describe(f"over {len(self.days)} days", self.finding_list)
 
 
 def _checked_names(days: Sequence[str | Path]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, conflict_error
+from mousehole.base import MouseholeError, conflict_error, file_error
 from mousehole.engine_types import MixEntry, TrafficSection
 from mousehole.inputs.traffic import TrafficInput
 from mousehole.scenario import sizefiles
@@ -142,4 +142,4 @@ def _opened(file: Path) -> Any:
     try:
         return file.open("rb")
     except OSError as error:
-        raise MouseholeError(f"cannot be read; {error.strerror}", kind="file", file=str(file)) from None
+        raise file_error(file, f"cannot be read; {error.strerror}") from None

@@ -23,6 +23,7 @@ from mousehole.base import (
     conflict_error,
     counted,
     field_error,
+    file_error,
     for_reading,
     interruptible,
     is_place,
@@ -215,7 +216,7 @@ def with_format(given: TrafficInput, path: str | Path | None) -> TrafficInput:
         described = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         problem = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8"
-        raise MouseholeError(f"cannot be read ({problem})", kind="file", file=str(path)) from None
+        raise file_error(path, f"cannot be read ({problem})") from None
     _engine.check_format(str(path), described)
     return replace(given, section={**given.section, "format": described})
 
@@ -336,10 +337,9 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
           log_format: str | Path | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
     paths = listed(paths)
     if is_scenario(paths):
-        raise MouseholeError(
-            "a scenario; inspect and read show traffic, mousehole run runs it",
-            kind="file", file=str(scenario_path(paths)),
-        )  # fmt: skip
+        raise file_error(
+            scenario_path(paths), "a scenario; inspect and read show traffic, mousehole run runs it"
+        )
     if is_of_users(paths):
         raise MouseholeError(
             "a place, whose users are simulated; inspect and read show traffic, mousehole run runs it",
@@ -393,7 +393,7 @@ def _refuse_misspelt(names: list[str]) -> None:
     for name in names:
         near = get_close_matches(name, places(), 1, NEARLY)
         if near and not Path(name).exists():
-            raise MouseholeError(f'no such file; did you mean "{near[0]}"?', kind="file", file=name)
+            raise file_error(name, f'no such file; did you mean "{near[0]}"?')
 
 
 def _from_files(names: list[str], payload: str | None) -> TrafficInput:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mousehole.base import Way, defaults, option, switch
+from mousehole.base import RunOptions, Way, defaults, option, repeat, switch
 
 LINK, SCHEME, PROGRAMS, OUTPUT = "Link", "Scheme", "Programs", "Output"
 MTU = 1500
@@ -16,11 +16,8 @@ class LinkOptions:
     """The options of `mousehole link`."""
 
     scenario: str | None = option(None, "Link and scheme of this scenario.", "FILE.toml", LINK)
-    down: str | None = option(
-        None, "Rate of the download direction, such as 20mbit, or a file of a rate that varies.",
-        "RATE|FILE", LINK,
-    )  # fmt: skip
-    up: str | None = option(None, "The same of the upload direction.", "RATE|FILE", LINK)
+    down: str | None = repeat(RunOptions, "down")
+    up: str | None = repeat(RunOptions, "up")
     rate: str | None = option(None, "Rate of both directions.", "RATE", LINK)
     rtt: str | None = option(
         None, f"Round-trip time without queueing (default: {defaults.RTT}).", "TIME", LINK
@@ -32,10 +29,8 @@ class LinkOptions:
         "50p|64kB|200ms|1bdp",
         LINK,
     )
-    overhead: int | None = option(None, "Link-layer bytes per packet (default: 0).", "BYTES", LINK, int)
-    link_layer: str | None = option(
-        None, "Link layer by name, such as docsis, adsl or vdsl, in place of --overhead.", "NAME", LINK
-    )
+    overhead: int | None = repeat(RunOptions, "overhead")
+    link_layer: str | None = repeat(RunOptions, "link_layer")
     burst: str | None = option(None, "Depth of a token bucket, as tc's tbf (default: none).", "8kB", LINK)
     loss: str | None = option(None, "Lose this share of the packets to the client on purpose.", "1%", LINK)
     mtu: int | None = option(None, f"Largest packet (default: {MTU}).", "BYTES", LINK, int)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from mousehole.base import MouseholeError
+from mousehole.base import file_error
 
 HOST = "page.test"
 """Name of the server of a folder's page; no public name ends in .test (RFC 6761)."""
@@ -68,14 +68,12 @@ def from_folder(folder: Path, secure: bool) -> Page:
     Raises `MouseholeError` if there is no such file, or if the files are more than a page has.
     """
     if not (folder / INDEX).is_file():
-        raise MouseholeError(f"the folder has no {INDEX}, the document to be loaded", kind="file",
-                             file=str(folder))  # fmt: skip
+        raise file_error(folder, f"the folder has no {INDEX}, the document to be loaded")
     origin = f"{'https' if secure else 'http'}://{HOST}"
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     total = sum(path.stat().st_size for path in files)
     if total > MOST_BYTES:
-        raise MouseholeError(f"the folder has {total:,} bytes; a page may have {MOST_BYTES:,}", kind="file",
-                             file=str(folder))  # fmt: skip
+        raise file_error(folder, f"the folder has {total:,} bytes; a page may have {MOST_BYTES:,}")
     answers = []
     for path in files:
         place = path.relative_to(folder).as_posix()
@@ -92,7 +90,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise MouseholeError(f"cannot be read; {error.strerror}", kind="file", file=str(path)) from error
+        raise file_error(path, f"cannot be read; {error.strerror}") from error
 
 
 def write(page: Page, folder: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
-from mousehole.base import MouseholeError
+from mousehole.base import MouseholeError, file_error
 from mousehole.page import _filling as filling
 from mousehole.page._content import BINARY, HOST, MOST_BYTES, Answer, Page
 
@@ -48,13 +48,15 @@ def read(path: Path, secure: bool = False) -> Page:
         raise MouseholeError(f"is no HAR file; its JSON is broken: {error.msg}", kind="file", file=str(path),
                              line=error.lineno) from None  # fmt: skip
     except (UnicodeDecodeError, RecursionError):
-        raise _fault(path, "is no HAR file; it must be JSON in UTF-8") from None
+        raise file_error(path, "is no HAR file; it must be JSON in UTF-8") from None
     except OSError as error:
-        raise _fault(path, f"cannot be read; {error.strerror}") from None
+        raise file_error(path, f"cannot be read; {error.strerror}") from None
     log = recorded.get("log") if isinstance(recorded, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
-        raise _fault(path, 'is no HAR file; it must be an object with "log", and in it the list "entries"')
+        raise file_error(
+            path, 'is no HAR file; it must be an object with "log", and in it the list "entries"'
+        )
     return from_entries(path.name, entries, str(path), secure)
 
 
@@ -68,17 +70,17 @@ def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = Fa
             one = _recorded(entry, number % 256, origins)
         except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise _fault(file, f"entry {number} of the page cannot be served: {reason}") from None
+            raise file_error(file, f"entry {number} of the page cannot be served: {reason}") from None
         recorded += [one] if one else []
     place = next((number for number, one in enumerate(recorded) if _is_document(one.answer)), None)
     if place is None:
-        raise _fault(file, "has no document: no entry of its page answers with status 200 and text/html")
+        raise file_error(file, "has no document: no entry of its page answers with status 200 and text/html")
     document = recorded[place]
     if document.is_made:
         recorded[place] = replace(document, answer=_made_document(name, recorded[place:]))
     answers = tuple(one.answer for one in recorded)
     if sum(len(answer.body) for answer in answers) > MOST_BYTES:
-        raise _fault(file, f"has more than the {MOST_BYTES:,} bytes that a page may have")
+        raise file_error(file, f"has more than the {MOST_BYTES:,} bytes that a page may have")
     first = place
     while first > 0 and answers[first - 1].status in REDIRECTS:
         first -= 1
@@ -223,7 +225,3 @@ def _version(named: str) -> str | None:
         if any(word in named.lower() for word in words):
             return version
     return None
-
-
-def _fault(file: str | Path, sentence: str) -> MouseholeError:
-    return MouseholeError(sentence, kind="file", file=str(file))

@@ -17,6 +17,7 @@ from mousehole.base import (
     Stopped,
     counted,
     field_error,
+    file_error,
     least,
     output,
     require_extra,
@@ -160,7 +161,7 @@ def find_page(source: str, version: str | None, chromium: str, folder: Path) -> 
     if path.is_file():
         return har.read(path, secure)
     allowed = f'a folder, a HAR file, an address such as http://localhost:8000/, or "{example.NAME}"'
-    raise MouseholeError(f"no such page; it must be {allowed}", kind="file", file=source)
+    raise file_error(source, f"no such page; it must be {allowed}")
 
 
 def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, field_error
+from mousehole.base import field_error, file_error
 from mousehole.engine_types import PolicyReport
 
 RECORDS = 1 << 20
@@ -24,10 +24,10 @@ def new(name: str, kind: Literal["marker", "dropper", "queue"] = "marker", folde
             file.write(text)
     except FileExistsError:
         sentence = "exists already; give another name, or remove the file"
-        raise MouseholeError(sentence, kind="file", file=str(path)) from None
+        raise file_error(path, sentence) from None
     except OSError as error:
         sentence = f"cannot be written; {error.strerror}"
-        raise MouseholeError(sentence, kind="file", file=str(path)) from None
+        raise file_error(path, sentence) from None
     return path
 
 

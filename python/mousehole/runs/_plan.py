@@ -1,9 +1,10 @@
 """What a comparison runs: grid of buffers and loads, schemes, replications, and the scenario of each run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
+from typing import Any
 
 from mousehole import _engine
 from mousehole.base import (
@@ -105,6 +106,11 @@ class Plan:
     def in_cell(self, buffer: str, load: float | None, sentence: str) -> str:
         """Returns a sentence on a cell; it names the cell where the plan has several."""
         return sentence if len(self.cells) == 1 else f"{Cell(buffer, load).title}: {sentence}"
+
+    def describe(self, where: str, found: Iterable[Any]) -> str:
+        """Returns a line on the comparison, and the sentences of those findings that are its verdicts."""
+        verdicts = [self.in_cell(one.buffer, one.load, one.sentence) for one in found if not one.exploratory]
+        return "\n".join([f"Comparison of {len(self.schemes)} schemes {where}", *verdicts])
 
     @property
     def run_word(self) -> str:

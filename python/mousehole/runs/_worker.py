@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, engine_text, output
+from mousehole.base import engine_text, file_error, output
 from mousehole.engine_types import PartEntry
 from mousehole.inputs import Received, unpacked
 from mousehole.paper import make_importable
@@ -171,9 +171,9 @@ def _header(name: str, path: str, sha256: str) -> PolicyHeader:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise MouseholeError(f"cannot be read; {error.strerror}", kind="file", file=path) from None
+        raise file_error(path, f"cannot be read; {error.strerror}") from None
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise MouseholeError("has changed since it was loaded; start again", kind="file", file=path)
+        raise file_error(path, "has changed since it was loaded; start again")
     return PolicyHeader(name, Path(path).name, sha256, content)
 
 

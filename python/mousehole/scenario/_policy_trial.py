@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from mousehole import _engine
-from mousehole.base import MouseholeError
+from mousehole.base import MouseholeError, file_error
 
 LIMIT_S = 120.0
 """Seconds that a trial may take for each header and for all scenarios; its steps have shorter limits."""
@@ -77,7 +77,7 @@ def _try(headers: Sequence[str], scenarios: Sequence[Mapping[str, object]]) -> N
     if process.returncode == 0 and last.startswith("{"):
         fault = json.loads(last)["fault"]
         if fault is not None:
-            raise MouseholeError(fault[1], kind="file", file=fault[0])
+            raise file_error(fault[0], fault[1])
         return
     if last.startswith(SAID):
         sentence = last.removeprefix(SAID)

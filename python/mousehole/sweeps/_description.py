@@ -13,6 +13,7 @@ from mousehole.base import (
     MouseholeError,
     Options,
     field_error,
+    file_error,
     least,
     missing_error,
     read_text,
@@ -140,7 +141,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
     try:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise MouseholeError(f"is not valid TOML; {error}", kind="file", file=str(path)) from None
+        raise file_error(path, f"is not valid TOML; {error}") from None
     try:
         return _described(given, path.parent)
     except MouseholeError as error:

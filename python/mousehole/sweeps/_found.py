@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mousehole import quantities
-from mousehole.base import MouseholeError, field_error, make_frame, unknown_error
+from mousehole.base import field_error, file_error, make_frame, unknown_error
 from mousehole.statistics import log_ratio, positive_interval
 from mousehole.sweeps._description import is_part_setting
 from mousehole.sweeps._quantities import format_number, mean_change, read_unit
@@ -41,9 +41,7 @@ class Found:
         Raises `MouseholeError` if no file is whole yet.
         """
         if not any((self.folder / ROWS).glob("*.parquet")):
-            raise MouseholeError(
-                "has no whole file of rows yet; run the sweep on", kind="file", file=str(self.folder)
-            )
+            raise file_error(self.folder, "has no whole file of rows yet; run the sweep on")
         return pl.scan_parquet(self.folder / ROWS / "*.parquet")
 
     @cached_property

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mousehole import _engine
-from mousehole.base import MAGIC, MouseholeError, output
+from mousehole.base import MAGIC, MouseholeError, file_error, output
 from mousehole.sweeps._rows import Columns
 
 MANIFEST, ROWS, UNFINISHED = "sweep.json", "rows", "unfinished"
@@ -49,10 +49,8 @@ class Store:
         except OSError:
             os.close(self._lock)
             self._lock = None
-            raise MouseholeError(
-                "another process is writing this sweep; wait for it, or stop it",
-                kind="file",
-                file=str(folder),
+            raise file_error(
+                folder, "another process is writing this sweep; wait for it, or stop it"
             ) from None
 
     def tidy(self) -> None:
@@ -168,7 +166,7 @@ class Store:
             )
 
     def _other(self, reason: str) -> MouseholeError:
-        return MouseholeError(reason, kind="file", file=str(self.folder))
+        return file_error(self.folder, reason)
 
     def _place(self, part: int) -> Path:
         return self.folder / ROWS / f"part-{part:05}.parquet"
@@ -182,9 +180,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise MouseholeError(
-            f"holds no sweep, as it has no {MANIFEST} that can be read", kind="file", file=str(folder)
-        ) from None
+        raise file_error(folder, f"holds no sweep, as it has no {MANIFEST} that can be read") from None
     return manifest
 
 
@@ -199,11 +195,11 @@ class _Written:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, output.faults_of_writing()):
-            raise MouseholeError(
+            raise file_error(
+                self._folder,
                 f"cannot be written; {output.explain(error)}; what is there is whole, and the same command "
                 "goes on from it",
-                kind="file", file=str(self._folder),
-            ) from None  # fmt: skip
+            ) from None
 
 
 def _append(path: Path, line: bytes) -> None:

@@ -16,11 +16,11 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole.base import Bucket, MouseholeError, Reporter, Silent, field_error
+from mousehole.engine_types import Manifest
 from mousehole.runs import (
     Backend,
     Cell,
     Facts,
-    Manifest,
     Plan,
     Results,
     RunFacts,

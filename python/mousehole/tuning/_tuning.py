@@ -27,7 +27,6 @@ from mousehole.base import (
     defaults,
     field_error,
     least,
-    make_frame,
     missing_error,
     output,
     require_extra,
@@ -43,8 +42,7 @@ from mousehole.runs import (
     Backend,
     Cell,
     Results,
-    Row,
-    as_record,
+    frame_rows,
     known_baseline,
     load_policies,
     opened,
@@ -213,17 +211,17 @@ class Tuned(Kept):
     @cached_property
     def trials(self) -> "pl.DataFrame":
         """One row per setting that was tried and quantity."""
-        return _frame(self.results.trials)
+        return frame_rows(self.results.trials)
 
     @cached_property
     def table(self) -> "pl.DataFrame":
         """One row per judged scheme, quantity and reference: the change where it was chosen, and unseen."""
-        return _frame(self.results.judged)
+        return frame_rows(self.results.judged)
 
     @cached_property
     def sensitivity(self) -> "pl.DataFrame":
         """One row per changed parameter of the recommended setting, its value, and quantity."""
-        return _frame(self.results.sensitivity)
+        return frame_rows(self.results.sensitivity)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
         """Returns what the first objective gains against what another quantity pays, as a picture.
@@ -701,7 +699,3 @@ def _limit_rows(results: Results, cell: Cell, goal: Goal, finalists: Sequence[Tr
             shown, unit = (excess.as_change(), "") if limit.is_relative else (excess, limit.quantity.unit)
             rows.append(LimitRow(cell.buffer, cell.load, scheme, limit.text, shown, unit, outcome))
     return tuple(rows)
-
-
-def _frame(rows: Sequence[Row]) -> "pl.DataFrame":
-    return make_frame([as_record(row) for row in rows])
