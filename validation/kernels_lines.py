@@ -106,7 +106,7 @@ def draw(line: Line, seed: int, window_s: float) -> FlowList:
 def tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> list[dict[str, Any]]:
     """Returns what the guests do: one each plays a list of a line through one queue.
 
-    Where others had run before in the same guest, the downloads through CAKE at 50 Mb/s got a quarter.
+    Runs after others in the same guest differ from runs alone (docs/live-validation.md).
     """
     return [task(name, queue, seed, seconds) for seed in seeds for name in names for queue in QUEUES]
 
