@@ -249,7 +249,12 @@ def test_frames__are_packets_of_as_many_flows() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--queues", "RED"], ["--kernels", "5.4"], ["--seconds", "1"], ["--costs"]]
+    "words",
+    [
+        *(["--queues", "RED"], ["--kernels", "5.4"], ["--seconds", "1"], ["--costs"]),
+        *(["--lines", "1 Mb/s"], ["--lines", "--kernels", "6.1"], ["--lines", "--queues", "CAKE"]),
+        *(["--lines", "--lists", "0"], ["--lines", "2 Mb/s, 6 downloads", "--write"]),
+    ],
 )
 def test_parse__refuses_what_is_not_known(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):

@@ -13,7 +13,7 @@ import itertools
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import mousehole
@@ -208,16 +208,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         models=tuple(options.models), minutes=tuple(options.minutes), first=tuple(options.first),
         captures=options.captures, truth=options.truth, jobs=options.jobs,
     )  # fmt: skip
-    truths, found = run(size, tells=True)
-    before = read(options.record) if options.record.exists() else ([], [])
-    kinds = {(model, *length) for model in size.models for length in _lengths(size)}
-    truths = sorted([*(one for one in before[0] if one.model not in size.models), *truths], key=_place)
-    others = [one for one in before[1] if (one.model, one.minutes, one.first) not in kinds]
-    found = sorted([*others, *found], key=_place)
-    kept = {"truths": [asdict(one) for one in truths], "decisions": [asdict(one) for one in found]}
-    options.record.write_text(json.dumps(kept, indent=1) + "\n")
-    document.renew(options.document, TARGET, body(truths, found))
+    kept = read(options.record) if options.record.exists() else ([], [])
+    for model in size.models:
+        own = replace(size, models=(model,))
+        kept = _merge(kept, run(own, tells=True), own)
+        rows = {"truths": [asdict(one) for one in kept[0]], "decisions": [asdict(one) for one in kept[1]]}
+        options.record.write_text(json.dumps(rows, indent=1) + "\n")
+    document.renew(options.document, TARGET, body(*kept))
     return 0
+
+
+Record = tuple[list[Truth], list[Decision]]
+
+
+def _merge(kept: Record, new: Record, size: Size) -> Record:
+    """Returns a record with what was run in the place of the same models and lengths."""
+    kinds = {(model, *length) for model in size.models for length in _lengths(size)}
+    truths = [one for one in kept[0] if one.model not in size.models]
+    others = [one for one in kept[1] if (one.model, one.minutes, one.first) not in kinds]
+    return sorted([*truths, *new[0]], key=_place), sorted([*others, *new[1]], key=_place)
 
 
 def _place(one: Truth | Decision) -> tuple[float, ...]:
@@ -225,7 +234,7 @@ def _place(one: Truth | Decision) -> tuple[float, ...]:
     return (model,) if isinstance(one, Truth) else (model, not one.first, one.first, one.minutes, one.number)
 
 
-def run(size: Size, tells: bool = False) -> tuple[list[Truth], list[Decision]]:
+def run(size: Size, tells: bool = False) -> Record:
     """Returns the truths and the decisions; `tells` prints each as it is made."""
     truths, found = [], []
     for model in size.models:
@@ -394,7 +403,7 @@ def errors(truths: Sequence[Truth], found: Sequence[Decision]) -> Errors:
     )
 
 
-def read(record: Path) -> tuple[list[Truth], list[Decision]]:
+def read(record: Path) -> Record:
     """Returns what was recorded."""
     kept = json.loads(record.read_text())
     decisions = [

@@ -3,8 +3,9 @@
 Each kernel runs in QEMU by software emulation and in virtual time (`kernels_image`), so a busy host changes
 no figure. First come checks: the program loads, is attached in the kernel's way, marks arrive, `down`
 restores. Then lists of flows as in `validation.live` go through the kernel's own queues and through the
-simulator's.
-`make validation WHAT=kernels ARGS=--write` renews docs/live-validation.md and a table of nobody-pays.md.
+simulator's. `--lines` plays other lines in their place (`kernels_lines`), on one kernel and without checks.
+`make validation WHAT=kernels ARGS=--write` renews docs/live-validation.md and a table of nobody-pays.md;
+`--lines --write` renews that of other lines.
 
 Exit code 1 when a check fails, or when a mean or a median differs by more than the bound. Where no guest can
 run, the program says NOT RUN and why, and fails only where CI is set.
@@ -19,7 +20,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,20 +32,23 @@ from mousehole.answer import Link, settings
 from mousehole.engine_types import JsonValue
 
 from tools import document
-from validation import live
+from validation import kernels_lines, live
 from validation.kernels_guest import DEVICE, OWN, Plan, checks, mark
 from validation.kernels_image import COMPILER, ROOT, Kernel, ObstacleError, fetch, find_obstacle, image, play
+from validation.kernels_lines import LINES, below_htb, cake
 from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.lab.streams import Stream
 from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, Figures, FlowList
 
 TARGET = "validation WHAT=kernels"
+LINES_TARGET = f"{TARGET} ARGS='--lines --write'"
 NOBODY_PAYS = ROOT / "docs" / "nobody-pays.md"
 ATTACHMENT = {"6.1": "clsact", "6.12": "tcx", "7.2": "tcx"}
 # Kernels on which native queues are checked, and nothing else.
 NATIVE = {"7.2"}
 DEFAULT = "6.1,6.12"
+SECONDS = 15.0
 SIZES = ("mean", "p50", "p99")
 LIMIT_S = 6 * 3600.0
 
@@ -81,19 +85,8 @@ def native(scheme: str) -> Queue:
     return Queue((f"mousehole-live up {DEVICE} {words}",), scheme, is_native=True)
 
 
-def cake(tins: str) -> str:
-    """Returns the command for CAKE at the rate of the list; sizes are those of frames, as simulated."""
-    return f"tc qdisc add dev {DEVICE} root cake bandwidth {RATE_BPS}bit {tins} raw"
-
-
 # In the guest all flows are between the same two hosts, so that hosts share nothing among them.
 PLAIN = "cake(hosts=flows)"
-HTB = (
-    f"tc qdisc add dev {DEVICE} root handle 1: htb default 1",
-    f"tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {RATE_BPS}bit burst {live.BURST_BYTES} "
-    f"cburst {live.BURST_BYTES}",
-    f"tc qdisc add dev {DEVICE} parent 1:1 fq_codel",
-)
 CAKE = "CAKE"
 QUEUES = {
     CAKE: Queue((cake("diffserv3"),), PLAIN),
@@ -108,7 +101,7 @@ QUEUES = {
         "excess(levels=three)|cake(hosts=flows,tins=colour)",
         plain=CAKE,
     ),
-    "FQ-CoDel": Queue(HTB, "fq-codel", live.BURST_BYTES),
+    "FQ-CoDel": Queue(below_htb("fq_codel"), "fq-codel", live.BURST_BYTES),
     "pias --native": native("pias"),
     "lfp --native": native("lfp"),
     "fq-codel --native": native("fq-codel(ecn=false)"),
@@ -419,13 +412,20 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kernels", default=DEFAULT, help=f"series (default {DEFAULT}; 7.2: native queues)")
+    parser.add_argument("--kernels", help=f"series (default {DEFAULT}; 7.2: native queues)")
     parser.add_argument(
         "--lists", type=int, default=5, help="lists of flows on each (default 5; 0: checks only)"
     )
-    parser.add_argument("--seconds", type=float, default=15, help="length of each (default 15)")
+    parser.add_argument("--seconds", type=float,
+        help=f"length of each (default {SECONDS:g}; of lines at 10 Mb/s {kernels_lines.SECONDS:g})",
+    )  # fmt: skip
     parser.add_argument("--jobs", type=int, default=2, help="guests at the same time (default 2)")
     parser.add_argument("--queues", default=",".join(QUEUES), help="only these (default all)")
+    parser.add_argument(
+        "--lines", nargs="?", const=";".join(LINES), metavar="LINES",
+        help="in place of the lists and checks: lines of other rates and numbers of downloads, "
+        f"on {kernels_lines.KERNEL} (default all: '{';'.join(LINES)}')",
+    )  # fmt: skip
     parser.add_argument("--no-checks", action="store_true", help="only the lists of flows")
     parser.add_argument(
         "--costs", action="store_true", help="instructions of a packet in native queues and in Linux's (7.2)"
@@ -439,7 +439,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--write", action="store_true", help="renew the table of docs/live-validation.md")
     options = parser.parse_args(arguments)
-    options.kernels = options.kernels.split(",")
+    if options.seconds is None:
+        options.seconds = SECONDS if options.lines is None else kernels_lines.SECONDS
+    if options.lines is not None:
+        return parse_lines(parser, options)
+    options.kernels = (options.kernels or DEFAULT).split(",")
     unknown = [series for series in options.kernels if series not in ATTACHMENT]
     if unknown:
         parser.error(f"--kernels has {unknown[0]!r}; it must be of {', '.join(ATTACHMENT)}")
@@ -453,6 +457,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--costs is of native queues, which --kernels 7.2 has")
     if options.lists < 0 or options.jobs < 1 or not 5 <= options.seconds <= 600:
         parser.error("--lists must be at least 0, --jobs at least 1, --seconds from 5 to 600")
+    return options
+
+
+def parse_lines(parser: argparse.ArgumentParser, options: argparse.Namespace) -> argparse.Namespace:
+    """Checks the options that `--lines` has."""
+    options.lines = options.lines.split(";")
+    unknown = [name for name in options.lines if name not in LINES]
+    if unknown:
+        parser.error(f"--lines has {unknown[0]!r}; it must be of {'; '.join(LINES)}")
+    if options.kernels or options.costs or options.queues != ",".join(QUEUES):
+        parser.error("--lines has a kernel and queues of its own; leave --kernels, --queues and --costs out")
+    if options.write and options.lines != list(LINES):
+        parser.error("--write renews the page of all lines; give --lines without names")
+    if options.lists < 1 or options.jobs < 1 or not 5 <= options.seconds <= 600:
+        parser.error("--lines needs --lists and --jobs of at least 1, --seconds from 5 to 600")
+    options.kernels, options.no_checks = [kernels_lines.KERNEL], True
     return options
 
 
@@ -499,53 +519,98 @@ def report(runs: Sequence[Run], failed: Sequence[str], options: argparse.Namespa
     return int(bool(failed) or any(row.verdict == "DIFFERS" for row in compare(runs)))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the guests, prints checks and table, and writes the document if it is asked for."""
-    options = parse(arguments)
-    if options.again:
-        return report(simulated_again(options.again, options.seconds), [], options)
-    program = live_lab.program()
-    try:
-        reason = find_obstacle()
-        if reason or program is None:
-            raise ObstacleError(reason or "mousehole-live is not built; 'make live' builds it")
-        parity = program.parent / "examples" / "native_parity"
-        if NATIVE.intersection(options.kernels) and not parity.exists():
-            raise ObstacleError(
-                f"{parity} is not built; `cargo build -p mousehole-live --example native_parity` builds it"
-            )
-        if NATIVE.intersection(options.kernels) and not shutil.which(COMPILER):
-            raise ObstacleError(f"{COMPILER} is not installed; 'make deps' installs it")
-        kernels = [fetch(series) for series in options.kernels]
-    except ObstacleError as error:
-        print(f"NOT RUN  live-kernels: {error}")
-        return int(bool(os.environ.get("CI")))
-    lists = {seed: FlowList.draw(seed, options.seconds) for seed in range(1, options.lists + 1)}
-    failed: list[str] = []
-    runs: list[Run] = []
+def find_kernels(options: argparse.Namespace) -> tuple[list[Kernel], Path, Path]:
+    """Returns the kernels, `mousehole-live` and the program that compares native queues.
+
+    Raises `ObstacleError` where they, or a tool, are missing.
+    """
+    program, reason = live_lab.program(), find_obstacle()
+    if reason or program is None:
+        raise ObstacleError(reason or "mousehole-live is not built; 'make live' builds it")
+    parity = program.parent / "examples" / "native_parity"
+    if NATIVE.intersection(options.kernels) and not parity.exists():
+        raise ObstacleError(
+            f"{parity} is not built; `cargo build -p mousehole-live --example native_parity` builds it"
+        )
+    if NATIVE.intersection(options.kernels) and not shutil.which(COMPILER):
+        raise ObstacleError(f"{COMPILER} is not installed; 'make deps' installs it")
+    return [fetch(series) for series in options.kernels], program, parity
+
+
+def play_all(
+    options: argparse.Namespace, todo: Callable[[Sequence[Kernel]], Sequence[tuple[Kernel, Any]]]
+) -> Iterator[tuple[Kernel, Any, list[Any]]]:
+    """Has guests do what is to do, so many at a time; yields kernel, task and report of each in order."""
+    kernels, program, parity = find_kernels(options)
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
         bases = {kernel: Path(place, kernel.series) for kernel in kernels}
         for kernel, base in bases.items():
             is_native = kernel.series in NATIVE
             base.write_bytes(image(kernel, program, *((parity, {OWN: own_queue()}) if is_native else ())))
         waiting = [
-            (kernel, task, pool.submit(played, kernel, bases[kernel], task))
-            for kernel, task in tasks(kernels, options, lists)
+            (kernel, task, pool.submit(played, kernel, bases[kernel], task)) for kernel, task in todo(kernels)
         ]
         for kernel, task, result in waiting:
-            said = result.result()
-            if task["checks"]:
-                wanted = [name for name, _ in checks(task["attachment"], task["native"], task["plans"])]
-                failed += failed_checks(kernel.release, said, wanted)
-            new = pair_runs(kernel.release, said, lists, options.seconds)
-            runs += new
-            for run in new:
-                line = json.dumps(asdict(run))
-                print(f"live-kernels: {line}", file=sys.stderr, flush=True)
-                if options.json:
-                    with options.json.open("a") as file:
-                        file.write(line + "\n")
+            yield kernel, task, result.result()
+
+
+def tell(line: str, options: argparse.Namespace) -> None:
+    """Tells a run on standard error, and adds it to the file that `--json` names."""
+    print(f"live-kernels: {line}", file=sys.stderr, flush=True)
+    if options.json:
+        with options.json.open("a") as file:
+            file.write(line + "\n")
+
+
+def play_lists(options: argparse.Namespace) -> int:
+    """Makes the checks and plays the lists; returns the exit code."""
+    lists = {seed: FlowList.draw(seed, options.seconds) for seed in range(1, options.lists + 1)}
+    failed: list[str] = []
+    runs: list[Run] = []
+    for kernel, task, said in play_all(options, lambda kernels: tasks(kernels, options, lists)):
+        if task["checks"]:
+            wanted = [name for name, _ in checks(task["attachment"], task["native"], task["plans"])]
+            failed += failed_checks(kernel.release, said, wanted)
+        new = pair_runs(kernel.release, said, lists, options.seconds)
+        runs += new
+        for run in new:
+            tell(json.dumps(asdict(run)), options)
     return report(runs, failed, options)
+
+
+def play_lines(options: argparse.Namespace) -> int:
+    """Plays the lists of other lines; returns the exit code."""
+    runs: list[kernels_lines.Run] = []
+    todo = kernels_lines.tasks(options.lines, range(1, options.lists + 1), options.seconds)
+    for kernel, task, said in play_all(options, lambda kernels: [(kernels[0], one) for one in todo]):
+        new = kernels_lines.pair_runs(kernel.release, task["line"], said, options.seconds)
+        runs += new
+        for run in new:
+            tell(kernels_lines.to_json(run), options)
+    return report_lines(runs, options)
+
+
+def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace) -> int:
+    """Prints the table of lines, writes the document if it is asked for, and returns the exit code."""
+    result_text = kernels_lines.text(runs)
+    print(result_text)
+    if options.write:
+        document.renew(live.DOCUMENT, LINES_TARGET, result_text)
+    return int(any(row.aim is not None and not row.time.is_within for row in kernels_lines.compare(runs)))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the guests, prints checks and table, and writes the document if it is asked for."""
+    options = parse(arguments)
+    if options.again and options.lines:
+        return report_lines(kernels_lines.simulated_again(options.again), options)
+    if options.again:
+        return report(simulated_again(options.again, options.seconds), [], options)
+    try:
+        return play_lines(options) if options.lines else play_lists(options)
+    except ObstacleError as error:
+        print(f"NOT RUN  live-kernels: {error}")
+        return int(bool(os.environ.get("CI")))
 
 
 if __name__ == "__main__":

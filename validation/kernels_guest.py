@@ -271,7 +271,7 @@ def check_dscp(lab: GuestLab) -> str:
     """Checks that the packets on the wire are LE from the threshold on, with right checksums."""
     output(lab.router, f"tc qdisc add dev {DEVICE} root fq_codel")
     before = state(lab.router, DEVICE)
-    output(lab.router, MARK)
+    output(lab.router, f"{MARK} --via dscp")
     wire = Wire(lab.receiver, "d0")
     transfer(lab, 1)
     packets = wire.take()

@@ -66,6 +66,19 @@ Times = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Line:
+    """A link and the long flows on it; `think` is a server's time from a request to its answer."""
+
+    rate_bps: int = RATE_BPS
+    bulk: int = BULK
+    buffer_packets: int = BUFFER_PACKETS
+    think: str = SERVER_THINK
+
+
+LINE = Line()
+
+
+@dataclass(frozen=True)
 class FlowList:
     """Starts, in seconds from the beginning of a run, and sizes in bytes."""
 
@@ -73,10 +86,13 @@ class FlowList:
     sizes: list[int]
 
     @staticmethod
-    def draw(seed: int, window_s: float) -> FlowList:
-        """Returns fetches that start evenly at random within the window, with sizes drawn evenly."""
+    def draw(seed: int, window_s: float, rate_bps: int = RATE_BPS) -> FlowList:
+        """Returns fetches that start evenly at random within the window, with sizes drawn evenly.
+
+        They are the same share of any link's rate.
+        """
         rng = np.random.default_rng(seed)
-        count = round(FETCHES_PER_S * window_s)
+        count = round(FETCHES_PER_S * window_s * rate_bps / RATE_BPS)
         starts = np.sort(WARMUP_S + rng.uniform(0, window_s, count))
         return FlowList(starts.round(6).tolist(), rng.integers(SMALLEST, LARGEST + 1, count).tolist())
 
@@ -129,7 +145,7 @@ class Run:
 
 
 def scenario(
-    flows: FlowList, scheme: str, replication: int, window_s: float, burst_bytes: int
+    flows: FlowList, scheme: str, replication: int, window_s: float, burst_bytes: int, line: Line = LINE
 ) -> dict[str, Any]:
     """Returns the list as a scenario; a burst of 0 is a link without a token bucket."""
     connections = [
@@ -145,9 +161,9 @@ def scenario(
         "scheme": scheme,
         "at": "down",
         "link": {
-            "down": f"{RATE_BPS}bit",
+            "down": f"{line.rate_bps}bit",
             "rtt": f"{RTT_S * 1e3:g}ms",
-            "buffer": f"{BUFFER_PACKETS}p",
+            "buffer": f"{line.buffer_packets}p",
             "up": "10gbit",
             "up_buffer": "1000p",
             "overhead": ETHERNET,
@@ -156,8 +172,8 @@ def scenario(
         "tcp": {"profile": "linux"},
         "traffic": {
             "connections": connections,
-            "bulk": {"flows": BULK, "start_spread_s": BULK_SPREAD_S},
-            "server_think": SERVER_THINK,
+            "bulk": {"flows": line.bulk, "start_spread_s": BULK_SPREAD_S},
+            "server_think": line.think,
         },
     }
 
@@ -168,7 +184,12 @@ def simulate(flows: FlowList, scheme: str, window_s: float, burst_bytes: int = B
 
 
 def play_simulated(
-    flows: FlowList, scheme: str, window_s: float, burst_bytes: int, mix: Sequence[JsonValue] = ()
+    flows: FlowList,
+    scheme: str,
+    window_s: float,
+    burst_bytes: int,
+    mix: Sequence[JsonValue] = (),
+    line: Line = LINE,
 ) -> list[_engine.RunResult]:
     """Returns the simulator's replications of a list, which differ in the queue's draws.
 
@@ -176,7 +197,7 @@ def play_simulated(
     """
     runs = []
     for replication in range(REPLICATIONS):
-        own = scenario(flows, scheme, replication, window_s, burst_bytes)
+        own = scenario(flows, scheme, replication, window_s, burst_bytes, line)
         own["traffic"] |= {"mix": [*mix]} if mix else {}
         runs.append(_engine.run(own, None, _engine.Cancel()))
     return runs
@@ -184,15 +205,17 @@ def play_simulated(
 
 def sum_up(runs: Sequence[_engine.RunResult], flows: FlowList, window_s: float) -> Figures:
     """Returns the figures of a list over the simulator's runs of it."""
-    seconds: list[float | None] = []
-    bulk: list[float] = []
-    for run in runs:
-        frame = run.transfers()
-        times: Times = np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
-        seconds += [float(one) if np.isfinite(one) else None for one in times]
-        payload = sum(one for one in flows.sizes)
-        bulk.append(run.summary()["goodput_bps"] - payload * 8 / window_s)
-    return Figures.from_transfers(seconds, fmean(bulk))
+    payload_bps = sum(flows.sizes) * 8 / window_s
+    bulk_bps = fmean(run.summary()["goodput_bps"] for run in runs) - payload_bps
+    return Figures.from_transfers([seconds for run in runs for _, seconds in transfers(run)], bulk_bps)
+
+
+def transfers(run: _engine.RunResult) -> list[tuple[int, float | None]]:
+    """Returns size and seconds of each transfer of a run; `None` stands for one that did not end."""
+    frame = run.transfers()
+    times: Times = np.asarray(frame["end_s"]) - np.asarray(frame["start_s"])
+    seconds = [float(one) if np.isfinite(one) else None for one in times]
+    return list(zip(map(int, frame["bytes"]), seconds, strict=True))
 
 
 def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> dict[str, Any]:

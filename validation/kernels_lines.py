@@ -1,0 +1,250 @@
+"""Lines of other rates and numbers of downloads through a kernel's FIFO, FQ-CoDel and CAKE.
+
+They are the `--lines` of `validation.kernels`. Fetches are the same share of each line as in its lists, and
+nothing but downloads goes beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import nan
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from tools import document
+from validation import live
+from validation.kernels_guest import DEVICE
+from validation.lab.scheme_run import Task
+from validation.live import BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Compared, FlowList, Line
+
+KERNEL = "6.12"
+SHIFT = 0
+"""The guests have a billion instructions a second, so that 50 Mb/s leave their processor time to spare."""
+THINK = "250us"
+"""A quarter of the time that servers of the other lists' guests are simulated to think."""
+MBPS = 1_000_000
+LINES = {
+    "2 Mb/s, 6 downloads": Line(2 * MBPS, 6, 100, THINK),
+    "50 Mb/s, 6 downloads": Line(50 * MBPS, 6, 500, THINK),
+    "10 Mb/s, 2 downloads": Line(10 * MBPS, 2, 100, THINK),
+    "10 Mb/s, 7 downloads": Line(10 * MBPS, 7, 100, THINK),
+    "10 Mb/s, 30 downloads": Line(10 * MBPS, 30, 100, THINK),
+}
+"""A buffer, which is FIFO's, holds 120 ms, and at 2 Mb/s 100 packets."""
+SECONDS = 10.0
+STRETCH = {2 * MBPS: 4.0, RATE_BPS: 1.0, 50 * MBPS: 1 / 3}
+"""How much longer lists are than at 10 Mb/s, so that each has enough fetches and takes bearable time."""
+AIM, FIFO_AIM = 0.02, 0.05
+FIFO = "FIFO"
+CLASSES = {"mean ≤ 3 kB": (0, 3_000), "mean ≤ 15 kB": (3_000, 15_000), "mean above": (15_000, 10**9)}
+
+
+def cake(tins: str, rate_bps: int = RATE_BPS) -> str:
+    """Returns the command for CAKE; sizes are those of frames, as simulated."""
+    return f"tc qdisc add dev {DEVICE} root cake bandwidth {rate_bps}bit {tins} raw"
+
+
+def below_htb(queue: str, rate_bps: int = RATE_BPS) -> tuple[str, ...]:
+    """Returns the commands for a queue below a class of HTB with the link's burst."""
+    return (
+        f"tc qdisc add dev {DEVICE} root handle 1: htb default 1",
+        f"tc class add dev {DEVICE} parent 1: classid 1:1 htb rate {rate_bps}bit burst {live.BURST_BYTES} "
+        f"cburst {live.BURST_BYTES}",
+        f"tc qdisc add dev {DEVICE} parent 1:1 {queue}",
+    )
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A scheme of the simulator and its link's bucket, beside a queue of the kernel."""
+
+    scheme: str
+    burst_bytes: int
+
+    def commands(self, line: Line) -> tuple[str, ...]:
+        """Returns what puts the kernel's queue there."""
+        if not self.burst_bytes:
+            return (cake("diffserv3", line.rate_bps),)
+        own = "fq_codel" if self.scheme == "fq-codel" else f"pfifo limit {line.buffer_packets}"
+        return below_htb(own, line.rate_bps)
+
+
+QUEUES = {
+    FIFO: Queue("droptail", live.BURST_BYTES),
+    "FQ-CoDel": Queue("fq-codel", live.BURST_BYTES),
+    "CAKE": Queue("cake(hosts=flows)", 0),
+}
+
+Times = list[tuple[int, float | None]]
+"""Size in bytes and seconds of each fetch; `None` stands for one that did not end."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One list of a line through one queue, both ways; `busy` is the share of the guest's processor."""
+
+    kernel: str
+    line: str
+    queue: str
+    seed: int
+    window_s: float
+    simulated: Times
+    measured: Times
+    bulk_mbps: tuple[float, float]
+    """What the downloads got together, simulated and measured."""
+    busy: float
+
+
+def draw(line: Line, seed: int, window_s: float) -> FlowList:
+    """Returns a list of a line."""
+    return FlowList.draw(seed, window_s, line.rate_bps)
+
+
+def tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> list[dict[str, Any]]:
+    """Returns what the guests do: one each plays a list of a line through one queue.
+
+    Runs after others in the same guest differ from runs alone (docs/live-validation.md).
+    """
+    return [task(name, queue, seed, seconds) for seed in seeds for name in names for queue in QUEUES]
+
+
+def task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
+    """Returns what a guest does with a list of a line and a queue."""
+    line = LINES[name]
+    window_s = seconds * STRETCH[line.rate_bps]
+    flows = draw(line, seed, window_s)
+    played = Task("", [], RTT_S, line.bulk, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
+    run = {"name": queue, "seed": seed, "commands": QUEUES[queue].commands(line), "streams": []}
+    run["task"] = asdict(played)
+    return {"attachment": "tcx", "checks": False, "shift": SHIFT, "line": name, "runs": [run]}
+
+
+def simulate(line: Line, queue: Queue, seed: int, window_s: float) -> tuple[Times, float]:
+    """Returns the fetches of the simulator's replications, and what the downloads got, in Mb/s."""
+    flows = draw(line, seed, window_s)
+    runs = live.play_simulated(flows, queue.scheme, window_s, queue.burst_bytes, line=line)
+    bulk_mbps = live.sum_up(runs, flows, window_s).bulk_mbps
+    return [one for run in runs for one in live.transfers(run)], bulk_mbps
+
+
+def simulated_anew(run: Run) -> Run:
+    """Returns a run with the simulator's side of it."""
+    simulated, mbps = simulate(LINES[run.line], QUEUES[run.queue], run.seed, run.window_s)
+    return replace(run, simulated=simulated, bulk_mbps=(mbps, run.bulk_mbps[1]))
+
+
+def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: float) -> list[Run]:
+    """Returns the runs that a guest reported; raises `RuntimeError` for one that failed."""
+    window_s = seconds * STRETCH[LINES[name].rate_bps]
+    runs = []
+    for one in said:
+        if "run" not in one:
+            continue
+        if "error" in one:
+            raise RuntimeError(f"{name}, {one['run']}, list {one['seed']}: {one['error']}")
+        sizes = draw(LINES[name], one["seed"], window_s).sizes
+        measured: Times = list(zip(sizes, one["seconds"], strict=True))
+        mbps = (nan, one["bulk_bps"] / 1e6)
+        run = Run(kernel, name, one["run"], one["seed"], window_s, [], measured, mbps, one["busy"])
+        runs.append(simulated_anew(run))
+    return runs
+
+
+def simulated_again(file: Path) -> list[Run]:
+    """Returns the runs of a file that `--json` wrote, with the simulator's side run anew."""
+    told = [Run(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [simulated_anew(run) for run in told]
+
+
+def to_json(run: Run) -> str:
+    """Returns a run as a line of JSON, without what the simulator can say again."""
+    return json.dumps(asdict(run) | {"simulated": []})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of one queue on one line; `aim` is how near the simulator shall be, if there is an aim."""
+
+    line: str
+    queue: str
+    figure: str
+    time: Compared
+    aim: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Says whether the aim is met."""
+        if self.aim is None:
+            return "shown only"
+        return "within" if abs(self.time.difference) <= self.aim else "beyond"
+
+
+def values(times: Times) -> dict[str, float]:
+    """Returns mean and median of fetches in ms, and the mean by size, NaN for a size that no fetch has."""
+    ended = [(size, 1e3 * seconds) for size, seconds in times if seconds is not None]
+    found = {"mean": fmean(ms for _, ms in ended), "p50": median(ms for _, ms in ended)}
+    for name, (above, most) in CLASSES.items():
+        mine = [ms for size, ms in ended if above < size <= most]
+        found[name] = fmean(mine) if mine else nan
+    return found
+
+
+def compare(runs: Sequence[Run]) -> list[Row]:
+    """Returns the rows of all runs: of every queue mean and median, of FIFO also the mean by size."""
+    rows = []
+    for line in LINES:
+        for queue in QUEUES:
+            mine = [run for run in runs if (run.line, run.queue) == (line, queue)]
+            both = [(values(run.simulated), values(run.measured)) for run in mine]
+            for figure in ("mean", "p50", *(CLASSES if queue == FIFO else ())) if both else ():
+                time = Compared.pair([one[figure] for one, _ in both], [one[figure] for _, one in both])
+                aim = AIM if queue != FIFO else FIFO_AIM if figure in CLASSES else None
+                rows.append(Row(line, queue, figure, time, aim))
+    return rows
+
+
+def cells(row: Row) -> list[str]:
+    """Returns one line of the table."""
+    time = row.time
+    return [
+        *(row.line, row.queue, row.figure, f"{time.simulated:.0f}", f"{time.kernel:.0f}", str(time)),
+        row.verdict,
+    ]
+
+
+def text(runs: Sequence[Run]) -> str:
+    """Returns what stands in the document."""
+    rows = compare(runs)
+    lines = [name for name in LINES if any(run.line == name for run in runs)]
+    told, got = [], []
+    for name in lines:
+        mine = [run for run in runs if run.line == name]
+        told.append(f"{len({run.seed for run in mine})} of {mine[0].window_s:.3g} s with {name}")
+        for queue in QUEUES:
+            mbps = [run.bulk_mbps for run in mine if run.queue == queue]
+            if mbps:
+                simulated, measured = (fmean(way) for way in zip(*mbps, strict=True))
+                got.append([name, queue, f"{simulated:.2f}", f"{measured:.2f}"])
+    busy = [run.busy for run in runs]
+    unfinished = sum(seconds is None for run in runs for _, seconds in run.measured)
+    conditions = (
+        f"Linux {runs[0].kernel}; lists: {'; '.join(told)}. {live.REPLICATIONS} replications of the "
+        f"simulator for each. The guest's processor was busy for {min(busy):.0%} to {max(busy):.0%} of the "
+        f"time. ± is half of the 95 % interval over the lists. {unfinished} fetches in the kernel did not "
+        "end in time."
+    )
+    header = ("line", "queue", "figure", "simulator, ms", "kernel, ms", "differs by", "aim")
+    held = [row.verdict for row in rows if row.aim is not None]
+    total = (
+        f"{held.count('within')} of {len(held)} figures are within their aim: {AIM:.0%} for means and "
+        f"medians of FQ-CoDel and CAKE, {FIFO_AIM:.0%} for FIFO's means by size."
+    )
+    bulk = document.table(("line", "queue", "downloads: simulator, Mb/s", "kernel"), got)
+    return "\n".join([
+        f"\n{document.wrapped(conditions)}\n",
+        document.table(header, [cells(row) for row in rows]) + document.wrapped(total) + "\n",
+        f"What the downloads got together:\n\n{bulk}",
+    ])  # fmt: skip
