@@ -72,7 +72,7 @@ class Truth:
     long_changes: dict[str, float] = field(default_factory=dict)
     """The same of long transfers."""
     pays: dict[str, list[str]] = field(default_factory=dict)
-    """The figures, such as `calls lost`, that a scheme makes worse than under CAKE by more than vetoes allow."""
+    """The figures, such as `calls lost`, that a scheme makes worse than under CAKE by more than allowed."""
 
     @property
     def best_s(self) -> float:
@@ -491,7 +491,8 @@ def body(truths: Sequence[Truth], found: Sequence[Decision]) -> str:
 
 
 COLUMNS = (
-    "captures", "within 5 % of the best", "regret", "somebody pays", "false vetoes", "recommended in vain", "by order alone", "not shown",
+    "captures", "within 5 % of the best", "regret", "somebody pays", "false vetoes", "recommended in vain",
+    "by order alone", "not shown",
     "false `Best`", "effects shown", "wrong sign", "intervals that hold the truth",
 )  # fmt: skip
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Columns = dict[str, NDArray[np.generic]]
-"""`start_s`, `client` and `bytes` of connections, in the order of their starts; and where flows of datagrams are
-among them, the columns of such flows that `mousehole.read` has."""
+"""`start_s`, `client` and `bytes` of connections, in the order of their starts; and where flows of datagrams
+are among them, the columns of such flows that `mousehole.read` has."""
 Model = Callable[[np.random.Generator, int, float], Columns]
 """Draws what so many users do in so many seconds."""
 
@@ -180,7 +180,7 @@ def meeting(name: str, random: np.random.Generator, rate_bps: float, load: float
 
 
 def first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
-    """Returns what was asked for until so many short transfers are there, and of flows what was sent until then."""
+    """Returns what was asked for until so many short transfers are there; of flows what was sent until then."""
     is_flow = _are_flows(found)
     last = np.flatnonzero((found["bytes"].astype(np.int64) <= short_bytes) & ~is_flow)[transfers - 1]
     end_s = float(found["start_s"][last])

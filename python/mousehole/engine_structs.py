@@ -158,6 +158,7 @@ ConnectionSpec = TypedDict(
         "rtt_s": float,
         "duration_s": float,
         "class": str,
+        "flow_class": str,
         "payload": str,
         "writes": list[WriteSpec],
         "datagrams": DatagramsSpec,
