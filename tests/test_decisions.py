@@ -114,7 +114,7 @@ def test_traffic__with_calls_has_flows_that_end_with_the_capture() -> None:
     assert set(rates) <= {50, 60, 90}
     first = decisions_traffic.first_short(found, 800, 15_000)
     flows = first["is_datagrams"].astype(bool)
-    assert np.sum((first["bytes"] <= 15_000) & ~flows) == 800
+    assert np.sum((first["bytes"].astype(int) <= 15_000) & ~flows) == 800
     ends = first["start_s"][flows].astype(float) + first["duration_s"][flows].astype(float)
     assert np.max(ends) <= first["start_s"][-1].astype(float) + 0.1
     shares = first["packets"][flows] / first["duration_s"][flows].astype(float)

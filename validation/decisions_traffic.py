@@ -180,7 +180,7 @@ def meeting(name: str, random: np.random.Generator, rate_bps: float, load: float
 
 
 def first_short(found: Columns, transfers: int, short_bytes: int) -> Columns:
-    """Returns what was asked for until so many short transfers are there; of flows what was sent until then."""
+    """Returns what was asked for until so many short transfers are there, and what flows sent until then."""
     is_flow = _are_flows(found)
     last = np.flatnonzero((found["bytes"].astype(np.int64) <= short_bytes) & ~is_flow)[transfers - 1]
     end_s = float(found["start_s"][last])

@@ -255,7 +255,8 @@ def test_inspect__sums_of_a_frame_show_the_class(
     count = 20 * packets
     flow = {
         "start_s": [0.0], "client": ["a"], "bytes": [count * size], "duration_s": [20.0],
-        "is_datagrams": [True], "packets": [count], "reverse_packets": [count], "reverse_bytes": [count * reverse_size],
+        "is_datagrams": [True], "packets": [count], "reverse_packets": [count],
+        "reverse_bytes": [count * reverse_size],
     }  # fmt: skip
     (found,) = mousehole.inspect(polars.DataFrame(flow))["flow_classes"]
     assert (found["class"], found["flows"]) == (name, 1)
