@@ -129,18 +129,7 @@ fn link_run<'py>(
 /// Returns records of real packets in the form of a simulation whose window is the whole run.
 fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult> {
     let write = WriteSpec { idle_s: 0.0, bytes: 1 };
-    let only = ConnectionSpec {
-        start_s: 0.0,
-        client: 0,
-        server: 0,
-        rtt_s: None,
-        duration_s: None,
-        class: Default::default(),
-        flow_class: None,
-        payload: None,
-        writes: vec![write],
-        datagrams: None,
-    };
+    let only = ConnectionSpec { writes: vec![write], ..ConnectionSpec::default() };
     // A plan needs traffic; what is used of it is the path, the TCP of ideal completion times, and the window.
     let scenario = Scenario {
         warmup: "0s".into(),

@@ -95,12 +95,8 @@ fn connection(number: u8, choices: &mut Choices<'_>) -> ConnectionSpec {
         start_s: f64::from(choices.byte()) / 100.0,
         client: u32::from(number % 3),
         server: u32::from(number % 2),
-        rtt_s: None,
-        duration_s: None,
-        class: Default::default(),
-        flow_class: None,
         payload: (choices.byte() % 4 == 1).then(|| "up".into()),
         writes: (0..1 + choices.byte() % 3).map(|_| write(choices)).collect(),
-        datagrams: None,
+        ..ConnectionSpec::default()
     }
 }

@@ -424,8 +424,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
 
 /// Returns the class of a flow of UDP that its sums show, as those of a log's row do.
 fn classify_sums(sums: &DatagramsSpec, duration: Option<Dur>, is_up: bool) -> FlowClass {
-    let mut totals =
-        [(Some(sums.reverse_packets), sums.reverse_bytes), (Some(sums.packets), sums.bytes)];
+    let mut totals = [(Some(sums.reverse_packets), sums.reverse_bytes), (Some(sums.packets), sums.bytes)];
     if is_up {
         totals.reverse();
     }

@@ -293,7 +293,7 @@ pub struct TrafficSpec {
 }
 
 /// One connection written out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionSpec {
     /// Start, seconds after the beginning of the run.

@@ -1,7 +1,6 @@
 //! One link under one scheme, packet by packet: a call and pages beside downloads, from the engine's own trace.
 
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::flow::Class;
 use mousehole_sim::record::{TraceEvent, TraceRow};
 use mousehole_sim::scenario::spec::{
     ConnectionSpec, DatagramsSpec, LinkSpec, TcpSpec, TrafficSpec, WriteSpec,
@@ -133,13 +132,8 @@ fn connections(watch: &Watch) -> Vec<ConnectionSpec> {
         start_s,
         client,
         server: client,
-        rtt_s: None,
-        duration_s: None,
-        class: Class::default(),
-        flow_class: None,
-        payload: None,
         writes: vec![WriteSpec { idle_s: 0.0, bytes }],
-        datagrams: None,
+        ..ConnectionSpec::default()
     };
     let call_packets = (watch.seconds * CALLS_PER_S) as u64;
     let call = ConnectionSpec {

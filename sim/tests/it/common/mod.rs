@@ -259,17 +259,7 @@ pub fn with_profile(base: Scenario, profile: &str) -> Scenario {
 /// Returns a connection that starts at `start_s` and carries `writes` of (idle before in s, bytes).
 pub fn connection(start_s: f64, writes: &[(f64, u64)]) -> ConnectionSpec {
     let writes = writes.iter().map(|&(idle_s, bytes)| WriteSpec { idle_s, bytes }).collect();
-    ConnectionSpec {
-        start_s,
-        client: 0,
-        server: 0,
-        rtt_s: None,
-        duration_s: None,
-        class: Default::default(),
-        payload: None,
-        writes,
-        datagrams: None,
-    }
+    ConnectionSpec { start_s, writes, ..ConnectionSpec::default() }
 }
 
 /// `count` transfers of `bytes` bytes, `gap_s` apart.
