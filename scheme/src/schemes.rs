@@ -288,7 +288,9 @@ pub const SCHEMES: &[NamedScheme] = &[
         "What Linux has today for this purpose, without any program of ours: the firewall counts the bytes of every \
          connection and marks its packets for lower effort (LE) once it is long, and CAKE keeps a sixteenth of the link \
          for its Bulk tin and lets it have what the others leave. Short transfers then meet other short ones only. A \
-         connection that was long stays so, however long it idles.",
+         connection that was long stays so, however long it idles. Its price: a call is long after three seconds of talk, \
+         a game after five, and from then on they wait beside the downloads. In every case of docs/nobody-pays.md a call, \
+         a game, a video call or a tunnel pays more than its limits allow; excess-cake spares them.",
         &[
             Preset {
                 part: "demotion",
