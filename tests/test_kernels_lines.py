@@ -23,7 +23,7 @@ def offered_bps(task: dict[str, Any]) -> float:
 
 
 def test_tasks__offer_the_same_share_of_each_line() -> None:
-    made = kernels_lines.tasks(list(LINES), [1], 60)
+    made = kernels_lines.make_tasks(list(LINES), [1], 60)
     assert len(made) == len(LINES) * len(QUEUES)
     assert all(len(task["runs"]) == 1 for task in made)
     tasks = {task["line"]: task for task in made}
@@ -34,7 +34,7 @@ def test_tasks__offer_the_same_share_of_each_line() -> None:
 
 
 def test_tasks__set_the_kernels_queues_to_the_line() -> None:
-    tasks = kernels_lines.tasks([SLOW], [1], 10)
+    tasks = kernels_lines.make_tasks([SLOW], [1], 10)
     commands = {one["name"]: one["commands"] for task in tasks for one in task["runs"]}
     assert list(commands) == list(QUEUES)
     assert commands["CAKE"] == ("tc qdisc add dev r1 root cake bandwidth 2000000bit diffserv3 raw",)
@@ -44,7 +44,7 @@ def test_tasks__set_the_kernels_queues_to_the_line() -> None:
 
 
 def figures(run: Run) -> dict[str, float]:
-    return kernels_lines.values(run.simulated)
+    return kernels_lines.find_values(run.simulated)
 
 
 def run(line: str, queue: str, simulated_s: float, measured_s: float, seed: int = 1) -> Run:
@@ -67,14 +67,14 @@ def test_compare__holds_fifo_by_size_and_the_others_by_mean_and_median() -> None
 
 
 def test_values__of_sizes_that_no_fetch_has() -> None:
-    found = kernels_lines.values([(1_000, 0.1), (3_000, 0.3), (15_000, 0.5), (100, None)])
+    found = kernels_lines.find_values([(1_000, 0.1), (3_000, 0.3), (15_000, 0.5), (100, None)])
     assert found["mean ≤ 3 kB"] == pytest.approx(200)
     assert found["mean ≤ 15 kB"] == pytest.approx(500)
     assert isnan(found["mean above"])
 
 
 def test_text__says_what_was_played_and_how_many_aims_are_met() -> None:
-    text = kernels_lines.text([run(FEW, FIFO, 0.104, 0.1), run(SLOW, "CAKE", 0.3, 0.1)])
+    text = kernels_lines.write_text([run(FEW, FIFO, 0.104, 0.1), run(SLOW, "CAKE", 0.3, 0.1)])
     assert "1 of 10 s with 2 Mb/s, 6 downloads; 1 of 10 s with 10 Mb/s, 2 downloads" in " ".join(text.split())
     assert f"| {FEW} | FIFO | mean ≤ 3 kB | 104 | 100 | +4.0 % | within |" in text
     assert f"| {SLOW} | CAKE | mean | 300 | 100 | +200.0 % | beyond |" in text
@@ -92,7 +92,7 @@ def test_report_lines__fails_beyond_the_bound_of_all_lists(capsys: pytest.Captur
 
 
 def test_pair_runs__simulates_the_list_that_was_played_and_plays_it_again(tmp_path: Path) -> None:
-    (task, *_) = kernels_lines.tasks([SLOW], [1], 5)
+    (task, *_) = kernels_lines.make_tasks([SLOW], [1], 5)
     sizes = task["runs"][0]["task"]["sizes"]
     said: list[dict[str, Any]] = [
         {"kernel": "6.12.1"},
@@ -104,7 +104,7 @@ def test_pair_runs__simulates_the_list_that_was_played_and_plays_it_again(tmp_pa
     assert 80 < figures(one)["p50"] < 2_000
     file = tmp_path / "runs"
     file.write_text(kernels_lines.to_json(one) + "\n", encoding="utf-8")
-    (again,) = kernels_lines.simulated_again(file)
+    (again,) = kernels_lines.simulate_again(file)
     assert (figures(again), again.bulk_mbps, again.window_s) == (figures(one), one.bulk_mbps, 20)
 
 

@@ -106,17 +106,17 @@ SAMPLE: dict[str, object] = {
         ]
     },
 }  # fmt: skip
-"""A run with records of every kind, which tell the types of their columns."""
+"""A run with records of every kind, off which the types of columns are read."""
 ARRAYS = {
     "Bools": "bool", "UInts16": "uint16", "UInts32": "uint32", "UInts64": "uint64", "Ints": "int64",
     "Floats": "float64",
 }  # fmt: skip
 """Names of the types of columns."""
-TOLD = {
+NESTED = {
     "load": "LoadSummary", "colours": "list[ColourCounters]", "flow_class": "list[str | None]",
     "flow": "list[int | None]",
 }  # fmt: skip
-"""Types of what is nested, or may be None, by their fields; arrays tell theirs."""
+"""Types of what is nested, or may be None, by their fields; those of arrays are read off."""
 DOCS = {
     "ConnectionColumns":
         "The connections of a traffic: one row each; `rtt_s` and `duration_s` are NaN where unknown.",
@@ -171,8 +171,8 @@ def _list_records() -> Iterator[str]:
 def _find_type(field: str, value: Any) -> str:
     if isinstance(value, np.ndarray):
         return next(name for name, kind in ARRAYS.items() if kind == value.dtype.name)
-    if field in TOLD:
-        return TOLD[field]
+    if field in NESTED:
+        return NESTED[field]
     if isinstance(value, list):
         kinds = {"None" if one is None else type(one).__name__ for one in value}
         return f"list[{' | '.join(sorted(kinds, key=lambda kind: kind == 'None'))}]"
@@ -181,22 +181,26 @@ def _find_type(field: str, value: Any) -> str:
 
 def write_rows() -> str:
     """Returns the module of the rows of tables."""
-    head = HEAD.format("The rows of a comparison's tables, as frozen data.")
     imports = (
-        "from dataclasses import dataclass\n\nfrom mousehole.base import Bucket\n"
+        "from mousehole.base import Bucket\n"
         "from mousehole.runs._row import Change, Row\nfrom mousehole.statistics import Estimate\n"
     )
-    return format_module("\n".join([head, imports, *_list_classes(ROWS, True)]), RUN_ROWS)
+    return _write_rows("The rows of a comparison's tables", imports, ROWS, RUN_ROWS)
 
 
 def write_answers() -> str:
     """Returns the module of the answer of a comparison."""
-    head = HEAD.format("What the answer of a comparison says of a cell, as frozen data.")
     imports = (
-        "from dataclasses import dataclass\n\nfrom mousehole.answer._install import Installation\n"
+        "from mousehole.answer._install import Installation\n"
         "from mousehole.answer.vetoes import Veto\nfrom mousehole.runs import Place\n"
     )
-    return format_module("\n".join([head, imports, *_list_classes(ANSWERS, True)]), ANSWER_ROWS)
+    return _write_rows("What the answer of a comparison says of a cell", imports, ANSWERS, ANSWER_ROWS)
+
+
+def _write_rows(title: str, imports: str, sources: tuple[Source, ...], path: Path) -> str:
+    head = HEAD.format(f"{title}, as frozen data.")
+    standard = "from dataclasses import dataclass\n"
+    return format_module("\n".join([head, standard, imports, *_list_classes(sources, True)]), path)
 
 
 def _list_classes(sources: tuple[Source, ...], is_row: bool) -> Iterator[str]:

@@ -241,7 +241,7 @@ def python_type(rust: str, is_given: bool) -> str:
 
 
 def write_doc(item: Item, indent: str) -> list[str]:
-    """Returns the doc string; what it says of errors is Rust's own form, and is told in the head."""
+    """Returns the doc string without what it says of errors, whose form is that of Rust; the head says it."""
     text = "\n".join(item.doc).partition("# Errors")[0].strip()
     text = re.sub(r"\[(`[^`]*`)\]", r"\1", text)
     if not text:

@@ -2,7 +2,7 @@
 
 Every traffic has calls, a game, a video call and a tunnel beside it. `mousehole.tune` searches what Linux and
 `mousehole-live` have: markers before CAKE's tins, strict priority between FIFOs, and CAKE and FQ-CoDel by
-themselves. The page tells what the best one gains on replications that the search has not seen. `make
+themselves. The page says what the best one gains on replications that the search has not seen. `make
 validation WHAT=best_installable` runs all.
 """
 

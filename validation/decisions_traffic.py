@@ -89,10 +89,10 @@ def equal_sizes(random: np.random.Generator, users: int, length_s: float) -> Col
 
 @dataclass(frozen=True)
 class Kind:
-    """Flows of datagrams of a kind of application, the same in both directions."""
+    """Flows of datagrams of a kind of application, as many packets each way."""
 
     share: float
-    """Of his time so much a user is in one."""
+    """Share of the time for which a user is in one."""
     length_s: float
     """Mean length; it is exponential."""
     packets_per_s: float

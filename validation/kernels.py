@@ -554,8 +554,8 @@ def play_all(
             yield kernel, task, result.result()
 
 
-def tell(line: str, options: argparse.Namespace) -> None:
-    """Tells a run on standard error, and adds it to the file that `--json` names."""
+def record_run(line: str, options: argparse.Namespace) -> None:
+    """Prints a run to standard error, and adds it to the file that `--json` names."""
     print(f"live-kernels: {line}", file=sys.stderr, flush=True)
     if options.json:
         with options.json.open("a") as file:
@@ -574,25 +574,25 @@ def play_lists(options: argparse.Namespace) -> int:
         new = pair_runs(kernel.release, said, lists, options.seconds)
         runs += new
         for run in new:
-            tell(json.dumps(asdict(run)), options)
+            record_run(json.dumps(asdict(run)), options)
     return report(runs, failed, options)
 
 
 def play_lines(options: argparse.Namespace) -> int:
     """Plays the lists of other lines; returns the exit code."""
     runs: list[kernels_lines.Run] = []
-    todo = kernels_lines.tasks(options.lines, range(1, options.lists + 1), options.seconds)
+    todo = kernels_lines.make_tasks(options.lines, range(1, options.lists + 1), options.seconds)
     for kernel, task, said in play_all(options, lambda kernels: [(kernels[0], one) for one in todo]):
         new = kernels_lines.pair_runs(kernel.release, task["line"], said, options.seconds)
         runs += new
         for run in new:
-            tell(kernels_lines.to_json(run), options)
+            record_run(kernels_lines.to_json(run), options)
     return report_lines(runs, options)
 
 
 def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace) -> int:
     """Prints the table of lines, writes the document if it is asked for, and returns the exit code."""
-    result_text = kernels_lines.text(runs)
+    result_text = kernels_lines.write_text(runs)
     print(result_text)
     if options.write:
         document.renew(live.DOCUMENT, LINES_TARGET, result_text)
@@ -603,7 +603,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the guests, prints checks and table, and writes the document if it is asked for."""
     options = parse(arguments)
     if options.again and options.lines:
-        return report_lines(kernels_lines.simulated_again(options.again), options)
+        return report_lines(kernels_lines.simulate_again(options.again), options)
     if options.again:
         return report(simulated_again(options.again, options.seconds), [], options)
     try:

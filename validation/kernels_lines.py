@@ -103,15 +103,15 @@ def draw(line: Line, seed: int, window_s: float) -> FlowList:
     return FlowList.draw(seed, window_s, line.rate_bps)
 
 
-def tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> list[dict[str, Any]]:
+def make_tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> list[dict[str, Any]]:
     """Returns what the guests do: one each plays a list of a line through one queue.
 
     Runs after others in the same guest differ from runs alone (docs/live-validation.md).
     """
-    return [task(name, queue, seed, seconds) for seed in seeds for name in names for queue in QUEUES]
+    return [make_task(name, queue, seed, seconds) for seed in seeds for name in names for queue in QUEUES]
 
 
-def task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
+def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
     """Returns what a guest does with a list of a line and a queue."""
     line = LINES[name]
     window_s = seconds * STRETCH[line.rate_bps]
@@ -130,7 +130,7 @@ def simulate(line: Line, queue: Queue, seed: int, window_s: float) -> tuple[Time
     return [one for run in runs for one in live.transfers(run)], bulk_mbps
 
 
-def simulated_anew(run: Run) -> Run:
+def simulate_anew(run: Run) -> Run:
     """Returns a run with the simulator's side of it."""
     simulated, mbps = simulate(LINES[run.line], QUEUES[run.queue], run.seed, run.window_s)
     return replace(run, simulated=simulated, bulk_mbps=(mbps, run.bulk_mbps[1]))
@@ -149,14 +149,14 @@ def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: f
         measured: Times = list(zip(sizes, one["seconds"], strict=True))
         mbps = (nan, one["bulk_bps"] / 1e6)
         run = Run(kernel, name, one["run"], one["seed"], window_s, [], measured, mbps, one["busy"])
-        runs.append(simulated_anew(run))
+        runs.append(simulate_anew(run))
     return runs
 
 
-def simulated_again(file: Path) -> list[Run]:
+def simulate_again(file: Path) -> list[Run]:
     """Returns the runs of a file that `--json` wrote, with the simulator's side run anew."""
-    told = [Run(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
-    return [simulated_anew(run) for run in told]
+    runs = [Run(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [simulate_anew(run) for run in runs]
 
 
 def to_json(run: Run) -> str:
@@ -182,7 +182,7 @@ class Row:
         return "within" if abs(self.time.difference) <= self.aim else "beyond"
 
 
-def values(times: Times) -> dict[str, float]:
+def find_values(times: Times) -> dict[str, float]:
     """Returns mean and median of fetches in ms, and the mean by size, NaN for a size that no fetch has."""
     ended = [(size, 1e3 * seconds) for size, seconds in times if seconds is not None]
     found = {"mean": fmean(ms for _, ms in ended), "p50": median(ms for _, ms in ended)}
@@ -198,7 +198,7 @@ def compare(runs: Sequence[Run]) -> list[Row]:
     for line in LINES:
         for queue in QUEUES:
             mine = [run for run in runs if (run.line, run.queue) == (line, queue)]
-            both = [(values(run.simulated), values(run.measured)) for run in mine]
+            both = [(find_values(run.simulated), find_values(run.measured)) for run in mine]
             for figure in ("mean", "p50", *(CLASSES if queue == FIFO else ())) if both else ():
                 time = Compared.pair([one[figure] for one, _ in both], [one[figure] for _, one in both])
                 aim = AIM if queue != FIFO else FIFO_AIM if figure in CLASSES else None
@@ -206,7 +206,7 @@ def compare(runs: Sequence[Run]) -> list[Row]:
     return rows
 
 
-def cells(row: Row) -> list[str]:
+def list_cells(row: Row) -> list[str]:
     """Returns one line of the table."""
     time = row.time
     return [
@@ -215,14 +215,14 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def text(runs: Sequence[Run]) -> str:
+def write_text(runs: Sequence[Run]) -> str:
     """Returns what stands in the document."""
     rows = compare(runs)
     lines = [name for name in LINES if any(run.line == name for run in runs)]
-    told, got = [], []
+    lists, got = [], []
     for name in lines:
         mine = [run for run in runs if run.line == name]
-        told.append(f"{len({run.seed for run in mine})} of {mine[0].window_s:.3g} s with {name}")
+        lists.append(f"{len({run.seed for run in mine})} of {mine[0].window_s:.3g} s with {name}")
         for queue in QUEUES:
             mbps = [run.bulk_mbps for run in mine if run.queue == queue]
             if mbps:
@@ -231,7 +231,7 @@ def text(runs: Sequence[Run]) -> str:
     busy = [run.busy for run in runs]
     unfinished = sum(seconds is None for run in runs for _, seconds in run.measured)
     conditions = (
-        f"Linux {runs[0].kernel}; lists: {'; '.join(told)}. {live.REPLICATIONS} replications of the "
+        f"Linux {runs[0].kernel}; lists: {'; '.join(lists)}. {live.REPLICATIONS} replications of the "
         f"simulator for each. The guest's processor was busy for {min(busy):.0%} to {max(busy):.0%} of the "
         f"time. ± is half of the 95 % interval over the lists. {unfinished} fetches in the kernel did not "
         "end in time."
@@ -245,6 +245,7 @@ def text(runs: Sequence[Run]) -> str:
     bulk = document.table(("line", "queue", "downloads: simulator, Mb/s", "kernel"), got)
     return "\n".join([
         f"\n{document.wrapped(conditions)}\n",
-        document.table(header, [cells(row) for row in rows]) + document.wrapped(total) + "\n",
+        document.table(header, [list_cells(row) for row in rows]),
+        document.wrapped(total) + "\n",
         f"What the downloads got together:\n\n{bulk}",
     ])  # fmt: skip

@@ -12,20 +12,7 @@ from mousehole.base import MouseholeError
 
 from tools import engine_structs, engine_stub
 
-SCENARIO: dict[str, Any] = {
-    "warmup": "0s",
-    "duration": "5s",
-    "trace": True,
-    "scheme": "rio-ps",
-    "link": {"rate": "4mbit"},
-    "traffic": {
-        "mix": [
-            {"model": "poisson", "load": 0.5},
-            {"model": "ftp", "params": {"endless": True}, "count": 1},
-            {"model": "voip", "count": 2},
-        ]
-    },
-}
+SCENARIO: dict[str, Any] = engine_structs.SAMPLE
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 `answer/src/advice.rs` makes it of findings and vetoes; `_setting.py` says what installs each scheme.
 """
 
-from typing import Final
+from typing import Final, Literal
 
 from mousehole._engine import MOST_LINES as MOST_LINES
 from mousehole.answer._install import Installation
@@ -13,6 +13,8 @@ from mousehole.answer.tables import per_cell
 from mousehole.answer.vetoes import Veto
 from mousehole.runs import Cell, Results
 
+Outcome = Literal["recommended", "nothing better", "not shown", "vetoed", "no verdict"]
+"""How the answer for a cell came out."""
 RECOMMENDED: Final = "recommended"
 NOTHING_BETTER: Final = "nothing better"
 NOT_SHOWN: Final = "not shown"
@@ -22,6 +24,11 @@ VETOED: Final = "vetoed"
 
 class Advice(AnswerRow):
     """What to do on the link of one cell."""
+
+    outcome: Outcome
+    """recommended; nothing better: no scheme beats the baseline; not shown: some may, the runs do not tell;
+    vetoed: those that do make a class of traffic pay more than its margin; no verdict: too little is known
+    for one."""
 
     @property
     def ruled_out(self) -> tuple[str, ...]:
