@@ -17,7 +17,9 @@ function call(name, given, ...args) {
   return output;
 }
 
-const { request, schemes } = JSON.parse(new TextDecoder().decode(call("choices", null)));
+const asked = (name, given) => JSON.parse(new TextDecoder().decode(call(name, given)));
+const { request } = asked("choices", null);
+const { schemes } = asked("check", request);
 const run = (replication) => schemes.forEach((_, scheme) => call("run", request, scheme, replication));
 run(0); // compiles
 const before = process.cpuUsage();

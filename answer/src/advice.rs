@@ -4,10 +4,12 @@ use crate::comparison::{Capture, Cell, known_mean};
 use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::installation::AT_THE_LINE;
 use crate::judged::Judged;
+use crate::margins::Class;
 use crate::notes::unsteady;
+use crate::quantities::Kind;
 use crate::ranking::{
-    Alternative, Preference, Service, candidates, choose, find_alternative, find_service, is_ahead, is_best,
-    rank, ratio,
+    Alternative, Candidates, Preference, Service, candidates, choose, find_alternative, find_service,
+    is_ahead, is_always_faster, is_best, rank, ratio,
 };
 use crate::setting::{Installation, Modem, Setting};
 use crate::sizes::Role;
@@ -15,7 +17,7 @@ use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::intervals::smaller_in;
 use crate::texts::{capped, counted, unit_text};
 use crate::verdicts;
-use crate::vetoes::{Veto, class_lines, name_class};
+use crate::vetoes::{Veto, class_lines, name_class, present};
 use serde::{Deserialize, Serialize};
 
 /// The answer for one cell has at most so many lines, beside the commands that install it.
@@ -165,11 +167,12 @@ impl Answer<'_> {
         let pays = |one: &&Veto| better.contains(&self.cell.place(&one.scheme));
         let mut found: Vec<Veto> = self.judged.vetoes().iter().filter(pays).cloned().collect();
         found.sort_by_key(place);
-        let left: Vec<usize> = better.into_iter().filter(|scheme| !out.contains(scheme)).collect();
-        if left.is_empty() {
+        let ways = &self.setting.ways;
+        let candidates = candidates(self.cell, &better, &out, |scheme| ways[scheme].is_some());
+        if candidates.shown.is_empty() {
             return self.for_classes(&out, &found).unwrap_or_else(|| self.vetoed(found));
         }
-        self.recommended(&left, &out, &found)
+        self.recommended(&candidates, &found)
     }
 
     /// Returns the primary endpoint of every scheme that is no ideal against the baseline.
@@ -326,18 +329,19 @@ impl Answer<'_> {
     /// `pays` says who pays under the schemes that are shown to, which a veto rules out.
     fn for_classes(&self, out: &[usize], pays: &[Veto]) -> Option<Advice> {
         let (cell, ways) = (self.cell, &self.setting.ways);
-        let Service { scheme, classes, peers } =
+        let Service { scheme, classes, peers: level } =
             find_service(self.judged, out, |scheme| ways[scheme].is_some())?;
         let name = cell.name(scheme).to_owned();
         let classes: Vec<String> = classes.into_iter().map(|class| name_class(&cell.plan, class)).collect();
         let words = cell.describe_primary();
         let verdict = self.primary().into_iter().find(|one| one.scheme == name).map(|one| &one.verdict)?;
         let first = format!("Recommended for {}: {name}; {words}: {verdict}.", join_names(&classes));
-        let peers: Vec<String> = peers.into_iter().map(|scheme| cell.name(scheme).to_owned()).collect();
-        let level = (!peers.is_empty()).then(|| format!(" As good for them: {}.", peers.join(", ")));
-        let sureness = format!("{}{}", self.sureness_text(None, &[]), level.unwrap_or_default());
+        let peers: Vec<String> = level.iter().map(|scheme| cell.name(*scheme).to_owned()).collect();
+        let as_good = (!peers.is_empty()).then(|| format!(" As good for them: {}.", peers.join(", ")));
+        let sureness = format!("{}{}", self.sureness_text(None, &[]), as_good.unwrap_or_default());
         let mut lines: Vec<String> = self.pays_text(pays.iter(), "Not recommended").into_iter().collect();
         lines.extend(self.may_pay(scheme));
+        lines.extend(self.price_text(scheme, &level));
         lines.push(sureness);
         lines.extend(self.remarks().chain(self.left_out()));
         let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
@@ -366,10 +370,9 @@ impl Answer<'_> {
     /// Recommends what serves short transfers best, of those that can be installed if there are any.
     ///
     /// `pays` says who pays under the schemes that are shown to beat the baseline.
-    fn recommended(&self, better: &[usize], out: &[usize], pays: &[Veto]) -> Advice {
+    fn recommended(&self, found: &Candidates, pays: &[Veto]) -> Advice {
         let (cell, ways) = (self.cell, &self.setting.ways);
-        let found = candidates(cell, better, out, |scheme| ways[scheme].is_some());
-        let choice = choose(self.judged, &found);
+        let choice = choose(self.judged, found);
         let chosen = choice.scheme;
         let rivals = || found.ranked.iter().copied().filter(|scheme| *scheme != chosen);
         let is_near = |scheme: usize| {
@@ -384,6 +387,7 @@ impl Answer<'_> {
         let mut lines: Vec<String> = self.pays_text(near, "Not recommended").into_iter().collect();
         lines.extend(choice.preferred_to.as_ref().map(|preference| self.preferred_text(chosen, preference)));
         lines.extend(self.may_pay(chosen));
+        lines.extend(self.price_text(chosen, &found.shown));
         let alternative = find_alternative(self.judged, chosen, &found.shown);
         let is_other = |scheme: &usize| alternative.as_ref().is_none_or(|one| one.scheme != *scheme);
         let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
@@ -402,7 +406,7 @@ impl Answer<'_> {
         lines.extend(self.left_out().filter(|_| room > LEAST_CLASS_LINES));
         let room = self.most_lines().saturating_sub(lines.len() + 1).max(LEAST_CLASS_LINES);
         let how = self.install_lines(chosen);
-        let first = self.gain_text(chosen, is_best, found.shown[0]);
+        let first = self.gain_text(chosen, is_best);
         Advice {
             outcome: Outcome::Recommended,
             scheme: Some(cell.name(chosen).to_owned()),
@@ -419,11 +423,29 @@ impl Answer<'_> {
 
     /// Returns who may pay under a scheme beyond the margins, where the harm is not shown.
     fn may_pay(&self, scheme: usize) -> Option<String> {
-        let name = self.cell.name(scheme);
-        let found = self.judged.vetoes().iter().filter(|one| one.scheme == name && !one.binds);
-        let texts = briefs(found);
+        let texts = briefs(self.judged.held_payers(scheme).iter().filter(|one| !one.binds));
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
+    }
+
+    /// Says of a scheme that takes a call that lasts for a download that no call is there to pay for it, and which of these
+    /// does not.
+    fn price_text(&self, scheme: usize, others: &[usize]) -> Option<String> {
+        let (cell, demotes) = (self.cell, &self.setting.demotes_calls);
+        let would_pay =
+            |class: &Class| matches!(class, Class::Kind(Kind::Calls | Kind::Games | Kind::VideoCalls));
+        if !demotes[scheme] || present(cell).iter().any(would_pay) {
+            return None;
+        }
+        let name = cell.name(scheme);
+        let other = others.iter().find(|other| !demotes[**other]).map(|other| {
+            let change = capped(ratio(cell, *other, scheme).as_change().mean);
+            format!(" {} does not ({change} % for {}).", cell.name(*other), cell.describe_primary())
+        });
+        let other = other.unwrap_or_default();
+        Some(format!(
+            "Take care: no calls or games are in this traffic, and {name} takes one that lasts for a download.{other}"
+        ))
     }
 
     /// Returns the fastest of the schemes shown to help under which no class pays against the baseline.
@@ -466,7 +488,14 @@ impl Answer<'_> {
         let pays = briefs(preference.pays.iter());
         let less = briefs(preference.gains_less.iter());
         let gains = if less.is_empty() { less } else { format!(" Less gain than there: {less}.") };
-        format!("Preferred to {name}, which is level ({change} %), but under which pay: {pays}.{gains}")
+        let Preference { other, is_shown, .. } = *preference;
+        let is_level = is_shown || ratio(self.cell, scheme, other).mean <= libm::log1p(verdicts::MARGIN);
+        let is = if is_level { "level" } else { "faster" };
+        let pay = match is_shown {
+            true => "pay".to_owned(),
+            false => format!("may pay, against {}", self.cell.plan.harm_reference()),
+        };
+        format!("Preferred to {name}, which is {is} ({change} %), but under which {pay}: {pays}.{gains}")
     }
 
     /// Returns what was left out of the traffic as it was read.
@@ -477,21 +506,22 @@ impl Answer<'_> {
 
     /// Returns what short transfers gain; `Best` is said only where it is shown.
     ///
-    /// A scheme that is not shown to help by itself was faster than `shown`, which is, in every replication.
-    fn gain_text(&self, scheme: usize, is_best: bool, shown: usize) -> String {
+    /// A scheme that is not shown to help by itself was faster in every replication than the first one that is.
+    fn gain_text(&self, scheme: usize, is_best: bool) -> String {
         let primary = self.primary();
         let verdict = |scheme: usize| {
-            let name = self.cell.name(scheme);
-            let own = primary.iter().find(|one| one.scheme == name);
-            own.map_or((verdicts::Outcome::Undecided, ""), |one| (one.outcome, one.verdict.as_str()))
+            let is_one = |one: &&&Finding| {
+                one.scheme == self.cell.name(scheme) && one.outcome == verdicts::Outcome::Better
+            };
+            primary.iter().find(is_one).map(|one| one.verdict.as_str())
         };
-        let said = match verdict(scheme) {
-            (verdicts::Outcome::Better, own) => own.to_owned(),
-            _ => {
-                let (word, other) = (self.cell.plan.unit().name(), self.cell.name(shown));
-                format!("faster in every {word} than {other}, which is {}", verdict(shown).1)
-            }
+        let beaten = || {
+            let all = rank(self.cell).into_iter().filter(|own| is_always_faster(self.cell, scheme, *own));
+            let (other, said) = all.filter_map(|own| Some((own, verdict(own)?))).next()?;
+            let (word, other) = (self.cell.plan.unit().name(), self.cell.name(other));
+            Some(format!("faster in every {word} than {other}, which is {said}"))
         };
+        let said = verdict(scheme).map(str::to_owned).or_else(beaten).unwrap_or_default();
         let word = if is_best { "Best" } else { "Recommended" };
         format!("{word} for {}: {}, {said}.", self.cell.describe_primary(), self.cell.name(scheme))
     }
@@ -611,7 +641,7 @@ impl Answer<'_> {
 
 /// Returns who pays how much in few words, of every class the first figure that is beyond its margin.
 fn briefs<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
-    let mut texts: Vec<(crate::margins::Class, &str)> = Vec::new();
+    let mut texts: Vec<(Class, &str)> = Vec::new();
     for one in found {
         let class = one.margin.figure.class;
         if texts.iter().all(|(known, _)| *known != class) {
@@ -658,7 +688,7 @@ mod tests {
     use crate::comparison::{Counted, Scheme};
     use crate::tests_support::{cell, make_cell, with_calls};
 
-    /// Returns the answer where `tc` installs every scheme but those named.
+    /// Returns the answer where `tc` installs every scheme but those named, and `ct-cake` takes calls for downloads.
     fn answer(cell: Cell, not_installed: &[&str]) -> Advice {
         let way = |scheme: &Scheme| {
             let lines = vec![format!("tc qdisc replace dev DEV root {}", scheme.text)];
@@ -673,6 +703,7 @@ mod tests {
             instead_of: None,
             left_out: Vec::new(),
             why_nothing: ways.iter().map(|way| why(way).to_owned()).collect(),
+            demotes_calls: cell.plan.schemes.iter().map(|scheme| scheme.text == "ct-cake").collect(),
             ways,
             is_both_ways: false,
             modem: None,
@@ -705,6 +736,20 @@ mod tests {
                 "Install on Linux: tc qdisc replace dev DEV root fq-codel",
             ]
         );
+    }
+
+    #[test]
+    fn advise__without_calls_says_what_a_scheme_would_cost_them() {
+        let schemes = [("droptail", 1.0, 10.0), ("ct-cake", 0.5, 10.0), ("cake", 0.52, 10.0)];
+        let price = |found: Cell| {
+            let lines = answer(found, &[]).lines;
+            lines.into_iter().find(|line| line.starts_with("Take care: no calls"))
+        };
+        let said = "Take care: no calls or games are in this traffic, and ct-cake takes one that lasts for a download. \
+                    cake does not (+4.0 % for transfers ≤ 15 kB).";
+        assert_eq!(price(cell(&schemes)).as_deref(), Some(said));
+        assert_eq!(price(make_cell(&schemes, |_, facts| with_calls(facts, "delay_p95_s", 0.03))), None);
+        assert_eq!(price(cell(&[schemes[0], ("cake", 0.5, 10.0)])), None);
     }
 
     #[test]
@@ -766,6 +811,29 @@ mod tests {
     }
 
     #[test]
+    fn advise__recommends_what_was_always_faster_than_a_vetoed_scheme() {
+        let schemes = [("droptail", 1.0, 10.0), ("sfd", 0.5, 10.0), ("cake", 0.49, 10.0)];
+        let found = make_cell(&schemes, |place, mut facts| {
+            let times = facts.statistics.get_mut("response_mean_s").unwrap();
+            if place == 2 && times[0] < 0.49 {
+                // Faster in every replication, by nothing that an interval could hold.
+                times.iter_mut().filter(|one| **one < 0.49).for_each(|one| *one /= 500.0);
+            }
+            with_calls(facts, "loss_share", [0.3, 0.2, 0.1][place])
+        });
+        let one = answer(found, &[]);
+        assert_eq!((one.outcome, one.scheme.as_deref()), (Outcome::Recommended, Some("cake")));
+        assert!(
+            one.lines[0].contains("faster in every replication than sfd, which is better by 50 %"),
+            "{:#?}",
+            one.lines
+        );
+        assert!(
+            one.lines.iter().any(|line| line == "Not recommended, against cake: sfd (calls +10 points).")
+        );
+    }
+
+    #[test]
     fn advise__of_level_schemes_says_for_whose_sake_one_is_preferred() {
         let found = make_cell(
             &[("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0)],
@@ -774,6 +842,22 @@ mod tests {
         let one = answer(found, &[]);
         assert_eq!((one.scheme.as_deref(), one.is_best), (Some("sfd"), true));
         let why = "Preferred to fq-codel, which is level (−2.0 %), but under which pay: calls +10 points.";
+        assert!(one.lines.iter().any(|line| line == why), "{:#?}", one.lines);
+    }
+
+    #[test]
+    fn advise__of_near_schemes_says_who_may_pay_under_the_one_passed_over() {
+        let schemes =
+            [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.54, 10.0), ("cake", 0.6, 10.0)];
+        let found = make_cell(&schemes, |place, facts| {
+            let off = 15.0 * (facts.statistics["response_mean_s"][0] / schemes[place].1 - 1.0);
+            let lost = [0.3, 0.2 + off, 0.101, 0.1][place];
+            with_calls(facts, "loss_share", lost)
+        });
+        let one = answer(found, &[]);
+        assert_eq!((one.scheme.as_deref(), one.is_best), (Some("sfd"), false));
+        let why = "Preferred to fq-codel, which is faster (−7.4 %), but under which may pay, against cake: calls +10 \
+                   points.";
         assert!(one.lines.iter().any(|line| line == why), "{:#?}", one.lines);
     }
 
@@ -842,13 +926,17 @@ mod tests {
 
     #[test]
     fn advise__for_other_classes_lists_who_may_pay() {
-        let schemes = [("droptail", 1.0, 10.0), ("cake", 1.01, 10.0), ("sfd", 0.99, 10.0)];
-        let found = make_cell(&schemes, |place, facts| {
-            let off = 50.0 * (facts.statistics["response_mean_s"][0] / schemes[place].1 - 1.0);
-            let delay_s = [0.3, 0.03, 0.045 * (1.0 + off)][place];
-            with_calls(facts, "delay_p95_s", delay_s)
-        });
-        let one = answer(found, &[]);
+        let answer_of = |cake: f64| {
+            let schemes = [("droptail", 1.0, 10.0), ("cake", cake, 10.0), ("sfd", 0.99, 10.0)];
+            let found = make_cell(&schemes, |place, facts| {
+                let off = 50.0 * (facts.statistics["response_mean_s"][0] / schemes[place].1 - 1.0);
+                let delay_s = [0.3, 0.03, 0.045 * (1.0 + off)][place];
+                with_calls(facts, "delay_p95_s", delay_s)
+            });
+            answer(found, &[])
+        };
+        assert_eq!(answer_of(1.01).scheme.as_deref(), Some("cake"), "nobody may pay under it");
+        let one = answer_of(1.07);
         assert_eq!((one.scheme.as_deref(), one.classes), (Some("sfd"), vec!["calls".to_owned()]));
         assert_eq!(
             one.vetoes.iter().map(|veto| (veto.scheme.as_str(), veto.binds)).collect::<Vec<_>>(),
@@ -859,6 +947,19 @@ mod tests {
             "{:#?}",
             one.lines
         );
+    }
+
+    #[test]
+    fn advise__for_other_classes_takes_what_was_faster_every_time_and_harms_nobody() {
+        let answer_of = |sfd_s: f64| {
+            let schemes = [("droptail", 1.0, 10.0), ("cake", 1.0, 8.5), ("sfd", sfd_s, 9.3)];
+            let found = make_cell(&schemes, |place, facts| {
+                with_calls(facts, "delay_p95_s", [0.3, 0.03, 0.03][place])
+            });
+            answer(found, &[])
+        };
+        assert_eq!(answer_of(0.98).scheme.as_deref(), Some("sfd"));
+        assert_eq!(answer_of(1.02).scheme.as_deref(), Some("cake"));
     }
 
     #[test]

@@ -10,8 +10,7 @@ use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
 use crate::verdicts::MARGIN;
 use crate::vetoes::{Veto, find_gaining_classes};
 
-/// An alternative to the recommended scheme may cost short transfers as much as a veto's margin allows other transfers: a
-/// choice.
+/// What spares other classes may cost short transfers as much as a veto's margin allows other transfers: a choice.
 const NEAR: f64 = 0.10;
 
 /// The schemes among which one is recommended, the least mean of short transfers first.
@@ -21,7 +20,8 @@ pub struct Candidates {
     pub ranked: Vec<usize>,
     /// Schemes that nothing installs, in the same order.
     pub others: Vec<usize>,
-    /// Those of `ranked` that are shown to beat the baseline.
+    /// Those of `ranked` that are shown to beat the baseline; without any, those that were faster in every replication than
+    /// one that is, but that makes a class pay too much.
     pub shown: Vec<usize>,
 }
 
@@ -51,10 +51,16 @@ pub fn candidates(
     is_installable: impl Fn(usize) -> bool,
 ) -> Candidates {
     let ranked = rank(cell).into_iter().filter(|scheme| !out.contains(scheme));
-    let has_way = better.iter().any(|scheme| is_installable(*scheme));
-    let (ranked, others): (Vec<usize>, Vec<usize>) =
-        ranked.partition(|scheme| !has_way || is_installable(*scheme));
-    let shown = ranked.iter().copied().filter(|scheme| better.contains(scheme)).collect();
+    let ranked: Vec<usize> = ranked.collect();
+    let mut shown: Vec<usize> = ranked.iter().copied().filter(|scheme| better.contains(scheme)).collect();
+    if shown.is_empty() {
+        let beats_one = |scheme: &usize| better.iter().any(|own| is_always_faster(cell, *scheme, *own));
+        shown = ranked.iter().copied().filter(beats_one).collect();
+    }
+    let has_way = shown.iter().any(|scheme| is_installable(*scheme));
+    let is_taken = |scheme: &usize| !has_way || is_installable(*scheme);
+    let (ranked, others): (Vec<usize>, Vec<usize>) = ranked.into_iter().partition(is_taken);
+    shown.retain(is_taken);
     Candidates { ranked, others, shown }
 }
 
@@ -76,6 +82,8 @@ pub struct Preference {
     pub pays: Vec<Veto>,
     /// Who gains less under this scheme than under the other one. None of them pays against the baseline.
     pub gains_less: Vec<Veto>,
+    /// Whether it is shown that they pay; otherwise they may pay, against what people would have.
+    pub is_shown: bool,
 }
 
 /// A scheme other than the one chosen, under which some classes do better and others worse.
@@ -95,8 +103,9 @@ pub struct Alternative {
 ///
 /// A scheme with a smaller mean that was faster than the least in every replication takes its place: what is recommended is
 /// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first one is preferred under which
-/// other classes pay less, by `preference`, and else one under which nobody pays against the first and whose long
-/// transfers are shown to take less.
+/// other classes pay less, by `find_preference`; else one within 10 % under which nobody pays by estimate where somebody may
+/// under the first; and else one of those within 5 % under which nobody pays against the first and whose long transfers are
+/// shown to take less.
 pub fn choose(judged: &Judged, found: &Candidates) -> Choice {
     let cell = &judged.cell;
     let least = found.shown[0];
@@ -104,7 +113,8 @@ pub fn choose(judged: &Judged, found: &Candidates) -> Choice {
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
     let level: Vec<usize> = within(cell, first, &found.shown, MARGIN).collect();
-    if let Some(preferred) = find_preferred(judged, first, &level) {
+    let preferred = find_preferred(judged, first, &level);
+    if let Some(preferred) = preferred.or_else(|| find_harmless(judged, first, &found.shown)) {
         return preferred;
     }
     let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
@@ -129,7 +139,8 @@ pub struct Service {
 /// Returns the scheme under which most classes are shown to gain against the baseline, where short transfers decide nothing.
 ///
 /// Under it short transfers take at most 5 % longer and no class pays, by estimate. Of those that serve as many classes, the
-/// first by order, unless another one is preferred to it for the sake of other classes. Those of `out` make a class pay too
+/// first by order, unless another one takes its place for the sake of other classes, as in `choose`; and in the place of that
+/// one what serves fewer, was faster for short transfers in every replication, and makes nobody pay by estimate. Those of `out` make a class pay too
 /// much against what people would have; of the others it is one that can be installed if any is.
 pub fn find_service(
     judged: &Judged,
@@ -148,9 +159,15 @@ pub fn find_service(
         serving.retain(|(scheme, _)| is_installable(*scheme));
     }
     let most = serving.iter().map(|(_, classes)| classes.len()).max()?;
-    serving.retain(|(_, classes)| classes.len() == most);
-    let all: Vec<usize> = serving.iter().map(|(scheme, _)| *scheme).collect();
-    let scheme = find_preferred(judged, all[0], &all[1..]).map_or(all[0], |choice| choice.scheme);
+    let (all, others): (Vec<_>, Vec<_>) = serving.iter().partition(|(_, classes)| classes.len() == most);
+    let all: Vec<usize> = all.into_iter().map(|(scheme, _)| *scheme).collect();
+    let preferred = find_preferred(judged, all[0], &all[1..]).or_else(|| find_harmless(judged, all[0], &all));
+    let first = preferred.map_or(all[0], |choice| choice.scheme);
+    let takes_place = |own: &usize| {
+        let is_harmless = judged.held_payers(*own).is_empty() && judged.payers(*own, first).is_empty();
+        is_harmless && is_always_faster(cell, *own, first)
+    };
+    let scheme = others.into_iter().map(|(scheme, _)| *scheme).find(takes_place).unwrap_or(first);
     let serves_as_well = |own: &usize| *own != scheme && judged.shown_payers(*own, scheme).is_empty();
     let peers = all.iter().copied().filter(serves_as_well).collect();
     let classes = serving.into_iter().find(|(own, _)| *own == scheme)?.1;
@@ -201,6 +218,25 @@ fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choi
     against_first.reduce(takes_place)
 }
 
+/// Returns the first of the schemes near `first` under which no class pays against what people would have, not even by
+/// estimate, where under `first` some class may.
+///
+/// A capture of seconds, or a few replications, rarely show that a class pays; to recommend what probably harms it would
+/// leave the proof to those who are harmed.
+fn find_harmless(judged: &Judged, first: usize, shown: &[usize]) -> Option<Choice> {
+    let pays: Vec<Veto> = judged.held_payers(first).iter().filter(|one| !one.binds).cloned().collect();
+    if pays.is_empty() {
+        return None;
+    }
+    let scheme =
+        within(&judged.cell, first, shown, NEAR).find(|scheme| judged.held_payers(*scheme).is_empty())?;
+    let gains_less = judged.payers(scheme, first).to_vec();
+    Some(Choice {
+        scheme,
+        preferred_to: Some(Preference { other: first, pays, gains_less, is_shown: false }),
+    })
+}
+
 /// Returns why a scheme is preferred to another one that is level with it, if it is.
 ///
 /// Under the other scheme some class is shown to pay against this one: more than its margin by estimate, and by an interval
@@ -217,7 +253,7 @@ fn find_preference(judged: &Judged, scheme: usize, other: usize) -> Option<Prefe
     let nobody_loses = gains_less.iter().all(|one| !has(own_harm, one));
     let someone_is_spared = pays.iter().any(|one| has(&other_harm, one));
     let serves = !pays.is_empty() && (gains_less.is_empty() || (nobody_loses && someone_is_spared));
-    serves.then(|| Preference { other, pays, gains_less: gains_less.to_vec() })
+    serves.then(|| Preference { other, pays, gains_less: gains_less.to_vec(), is_shown: true })
 }
 
 /// Returns whether it is shown that no rival is faster by more than 5 %, all of them together.
@@ -240,7 +276,7 @@ pub fn is_ahead(cell: &Cell, scheme: usize, chosen: usize) -> bool {
 }
 
 /// Returns whether a scheme was faster than another in every replication, of five at least.
-fn is_always_faster(cell: &Cell, scheme: usize, other: usize) -> bool {
+pub fn is_always_faster(cell: &Cell, scheme: usize, other: usize) -> bool {
     let (faster, of) = smaller_in(&cell.primary_values(scheme), &cell.primary_values(other));
     faster == of && of as usize >= LEAST_REPLICATIONS
 }
@@ -306,10 +342,24 @@ mod tests {
     fn choose__prefers_nothing_by_chance_nor_within_a_margin() {
         let first = Choice { scheme: 1, preferred_to: None };
         assert_eq!(chosen(&SCHEMES, [0.3, 0.104, 0.101, 0.1], 0.0, &[]), first, "within half a point");
-        assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 5.0, &[]), first, "not shown");
         assert_eq!(chosen(&SCHEMES, [0.3, 0.2, 0.15, 0.1], 0.0, &["none"]), first, "without margins");
         let slower = [SCHEMES[0], SCHEMES[1], ("sfd", 0.53, 10.0), ("cake", 0.54, 10.0)];
         assert_eq!(chosen(&slower, [0.3, 0.2, 0.15, 0.1], 0.0, &[]), first, "not level");
+    }
+
+    #[test]
+    fn choose__spares_near_by_a_class_that_may_pay() {
+        let found = |cake: f64, lost| {
+            let near = [SCHEMES[0], SCHEMES[1], ("sfd", cake, 10.0), ("cake", 0.6, 10.0)];
+            chosen(&near, lost, 5.0, &[])
+        };
+        let one = found(0.54, [0.3, 0.2, 0.101, 0.1]);
+        let why = one.preferred_to.unwrap();
+        assert_eq!((one.scheme, why.other, why.is_shown), (2, 1, false));
+        assert_eq!(why.pays.iter().map(|one| one.brief.as_str()).collect::<Vec<_>>(), ["calls +10 points"]);
+        assert_eq!(found(0.56, [0.3, 0.2, 0.101, 0.1]).scheme, 1, "12 % slower");
+        assert_eq!(found(0.54, [0.3, 0.2, 0.15, 0.1]).scheme, 1, "calls may pay there, too");
+        assert_eq!(found(0.54, [0.3, 0.101, 0.101, 0.1]).scheme, 1, "nobody may pay");
     }
 
     #[test]

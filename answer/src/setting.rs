@@ -40,6 +40,8 @@ pub struct Setting {
     pub ways: Vec<Option<Installation>>,
     /// Why nothing installs each, as a clause; empty if something does.
     pub why_nothing: Vec<String>,
+    /// Whether the markers of each scheme take a call that lasts for a download.
+    pub demotes_calls: Vec<bool>,
     /// Whether the commands are for both directions of the link.
     pub is_both_ways: bool,
     /// The modem behind, if there is one.

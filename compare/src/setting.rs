@@ -5,8 +5,10 @@ use crate::installing::{Bottleneck, Means, NO_LINK};
 use mousehole_answer::comparison::Scheme;
 use mousehole_answer::setting::{Modem, Setting};
 use mousehole_sim::error::Result;
-use mousehole_sim::scenario::{self, Scenario};
+use mousehole_sim::scenario::lasting_call::demotes_calls;
+use mousehole_sim::scenario::{self, LinkContext, Scenario};
 use mousehole_sim::traffic::summary::Summary;
+use mousehole_sim::units::Rate;
 use serde::Deserialize;
 
 /// What stands around a cell: scenario, traffic and warm-up.
@@ -65,6 +67,7 @@ impl Around {
             left_out: summary.map(account::left_out).unwrap_or_default(),
             why_nothing: ways.iter().map(|way| way.clone().err().unwrap_or_default()).collect(),
             ways: ways.into_iter().map(std::result::Result::ok).collect(),
+            demotes_calls: self.find_demoting(schemes, bottleneck.rate_bps()?)?,
             is_both_ways: link.as_ref().is_some_and(|link| link.other.is_some()),
             modem: self.find_modem(schemes),
             warmup_s: self.warmup_s,
@@ -75,6 +78,17 @@ impl Around {
             is_up: self.is_up,
             has_transfers: summary.is_none_or(|summary| summary.transfers > 0),
         })
+    }
+
+    /// Returns which schemes take a call that lasts for a download; none where the link's rate is not known.
+    fn find_demoting(&self, schemes: &[Scheme], rate_bps: Option<u64>) -> Result<Vec<bool>> {
+        let Some(rate) = rate_bps.map(Rate) else { return Ok(vec![false; schemes.len()]) };
+        let context = LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE };
+        let demotes = |scheme: &Scheme| match scheme.is_ideal {
+            true => Ok(false),
+            false => demotes_calls(&scenario::Scheme::parse(&scheme.text)?, context),
+        };
+        schemes.iter().map(demotes).collect()
     }
 
     /// Returns the modem behind the schemes, if there is one.

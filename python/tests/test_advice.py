@@ -178,11 +178,12 @@ def test_advice__what_cannot_be_installed_is_ahead_only_if_it_is_better() -> Non
 def test_advice__has_room_for_three_lines_of_a_router() -> None:
     router = "sfd(mode=total)"
     one = answer({"droptail": runs(1.0), router: runs(0.5)})
-    assert len(one.lines) == 6
-    assert one.lines[3].startswith("Install on a router with WRED: mousehole-live mark DEV ")
-    assert [line[:14] for line in one.lines[4:]] == ["WRED for DSCP ", "WRED for DSCP "]
+    assert len(one.lines) == 7
+    assert "sfd(mode=total) takes one that lasts for a download" in one.lines[2]
+    assert one.lines[4].startswith("Install on a router with WRED: mousehole-live mark DEV ")
+    assert [line[:14] for line in one.lines[5:]] == ["WRED for DSCP ", "WRED for DSCP "]
     full = answer({"droptail": runs(1.0), router: runs(0.5), "las": runs(0.3)})
-    assert len(full.lines) == 7
+    assert len(full.lines) == 8
     assert full.lines[-1].startswith("WRED for DSCP 1")
 
 

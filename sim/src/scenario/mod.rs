@@ -7,6 +7,7 @@ pub mod build;
 pub mod emulation;
 pub mod ideal_time;
 mod idle_path;
+pub mod lasting_call;
 pub mod load;
 pub mod mix;
 mod mix_spec;
