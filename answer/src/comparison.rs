@@ -446,6 +446,11 @@ impl Cell {
         })
     }
 
+    /// Returns whether a model is played that is fitted to a small capture.
+    pub fn is_fitted(&self) -> bool {
+        self.capture.as_ref().is_some_and(|capture| capture.is_fitted)
+    }
+
     /// Returns the share of the variance between replications that more of them do not reduce.
     pub fn capture_share(&self) -> f64 {
         match &self.capture {

@@ -82,8 +82,19 @@ pub struct Preference {
     pub pays: Vec<Veto>,
     /// Who gains less under this scheme than under the other one. None of them pays against the baseline.
     pub gains_less: Vec<Veto>,
-    /// Whether it is shown that they pay; otherwise they may pay, against what people would have.
-    pub is_shown: bool,
+    /// Why they pay, or may.
+    pub reason: Reason,
+}
+
+/// What stands behind a preference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It is shown that classes pay under the other scheme.
+    Shown,
+    /// By estimate they pay under it, against what people would have.
+    Estimated,
+    /// It takes for a download a call that lasts longer than those of the capture.
+    Demotes,
 }
 
 /// A scheme other than the one chosen, under which some classes do better and others worse.
@@ -105,8 +116,8 @@ pub struct Alternative {
 /// beaten every time by nothing that can be installed. Of the schemes within 5 % of the first one is preferred under which
 /// other classes pay less, by `find_preference`; else one within 10 % under which nobody pays by estimate where somebody may
 /// under the first; and else one of those within 5 % under which nobody pays against the first and whose long transfers are
-/// shown to take less.
-pub fn choose(judged: &Judged, found: &Candidates) -> Choice {
+/// shown to take less. `demotes` says which schemes take for a download a call that lasts longer than those of the traffic.
+pub fn choose(judged: &Judged, found: &Candidates, demotes: impl Fn(usize) -> bool) -> Choice {
     let cell = &judged.cell;
     let least = found.shown[0];
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
@@ -114,7 +125,7 @@ pub fn choose(judged: &Judged, found: &Candidates) -> Choice {
     let first = always.unwrap_or(least);
     let level: Vec<usize> = within(cell, first, &found.shown, MARGIN).collect();
     let preferred = find_preferred(judged, first, &level);
-    if let Some(preferred) = preferred.or_else(|| find_harmless(judged, first, &found.shown)) {
+    if let Some(preferred) = preferred.or_else(|| find_harmless(judged, first, &found.shown, demotes)) {
         return preferred;
     }
     let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
@@ -146,6 +157,7 @@ pub fn find_service(
     judged: &Judged,
     out: &[usize],
     is_installable: impl Fn(usize) -> bool,
+    demotes: impl Fn(usize) -> bool,
 ) -> Option<Service> {
     let (cell, baseline) = (&judged.cell, judged.cell.baseline());
     let is_harmless = |scheme: &usize| {
@@ -161,7 +173,8 @@ pub fn find_service(
     let most = serving.iter().map(|(_, classes)| classes.len()).max()?;
     let (all, others): (Vec<_>, Vec<_>) = serving.iter().partition(|(_, classes)| classes.len() == most);
     let all: Vec<usize> = all.into_iter().map(|(scheme, _)| *scheme).collect();
-    let preferred = find_preferred(judged, all[0], &all[1..]).or_else(|| find_harmless(judged, all[0], &all));
+    let preferred =
+        find_preferred(judged, all[0], &all[1..]).or_else(|| find_harmless(judged, all[0], &all, demotes));
     let first = preferred.map_or(all[0], |choice| choice.scheme);
     let takes_place = |own: &usize| {
         let is_harmless = judged.held_payers(*own).is_empty() && judged.payers(*own, first).is_empty();
@@ -219,22 +232,25 @@ fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choi
 }
 
 /// Returns the first of the schemes near `first` under which no class pays against what people would have, not even by
-/// estimate, where under `first` some class may.
+/// estimate, where under `first` some class may, or a call that lasts would.
 ///
 /// A capture of seconds, or a few replications, rarely show that a class pays; to recommend what probably harms it would
 /// leave the proof to those who are harmed.
-fn find_harmless(judged: &Judged, first: usize, shown: &[usize]) -> Option<Choice> {
+fn find_harmless(
+    judged: &Judged,
+    first: usize,
+    shown: &[usize],
+    demotes: impl Fn(usize) -> bool,
+) -> Option<Choice> {
     let pays: Vec<Veto> = judged.held_payers(first).iter().filter(|one| !one.binds).cloned().collect();
-    if pays.is_empty() {
+    let reason = if pays.is_empty() { Reason::Demotes } else { Reason::Estimated };
+    if reason == Reason::Demotes && !demotes(first) {
         return None;
     }
-    let scheme =
-        within(&judged.cell, first, shown, NEAR).find(|scheme| judged.held_payers(*scheme).is_empty())?;
+    let is_harmless = |scheme: &usize| judged.held_payers(*scheme).is_empty() && !demotes(*scheme);
+    let scheme = within(&judged.cell, first, shown, NEAR).find(is_harmless)?;
     let gains_less = judged.payers(scheme, first).to_vec();
-    Some(Choice {
-        scheme,
-        preferred_to: Some(Preference { other: first, pays, gains_less, is_shown: false }),
-    })
+    Some(Choice { scheme, preferred_to: Some(Preference { other: first, pays, gains_less, reason }) })
 }
 
 /// Returns why a scheme is preferred to another one that is level with it, if it is.
@@ -253,7 +269,7 @@ fn find_preference(judged: &Judged, scheme: usize, other: usize) -> Option<Prefe
     let nobody_loses = gains_less.iter().all(|one| !has(own_harm, one));
     let someone_is_spared = pays.iter().any(|one| has(&other_harm, one));
     let serves = !pays.is_empty() && (gains_less.is_empty() || (nobody_loses && someone_is_spared));
-    serves.then(|| Preference { other, pays, gains_less: gains_less.to_vec(), is_shown: true })
+    serves.then(|| Preference { other, pays, gains_less: gains_less.to_vec(), reason: Reason::Shown })
 }
 
 /// Returns whether it is shown that no rival is faster by more than 5 %, all of them together.
@@ -309,7 +325,7 @@ fn long_ratio(cell: &Cell, scheme: usize, reference: usize) -> Estimate {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::tests_support::{make_cell, with_calls};
+    use crate::tests_support::{cell, make_cell, with_calls};
 
     const SCHEMES: [(&str, f64, f64); 4] =
         [("droptail", 1.0, 10.0), ("fq-codel", 0.5, 10.0), ("sfd", 0.51, 10.0), ("cake", 0.52, 10.0)];
@@ -325,7 +341,7 @@ mod tests {
         found.plan.vetoes = vetoes.iter().map(|text| (*text).to_owned()).collect();
         let better: Vec<usize> = found.schemes().filter(|scheme| *scheme != found.baseline()).collect();
         let all = candidates(&found, &better, &[], |_| true);
-        choose(&Judged::new(found), &all)
+        choose(&Judged::new(found), &all, |_| false)
     }
 
     #[test]
@@ -355,11 +371,25 @@ mod tests {
         };
         let one = found(0.54, [0.3, 0.2, 0.101, 0.1]);
         let why = one.preferred_to.unwrap();
-        assert_eq!((one.scheme, why.other, why.is_shown), (2, 1, false));
+        assert_eq!((one.scheme, why.other, why.reason), (2, 1, Reason::Estimated));
         assert_eq!(why.pays.iter().map(|one| one.brief.as_str()).collect::<Vec<_>>(), ["calls +10 points"]);
         assert_eq!(found(0.56, [0.3, 0.2, 0.101, 0.1]).scheme, 1, "12 % slower");
         assert_eq!(found(0.54, [0.3, 0.2, 0.15, 0.1]).scheme, 1, "calls may pay there, too");
         assert_eq!(found(0.54, [0.3, 0.101, 0.101, 0.1]).scheme, 1, "nobody may pay");
+    }
+
+    #[test]
+    fn choose__spares_calls_that_last_longer_than_the_capture() {
+        let found = cell(&SCHEMES);
+        let all = candidates(&found, &[1, 2, 3], &[], |_| true);
+        let judged = Judged::new(found);
+        let of = |demoting: &[usize]| {
+            let one = choose(&judged, &all, |scheme| demoting.contains(&scheme));
+            (one.scheme, one.preferred_to.map(|why| (why.other, why.reason)))
+        };
+        assert_eq!(of(&[1, 2]), (3, Some((1, Reason::Demotes))));
+        assert_eq!(of(&[2, 3]), (1, None));
+        assert_eq!(of(&[1, 2, 3]), (1, None), "none does better");
     }
 
     #[test]

@@ -25,7 +25,7 @@ class AnswerRow(Place):
     """
     is_best: bool
     """Whether the intervals show that no other scheme that can be installed, and that no veto rules
-    out, is faster by more than 5 %.
+    out, is faster by more than 5 %. A model fitted to a small capture does not show it.
     """
     peers: tuple[str, ...]
     """Schemes that can be installed and are not shown to be slower for short transfers than the
