@@ -6,6 +6,7 @@ Needs what `make web` builds. Times mean something only on a machine that does n
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import statistics
 
@@ -66,7 +67,7 @@ def _frames(window: Browser, address: str) -> tuple[float, float]:
     waited(lambda: window.run(enough), "pictures")
     times = window.run("return window.keptFrames")
     assert isinstance(times, list)
-    gaps = [after - before for before, after in zip(times, times[1:], strict=False)]
+    gaps = [after - before for before, after in itertools.pairwise(times)]
     return 1000 * len(gaps) / (times[-1] - times[0]), statistics.quantiles(gaps, n=100)[98]
 
 
