@@ -24,6 +24,8 @@ SIDES = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 """Where a name may stand: right or left of its point, above or below."""
 LETTER = 0.0125
 """Width of a letter of a name, as a part of the picture."""
+LINE = 0.035
+"""Height of a line of names, as a part of the picture."""
 LEAST_SPAN = 0.15
 """The axes span at least so much on either side of zero, in powers of two."""
 ROOM = 0.06
@@ -53,7 +55,7 @@ def plane_chart(found: TuneResults, price: Quantity, place: int = 0) -> Chart:
     tried, judged = _tried(found, price, gain), _judged(found, price, gain)
     x, y = (_Axis(axis, judged, tried) for axis in "xy")
     shown = [datum for datum in judged if x.holds(datum) and y.holds(datum)]
-    beyond = [_at_the_edge(datum, x, y) for datum in judged if datum not in shown]
+    beyond = _at_edges([datum for datum in judged if datum not in shown], x, y)
     across = change_axis(x.ends, f"{price.name} ({_arrows(price, '←', '→')})")
     down = change_axis(y.ends, f"{gain.name} ({_arrows(gain, '↓', '↑')})")
     tip = [alt.Tooltip("setting:N"), alt.Tooltip("role:N"), alt.Tooltip("y_text:N", title=gain.name),
@@ -90,7 +92,8 @@ class _Axis:
 
     def __init__(self, name: str, judged: Sequence[Datum], tried: Sequence[Datum]) -> None:
         self.name = name
-        low, high = core_range([*(datum[name] for datum in judged), -LEAST_SPAN, LEAST_SPAN])
+        low, high = core_range([datum[name] for datum in judged])
+        low, high = min(low, -LEAST_SPAN), max(high, LEAST_SPAN)
         near = [datum[name] for datum in tried]
         if near:
             lowest, highest = (float(np.quantile(near, share)) for share in (0.05, 0.8))
@@ -202,6 +205,27 @@ def _names(named: Sequence[Datum], x: Any, y: Any) -> list[Any]:
     ]  # fmt: skip
 
 
+def _at_edges(beyond: Sequence[Datum], x: _Axis, y: _Axis) -> list[Datum]:
+    """Returns points beyond the axes as marks at their edges; names that would meet stand in lines."""
+    found: list[Datum] = []
+    for datum in beyond:
+        one = _at_the_edge(datum, x, y)
+        meet = [other for other in found if _meets(one, other, x) and other["edge"] == one["edge"]]
+        step = LINE * (y.ends[1] - y.ends[0]) * len(meet)
+        found.append(one | {"y": one["y"] + (step if y.share(one["y"]) < 0.5 else -step)})
+    return found
+
+
+def _meets(one: Datum, other: Datum, x: _Axis) -> bool:
+    """Returns whether two names at one height would lie over each other."""
+    ends = []
+    for datum in (one, other):
+        at, width = x.share(datum["x"]), LETTER * len(datum["text"])
+        ends.append((at, at + width) if datum["left"] else (at - width, at))
+    (left, right), (start, end) = ends
+    return left < end and start < right
+
+
 def _at_the_edge(datum: Datum, x: _Axis, y: _Axis) -> Datum:
     """Returns a point beyond the axes as a mark at their edge, with its name and where it really lies."""
     parts = [f"{datum[f'{axis.name}_text'].partition(' (')[0]}" for axis in (x, y) if not axis.holds(datum)]
@@ -209,7 +233,8 @@ def _at_the_edge(datum: Datum, x: _Axis, y: _Axis) -> Datum:
     label = f"{datum['setting'] if datum['scheme'] == OTHERS else datum['name']} {', '.join(parts)}"
     arrow = "↑↓"[datum["y"] < y.ends[0]] if x.holds(datum) else "→←"[datum["x"] < x.ends[0]]
     text = f"{arrow} {label}" if is_left else f"{label} {arrow}"
-    return datum | {"x": x.nearest(datum), "y": y.nearest(datum), "text": text, "left": is_left}
+    place = {"x": x.nearest(datum), "y": y.nearest(datum), "edge": y.nearest(datum)}
+    return datum | place | {"text": text, "left": is_left}
 
 
 def _edges(beyond: Sequence[Datum], series: Series, x: Any, y: Any, tip: Sequence[alt.Tooltip]) -> list[Any]:
