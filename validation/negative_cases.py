@@ -153,8 +153,8 @@ the user fetches 10 MB every minute honestly; then in 700 simultaneous pieces, e
 Most of the gain of SFD's web transfers is gone then. A budget brings it back: the `policer` behind the marker
 leaves each user 5 % of the link for green packets, with a burst of 15 kB, and what exceeds that becomes red.
 While all are honest it costs web transfers nothing. Under CAKE, which divides the link by hosts, they take
-longer than under drop-tail. `mousehole-live` takes the same scheme, and the kernel holds users to the budget by the same header
-(`live/tests/test_flood.py`).
+longer than under drop-tail. `mousehole-live` takes the same scheme, and the kernel holds users to the budget
+by the same header (`live/tests/test_flood.py`).
 """,
         "commands": tuple(
             f'examples/negatives/{name}.toml --schemes "droptail,sfd|multi-red(mode=coupled),'
