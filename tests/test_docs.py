@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import re
 import subprocess
@@ -20,6 +22,9 @@ from tools import document, hygiene, man_pages, quantities_doc, schema_doc, sche
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(name for name in hygiene.tracked_files(ROOT) if name.suffix == ".md")
+
+MARKER = re.compile(re.escape(document.marker("*")).replace(re.escape("*"), "(.*)"))
+RENEWING = {f"{module}.{name}" for module in ("document", "documents") for name in ("renew", "renewed")}
 
 # struct of SPECS → what its fields begin with in docs/scenario.md
 TABLES = {
@@ -360,3 +365,30 @@ def test_texts_of_rows__follow_a_change_and_keep_what_the_schema_has_not() -> No
         'class Veto:\n    scheme: str | None\n    """Say it, or None."""\n'
         '    change: Estimate\n    """Say it, or NaN."""\n    bucket: Bucket\n' + rest
     )
+
+
+def list_targets() -> set[str]:
+    """Returns what every call of `document.renew` and `renewed` in the repository writes after."""
+    found = set()
+    for folder in ("validation", "bench", "papers", "tools"):
+        for file in sorted((ROOT / folder).glob("*.py")):
+            calls = [
+                node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)
+            ]
+            named = [one for one in calls if ast.unparse(one.func) in RENEWING]
+            if named:
+                known = vars(importlib.import_module(f"{folder}.{file.stem}"))
+                targets = [one.args[1] for one in named]
+                found |= {
+                    one.value if isinstance(one, ast.Constant) else known[ast.unparse(one)] for one in targets
+                }
+    return found
+
+
+def test_markers__are_those_that_programs_write_after() -> None:
+    """A program that has measured for half an hour finds the place for its table."""
+    texts = [name.read_text("utf-8") for name in DOCUMENTS]
+    markers = {target for text in texts for target in MARKER.findall(text)}
+    targets = list_targets()
+    assert len(targets) > 20
+    assert targets == markers
