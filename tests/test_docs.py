@@ -378,10 +378,9 @@ def list_targets() -> set[str]:
             named = [one for one in calls if ast.unparse(one.func) in RENEWING]
             if named:
                 known = vars(importlib.import_module(f"{folder}.{file.stem}"))
-                targets = [one.args[1] for one in named]
-                found |= {
-                    one.value if isinstance(one, ast.Constant) else known[ast.unparse(one)] for one in targets
-                }
+                for target in (one.args[1] for one in named):
+                    value = target.value if isinstance(target, ast.Constant) else known[ast.unparse(target)]
+                    found.add(str(value))
     return found
 
 
