@@ -78,22 +78,23 @@ pub struct Choice {
 pub struct Preference {
     /// The scheme of the smaller mean.
     pub other: usize,
-    /// Who pays under the other scheme against this one.
+    /// Who pays under the other scheme, or may; see `reason`.
     pub pays: Vec<Veto>,
-    /// Who gains less under this scheme than under the other one. None of them pays against the baseline.
+    /// Who gains less under this scheme than under the other one. If the preference is shown, none of them pays against the
+    /// baseline.
     pub gains_less: Vec<Veto>,
-    /// Why they pay, or may.
+    /// What stands behind the preference.
     pub reason: Reason,
 }
 
-/// What stands behind a preference.
+/// What may stand behind a preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// It is shown that classes pay under the other scheme.
+    /// It is shown that classes pay under the other scheme against this one.
     Shown,
     /// By estimate they pay under it, against what people would have.
     Estimated,
-    /// It takes for a download a call that lasts longer than those of the capture.
+    /// The other scheme takes for a download a call that lasts longer than those of the capture; nobody pays in the runs.
     Demotes,
 }
 
@@ -125,7 +126,7 @@ pub fn choose(judged: &Judged, found: &Candidates, demotes: impl Fn(usize) -> bo
     let first = always.unwrap_or(least);
     let level: Vec<usize> = within(cell, first, &found.shown, MARGIN).collect();
     let preferred = find_preferred(judged, first, &level);
-    if let Some(preferred) = preferred.or_else(|| find_harmless(judged, first, &found.shown, demotes)) {
+    if let Some(preferred) = preferred.or_else(|| find_cautious(judged, first, &found.shown, demotes)) {
         return preferred;
     }
     let long = |scheme: &usize| long_ratio(cell, *scheme, first).mean;
@@ -150,9 +151,10 @@ pub struct Service {
 /// Returns the scheme under which most classes are shown to gain against the baseline, where short transfers decide nothing.
 ///
 /// Under it short transfers take at most 5 % longer and no class pays, by estimate. Of those that serve as many classes, the
-/// first by order, unless another one takes its place for the sake of other classes, as in `choose`; and in the place of that
-/// one what serves fewer, was faster for short transfers in every replication, and makes nobody pay by estimate. Those of `out` make a class pay too
-/// much against what people would have; of the others it is one that can be installed if any is.
+/// first by order, unless another one takes its place for the sake of other classes, as in `choose`. A scheme that serves
+/// fewer classes takes the place of that one if it was faster for short transfers in every replication and nobody pays under
+/// it, by estimate. Those of `out` make a class pay too much against what people would have; of the others it is one that can
+/// be installed if any is.
 pub fn find_service(
     judged: &Judged,
     out: &[usize],
@@ -174,7 +176,7 @@ pub fn find_service(
     let (all, others): (Vec<_>, Vec<_>) = serving.iter().partition(|(_, classes)| classes.len() == most);
     let all: Vec<usize> = all.into_iter().map(|(scheme, _)| *scheme).collect();
     let preferred =
-        find_preferred(judged, all[0], &all[1..]).or_else(|| find_harmless(judged, all[0], &all, demotes));
+        find_preferred(judged, all[0], &all[1..]).or_else(|| find_cautious(judged, all[0], &all, demotes));
     let first = preferred.map_or(all[0], |choice| choice.scheme);
     let takes_place = |own: &usize| {
         let is_harmless = judged.held_payers(*own).is_empty() && judged.payers(*own, first).is_empty();
@@ -232,11 +234,11 @@ fn find_preferred(judged: &Judged, first: usize, level: &[usize]) -> Option<Choi
 }
 
 /// Returns the first of the schemes near `first` under which no class pays against what people would have, not even by
-/// estimate, where under `first` some class may, or a call that lasts would.
+/// estimate, and none would that outlasts the capture, where under `first` some class may or would.
 ///
 /// A capture of seconds, or a few replications, rarely show that a class pays; to recommend what probably harms it would
 /// leave the proof to those who are harmed.
-fn find_harmless(
+fn find_cautious(
     judged: &Judged,
     first: usize,
     shown: &[usize],

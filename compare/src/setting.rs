@@ -81,6 +81,8 @@ impl Around {
     }
 
     /// Returns which schemes take a call that lasts for a download; none where the link's rate is not known.
+    ///
+    /// The buffer is an example's: markers see packets before they queue.
     fn find_demoting(&self, schemes: &[Scheme], rate_bps: Option<u64>) -> Result<Vec<bool>> {
         let Some(rate) = rate_bps.map(Rate) else { return Ok(vec![false; schemes.len()]) };
         let context = LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE };

@@ -608,3 +608,24 @@ def test_command__is_described_with_every_option() -> None:
         for name, (_, words) in command_line_options(kind).items():
             if name not in shared:
                 assert f"`{make_flag(name, words)}" in text, name
+
+
+def test_picture__shows_zero_beside_points_that_lie_together() -> None:
+    points = [
+        {"x": place, "y": place} for place in (-0.13, -0.12, -0.11, -0.1, -0.12, -0.13, -0.11, 0.04, 1.0)
+    ]
+    axis = pareto._Axis("y", points, [])
+    assert axis.holds({"y": 0.0})
+    assert axis.holds({"y": 0.04})
+    assert not axis.holds({"y": 1.0})
+
+
+def test_picture__names_at_an_edge_stand_in_lines_where_they_would_meet() -> None:
+    near = [{"x": 0.1 * place, "y": 0.0} for place in range(8)]
+    x, y = (pareto._Axis(axis, near, []) for axis in "xy")
+    far = {"y": 5.0, "x_text": "0 %", "y_text": "+900 % (1…2)", "scheme": pareto.OTHERS}
+    beyond = [far | {"x": place, "setting": f"scheme{place}"} for place in (0.6, 0.61, -0.1)]
+    found = pareto._at_edges(beyond, x, y)
+    assert found[0]["y"] == found[2]["y"] == y.ends[1]
+    assert found[1]["y"] < y.ends[1]
+    assert all("+900 %" in one["text"] for one in found)
