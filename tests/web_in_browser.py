@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -218,6 +218,25 @@ def saved_report(window: Browser, folder: Path) -> Path:
     file = folder / "saved.html"
     file.write_text(str(text))
     return file
+
+
+TABLES = """
+    return Object.fromEntries([...document.querySelectorAll('table.sortable')].map(table => [
+        table.caption.querySelector('span').textContent,
+        [...table.rows].map(row => [...row.cells].map(cell => cell.textContent.trim()))]))"""
+"""Caption and cells of every table."""
+
+
+def reported_tables(window: Browser, command: str, folder: Path) -> dict[str, list[list[str]]]:
+    """Returns the tables of the report that a command writes with --html."""
+    program, *rest = shlex.split(command)
+    file = folder / "typed.html"
+    subprocess.run(
+        [str(Path(sys.executable).with_name(program)), *rest, "--html", str(file)],
+        capture_output=True, check=True, cwd=folder,
+    )  # fmt: skip
+    window.show(file, 820)
+    return cast("dict[str, list[list[str]]]", window.run(TABLES))
 
 
 def printed(command: str, folder: Path) -> list[str]:
@@ -536,6 +555,13 @@ def test_report__says_what_the_command_prints_and_shows_it_anywhere(
     assert window.run(colour) != dark_text, "charts are in the colours of the page"
     window.run("document.querySelector('table th:nth-child(2) button').click()")
     assert window.run("return document.querySelector('th[aria-sort]').ariaSort") == "ascending"
+    window.show(file, 820)
+    tables = cast("dict[str, list[list[str]]]", window.run(TABLES))
+    typed_tables = reported_tables(window, command, tmp_path)
+    own = [caption for caption in tables if caption in typed_tables]
+    assert [caption for caption in own if tables[caption] != typed_tables[caption]] == []
+    assert {"The link", "Other endpoints"} <= set(own)
+    assert len(own) >= 10, own
 
 
 @pytest.mark.parametrize("screen", ["line", "capture", "watch", "papers"])

@@ -77,7 +77,7 @@ ROWS = (
         {name: name for name in ("BucketRow", "SchemeRow", "ColourRow", "CurveRow", "CdfRow", "GroupRow")},
     ),
     Source("answer/src/tables.rs", {name: name for name in ("LoadRow", "EvidenceRow")}),
-    Source("answer/src/overview.rs", {name: name for name in ("SizeRow", "OverviewRow")}),
+    Source("answer/src/overview.rs", {"SizeRow": "SizeRow"}),
     Source("answer/src/findings.rs", {"Finding": "FindingRow"}),
     Source("scheme/src/install/wred.rs", {"WredProfile": "WredProfile"}),
 )

@@ -16,6 +16,7 @@ pub mod overview;
 pub mod quantities;
 pub mod ranking;
 pub mod reduction;
+pub mod report;
 #[cfg(test)]
 mod schema_tests;
 pub mod setting;

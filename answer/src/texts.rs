@@ -67,7 +67,7 @@ pub fn span_text(seconds: f64) -> String {
 }
 
 /// Returns a number without decimals, its thousands parted by commas.
-fn with_commas(number: f64) -> String {
+pub fn with_commas(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut found = String::new();
     for (place, digit) in digits.char_indices() {
@@ -158,6 +158,12 @@ pub fn change_text(mean: f64, low: f64, high: f64) -> String {
         return format!("{} % ({}…{})", capped(mean), capped(low), capped(high));
     }
     format!("{} %", capped(mean))
+}
+
+/// Returns the text with a capital first letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::quantities::{Better, Unit};
 use crate::sizes::Role;
 use crate::statistics::intervals::difference;
 use crate::statistics::{Design, Estimate};
-use crate::texts::{change_text, signed_significant};
+use crate::texts::{capital, change_text, signed_significant};
 use serde::Serialize;
 
 /// A class of traffic that pays more than its margin under a scheme, or may.
@@ -210,12 +210,6 @@ fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Optio
     let lost = all.iter().find(|one| one.class == class && one.name == "lost");
     let lost = lost.map(|lost| format!("; lost {}", write_figures(cell, lost, scheme, baseline)));
     Some(format!("{said}{}", lost.unwrap_or_default()))
-}
-
-/// Returns the text with a capital letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

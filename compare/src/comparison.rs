@@ -95,14 +95,14 @@ pub struct Document {
 /// [`Error::Field`] for a request that makes no sense, and those of [`scenario::Plan::new`] and [`run()`].
 pub fn compare(request: &Request) -> Result<Document> {
     check(request)?;
-    Ok(make_document(request, &judged(request, request.run_all()?)?))
+    Ok(make_document(request, &judge_cells(request, request.run_all()?)?))
 }
 
 /// Returns the cells with their settings; `runs` are the facts of every run in the order of [`Request::tasks`].
 ///
 /// # Errors
 /// [`Error::Field`] as [`compare`], or where runs are missing.
-pub fn judged(request: &Request, runs: Vec<Facts>) -> Result<Vec<(Judged, Setting)>> {
+pub fn judge_cells(request: &Request, runs: Vec<Facts>) -> Result<Vec<(Judged, Setting)>> {
     check(request)?;
     let wanted = request.tasks().count();
     if runs.len() != wanted {

@@ -14,7 +14,7 @@ mod records;
 mod setting;
 mod text;
 
-pub use comparison::{Document, Known, Request, compare};
+pub use comparison::{Document, Known, Request, compare, judge_cells};
 pub use given::{Given, Played};
 pub use manifest::{Made, ManifestInput, SCHEMA, document_text, manifest, options_document, tcp_parameters};
 pub use options::{

@@ -1,12 +1,13 @@
 //! What is around cells and runs in the document: everything that determines them.
 
-use crate::comparison::{Request, judged, make_document};
+use crate::comparison::{Request, judge_cells, make_document};
 use crate::given::Given;
 use crate::options::{Asked, Options};
 use crate::text::json_text;
 use mousehole_answer::comparison::{CENSORED_SHARE, Capture};
+use mousehole_answer::judged::Judged;
 use mousehole_answer::manifest::{InputEntry, Manifest, Object, PlanEntry, SchemeParameters};
-use mousehole_answer::reduction::Facts;
+use mousehole_answer::setting::Setting;
 use mousehole_answer::sizes::cdf_times_s;
 use mousehole_answer::statistics::intervals::LEAST_REPLICATIONS;
 use mousehole_answer::statistics::levels::LEVEL;
@@ -71,15 +72,14 @@ pub fn manifest(first: &Plan, given: ManifestInput, made: Made) -> Result<Manife
     })
 }
 
-/// Returns the document that `mousehole compare --json` writes for the same options, as text; `runs` are the facts of every
-/// run in the order of [`Request::tasks`].
+/// Returns the document that `mousehole compare --json` writes for the same options, as text; `cells` are those of
+/// [`judge_cells`] for their request.
 ///
 /// # Errors
-/// [`mousehole_sim::error::Error::Field`] for a fault in the options, or where runs are missing.
-pub fn document_text(asked: &Asked, runs: Vec<Facts>, made: Made) -> Result<String> {
+/// [`mousehole_sim::error::Error::Field`] for a fault in the options.
+pub fn document_text(asked: &Asked, cells: &[(Judged, Setting)], made: Made) -> Result<String> {
     let request = &asked.request;
-    let cells = judged(request, runs)?;
-    let document = make_document(request, &cells);
+    let document = make_document(request, cells);
     let mut whole = serde_json::to_value(document).expect("a document is JSON");
     let plan = make_plan(request, asked.base.clone());
     let first = Plan::new(&request.scenario(0, request.baseline(), 0))?;
@@ -104,10 +104,10 @@ pub fn document_text(asked: &Asked, runs: Vec<Facts>, made: Made) -> Result<Stri
 /// document as [`document_text`] does.
 ///
 /// # Errors
-/// Those of [`Options::asked`], [`document_text`] and [`Request::run`].
+/// Those of [`Options::asked`], [`judge_cells`] and [`Request::run`].
 pub fn options_document(options: &Options, read: Option<&Given>, made: Made) -> Result<String> {
     let asked = options.asked(read)?;
-    document_text(&asked, asked.request.run_all()?, made)
+    document_text(&asked, &judge_cells(&asked.request, asked.request.run_all()?)?, made)
 }
 
 /// Returns what stands behind verdicts on a capture.
@@ -247,8 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn document_text__wants_every_run() {
-        let error = document_text(&small().asked(None).unwrap(), Vec::new(), MADE).unwrap_err().to_string();
+    fn judge_cells__wants_every_run() {
+        let error = judge_cells(&small().asked(None).unwrap().request, Vec::new()).unwrap_err().to_string();
         assert!(error.contains("2 runs"), "{error}");
     }
 

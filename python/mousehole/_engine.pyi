@@ -268,6 +268,12 @@ class ComparedCell:
         """Returns the runs of the cell as the JSON document has them."""
     def advise(self, around: Mapping[str, object]) -> dict[str, Any]:
         """Returns the answer as a dictionary; `around` is what stands around the cell."""
+    def report(
+        self, duration: str
+    ) -> dict[Literal["overview", "verdicts", "applications", "tables"], list[dict[str, Any]]]:
+        """Returns the parts of the cell's report as data; `duration` is the length of a replication, as
+        it was given.
+        """
     def stand_in(self, label: str, instead_of: str | None) -> str | None:
         """Says what is played in the place of a capture that is too small to be played as it is."""
     def nothing_compared(self) -> str | None:

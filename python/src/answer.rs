@@ -16,6 +16,7 @@ use mousehole_answer::notes;
 use mousehole_answer::overview::as_change;
 use mousehole_answer::quantities::Subject;
 use mousehole_answer::reduction::{Colour, Facts};
+use mousehole_answer::report::report_cell;
 use mousehole_answer::setting::Setting;
 use mousehole_answer::sizes::Role;
 use mousehole_answer::tables;
@@ -428,6 +429,13 @@ impl ComparedCell {
         let vetoes = found.vetoes.iter().map(|one| veto(py, one)).collect::<PyResult<Vec<_>>>()?;
         entry.set_item("vetoes", vetoes)?;
         Ok(entry)
+    }
+
+    /// Returns the parts of the cell's report as data; `duration` is the length of a replication, as it was given.
+    // python: -> dict[Literal['overview', 'verdicts', 'applications', 'tables'], list[dict[str, Any]]]
+    fn report<'py>(&self, py: Python<'py>, duration: &str) -> PyResult<Bound<'py, PyAny>> {
+        let found = py.detach(|| report_cell(&self.judged(), duration));
+        to_python(py, &found)
     }
 
     /// Says what is played in the place of a capture that is too small to be played as it is.

@@ -32,7 +32,6 @@ pub fn rows<'py>(py: Python<'py>, cell: &Cell, table: &str) -> Option<PyResult<B
         "cdf" => tables::cdf_rows(cell).into_iter().map(|row| cdf(py, row)).collect(),
         "group" => tables::group_rows(cell).into_iter().map(|row| group(py, row)).collect(),
         "size" => overview::size_rows(cell).into_iter().map(|row| size(py, row)).collect(),
-        "overview" => overview::overview_rows(cell).into_iter().map(|row| against(py, row)).collect(),
         _ => return None,
     };
     Some(each.and_then(|each| PyList::new(py, each)))
@@ -95,21 +94,6 @@ fn size(py: Python<'_>, row: overview::SizeRow) -> Dict<'_> {
         "bucket": row.bucket,
         "count": row.count,
         "response_mean_change": change(row.response_mean_change),
-    )
-}
-
-fn against(py: Python<'_>, row: overview::OverviewRow) -> Dict<'_> {
-    let by_reference = PyDict::new(py);
-    for (reference, own) in row.against {
-        by_reference.set_item(reference, change(own))?;
-    }
-    dict!(py,
-        "scheme": row.scheme,
-        "short_response_mean_s": row.short_response_mean_s,
-        "against": by_reference,
-        "long": row.long.map(change),
-        "queue_delay_p95_s": row.queue_delay_p95_s,
-        "reordered_share": row.reordered_share,
     )
 }
 

@@ -9,9 +9,9 @@ import mousehole
 import pytest
 from mousehole import _engine
 from mousehole.answer import notes, overview
-from mousehole.document import print_document
-from mousehole.reports import document, marked, whole_change_cell
-from mousehole.runs import Capture, Change, Counted, Results, all_schemes
+from mousehole.document import Cell, Table, print_document
+from mousehole.reports import cell_report, document
+from mousehole.runs import Capture, Counted, Results, all_schemes
 from rich.console import Console
 from support import HandMadeRun, make_results
 
@@ -92,9 +92,9 @@ def test_table__means_are_over_the_replications_that_changes_are_over(count: int
         return [*some, *[HandMadeRun([10**6], [9.0]) for _ in range(count - having)]]
 
     found = make_results(runs(0.5), runs(1.0))
-    droptail, sfd = overview.overview_rows(found, found.plan.cells[0])
-    assert (droptail.short_response_mean_s, sfd.short_response_mean_s) == pytest.approx((1.0, 0.5))
-    assert sfd.against["droptail"].mean == pytest.approx(-0.5)
+    (table,) = [one for one in cell_report(found, found.plan.cells[0])["overview"] if isinstance(one, Table)]
+    values = [[cell.value for cell in row[1:3] if isinstance(cell, Cell)] for row in table.rows]
+    assert values == [[1.0, None], [0.5, pytest.approx(-0.5)]]
     (line,) = [line for line in printed(found) if line.startswith("sfd ")]
     assert line.split()[:3] == ["sfd", "500", "ms"]
     (note,) = [note for note in notes.cell_notes(found, found.plan.cells[0]) if note.startswith("Only ")]
@@ -132,16 +132,6 @@ def test_all_schemes__is_the_catalogue_without_ns2s_queues() -> None:
     assert {name.split("(")[0] for name in all_schemes()} == names
 
 
-def test_changes__are_in_colour_only_when_the_ends_agree() -> None:
-    assert whole_change_cell(Change(0.1, 0.05, 0.2, True)).tone == "bad"
-    assert whole_change_cell(Change(-0.1, -0.2, -0.05, True)).tone == "good"
-    assert whole_change_cell(Change(-0.1, -0.2, 0.05, True)).tone == ""
-
-
-def test_changes__end_at_a_factor_of_ten() -> None:
-    assert whole_change_cell(Change(0.5, -0.9, 40_000, True)).text == "+50 (−90…>+999)"
-
-
 def test_heatmap__draws_a_picture(quick: mousehole.Comparison, tmp_path: Path) -> None:
     quick.heatmap(tmp_path / "heat.png")
     assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
@@ -162,15 +152,6 @@ def test_report__names_schemes_without_effect() -> None:
     found = compared(quick=True, schemes="droptail,wrr,fq-codel")
     (note,) = [note for note in found.notes(found.plan.cells[0]) if "exactly" in note]
     assert note.startswith("wrr did exactly the same as droptail")
-
-
-def test_marked__stars_the_ideals() -> None:
-    assert [marked(name) for name in ("srpt", "empty", "sfd", "fq-codel")] == [
-        "srpt*",
-        "empty*",
-        "sfd",
-        "fq-codel",
-    ]
 
 
 def test_plot__of_many_schemes_highlights_the_references(quick: mousehole.Comparison, tmp_path: Path) -> None:

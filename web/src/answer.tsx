@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
+import { Blocks } from "./blocks";
 import { commandOf, titleOf, type Account, type Answer, type Choices, type Document, type Request } from "./compare";
 import { Copied } from "./copied";
-import { figuresOf, textOf, type Figure } from "./figures";
+import { figuresOf } from "./figures";
 import { asPng, save } from "./files";
 import { lazyChart } from "./lazy";
 import { reportOf } from "./report";
-import { Table, type Cell } from "./table";
 
 const INSTALL = /^(Install on [^:]+): ?/;
 
@@ -65,25 +65,6 @@ export function Legend({ document, seeds }: { document: Document; seeds: number 
   );
 }
 
-/** The figures of all schemes as a table. */
-export function Numbers({ document, figures }: { document: Document; figures: Figure[] }) {
-  const rows = document.cells[0]!.schemes.map(({ scheme }, row) => {
-    const cells = figures.map(({ unit, values }): Cell => {
-      const { mean, change, verdict } = values[row]!;
-      const text = (
-        <>
-          {textOf(mean, unit)}
-          {change && <small>{change}</small>}
-        </>
-      );
-      return { text, value: mean, tone: verdict > 0 ? "good" : verdict < 0 ? "bad" : "" };
-    });
-    return [scheme, ...cells];
-  });
-  const caption = `What each class feels, and the change against ${document.plan.baseline} (95 % interval)`;
-  return <Table caption={caption} heads={["scheme", ...figures.map((one) => one.words)]} rows={rows} />;
-}
-
 /** Sentences as a list. */
 export function Sentences({ texts }: { texts: string[] }) {
   return (
@@ -97,7 +78,7 @@ export function Sentences({ texts }: { texts: string[] }) {
 
 /** What to install, a line for each class, the charts, how sure it is, and all of it to take along. */
 export function AnswerView({ answer, request, account, choices }: { answer: Answer; request: Request; account: Account | undefined; choices: Choices }) {
-  const { document } = answer;
+  const { document, report } = answer;
   const cell = document.cells[0]!;
   const { advice } = cell;
   const figures = figuresOf(cell, choices.quantities);
@@ -126,7 +107,15 @@ export function AnswerView({ answer, request, account, choices }: { answer: Answ
       <div class="charts">{figures.map((figure) => lazyChart(figure, advice.scheme))}</div>
       <details>
         <summary>The numbers</summary>
-        <Numbers document={document} figures={figures} />
+        <Blocks blocks={[...report.overview, ...report.applications]} />
+      </details>
+      <details>
+        <summary>The verdicts, and who pays</summary>
+        <Blocks blocks={report.verdicts} />
+      </details>
+      <details>
+        <summary>All tables</summary>
+        <Blocks blocks={report.tables} />
       </details>
       <details>
         <summary>Every scheme, in a sentence</summary>

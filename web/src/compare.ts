@@ -1,5 +1,6 @@
 /** A comparison as the page asks for it: the fields of `Options` in `compare/src/options.rs`. */
 
+import type { Report } from "./blocks";
 import { ask, call, type Source } from "./engine";
 
 export interface Request {
@@ -57,11 +58,6 @@ type Numbers = Record<string, number | null>;
 
 /** What is said of a scheme against another. */
 export interface Finding {
-  scheme: string;
-  reference: string;
-  endpoint_words: string;
-  outcome: string;
-  verdict: string;
   sentence: string;
   exploratory: boolean;
 }
@@ -93,18 +89,17 @@ export interface Document {
     advice: {
       outcome: string;
       scheme: string | null;
-      reference: string;
       lines: string[];
       installation: { lines: string[] } | null;
-      vetoes: { scheme: string; text: string; binds: boolean }[];
     };
   }[];
 }
 
-/** A document, and its bytes, which are those that the command writes. */
+/** A document, its bytes, which are those that the command writes, and the tables of its report. */
 export interface Answer {
   document: Document;
   bytes: Uint8Array<ArrayBuffer>;
+  report: Report;
 }
 
 /** Returns traffic and link in words, as `mousehole compare` begins. */
@@ -185,8 +180,11 @@ export async function compare(request: Request, progress: (over: number, of: num
         }),
       );
     });
-  const bytes = await call("document", packed(request, await Promise.all(runs)), [], source);
-  return { document: JSON.parse(new TextDecoder().decode(bytes)) as Document, bytes };
+  const both = await call("document", packed(request, await Promise.all(runs)), [], source);
+  const end = 4 + new DataView(both.buffer, both.byteOffset).getUint32(0, true);
+  const [bytes, report] = [both.slice(4, end), both.subarray(end)];
+  const parsed = (text: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(text));
+  return { document: parsed(bytes) as Document, bytes, report: parsed(report) as Report };
 }
 
 const OPTIONS = ["users", "apps", "down", "up", "load", "rtt", "buffer", "shape", "modem_buffer", "schemes", "seeds", "duration", "warmup", "seed"] as const;

@@ -9,7 +9,6 @@ export interface Value {
   high: number | null;
   /** Of the change against the baseline: better by the interval is 1, worse is -1. */
   verdict: -1 | 0 | 1;
-  change: string;
 }
 
 export interface Figure {
@@ -65,7 +64,6 @@ export function figuresOf(cell: Cell, quantities: Quantity[]): Figure[] {
         low: number(row, `${from}_low${suffix}`),
         high: number(row, `${from}_high${suffix}`),
         verdict: verdictOf(changes[1]!, changes[2]!, quantity?.is_less_better ?? true),
-        change: scheme === first ? "" : changeText(changes),
       };
     });
     if (!quantity || values.every((one) => one.mean === null)) return [];
@@ -79,17 +77,8 @@ function verdictOf(low: number | null, high: number | null, isLessBetter: boolea
   return low !== null && low > 0 ? (-better as -1 | 1) : 0;
 }
 
-const percent = (share: number) => `${share < 0 ? "−" : "+"}${rounded(100 * Math.abs(share), 2)}`;
-
-/** Returns a change and its interval, such as `−40 % (−51…−27)`; empty where none is known. */
-function changeText([mean, low, high]: (number | null)[]): string {
-  if (mean === null || mean === undefined) return "";
-  const interval = low == null || high == null ? "" : ` (${percent(low)}…${percent(high)})`;
-  return `${percent(mean)} %${interval}`;
-}
-
-/** Returns a number with three digits that count, or `digits`, without zeros at its end. */
-const rounded = (number: number, digits = 3) => (Math.abs(number) >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(digits))));
+/** Returns a number with three digits that count, without zeros at its end. */
+const rounded = (number: number) => (Math.abs(number) >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(3))));
 
 /** Returns what a figure is, as a title. */
 export const titleOf = (figure: Figure) => figure.words[0]!.toUpperCase() + figure.words.slice(1);

@@ -170,7 +170,7 @@ export function Papers() {
         <summary>The numbers</summary>
         <Table
           caption={picture.caption}
-          heads={["size", ...picture.curves.map((one) => one.name)]}
+          columns={["size", ...picture.curves.map((one) => one.name)].map((heading) => ({ heading, is_number: true }))}
           rows={(picture.curves[0]?.points ?? []).map(([bytes]) => [
             `${Math.round(bytes).toLocaleString("en")} B`,
             ...picture.curves.map((one) => textOf(one.points.find(([known]) => known === bytes)?.[1] ?? null, picture.unit)),

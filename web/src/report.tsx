@@ -5,11 +5,11 @@ import { digest, script } from "virtual:report";
 import look from "../../python/mousehole/html/style.css?inline";
 import { AccountView } from "./account";
 import lookOfAnswers from "./answer.css?inline";
-import { Legend, Numbers, Sentences, Verdict } from "./answer";
-import { manifestOf, titleOf, type Account, type Answer, type Finding } from "./compare";
+import { Legend, Sentences, Verdict } from "./answer";
+import { Blocks } from "./blocks";
+import { manifestOf, titleOf, type Account, type Answer } from "./compare";
 import { titleOf as titleOfFigure, type Figure } from "./figures";
 import { charts } from "./lazy";
-import { Table, type Cell } from "./table";
 
 export interface Reported {
   answer: Answer;
@@ -58,16 +58,11 @@ function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
-const TONES: Record<string, string> = { better: "good", worse: "bad" };
-const verdictOf = ({ verdict, outcome }: Finding): Cell => ({ text: verdict, tone: TONES[outcome] ?? "" });
-
 function Report({ answer, command, figures, account, seeds, pictures }: Reported & { pictures: { svg: string; label: string }[] }) {
-  const { document } = answer;
-  const { advice, findings, notes, schemes } = document.cells[0]!;
+  const { document, report } = answer;
+  const { advice, notes, schemes } = document.cells[0]!;
   const { mousehole_version, git_revision } = document.manifest;
   const commands = advice.installation?.lines ?? [];
-  const primary = findings.filter((one) => !one.exploratory);
-  const others = findings.filter((one) => one.exploratory);
   return (
     <>
       <header>
@@ -96,45 +91,21 @@ function Report({ answer, command, figures, account, seeds, pictures }: Reported
           ))}
         </div>
         <h2>The numbers</h2>
-        <Numbers document={document} figures={figures} />
-        {primary.length > 0 && (
-          <>
-            <h2>The verdicts</h2>
-            <Table
-              caption={`The primary endpoint: ${primary[0]!.endpoint_words}`}
-              heads={["scheme", "against", "verdict"]}
-              rows={primary.map((one) => [one.scheme, one.reference, verdictOf(one)])}
-            />
-          </>
-        )}
-        {others.length > 0 && (
-          <details>
-            <summary>Other endpoints, which are exploratory</summary>
-            <Table
-              caption="Other endpoints"
-              heads={["scheme", "against", "endpoint", "verdict"]}
-              rows={others.map((one) => [one.scheme, one.reference, one.endpoint_words, verdictOf(one)])}
-            />
-          </details>
-        )}
-        {advice.vetoes.length > 0 && (
-          <>
-            <h2>Who pays</h2>
-            <Table
-              caption={`Who pays beyond the margins, against ${advice.reference}`}
-              heads={["scheme", "who pays how much", "shown"]}
-              rows={advice.vetoes.map((one) => [one.scheme, one.text, one.binds ? "yes" : "no: may pay"])}
-            />
-          </>
-        )}
+        <Blocks blocks={[...report.overview, ...report.applications]} />
+        <h2>The verdicts</h2>
+        <Blocks blocks={report.verdicts} />
+        <details>
+          <summary>All tables</summary>
+          <Blocks blocks={report.tables} />
+        </details>
         <h2>What to know of it</h2>
         <Sentences texts={[...notes, ...document.notes]} />
         {account && <AccountView account={account} />}
         <h2>How this was made</h2>
         <p>
           In a browser, by the same engine as the command below, which gives the same numbers on any machine. With{" "}
-          <code>--html FILE</code> it writes a longer report: response times by size, every single replication, the link, all
-          tables.
+          <code>--html FILE</code> it writes a longer report with more charts: response times by size, every single replication, the
+          link.
         </p>
         <Code text={command} label="The command" />
         <details>

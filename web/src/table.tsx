@@ -1,14 +1,18 @@
-import type { ComponentChildren } from "preact";
-
-/** A cell: its text, what its column is sorted by if not by that, and how it is coloured. */
+/** A cell: its text, what its column is sorted by (null comes last), and how it is coloured. A text alone is sorted by itself. */
 export interface Cell {
-  text: ComponentChildren;
-  value?: number | null;
-  tone?: string;
+  text: string;
+  value: number | null;
+  tone: string;
+}
+
+/** A column; numbers stand to the right. */
+export interface Column {
+  heading: string;
+  is_number: boolean;
 }
 
 /** A table in a box that scrolls; in files, the script of reports lets readers sort it. The first cell of a row is its heading. */
-export function Table({ caption, heads, rows }: { caption: string; heads: string[]; rows: (string | Cell)[][] }) {
+export function Table({ caption, columns, rows }: { caption: string; columns: Column[]; rows: (string | Cell)[][] }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
       <table class="sortable">
@@ -17,9 +21,9 @@ export function Table({ caption, heads, rows }: { caption: string; heads: string
         </caption>
         <thead>
           <tr>
-            {heads.map((head) => (
-              <th scope="col" key={head}>
-                {head}
+            {columns.map((one) => (
+              <th scope="col" key={one.heading} class={side(one)}>
+                {one.heading}
               </th>
             ))}
           </tr>
@@ -29,9 +33,10 @@ export function Table({ caption, heads, rows }: { caption: string; heads: string
             <tr key={row}>
               <th scope="row">{typeof head === "object" ? head.text : head}</th>
               {cells.map((one, place) => {
-                if (typeof one === "string") return <td key={place}>{one}</td>;
+                const kind = side(columns[place + 1]!);
+                if (typeof one === "string") return <td class={kind}>{one}</td>;
                 return (
-                  <td key={place} class={one.tone} data-value={one.value === null ? "" : one.value}>
+                  <td class={`${kind} ${one.tone}`.trim()} data-value={one.value ?? ""}>
                     {one.text}
                   </td>
                 );
@@ -43,3 +48,5 @@ export function Table({ caption, heads, rows }: { caption: string; heads: string
     </div>
   );
 }
+
+const side = (column: Column) => (column.is_number ? "number" : "");

@@ -8,11 +8,10 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole.answer._install import Link, installation, link_of_cell
-from mousehole.answer.findings import BETTER, NO_BENEFIT, NOT_JUDGED, UNDECIDED, WORSE
 from mousehole.answer.tables import table_rows
 from mousehole.base import Summary
 from mousehole.engine_types import Floats
-from mousehole.runs import Cell, Change, Finding, OverviewRow, Results, SizeRow, is_ideal
+from mousehole.runs import Cell, Change, Results, SizeRow, is_ideal
 from mousehole.statistics import log_ratio
 
 IN_LINUX, WITH_LIVE, BY_NOBODY, IDEALS = "tc or routers", "mousehole-live", "nothing installs", "ideals"
@@ -31,17 +30,10 @@ def heat_reference(results: Results) -> str:
     return results.compared(results.plan.cells[0]).size_reference()
 
 
-def _overview_row(buffer: str, load: float | None, against: Any, long: Any, **row: Any) -> OverviewRow:
-    changes = {reference: Change(*change) for reference, change in against.items()}
-    return OverviewRow(buffer, load, **row, against=changes, long=None if long is None else Change(*long))
-
-
 def _size_row(buffer: str, load: float | None, response_mean_change: Any, **row: Any) -> SizeRow:
     return SizeRow(buffer, load, **row, response_mean_change=Change(*response_mean_change))
 
 
-overview_rows = table_rows("overview", _overview_row)
-"""One row per scheme: short transfers against every reference, long ones against the baseline."""
 by_size_rows = table_rows("size", _size_row)
 """One row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
 
@@ -126,20 +118,6 @@ def _choose_group(scheme: str, link: Link | None) -> str:
     if way is None:
         return BY_NOBODY
     return WITH_LIVE if any(line.startswith("mousehole-live") for line in way.lines) else IN_LINUX
-
-
-def verdict_groups(findings: list[Finding]) -> list[tuple[str, list[str]]]:
-    """Returns the schemes by their verdict on short transfers, best verdict first, without empty groups.
-
-    Those that are not judged, as the capture has too few transfers, have the reason as their verdict.
-    """
-    by_words: dict[str, list[str]] = {word: [] for word in (BETTER, NO_BENEFIT, WORSE, UNDECIDED)}
-    for finding in findings:
-        if not finding.exploratory:
-            is_judged = not finding.verdict.startswith(NOT_JUDGED)
-            words = finding.outcome if is_judged else finding.verdict
-            by_words.setdefault(words, []).append(finding.scheme)
-    return [(words, schemes) for words, schemes in by_words.items() if schemes]
 
 
 def _short_mean(results: Results, cell: Cell, scheme: str) -> float:

@@ -27,7 +27,7 @@ from mousehole.html.common import made_section
 from mousehole.html.figures import Point, change_cell, interval_chart, plane_chart
 from mousehole.html.pictures import choices
 from mousehole.inputs.show import traffic_section
-from mousehole.reports import conditions, name_sizes, overview_blocks
+from mousehole.reports import cell_report, conditions, name_sizes
 from mousehole.runs import Cell
 from mousehole.scenario import bottleneck
 
@@ -213,7 +213,11 @@ def _each_day(own: Sequence[Day]) -> list[Block]:
         Details(
             day.name,
             [
-                *(block for cell in day.results.plan.cells for block in overview_blocks(day.results, cell)),
+                *(
+                    block
+                    for cell in day.results.plan.cells
+                    for block in cell_report(day.results, cell)["overview"]
+                ),
                 Items(conditions(day.results)),
                 *traffic_section(day.results.traffic).blocks,
             ],

@@ -17,6 +17,7 @@ from .blocks import Shown as Shown
 from .blocks import Table as Table
 from .blocks import Tone as Tone
 from .blocks import Verdict as Verdict
+from .blocks import read_block as read_block
 from .markdown import as_markdown as as_markdown
 from .terminal import print_document as print_document
 from .terminal import report_console as report_console

@@ -3,7 +3,7 @@
 All texts are plain; the renderers escape them. Only `Raw` holds HTML.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -196,3 +196,20 @@ class Document:
     choices: Sequence[Choice] = ()
     choices_label: str = "Schemes shown"
     footer: str = ""
+
+
+def read_block(given: Mapping[str, Any]) -> Block:
+    """Returns a block that the engine gives as data (`answer/src/report/blocks.rs`)."""
+    kind, parts = given["kind"], {name: value for name, value in given.items() if name != "kind"}
+    match kind:
+        case "prose":
+            return Prose(**parts)
+        case "facts":
+            return Facts(**parts)
+        case "details":
+            return Details(**parts | {"blocks": [read_block(one) for one in parts["blocks"]]})
+        case "table":
+            columns = [Column(**one) for one in parts["columns"]]
+            rows = [[one if isinstance(one, str) else Cell(**one) for one in row] for row in parts["rows"]]
+            return Table(**parts | {"columns": columns, "rows": rows})
+    raise ValueError(f"no block is of the kind {kind}")

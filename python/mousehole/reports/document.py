@@ -1,38 +1,26 @@
 """A comparison as a document: the answer, then charts, tables, the traffic, and how all was made."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from math import isfinite, nan
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
-from mousehole import quantities
-from mousehole._engine import Quantity
 from mousehole.answer import (
-    BETTER,
     NO_VERDICT,
-    PAGES,
     RECOMMENDED,
     VETOED,
-    WORSE,
     Advice,
     findings,
     notes,
     overview,
     tables,
-    vetoes,
 )
 from mousehole.answer.advice import advice
 from mousehole.base import (
-    MOST_PERCENT,
     Summary,
     capital,
     counted,
     engine_text,
-    scheme_name,
-    share_text,
     size_text,
     time_text,
-    unit_text,
-    whole_percent,
 )
 from mousehole.charts.style import Series, make_scheme_series
 from mousehole.document import (
@@ -41,15 +29,13 @@ from mousehole.document import (
     Column,
     Details,
     Document,
-    Facts,
     Grid,
     Items,
-    Prose,
     Row,
     Section,
     Table,
-    Tone,
     Verdict,
+    read_block,
 )
 from mousehole.document import Cell as TableCell
 from mousehole.html.common import made_section
@@ -57,37 +43,18 @@ from mousehole.html.figures import change_cell
 from mousehole.html.pictures import choices
 from mousehole.inputs import account, describe_replay
 from mousehole.inputs.show import traffic_section
-from mousehole.quantities import TableName
 from mousehole.reports import _charts, _times
 from mousehole.reports._conditions import conditions
-from mousehole.reports._times import time_cell
 from mousehole.runs import (
-    BucketRow,
     Cell,
-    Change,
-    ColourRow,
-    Finding,
-    GroupRow,
-    OverviewRow,
     Results,
-    SchemeRow,
     is_ideal,
 )
 from mousehole.scenario import bottleneck
-from mousehole.statistics import LEAST_REPLICATIONS
 
-Key = tuple[str, str]
-"""An application and the name of a quantity of it."""
-LINK_TABLES: tuple[TableName, TableName] = ("link", "long")
-"""The quantities of schemes in the table of the link: those of the link, and those of long transfers."""
+ReportPart = Literal["overview", "verdicts", "applications", "tables"]
 MOST_ANSWERS = 6
 """So many answers of the cells of a grid are named."""
-COLUMNS_PER_TABLE = 3
-"""Figures of applications beside each other."""
-CHANGED = "response_mean_s"
-"""The quantity of buckets whose change stands beside it."""
-CHANGE = "change (95 %)"
-TONES: dict[str, Tone] = {BETTER: "good", WORSE: "bad"}
 
 
 def document(results: Results, command: Sequence[str] | None = None) -> Document:
@@ -171,9 +138,9 @@ def _grid_sections(results: Results, series: Series) -> list[Section]:
                 f"cell-{place}",
                 capital(cell.title),
                 [
-                    *overview_blocks(results, cell),
-                    *_verdict_blocks(results, cell),
-                    Details("All tables", [*_application_blocks(results, cell), *_tables(results, cell)]),
+                    *(report := cell_report(results, cell))["overview"],
+                    *report["verdicts"],
+                    Details("All tables", [*report["applications"], *report["tables"]]),
                 ],
                 shown="details",
                 is_ruled=True,
@@ -203,8 +170,8 @@ def _grid_table(results: Results, role: Summary, load: float | None, title: str)
         buffers = ", ".join(one.buffer for one in best)
         note = f"Smallest: {best[0].scheme} with buffer {buffers}, {time_text(best[0].mean_s)}. {note}"
     rows: list[Row] = [
-        [marked(scheme), *(_grid_cell(one) for one in times if one.scheme == scheme)]
-        for scheme in plan.schemes
+        [name + "*" * is_ideal(name), *(_grid_cell(one) for one in times if one.scheme == name)]
+        for name in plan.schemes
     ]
     columns = [Column("scheme", is_number=False), *(Column(f"buffer {buffer}") for buffer in plan.buffers)]
     at_load = "" if load is None else f", load {load:g}"
@@ -212,12 +179,9 @@ def _grid_table(results: Results, role: Summary, load: float | None, title: str)
 
 
 def _grid_cell(one: overview.GridTime) -> TableCell:
-    return _changed_cell(time_text(one.mean_s), one.mean_s, change_cell(one.change))
-
-
-def _changed_cell(text: str, number: float, change: TableCell) -> TableCell:
-    """Returns a number with its change, if that is known."""
-    return TableCell(text if change.value is None else f"{text}  {change.text}", number, change.tone)
+    """Returns a time with its change, if that is known."""
+    text, change = time_text(one.mean_s), change_cell(one.change)
+    return TableCell(text if change.value is None else f"{text}  {change.text}", one.mean_s, change.tone)
 
 
 def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section]:
@@ -233,10 +197,11 @@ def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section
         _times.percentile_chart(results, cell, series),
         _times.replication_chart(results, cell, series),
     ]
-    applications = _application_blocks(results, cell)
+    report = cell_report(results, cell)
+    applications = report["applications"]
     remarks = Items(notes.cell_notes(results, cell), "open")
-    has_transfers = _has_transfers(results, cell)
-    gain = [*overview_blocks(results, cell), *([Grid(gains)] if has_transfers else [])]
+    has_transfers = any(row.count for row in tables.bucket_rows(results, cell))
+    gain = [*report["overview"], *([Grid(gains)] if has_transfers else [])]
     response = [Section("times", "Response times", [Grid(times)], "Response times")] if has_transfers else []
     return [
         *(
@@ -244,296 +209,19 @@ def _cell_sections(results: Results, cell: Cell, series: Series) -> list[Section
             if gain
             else []
         ),
-        Section("verdicts", "The verdicts", _verdict_blocks(results, cell), "Verdicts"),
+        Section("verdicts", "The verdicts", report["verdicts"], "Verdicts"),
         *([Section("applications", "Applications", applications, "Applications")] if applications else []),
         *response,
         Section("link", "The link", [Grid(_times.link_charts(results, cell, series))], "The link"),
-        Section("tables", "All tables", _tables(results, cell), "Tables", "details"),
+        Section("tables", "All tables", report["tables"], "Tables", "details"),
         *([Section("remarks", "What to know of this link", [remarks], "Remarks")] if remarks.texts else []),
     ]
 
 
-def _has_transfers(results: Results, cell: Cell) -> bool:
-    return any(row.count for row in tables.bucket_rows(results, cell))
-
-
-def overview_blocks(results: Results, cell: Cell) -> list[Block]:
-    """Returns a line per scheme: short transfers against every reference, long ones, pages, delay."""
-    plan = results.plan
-    table = [_overview_table(results, cell)] if _has_transfers(results, cell) else []
-    if plan.replications >= LEAST_REPLICATIONS:
-        return list(table)
-    give = "gives" if plan.replications == 1 else "give"
-    looked = (
-        f"A quick look: {counted(plan.replications, plan.run_word)} of {plan.base['duration']} {give} no "
-        f"interval and no verdict. In parentheses: the smallest and the largest change of any "
-        f"{plan.run_word}."
-    )
-    return [*table, Prose(looked, "open")]
-
-
-def _overview_table(results: Results, cell: Cell) -> Table:
-    plan, rows = results.plan, overview.overview_rows(results, cell)
-    short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
-    references = overview.references(results)
-    pages = {row.scheme: row.value.mean for row in _group_rows(results, cell, lambda key: key == PAGES)}
-    columns = [
-        Column("scheme", is_number=False),
-        Column("mean"),
-        *(Column(f"change\nto {reference}") for reference in references),
-        Column(f"> {long}\nto {plan.baseline}"),
-        *([Column("page\nmean")] if pages else []),
-        Column("delay\np95"),
-    ]
-    lines: list[Row] = [
-        [
-            marked(row.scheme),
-            _time(row.short_response_mean_s),
-            *(whole_change_cell(row.against.get(reference)) for reference in references),
-            whole_change_cell(row.long),
-            *([_time(pages[row.scheme])] if pages else []),
-            # On the empty link a packet waits for packets of its own connection only.
-            _time(nan if scheme_name(row.scheme) == "empty" else row.queue_delay_p95_s),
-        ]
-        for row in rows
-    ]
-    stars = [scheme for scheme in plan.schemes if is_ideal(scheme)]
-    ideal = f"* {', '.join(stars)}: ideals that nobody can deploy. " if stars else ""
-    return Table(
-        f"Transfers ≤ {short}: mean response time and its change, %",
-        columns,
-        lines,
-        list(plan.schemes),
-        ends="In parentheses: 95 % intervals." if plan.replications >= LEAST_REPLICATIONS else "",
-        note=f"{ideal}{_reordering_text(rows)}",
-        gives_way=["delay\np95", "change\nto red", "page\nmean"],
-    )
-
-
-def _reordering_text(rows: Sequence[OverviewRow]) -> str:
-    found = [f"{row.scheme} {share_text(row.reordered_share)}" for row in rows if row.reordered_share]
-    if not found:
-        return "No scheme reordered the packets of a flow."
-    return (
-        f"Data packets that a later packet of their flow overtook: {', '.join(found)}; other schemes: none."
-    )
-
-
-def marked(scheme: str) -> str:
-    """Returns the scheme's name, with a star if it is an ideal."""
-    return f"{scheme}*" if is_ideal(scheme) else scheme
-
-
-def whole_change_cell(change: Change | None) -> TableCell:
-    """Returns `−32 (−36…−28)` in whole percent, in colour if both ends have the same sign."""
-    if change is None or not isfinite(change.mean):
-        return TableCell("–", None)
-    mean, low, high = (_whole(value) for value in (change.mean, change.low, change.high))
-    return TableCell(f"{mean} ({low}…{high})", change.mean, change_cell(change).tone)
-
-
-def _whole(share: float) -> str:
-    return f">+{MOST_PERCENT}" if 100 * share > MOST_PERCENT else whole_percent(share)
-
-
-def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
-    """Returns the schemes by their verdict for each reference, then every verdict in words, and who pays."""
-    plan = results.plan
-    if plan.replications < LEAST_REPLICATIONS:
-        few = Prose(f"No verdict: {results.compared(cell).few_replications_text('')}.")
-        return [Details("Every verdict", [few], is_open=True), *_payers_blocks(results, cell)]
-    here = findings.findings(results, cell)
-    first = results.primary(cell)
-    what = (
-        f"{first.quantity.long} of {results.compared(cell).describe_primary()}"
-        if first.kind is None
-        else results.compared(cell).describe_primary()
-    )
-    groups: list[Block] = []
-    for reference in dict.fromkeys(finding.reference for finding in here):
-        found = overview.verdict_groups([finding for finding in here if finding.reference == reference])
-        groups.append(
-            Facts(
-                [(outcome, ", ".join(schemes)) for outcome, schemes in found],
-                f"Against {reference}, {what}:",
-                [TONES.get(outcome, "") for outcome, _ in found],
-            )
-        )
-    primary = [finding for finding in here if not finding.exploratory]
-    others = [finding for finding in here if finding.exploratory]
-    return [
-        *groups,
-        Details("Every verdict", [_primary_table(primary, what, size_text(plan.short_bytes))], is_open=True),
-        *_payers_blocks(results, cell),
-        Details(
-            "Other endpoints, which are exploratory",
-            [
-                _others_table(others),
-                Prose(findings.first_cell(results).exploratory_note(), "dim"),
-            ],
-        ),
-    ]
-
-
-def _payers_blocks(results: Results, cell: Cell) -> list[Block]:
-    """Returns who pays how much under which scheme, or may; nothing where nobody does."""
-    found = vetoes.vetoes(results, cell)
-    if not found:
-        return []
-    columns = [Column(name, is_number=False) for name in ("scheme", "who pays how much", "shown")]
-    lines: list[Row] = [[one.scheme, one.text, "yes" if one.binds else "no: may pay"] for one in found]
-    reference = vetoes.reference(results.plan)
-    caption = f"Who pays beyond the margins, against {reference}"
-    return [Details("Who pays", [Table(caption, columns, lines, [one.scheme for one in found])])]
-
-
-def _primary_table(own: Sequence[Finding], what: str, short: str) -> Table:
-    columns = [Column("scheme", is_number=False), Column("against", is_number=False),
-               Column("verdict", is_number=False), Column("faster"), Column("slower")]  # fmt: skip
-    lines: list[Row] = [
-        [finding.scheme, finding.reference, _verdict_cell(finding),
-         *(TableCell(share_text(share), share) for share in (finding.faster_share, finding.slower_share))]
-        for finding in own
-    ]  # fmt: skip
-    caption = f"{capital(what)}, the primary endpoint"
-    note = f"Faster and slower: shares of the same transfers ≤ {short}, where the traffic is the same."
-    return Table(caption, columns, lines, [finding.scheme for finding in own], note=note)
-
-
-def _others_table(own: Sequence[Finding]) -> Table:
-    columns = [Column(name, is_number=False) for name in ("scheme", "against", "endpoint", "verdict")]
-    lines: list[Row] = [
-        [finding.scheme, finding.reference, finding.endpoint_words, _verdict_cell(finding)] for finding in own
-    ]
-    return Table("Other endpoints", columns, lines, [finding.scheme for finding in own])
-
-
-def _verdict_cell(finding: Finding) -> TableCell:
-    return TableCell(finding.verdict, finding.change.mean, TONES.get(finding.outcome, ""))
-
-
-def _tables(results: Results, cell: Cell) -> list[Block]:
-    """Returns the tables that `--details` prints."""
-    plan = results.plan
-    by_bucket: dict[str, list[BucketRow]] = {}
-    for row in tables.bucket_rows(results, cell):
-        by_bucket.setdefault(row.bucket.name, []).append(row)
-    return [
-        *_group_tables(results, cell, lambda key: key == PAGES),
-        _link_table(results, cell),
-        *(
-            Details(f"Transfers {name}", [_bucket_table(name, rows, list(plan.schemes))])
-            for name, rows in by_bucket.items()
-        ),
-    ]
-
-
-def _bucket_table(name: str, rows: list[BucketRow], schemes: list[str]) -> Table:
-    """Returns every quantity of a bucket; the change stands behind the mean it is of."""
-    columns = [Column("count")]
-    cells: list[Callable[[BucketRow], TableCell]] = [_count_cell]
-    for quantity in quantities.shown_in("bucket", "bucket"):
-        if quantity.name == CHANGED:
-            columns += [Column(f"{quantity.short} (95 %)"), Column(CHANGE)]
-            cells += [partial(_interval_cell, quantity), _row_change]
-        else:
-            columns.append(Column(quantity.short))
-            cells.append(partial(_mean_cell, quantity))
-    columns.append(Column("unfinished"))
-    cells.append(lambda row: TableCell(share_text(row.censored_share), row.censored_share))
-    lines: list[Row] = [[row.scheme, *(cell(row) for cell in cells)] for row in rows]
-    return Table(
-        f"Transfers {name}: response time",
-        [Column("scheme", is_number=False), *columns],
-        lines,
-        schemes,
-        gives_way=["unfinished", "transfer"],
-    )
-
-
-def _count_cell(row: BucketRow) -> TableCell:
-    return TableCell(f"{row.count:,}", row.count)
-
-
-def _interval_cell(quantity: Quantity, row: BucketRow) -> TableCell:
-    return time_cell(row, quantity.name)
-
-
-def _row_change(row: BucketRow) -> TableCell:
-    return change_cell(None if row.is_baseline else row.response_mean_change)
-
-
-def _mean_cell(quantity: Quantity, row: BucketRow | SchemeRow) -> TableCell:
-    mean = row.estimates[quantity.name].mean
-    return TableCell(unit_text(quantity.unit, mean), mean)
-
-
-def _link_table(results: Results, cell: Cell) -> Table:
-    """Returns the quantities of a scheme at the link, with losses by colour, and of its long transfers."""
-    of_link, of_long = (quantities.shown_in(name, "scheme") for name in LINK_TABLES)
-    columns = [Column("scheme", is_number=False)]
-    for quantity in of_link:
-        columns.append(Column(quantity.short))
-        if quantity.name == "loss_share":
-            columns.append(Column("lost by colour", is_number=False))
-    columns += [Column(f"{quantity.short} of long") for quantity in of_long]
-    colours = [row for row in tables.colour_rows(results, cell) if row.counts["arrived"]]
-    lines: list[Row] = []
-    for row in tables.scheme_rows(results, cell):
-        line: list[TableCell | str] = [row.scheme]
-        for quantity in (*of_link, *of_long):
-            line.append(_mean_cell(quantity, row))
-            if quantity.name == "loss_share":
-                line.append(_losses_by_colour([one for one in colours if one.scheme == row.scheme]))
-        lines.append(line)
-    return Table("The link", columns, lines, list(results.plan.schemes))
-
-
-def _losses_by_colour(own: list[ColourRow]) -> str:
-    by_colour = ", ".join(f"{share_text(colour.loss_share)} {colour.colour}" for colour in own)
-    return by_colour if len(own) > 1 else "–"
-
-
-def _application_blocks(results: Results, cell: Cell) -> list[Block]:
-    """Returns what users of applications feel first, then other figures; the overview has those of pages."""
-    rows = _group_rows(results, cell, lambda key: key != PAGES)
-    first = {(row.group, row.what) for row in rows if row.is_primary}
-    rest = {(row.group, row.what) for row in rows} - first
-    others = _group_tables(results, cell, lambda key: key in rest)
-    return [
-        *_group_tables(results, cell, lambda key: key in first),
-        *([Details("Other figures of applications", others)] if others else []),
-    ]
-
-
-def _group_tables(results: Results, cell: Cell, is_wanted: Callable[[Key], bool]) -> list[Block]:
-    """Returns the figures of applications with their changes, a few columns per table."""
-    plan, rows = results.plan, _group_rows(results, cell, is_wanted)
-    keys = list(dict.fromkeys((row.group, row.what) for row in rows))
-    by_place = {(row.scheme, row.group, row.what): row for row in rows}
-    caption = f"By application, change against {plan.baseline}"
-    blocks: list[Block] = []
-    for first in range(0, len(keys), COLUMNS_PER_TABLE):
-        own = keys[first : first + COLUMNS_PER_TABLE]
-        columns = [Column(f"{group}: {quantities.find('application', what).axis}") for group, what in own]
-        lines: list[Row] = [
-            [scheme, *(_group_cell(by_place[scheme, *key]) for key in own)] for scheme in plan.schemes
-        ]
-        heading = f"{caption}{', continued' if first else ''}"
-        scheme = Column("scheme", is_number=False)
-        blocks.append(Table(heading, [scheme, *columns], lines, list(plan.schemes)))
-    return blocks
-
-
-def _group_rows(results: Results, cell: Cell, is_wanted: Callable[[Key], bool]) -> list[GroupRow]:
-    return [row for row in tables.group_rows(results, cell) if is_wanted((row.group, row.what))]
-
-
-def _group_cell(row: GroupRow) -> TableCell:
-    """Returns `547 ms  −2.9 % (−16…+12)`: the figure, and its change against the baseline."""
-    quantity = quantities.find("application", row.what)
-    change = change_cell(None if row.is_baseline else row.change, quantity.less_is_better)
-    return _changed_cell(unit_text(quantity.unit, row.value.mean), row.value.mean, change)
+def cell_report(results: Results, cell: Cell) -> dict[ReportPart, list[Block]]:
+    """Returns overview, verdicts, applications and all tables of a cell (`answer/src/report.rs`)."""
+    parts = results.compared(cell).report(results.plan.base["duration"])
+    return {name: [read_block(block) for block in blocks] for name, blocks in parts.items()}
 
 
 def _conditions_section(results: Results) -> Section:
@@ -549,7 +237,3 @@ def _conditions_section(results: Results) -> Section:
         ),
     ]
     return Section("conditions", "Conditions", blocks, "Conditions")
-
-
-def _time(seconds: float) -> TableCell:
-    return TableCell(time_text(seconds), seconds)

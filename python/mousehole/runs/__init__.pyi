@@ -65,7 +65,6 @@ from ._rows import CurveRow as CurveRow
 from ._rows import EvidenceRow as EvidenceRow
 from ._rows import GroupRow as GroupRow
 from ._rows import LoadRow as LoadRow
-from ._rows import OverviewRow as OverviewRow
 from ._rows import SchemeRow as SchemeRow
 from ._rows import SizeRow as SizeRow
 from ._rows import WredProfile as WredProfile

@@ -165,22 +165,6 @@ class SizeRow(Row):
 
 
 @dataclass(frozen=True)
-class OverviewRow(Row):
-    """One scheme against every reference."""
-
-    short_response_mean_s: float
-    """Mean response time of short transfers."""
-    against: dict[str, Change]
-    """Its change, by reference."""
-    long: Change | None
-    """Change of the mean response time of long transfers against the baseline; None for the baseline."""
-    queue_delay_p95_s: float
-    """95th percentile of the wait in the busier direction."""
-    reordered_share: float
-    """Share of data packets that overtook another of their flow."""
-
-
-@dataclass(frozen=True)
 class FindingRow(Row):
     """One scheme against one reference on one endpoint, in one cell of the grid."""
 

@@ -9,9 +9,10 @@ pub mod watch;
 
 use mousehole_answer::quantities::{Better, Quantity, table};
 use mousehole_answer::reduction::Facts;
+use mousehole_answer::report::report_cell;
 use mousehole_answer::sizes::curve_edges_bytes;
 use mousehole_compare::{
-    Asked, BASELINE, Given, MOST_REPLICATIONS, Made, Options, Request, account, document_text,
+    Asked, BASELINE, Given, MOST_REPLICATIONS, Made, Options, Request, account, document_text, judge_cells,
 };
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::{Plan, Scenario, places};
@@ -122,8 +123,9 @@ pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
     }))
 }
 
-/// Puts out the document of a comparison, byte for byte as `mousehole compare --json` writes it. The input is the options
-/// and the facts of every run, by replication and scheme, each after its length in four bytes, the lowest first.
+/// Puts out the document of a comparison, byte for byte as `mousehole compare --json` writes it, after its length, and then
+/// the report of its cell. The input is the options and the facts of every run, by replication and scheme, each after its
+/// length. A length is four bytes, the lowest first.
 #[unsafe(no_mangle)]
 pub extern "C" fn document() -> u32 {
     let input = take();
@@ -134,7 +136,14 @@ pub extern "C" fn document() -> u32 {
             postcard::from_bytes::<Facts>(bytes).map_err(|_| Error::field("runs", "a run", "facts of a run"))
         };
         let runs = runs.iter().map(facts).collect::<Result<Vec<Facts>>>()?;
-        with_asked(options.to_vec(), |asked| document_text(asked, runs, MADE).map(String::into_bytes))
+        with_asked(options.to_vec(), |asked| {
+            let cells = judge_cells(&asked.request, runs)?;
+            let document = document_text(asked, &cells, MADE)?;
+            let (judged, setting) = &cells[0];
+            let report =
+                serde_json::to_vec(&report_cell(judged, &setting.duration)).expect("a report is JSON");
+            Ok([&(document.len() as u32).to_le_bytes(), document.as_bytes(), &report].concat())
+        })
     };
     put_result(found())
 }
