@@ -226,7 +226,7 @@ def test_tasks__kernels_with_native_queues_check_and_play_these_only() -> None:
     assert [one["name"] for one in second[1]["runs"]] == [
         *("pias --native", "lfp --native", "fq-codel --native"),
     ]
-    assert all("--native" in command for one in second[1]["runs"] for command in one["commands"])
+    assert all("--native" in command for one in second[1]["runs"] for command in one["task"]["commands"])
     names = [name for name, _ in kernels_guest.checks("tcx", is_native=True)]
     assert names[-1] == "native queues decide as simulated"
     assert all("native" in name for name in names)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from validation import kernels, kernels_lines
+from validation import kernels, kernels_lines, live
 from validation.kernels_image import Kernel
 from validation.kernels_lines import CLASSES, FIFO, LINES, QUEUES, Run, Times
+from validation.lab.scheme_run import Task
 from validation.live import RATE_BPS
 
 SLOW, FAST, FEW = "2 Mb/s, 6 downloads", "50 Mb/s, 6 downloads", "10 Mb/s, 2 downloads"
@@ -35,7 +36,7 @@ def test_tasks__offer_the_same_share_of_each_line() -> None:
 
 def test_tasks__set_the_kernels_queues_to_the_line() -> None:
     tasks = kernels_lines.make_tasks([SLOW], [1], 10)
-    commands = {one["name"]: one["commands"] for task in tasks for one in task["runs"]}
+    commands = {one["name"]: one["task"]["commands"] for task in tasks for one in task["runs"]}
     assert list(commands) == list(QUEUES)
     assert commands["CAKE"] == ("tc qdisc add dev r1 root cake bandwidth 2000000bit diffserv3 raw",)
     assert "htb rate 2000000bit" in commands[FIFO][1]
@@ -52,7 +53,7 @@ def run(line: str, queue: str, simulated_s: float, measured_s: float, seed: int 
     sizes = (2_000, 3_001, 15_001)
     simulated: Times = [(size, simulated_s) for size in sizes]
     measured: Times = [*((size, measured_s) for size in sizes), (1_000, None)]
-    return Run("6.12.1", line, queue, seed, 10.0, simulated, measured, (7.0, 7.1), 0.3)
+    return Run("6.12.1", line, queue, seed, 10.0, simulated, measured, (7.0, 7.1), 0.3, spread=0.04)
 
 
 def test_compare__holds_fifo_by_size_and_the_others_by_mean_and_median() -> None:
@@ -99,7 +100,7 @@ def test_pair_runs__simulates_the_list_that_was_played_and_plays_it_again(tmp_pa
         {"run": "CAKE", "seed": 1, "seconds": [0.2] * len(sizes), "bulk_bps": 1.4e6, "busy": 0.1},
     ]
     (one,) = kernels_lines.pair_runs("6.12.1", SLOW, said, 5)
-    assert sorted(size for size, _ in one.simulated) == sorted(3 * sizes)
+    assert sorted(size for size, _ in one.simulated) == sorted(kernels_lines.REPLICATIONS * sizes)
     assert [size for size, _ in one.measured] == sizes
     assert 80 < figures(one)["p50"] < 2_000
     file = tmp_path / "runs"
@@ -157,3 +158,31 @@ def test_play_lines__gives_guests_all_lists_and_keeps_what_they_said(
     assert len(file.read_text().splitlines()) == len(played)
     assert kernels.main(["--lines", SLOW, "--again", str(file)]) == 1
     assert capsys.readouterr().out.count(f"| {SLOW} | CAKE | p50 |") == 2
+
+
+def test_play_lines__here_plays_fifo_by_this_kernel_and_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands = []
+
+    def play(task: Task) -> dict[str, Any]:
+        commands.append(task.commands)
+        return {"kernel": "6.18.1", "seconds": [0.3] * len(task.sizes), "bulk_bps": 7e6, "load": 0.5}
+
+    monkeypatch.setattr(live, "play_in_kernel", play)
+    monkeypatch.setattr(kernels.live_lab, "find_obstacle", lambda: None)
+    file = tmp_path / "runs"
+    given = ["--lines", FEW, "--here", "--lists", "2", "--seconds", "5"]
+    assert kernels.main([*given, "--json", str(file)]) == 1
+    assert commands == [QUEUES[FIFO].commands(LINES[FEW])] * 2
+    assert kernels.main([*given, "--again", str(file)]) == 1
+    first, again = capsys.readouterr().out.split("\nLinux 6.18.1")[1:]
+    assert first.strip() == again.strip()
+    assert "Its load average was 0.5 to 0.5." in " ".join(first.split())
+    assert "moves a list's simulated mean" in " ".join(first.split())
+
+
+def test_parse__here_is_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        kernels.parse(["--here"])
+    assert "--here is of --lines" in capsys.readouterr().err

@@ -5,7 +5,7 @@ no figure. First come checks: the program loads, is attached in the kernel's way
 restores. Then lists of flows as in `validation.live` go through the kernel's own queues and through the
 simulator's. `--lines` plays other lines in their place (`kernels_lines`), on one kernel and without checks.
 `make validation WHAT=kernels ARGS=--write` renews docs/live-validation.md and a table of nobody-pays.md;
-`--lines --write` renews that of other lines.
+`--lines --write` renews that of other lines, and `--lines --here --write` that of FIFO on a running kernel.
 
 Exit code 1 when a check fails, or when a mean or a median differs by more than the bound. Where no guest can
 run, the program says NOT RUN and why, and fails only where CI is set.
@@ -43,6 +43,7 @@ from validation.live import BULK, BULK_SPREAD_S, RATE_BPS, RTT_S, WARMUP_S, Comp
 
 TARGET = "validation WHAT=kernels"
 LINES_TARGET = f"{TARGET} ARGS='--lines --write'"
+HERE_TARGET = f"{TARGET} ARGS='--lines --here --write'"
 NOBODY_PAYS = ROOT / "docs" / "nobody-pays.md"
 ATTACHMENT = {"6.1": "clsact", "6.12": "tcx", "7.2": "tcx"}
 # Kernels on which native queues are checked, and nothing else.
@@ -180,9 +181,9 @@ def simulate(queue: Queue, flows: FlowList, window_s: float) -> tuple[Figures, d
     return live.sum_up(runs, flows, window_s), waits
 
 
-def make_task(flows: FlowList, window_s: float) -> Task:
-    """Returns the list as the guest plays it."""
-    return Task("", [], RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
+def make_task(commands: Sequence[str], flows: FlowList, window_s: float) -> Task:
+    """Returns the list as the guest plays it through what the commands put there."""
+    return Task(commands, RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
 
 
 def played(kernel: Kernel, base: Path, task: Any) -> list[Any]:
@@ -426,6 +427,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="in place of the lists and checks: lines of other rates and numbers of downloads, "
         f"on {kernels_lines.KERNEL} (default all: '{';'.join(LINES)}')",
     )  # fmt: skip
+    parser.add_argument(
+        "--here", action="store_true",
+        help="of --lines FIFO only, by this machine's own kernel in real time, one run after the other",
+    )  # fmt: skip
     parser.add_argument("--no-checks", action="store_true", help="only the lists of flows")
     parser.add_argument(
         "--costs", action="store_true", help="instructions of a packet in native queues and in Linux's (7.2)"
@@ -443,6 +448,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         options.seconds = SECONDS if options.lines is None else kernels_lines.SECONDS
     if options.lines is not None:
         return parse_lines(parser, options)
+    if options.here:
+        parser.error("--here is of --lines")
     options.kernels = (options.kernels or DEFAULT).split(",")
     unknown = [series for series in options.kernels if series not in ATTACHMENT]
     if unknown:
@@ -495,9 +502,8 @@ def tasks(
                 {
                     "name": name,
                     "seed": seed,
-                    "commands": queue.commands,
                     "streams": [asdict(one) for one in queue.streams],
-                    "task": asdict(make_task(flows, options.seconds)),
+                    "task": asdict(make_task(queue.commands, flows, options.seconds)),
                 }
                 for name, queue in QUEUES.items()
                 if name in options.queues and queue.is_native == (kernel.series in NATIVE)
@@ -581,6 +587,14 @@ def play_lists(options: argparse.Namespace) -> int:
 def play_lines(options: argparse.Namespace) -> int:
     """Plays the lists of other lines; returns the exit code."""
     runs: list[kernels_lines.Run] = []
+    if options.here:
+        if reason := live_lab.find_obstacle():
+            raise ObstacleError(reason)
+        for seed in range(1, options.lists + 1):
+            for name in options.lines:
+                runs.append(kernels_lines.play_here(name, seed, options.seconds))
+                record_run(kernels_lines.to_json(runs[-1]), options)
+        return report_lines(runs, options)
     todo = kernels_lines.make_tasks(options.lines, range(1, options.lists + 1), options.seconds)
     for kernel, task, said in play_all(options, lambda kernels: [(kernels[0], one) for one in todo]):
         new = kernels_lines.pair_runs(kernel.release, task["line"], said, options.seconds)
@@ -595,7 +609,7 @@ def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace)
     result_text = kernels_lines.write_text(runs)
     print(result_text)
     if options.write:
-        document.renew(live.DOCUMENT, LINES_TARGET, result_text)
+        document.renew(live.DOCUMENT, HERE_TARGET if options.here else LINES_TARGET, result_text)
     return int(any(row.aim is not None and not row.time.is_within for row in kernels_lines.compare(runs)))
 
 

@@ -566,11 +566,11 @@ def busy_s() -> tuple[float, float]:
     return (sum(ticks) - ticks[3] - ticks[4]) / 100, sum(ticks) / 100
 
 
-def run_flows(name: str, seed: int, commands: Sequence[str], task: Task, beside: Sequence[Stream]) -> None:
+def run_flows(name: str, seed: int, task: Task, beside: Sequence[Stream]) -> None:
     """Plays a list of flows and streams through a queue and reports what the clients saw."""
     try:
         lab = GuestLab(task.rtt_s)
-        for line in commands:
+        for line in task.commands:
             output(lab.router, line)
         hosts = Hosts(lab.sender, lab.receiver, "cubic")
         streams = Streams(lab.sender, lab.receiver, beside)
@@ -591,7 +591,7 @@ def run_flows(name: str, seed: int, commands: Sequence[str], task: Task, beside:
 def run_task(one: dict[str, Any]) -> None:
     """Plays a list that the task names."""
     streams = [Stream(**stream) for stream in one["streams"]]
-    run_flows(one["name"], one["seed"], one["commands"], Task(**one["task"]), streams)
+    run_flows(one["name"], one["seed"], Task(**one["task"]), streams)
 
 
 def main() -> int:

@@ -2,6 +2,9 @@
 
 They are the `--lines` of `validation.kernels`. Fetches are the same share of each line as in its lists, and
 nothing but downloads goes beside them.
+
+A full FIFO is chaotic: who loses a packet hangs on microseconds. So the simulator plays a list several times,
+with its fetches a little later each time, and `--here` lets the kernel of the machine play more lists.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import nan
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean, median, stdev
 from typing import Any
 
 from tools import document
@@ -37,6 +40,10 @@ LINES = {
 SECONDS = 10.0
 STRETCH = {2 * MBPS: 4.0, RATE_BPS: 1.0, 50 * MBPS: 1 / 3}
 """How much longer lists are than at 10 Mb/s, so that each has enough fetches and takes bearable time."""
+LATE_S = 0.002
+"""Fetches of real programs start up to so late (`start_late_p99_us` of a run)."""
+REPLICATIONS = 10
+"""Of the simulator, for each list."""
 AIM, FIFO_AIM = 0.02, 0.05
 FIFO = "FIFO"
 CLASSES = {"mean ≤ 3 kB": (0, 3_000), "mean ≤ 15 kB": (3_000, 15_000), "mean above": (15_000, 10**9)}
@@ -96,6 +103,10 @@ class Run:
     bulk_mbps: tuple[float, float]
     """What the downloads got together, simulated and measured."""
     busy: float
+    spread: float = nan
+    """Standard deviation of the mean over the simulator's replications, as a share of it."""
+    is_here: bool = False
+    """Whether the kernel is that of the machine, which has no virtual time; `busy` is its load then."""
 
 
 def draw(line: Line, seed: int, window_s: float) -> FlowList:
@@ -111,29 +122,47 @@ def make_tasks(names: Sequence[str], seeds: Iterable[int], seconds: float) -> li
     return [make_task(name, queue, seed, seconds) for seed in seeds for name in names for queue in QUEUES]
 
 
-def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
-    """Returns what a guest does with a list of a line and a queue."""
+def draw_task(name: str, queue: str, seed: int, seconds: float) -> Task:
+    """Returns a list of a line with what puts a queue there."""
     line = LINES[name]
     window_s = seconds * STRETCH[line.rate_bps]
     flows = draw(line, seed, window_s)
-    played = Task("", [], RTT_S, line.bulk, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
-    run = {"name": queue, "seed": seed, "commands": QUEUES[queue].commands(line), "streams": []}
-    run["task"] = asdict(played)
+    commands = QUEUES[queue].commands(line)
+    return Task(commands, RTT_S, line.bulk, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
+
+
+def make_task(name: str, queue: str, seed: int, seconds: float) -> dict[str, Any]:
+    """Returns what a guest does with a list of a line and a queue."""
+    task = asdict(draw_task(name, queue, seed, seconds))
+    run = {"name": queue, "seed": seed, "streams": [], "task": task}
     return {"attachment": "tcx", "checks": False, "shift": SHIFT, "line": name, "runs": [run]}
 
 
-def simulate(line: Line, queue: Queue, seed: int, window_s: float) -> tuple[Times, float]:
-    """Returns the fetches of the simulator's replications, and what the downloads got, in Mb/s."""
-    flows = draw(line, seed, window_s)
-    runs = live.play_simulated(flows, queue.scheme, window_s, queue.burst_bytes, line=line)
-    bulk_mbps = live.sum_up(runs, flows, window_s).bulk_mbps
-    return [one for run in runs for one in live.transfers(run)], bulk_mbps
+def simulate(run: Run) -> Run:
+    """Returns a run with the simulator's side of it; a machine's programs think longer than a guest's."""
+    line, queue = LINES[run.line], QUEUES[run.queue]
+    if run.is_here:
+        line = replace(line, think=live.SERVER_THINK)
+    flows = draw(line, run.seed, run.window_s)
+    runs = live.play_simulated(
+        flows, queue.scheme, run.window_s, queue.burst_bytes, (), line, REPLICATIONS, LATE_S
+    )
+    bulk_mbps = (live.sum_up(runs, flows, run.window_s).bulk_mbps, run.bulk_mbps[1])
+    each = [live.transfers(one) for one in runs]
+    means = [fmean(seconds for _, seconds in own if seconds is not None) for own in each]
+    spread = stdev(means) / fmean(means)
+    return replace(run, simulated=[one for own in each for one in own], bulk_mbps=bulk_mbps, spread=spread)
 
 
-def simulate_anew(run: Run) -> Run:
-    """Returns a run with the simulator's side of it."""
-    simulated, mbps = simulate(LINES[run.line], QUEUES[run.queue], run.seed, run.window_s)
-    return replace(run, simulated=simulated, bulk_mbps=(mbps, run.bulk_mbps[1]))
+def play_here(name: str, seed: int, seconds: float) -> Run:
+    """Returns a list of a line through FIFO of this machine's kernel in real time, and the simulator's."""
+    task = draw_task(name, FIFO, seed, seconds)
+    said = live.play_in_kernel(task)
+    measured: Times = list(zip(task.sizes, said["seconds"], strict=True))
+    mbps = (nan, said["bulk_bps"] / 1e6)
+    return simulate(
+        Run(said["kernel"], name, FIFO, seed, task.window_s, [], measured, mbps, said["load"], is_here=True)
+    )
 
 
 def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: float) -> list[Run]:
@@ -149,14 +178,14 @@ def pair_runs(kernel: str, name: str, said: Sequence[dict[str, Any]], seconds: f
         measured: Times = list(zip(sizes, one["seconds"], strict=True))
         mbps = (nan, one["bulk_bps"] / 1e6)
         run = Run(kernel, name, one["run"], one["seed"], window_s, [], measured, mbps, one["busy"])
-        runs.append(simulate_anew(run))
+        runs.append(simulate(run))
     return runs
 
 
 def simulate_again(file: Path) -> list[Run]:
     """Returns the runs of a file that `--json` wrote, with the simulator's side run anew."""
     runs = [Run(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
-    return [simulate_anew(run) for run in runs]
+    return [simulate(run) for run in runs]
 
 
 def to_json(run: Run) -> str:
@@ -230,11 +259,22 @@ def write_text(runs: Sequence[Run]) -> str:
                 got.append([name, queue, f"{simulated:.2f}", f"{measured:.2f}"])
     busy = [run.busy for run in runs]
     unfinished = sum(seconds is None for run in runs for _, seconds in run.measured)
+    machine = (
+        f"Its load average was {min(busy):.1f} to {max(busy):.1f}"
+        if runs[0].is_here
+        else f"The guest's processor was busy for {min(busy):.0%} to {max(busy):.0%} of the time"
+    )
+    spreads = [
+        f"{100 * fmean(run.spread for run in runs if (run.line, run.queue) == (name, FIFO)):.1f} % ({name})"
+        for name in lines
+        if any((run.line, run.queue) == (name, FIFO) for run in runs)
+    ]
     conditions = (
-        f"Linux {runs[0].kernel}; lists: {'; '.join(lists)}. {live.REPLICATIONS} replications of the "
-        f"simulator for each. The guest's processor was busy for {min(busy):.0%} to {max(busy):.0%} of the "
-        f"time. ± is half of the 95 % interval over the lists. {unfinished} fetches in the kernel did not "
-        "end in time."
+        f"Linux {runs[0].kernel}; lists: {'; '.join(lists)}. {REPLICATIONS} replications of the simulator "
+        f"for each, whose fetches start up to {1e3 * LATE_S:g} ms late. {machine}. ± is half of the 95 % "
+        f"interval over the lists. {unfinished} fetches in the kernel did not end in time. Through FIFO, so "
+        "small a change of the starts moves a list's simulated mean by a standard deviation of "
+        f"{', '.join(spreads)}."
     )
     header = ("line", "queue", "figure", "simulator, ms", "kernel, ms", "differs by", "aim")
     held = [row.verdict for row in rows if row.aim is not None]

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from random import Random
 from statistics import fmean
 from typing import Any
 
@@ -34,7 +35,7 @@ from tools import document
 from validation import witness
 from validation.lab import live as live_lab
 from validation.lab.bottleneck import BURST_FRAMES, ETHERNET, FULL_FRAME
-from validation.lab.scheme_run import Task
+from validation.lab.scheme_run import DEVICE, Task
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "live-validation.md"
@@ -190,14 +191,20 @@ def play_simulated(
     burst_bytes: int,
     mix: Sequence[JsonValue] = (),
     line: Line = LINE,
+    replications: int = REPLICATIONS,
+    late_s: float = 0.0,
 ) -> list[_engine.RunResult]:
     """Returns the simulator's replications of a list, which differ in the queue's draws.
 
-    `mix` is what else is in the traffic, as `traffic.mix` has it.
+    `mix` is what else is in the traffic, as `traffic.mix` has it. Fetches start up to `late_s` after their
+    time, as those of real programs do; each replication draws how long.
     """
     runs = []
-    for replication in range(REPLICATIONS):
+    for replication in range(replications):
         own = scenario(flows, scheme, replication, window_s, burst_bytes, line)
+        late = Random(replication)  # noqa: S311 - no secret
+        for one in own["traffic"]["connections"]:
+            one["start_s"] += late.uniform(0.0, late_s)
         own["traffic"] |= {"mix": [*mix]} if mix else {}
         runs.append(_engine.run(own, None, _engine.Cancel()))
     return runs
@@ -224,14 +231,18 @@ def kernel_run(flows: FlowList, scheme: str, window_s: float, program: Path) -> 
         *("--scheme", scheme, "--rate", f"{RATE_BPS}bit", "--buffer", f"{BUFFER_PACKETS}p"),
         *("--burst", f"{BURST_BYTES}B", "--no-agent"),
     ]
-    task = Task(
-        str(program), words, RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes
-    )
+    commands = (f"{program} up {DEVICE} {' '.join(words)}",)
+    task = Task(commands, RTT_S, BULK, BULK_SPREAD_S, WARMUP_S, window_s, flows.starts_s, flows.sizes)
+    return play_in_kernel(task)
+
+
+def play_in_kernel(task: Task) -> dict[str, Any]:
+    """Returns what one run in the kernel of this machine reports."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "task.json")
         path.write_text(json.dumps(asdict(task)), encoding="utf-8")
         report: dict[str, Any] = witness.run_module(
-            "scheme_run", path, task.seconds + 60, "live-prediction: a run"
+            "scheme_run", path, task.seconds + 60, "a run in the kernel"
         )
     return report
 

@@ -1,8 +1,8 @@
-"""One run of the prediction in the kernel: real TCP through `mousehole-live up`, in namespaces of its own.
+"""One run of the prediction in the kernel: real TCP through a queue, in namespaces of its own.
 
-The network is that of `bottleneck`, with `mousehole-live up` on the router's device in the place of a bare
-TBF, and the transfers are those of `hosts`. The mounts are private too, so that what is pinned in the BPF
-file system vanishes with this process.
+The network is that of `bottleneck`, with what the task's commands put on the router's device in the place of
+a bare TBF, and the transfers are those of `hosts`. The mounts are private too, so that what is pinned in the
+BPF file system vanishes with this process.
 
 Run as `python -m validation.lab.scheme_run FILE`, which holds a task as JSON; prints one line of JSON.
 """
@@ -14,9 +14,9 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,10 +33,9 @@ BEGIN_S = 0.5
 
 @dataclass(frozen=True)
 class Task:
-    """What is run: the program and its words for `up`, the round-trip time, flows and how long it lasts."""
+    """What is run: what puts a queue on the router's device, round-trip time, flows, how long it lasts."""
 
-    program: str
-    words: list[str]
+    commands: Sequence[str]
     rtt_s: float
     bulk: int
     bulk_spread_s: float
@@ -97,7 +96,8 @@ def measure(task: Task) -> dict[str, Any]:
     lab = Lab(case, shaped=False)
     for end in (lab.sender, lab.router, lab.receiver):
         end.settings({"ipv4/tcp_max_syn_backlog": "4096"})
-    lab.router.command(" ".join([task.program, "up", DEVICE, *task.words]))
+    for line in task.commands:
+        lab.router.command(line)
     delay: dict[str, object] = {}
     with lab.delay_line(case, delay):
         hosts = Hosts(lab.sender, lab.receiver, "cubic")
@@ -107,13 +107,7 @@ def measure(task: Task) -> dict[str, Any]:
         result = play(hosts, task)
         for transfer in list(hosts.left.values()):
             hosts.end(transfer)
-    with lab.router:
-        shown = subprocess.run(
-            ["tc", "-s", "-j", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=True
-        )
-    root = next(one for one in json.loads(shown.stdout) if one.get("root"))
-    result |= {"delay": delay, "load": os.getloadavg()[0], "tbf_dropped": root["drops"]}
-    lab.router.command(f"{task.program} down {DEVICE}")
+    result |= {"kernel": os.uname().release, "delay": delay, "load": os.getloadavg()[0]}
     return result
 
 
