@@ -19,7 +19,7 @@ pub use given::{Given, Played};
 pub use manifest::{Made, ManifestInput, SCHEMA, document_text, manifest, options_document, tcp_parameters};
 pub use options::{
     Asked, BASELINE, BUFFER, LINE_BUFFER, MOST_REPLICATIONS, Options, REPLICATIONS, default_scenario,
-    default_schemes,
+    default_schemes, refuse_duplicates,
 };
 pub use records::{BULK, COLOURS, facts};
 pub use setting::Around;

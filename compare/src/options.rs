@@ -11,7 +11,7 @@ use mousehole_scheme::install::line::is_asymmetric;
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::places::{self, MOST_USERS};
 use mousehole_sim::scenario::spec::{MixSpec, SCHEMA, form_problem};
-use mousehole_sim::scenario::{Plan, Scenario, Scheme};
+use mousehole_sim::scenario::{Plan, Scenario};
 use mousehole_sim::units::{Rate, parse_dur, parse_rate};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -237,7 +237,7 @@ impl Options {
             reference: None,
             known,
         };
-        refuse_duplicates(&request)?;
+        refuse_duplicates(&request.schemes, &read_meanings(&request)?)?;
         if let (Some(given), Some(load), Some(own)) = (capture, self.load, own_load.filter(|own| *own > 0.0))
         {
             let runs: Vec<Scenario> =
@@ -350,20 +350,23 @@ fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
     }
 }
 
-fn refuse_duplicates(request: &Request) -> Result<()> {
-    let mut meanings: Vec<String> = Vec::new();
-    for scheme in &request.schemes {
-        let meaning = Plan::new(&request.scenario(0, scheme, 0))?.filled().scheme;
-        let meaning = Scheme::parse(&meaning)?.to_string();
-        if meanings.contains(&meaning) {
-            return Err(Error::conflict(
-                "schemes",
-                scheme.clone(),
-                "another of the list, which is the same",
-                "give every scheme once",
-            ));
+/// Returns what each scheme of a cell means: its text with every parameter filled in.
+fn read_meanings(request: &Request) -> Result<Vec<String>> {
+    let each = request.schemes.iter();
+    each.map(|scheme| Ok(Plan::new(&request.scenario(0, scheme, 0))?.filled().scheme)).collect()
+}
+
+/// Refuses two schemes that mean the same; `meanings` are their texts with every parameter filled in.
+///
+/// # Errors
+/// [`Error::Field`] of the field `schemes`, which names both.
+pub fn refuse_duplicates(schemes: &[String], meanings: &[String]) -> Result<()> {
+    for (place, scheme) in schemes.iter().enumerate() {
+        let first = meanings.iter().position(|one| *one == meanings[place]).unwrap_or(place);
+        if first < place {
+            let other = format!("\"{}\", which is the same", schemes[first]);
+            return Err(Error::conflict("schemes", scheme.clone(), other, "give every scheme once"));
         }
-        meanings.push(meaning);
     }
     Ok(())
 }

@@ -82,6 +82,11 @@ def tcp_parameters(scenario: Mapping[str, object]) -> dict[str, JsonValue]:
 def default_schemes(down_bps: int, up_bps: int) -> tuple[str, ...]:
     """Returns the schemes that are compared if none is named, on a line of these rates in bit/s."""
 
+def refuse_duplicates(schemes: Sequence[str], meanings: Sequence[str]) -> None:
+    """Raises `MouseholeError` if two schemes mean the same; `meanings` are their texts with every
+    parameter filled in.
+    """
+
 def default_scenario() -> Scenario:
     """Returns the scenario that options change where the user has none."""
 

@@ -89,6 +89,12 @@ fn default_schemes(py: Python<'_>, down_bps: u64, up_bps: u64) -> PyResult<Bound
     PyTuple::new(py, mousehole_compare::default_schemes(down_bps, up_bps))
 }
 
+/// Raises `MouseholeError` if two schemes mean the same; `meanings` are their texts with every parameter filled in.
+#[pyfunction]
+fn refuse_duplicates(py: Python<'_>, schemes: Vec<String>, meanings: Vec<String>) -> PyResult<()> {
+    mousehole_compare::refuse_duplicates(&schemes, &meanings).map_err(|error| errors::to_python(py, error))
+}
+
 /// Returns the scenario that options change where the user has none.
 #[pyfunction]
 // python: -> Scenario
@@ -150,6 +156,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tcp_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(default_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(default_schemes, module)?)?;
+    module.add_function(wrap_pyfunction!(refuse_duplicates, module)?)?;
     module.add_function(wrap_pyfunction!(manifest, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_to_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario_from_toml, module)?)?;

@@ -30,7 +30,6 @@ from ._plan import known_baseline as known_baseline
 from ._plan import load_policies as load_policies
 from ._plan import overlaid as overlaid
 from ._plan import planned as planned
-from ._plan import refuse_duplicates as refuse_duplicates
 from ._plan import with_baseline as with_baseline
 from ._pool import AHEAD as AHEAD
 from ._pool import Apart as Apart

@@ -13,7 +13,6 @@ from mousehole.base import (
     MouseholeError,
     Options,
     buckets,
-    conflict_error,
     defaults,
     field_error,
     least,
@@ -212,7 +211,7 @@ def checked(plan: Plan) -> Plan:
     meanings = [
         [filled(plan.scenario(cell, scheme))["scheme"] for scheme in plan.schemes] for cell in plan.cells
     ]
-    refuse_duplicates(plan.schemes, meanings[0])
+    _engine.refuse_duplicates(plan.schemes, meanings[0])
     return plan
 
 
@@ -294,12 +293,3 @@ def default_schemes(down: str | None, up: str | None) -> tuple[str, ...]:
     if down is None or up is None:
         return _engine.default_schemes(1, 1)
     return _engine.default_schemes(_engine.link_rate("down", down), _engine.link_rate("up", up))
-
-
-def refuse_duplicates(schemes: tuple[str, ...], meanings: list[str]) -> None:
-    """Raises `MouseholeError` if two schemes mean the same; `meanings` are their texts filled in."""
-    for position, scheme in enumerate(schemes):
-        first = meanings.index(meanings[position])
-        if first < position:
-            other = f'"{schemes[first]}", which is the same'
-            raise conflict_error("schemes", scheme, other, "give every scheme once")

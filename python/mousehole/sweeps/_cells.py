@@ -23,7 +23,7 @@ from mousehole.comparison import chosen_warmup, starting_point
 from mousehole.engine_types import Floats, Scenario, TrafficSection, TrafficSummary
 from mousehole.inputs import TrafficShipment, make_shipment
 from mousehole.inputs import traffic as traffics
-from mousehole.runs import Plan, check_sizes, refuse_duplicates
+from mousehole.runs import Plan, check_sizes
 from mousehole.scenario import bottleneck, sizefiles
 from mousehole.sweeps._description import SECTIONS, TRAFFIC, Description, is_part_setting, located
 from mousehole.sweeps._design import Cells
@@ -102,7 +102,7 @@ class Planner:
         made = [cell.scenario(place, 0) for place in range(len(cell.schemes))]
         try:
             meanings = [scenarios.filled(scenario)["scheme"] for scenario in made]
-            refuse_duplicates(cell.plan.schemes, meanings)
+            _engine.refuse_duplicates(cell.plan.schemes, meanings)
         except MouseholeError as error:
             raise _locate_error(error, cell.number, cell.settings) from None
         return made
