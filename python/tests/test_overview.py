@@ -10,7 +10,7 @@ import pytest
 from mousehole import _engine
 from mousehole.answer import notes, overview
 from mousehole.document import print_document
-from mousehole.reports import document, marked, whole_change_cell
+from mousehole.reports import document, mark_ideal, whole_change_cell
 from mousehole.runs import Capture, Change, Counted, Results, all_schemes
 from rich.console import Console
 from support import HandMadeRun, make_results
@@ -165,7 +165,7 @@ def test_report__names_schemes_without_effect() -> None:
 
 
 def test_marked__stars_the_ideals() -> None:
-    assert [marked(name) for name in ("srpt", "empty", "sfd", "fq-codel")] == [
+    assert [mark_ideal(name) for name in ("srpt", "empty", "sfd", "fq-codel")] == [
         "srpt*",
         "empty*",
         "sfd",
@@ -192,6 +192,6 @@ def test_grid_times__are_against_one_cell_and_name_the_best() -> None:
     for one in times.values():
         if one.change is not None:
             assert (one.change.mean < 0) == (one.mean_s < first)
-    best = overview.best_times(list(times.values()))
+    best = overview.select_best_times(list(times.values()))
     assert {one.scheme for one in best} <= {"droptail", "fq-codel"}  # srpt is an ideal
     assert best[0].mean_s == min(one.mean_s for key, one in times.items() if key[0] != "srpt")

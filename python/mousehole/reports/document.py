@@ -24,7 +24,7 @@ from mousehole.answer.advice import advice
 from mousehole.base import (
     MOST_PERCENT,
     Summary,
-    capital,
+    capitalise,
     counted,
     engine_text,
     scheme_name,
@@ -131,12 +131,13 @@ def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
         by_answer.setdefault(_describe_answer(one, baseline), []).append(one)
     ordered = sorted(by_answer.items(), key=lambda item: -len(item[1]))
     return [
-        f"{words} in {len(own)} of {len(found)} cells: {'; '.join(_places(own))}."
+        f"{words} in {len(own)} of {len(found)} cells: {'; '.join(_describe_cells(own))}."
         for words, own in ordered[:MOST_ANSWERS]
     ]
 
 
 def _describe_answer(one: Advice, baseline: str) -> str:
+    """Returns the outcome in a clause."""
     if one.classes:
         return f"{one.scheme} is recommended for {', '.join(one.classes)}"
     if one.outcome == RECOMMENDED:
@@ -146,7 +147,7 @@ def _describe_answer(one: Advice, baseline: str) -> str:
     return "No verdict" if one.outcome == NO_VERDICT else f"Nothing is shown to beat {baseline}"
 
 
-def _places(cells: Iterable[Advice]) -> list[str]:
+def _describe_cells(cells: Iterable[Advice]) -> list[str]:
     """Returns the cells by load, with the buffers of each: `buffer 20p, 50p at load 0.9`."""
     by_load: dict[float | None, list[str]] = {}
     for one in cells:
@@ -162,14 +163,16 @@ def _grid_sections(results: Results, series: Series) -> list[Section]:
     cells = results.plan.cells
     charts = _charts.grid_charts(results, series)
     trade = _charts.trade_off_chart(results, cells, series)
-    remarks = [f"{capital(cell.title)}: {note}" for cell in cells for note in notes.cell_notes(results, cell)]
+    remarks = [
+        f"{capitalise(cell.title)}: {note}" for cell in cells for note in notes.cell_notes(results, cell)
+    ]
     blocks = [*_grid_tables(results), Grid([*charts, trade]), Items(remarks, "open")]
     return [
         Section("grid", "Over the grid", blocks, "Over the grid"),
         *(
             Section(
                 f"cell-{place}",
-                capital(cell.title),
+                capitalise(cell.title),
                 [
                     *overview_blocks(results, cell),
                     *_verdict_blocks(results, cell),
@@ -197,13 +200,14 @@ def _grid_tables(results: Results) -> list[Block]:
 
 
 def _grid_table(results: Results, role: Summary, load: float | None, title: str) -> Table:
+    """Returns the mean times of a class by scheme and buffer."""
     plan, times = results.plan, overview.grid_times(results, role, load)
     note = f"All percentages are against one cell, {plan.baseline} with buffer {plan.buffers[0]}."
-    if best := overview.best_times(times):
+    if best := overview.select_best_times(times):
         buffers = ", ".join(one.buffer for one in best)
         note = f"Smallest: {best[0].scheme} with buffer {buffers}, {time_text(best[0].mean_s)}. {note}"
     rows: list[Row] = [
-        [marked(scheme), *(_grid_cell(one) for one in times if one.scheme == scheme)]
+        [mark_ideal(scheme), *(_grid_cell(one) for one in times if one.scheme == scheme)]
         for scheme in plan.schemes
     ]
     columns = [Column("scheme", is_number=False), *(Column(f"buffer {buffer}") for buffer in plan.buffers)]
@@ -273,9 +277,10 @@ def overview_blocks(results: Results, cell: Cell) -> list[Block]:
 
 
 def _overview_table(results: Results, cell: Cell) -> Table:
+    """Returns a row per scheme, with the columns that any scheme needs."""
     plan, rows = results.plan, overview.overview_rows(results, cell)
     short, long = size_text(plan.short_bytes), size_text(plan.long_bytes)
-    references = overview.references(results)
+    references = overview.list_references(results)
     pages = {row.scheme: row.value.mean for row in _group_rows(results, cell, lambda key: key == PAGES)}
     columns = [
         Column("scheme", is_number=False),
@@ -287,7 +292,7 @@ def _overview_table(results: Results, cell: Cell) -> Table:
     ]
     lines: list[Row] = [
         [
-            marked(row.scheme),
+            mark_ideal(row.scheme),
             _time(row.short_response_mean_s),
             *(whole_change_cell(row.against.get(reference)) for reference in references),
             whole_change_cell(row.long),
@@ -311,6 +316,7 @@ def _overview_table(results: Results, cell: Cell) -> Table:
 
 
 def _reordering_text(rows: Sequence[OverviewRow]) -> str:
+    """Returns which schemes reordered packets of a flow."""
     found = [f"{row.scheme} {share_text(row.reordered_share)}" for row in rows if row.reordered_share]
     if not found:
         return "No scheme reordered the packets of a flow."
@@ -319,7 +325,7 @@ def _reordering_text(rows: Sequence[OverviewRow]) -> str:
     )
 
 
-def marked(scheme: str) -> str:
+def mark_ideal(scheme: str) -> str:
     """Returns the scheme's name, with a star if it is an ideal."""
     return f"{scheme}*" if is_ideal(scheme) else scheme
 
@@ -368,7 +374,7 @@ def _verdict_blocks(results: Results, cell: Cell) -> list[Block]:
         Details(
             "Other endpoints, which are exploratory",
             [
-                _others_table(others),
+                _secondary_table(others),
                 Prose(findings.first_cell(results).exploratory_note(), "dim"),
             ],
         ),
@@ -388,6 +394,7 @@ def _payers_blocks(results: Results, cell: Cell) -> list[Block]:
 
 
 def _primary_table(own: Sequence[Finding], what: str, short: str) -> Table:
+    """Returns the findings on the primary endpoint."""
     columns = [Column("scheme", is_number=False), Column("against", is_number=False),
                Column("verdict", is_number=False), Column("faster"), Column("slower")]  # fmt: skip
     lines: list[Row] = [
@@ -395,12 +402,13 @@ def _primary_table(own: Sequence[Finding], what: str, short: str) -> Table:
          *(TableCell(share_text(share), share) for share in (finding.faster_share, finding.slower_share))]
         for finding in own
     ]  # fmt: skip
-    caption = f"{capital(what)}, the primary endpoint"
+    caption = f"{capitalise(what)}, the primary endpoint"
     note = f"Faster and slower: shares of the same transfers ≤ {short}, where the traffic is the same."
     return Table(caption, columns, lines, [finding.scheme for finding in own], note=note)
 
 
-def _others_table(own: Sequence[Finding]) -> Table:
+def _secondary_table(own: Sequence[Finding]) -> Table:
+    """Returns the findings on all other endpoints."""
     columns = [Column(name, is_number=False) for name in ("scheme", "against", "endpoint", "verdict")]
     lines: list[Row] = [
         [finding.scheme, finding.reference, finding.endpoint_words, _verdict_cell(finding)] for finding in own
