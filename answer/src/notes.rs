@@ -366,6 +366,7 @@ fn explain_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
         .then(|| format!("{:.0} % of the packets exceeded the profile{other}", 100.0 * red))
 }
 
+/// Returns a rate, as text, as a share of `whole_bps`.
 fn compute_share(rate: &str, whole_bps: f64) -> f64 {
     match rate.strip_suffix('%') {
         Some(percent) => percent.parse().unwrap_or(f64::NAN) / 100.0,

@@ -211,7 +211,7 @@ fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u
 /// Returns the bytes of a packet on the wire; before a shaper, the bytes that it counts.
 ///
 /// # Errors
-/// As [`LinkLayer`](mousehole_scheme::link_layer::LinkLayer) has them.
+/// As the parser of `link.overhead` and `link.layer` has them.
 fn read_wire(link: &LinkSpec, is_shaped: bool) -> Result<Wire> {
     let named = |name: &String| LinkLayer::find_layer("link.layer", name);
     match link.shape_layer.as_ref().filter(|_| is_shaped) {

@@ -84,7 +84,7 @@ impl Around {
     /// unknown.
     ///
     /// # Errors
-    /// [`Error::Field`] when a value of a scheme does not fit the link.
+    /// [`mousehole_sim::error::Error::Field`] when a value of a scheme does not fit the link.
     fn find_demoting(&self, schemes: &[Scheme], rate_bps: Option<u64>) -> Result<Vec<bool>> {
         let Some(rate) = rate_bps.map(Rate) else { return Ok(vec![false; schemes.len()]) };
         let context = LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE };

@@ -115,6 +115,7 @@ fn encode_packet(entry: &Entry) -> Vec<u8> {
     block(6, &body)
 }
 
+/// Appends an option of a pcapng block, padded to four bytes.
 fn push_option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.extend(code.to_le_bytes());
     body.extend((value.len() as u16).to_le_bytes());

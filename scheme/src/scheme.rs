@@ -381,6 +381,10 @@ impl Item {
         })
     }
 
+    /// Sets a parameter from `name=value`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for an unknown name, a repeated one, or a value that is not allowed.
     fn assign(&mut self, assignment: &str) -> Result<()> {
         let names = || self.visible.iter().map(|one| one.parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {
