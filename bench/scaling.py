@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from mousehole.base import buckets
-from mousehole.runs import Backend, Job, Threads, opened, outcomes
+from mousehole.runs import Backend, Job, Threads, opened, yield_outcomes
 from mousehole.sweeps import Prepared, read, reduce_row
 
 from tools import document
@@ -137,7 +137,7 @@ def _seconds(prepared: Prepared, backend: Backend) -> float:
         places = product(range(len(cell.schemes)), range(prepared.made.seeds))
         jobs += [((number, *one), Job(cell.scenario(*one), reduce, traffic)) for one in places]
     begin = time.monotonic()
-    count = sum(1 for _ in outcomes(backend, jobs))
+    count = sum(1 for _ in yield_outcomes(backend, jobs))
     if count != prepared.rows:
         raise RuntimeError(f"{count} of {prepared.rows} rows")
     return time.monotonic() - begin
@@ -150,7 +150,9 @@ def _empty(backend: Backend, count: int) -> float:
                 "max_windows": 1, "traffic": {"connections": [writes]}}  # fmt: skip
     reduce = partial(reduce_row, buckets=buckets(15_000, 150_000))
     begin = time.monotonic()
-    done = sum(1 for _ in outcomes(backend, ((number, Job(scenario, reduce)) for number in range(count))))
+    done = sum(
+        1 for _ in yield_outcomes(backend, ((number, Job(scenario, reduce)) for number in range(count)))
+    )
     return (time.monotonic() - begin) if done == count else float("inf")
 
 

@@ -20,7 +20,7 @@ from mousehole.document import (
     Tone,
 )
 from mousehole.document import Table as DocumentTable
-from mousehole.html.pictures import in_colours_of_page
+from mousehole.html.pictures import recolour_svg
 
 from papers.definition import Definition
 from papers.judge import MEANING, Word, worst
@@ -215,7 +215,7 @@ def inline_svg(path: Path) -> str:
     """Returns an SVG file as an element in the colours of the page around it."""
     text = path.read_text(encoding="utf-8")
     svg = text[text.index("<svg") :].replace(f'fill="{BACK}"', 'fill="none"')
-    return in_colours_of_page(svg, path.stem)
+    return recolour_svg(svg, path.stem)
 
 
 def _facts(pairs: Sequence[Pair], title: str = "", name: str = "") -> Facts:

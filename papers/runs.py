@@ -23,10 +23,10 @@ from mousehole.inputs import from_section, make_shipment
 from mousehole.runs import (
     Backend,
     RunResult,
+    choose_jobs,
     cost_text,
     default_jobs,
-    estimated_run,
-    fitting_jobs,
+    estimate_run,
     lengths_s,
     require_memory,
     run_all,
@@ -242,10 +242,10 @@ class Runs:
         known_costs = [one for one in longest.values() if not one["traffic"].get("files")]
         if not known_costs:
             return jobs or default_jobs()
-        estimates = [estimated_run(one, None, len(scenarios)) for one in known_costs]
+        estimates = [estimate_run(one, None, len(scenarios)) for one in known_costs]
         needed = max(estimates, key=lambda one: one.cpu_s)
         require_memory(needed, available_bytes())
-        at_once = fitting_jobs(needed, jobs, available_bytes())
+        at_once = choose_jobs(needed, jobs, available_bytes())
         self._options.reporter.say(f"{len(scenarios)} runs, {cost_text(needed, at_once)} at most")
         return at_once
 

@@ -18,20 +18,20 @@ const SOURCES: [&str; 9] = [
 ];
 
 fn main() {
-    let root = workspace();
+    let root = find_workspace();
     println!("cargo:rerun-if-changed={}", root.join("python/build.rs").display());
     // HEAD changes with the branch, its log with every commit; in a worktree they are not in .git of the root.
     for file in ["HEAD", "logs/HEAD"] {
-        if let Some(path) = git(&["rev-parse", "--path-format=absolute", "--git-path", file]) {
+        if let Some(path) = run_git(&["rev-parse", "--path-format=absolute", "--git-path", file]) {
             println!("cargo:rerun-if-changed={path}");
         }
     }
-    println!("cargo:rustc-env=MOUSEHOLE_REVISION={}", revision().unwrap_or_else(|| "unknown".into()));
+    println!("cargo:rustc-env=MOUSEHOLE_REVISION={}", read_revision().unwrap_or_else(|| "unknown".into()));
     println!("cargo:rustc-env=MOUSEHOLE_SOURCES={:032x}", digest_of_sources(&root));
 }
 
 /// Returns the folder of the workspace, which has the lock file; the package is one of the folders in it.
-fn workspace() -> PathBuf {
+fn find_workspace() -> PathBuf {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let package = Path::new(&package);
     let found = package.ancestors().find(|folder| folder.join("Cargo.lock").is_file());
@@ -48,7 +48,7 @@ fn digest_of_sources(root: &Path) -> u128 {
     };
     for source in SOURCES {
         println!("cargo:rerun-if-changed={}", root.join(source).display());
-        for file in files_below(&root.join(source)) {
+        for file in list_files(&root.join(source)) {
             add(file.strip_prefix(root).unwrap_or(&file).to_string_lossy().as_bytes());
             add(&fs::read(&file).unwrap_or_default());
         }
@@ -57,20 +57,20 @@ fn digest_of_sources(root: &Path) -> u128 {
 }
 
 /// Returns the files in a folder and all folders in it, in the order of their names; a file gives itself.
-fn files_below(path: &Path) -> Vec<PathBuf> {
+fn list_files(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(path) else { return vec![path.to_path_buf()] };
-    let mut found: Vec<PathBuf> = entries.flatten().flat_map(|entry| files_below(&entry.path())).collect();
+    let mut found: Vec<PathBuf> = entries.flatten().flat_map(|entry| list_files(&entry.path())).collect();
     found.sort();
     found
 }
 
 /// Returns the commit, with `-dirty` when the tree differs from it; nothing outside a git checkout.
-fn revision() -> Option<String> {
-    git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
+fn read_revision() -> Option<String> {
+    run_git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
 }
 
 /// Returns the line that a git command prints; nothing if it fails or prints nothing.
-fn git(arguments: &[&str]) -> Option<String> {
+fn run_git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim().to_string()).filter(|text| output.status.success() && !text.is_empty())

@@ -44,11 +44,11 @@ def small(tmp_path: Path) -> Path:
         '<link rel="stylesheet" href="a.css">'
         '<script src="b.js" defer></script><h1>Hello</h1><p class="x">A page.</p>'
     )
-    (folder / "a.css").write_bytes(filling.padded(b".x { background: url(c.png); }", "css", 4_000))
+    (folder / "a.css").write_bytes(filling.pad(b".x { background: url(c.png); }", "css", 4_000))
     script = b"fetch('d.png').then(answer => answer.blob());"
-    (folder / "b.js").write_bytes(filling.padded(script, "script", 9_000))
+    (folder / "b.js").write_bytes(filling.pad(script, "script", 9_000))
     for number, name in enumerate(("c.png", "d.png")):
-        (folder / name).write_bytes(filling.body("image/png", 30_000, number))
+        (folder / name).write_bytes(filling.fill_body("image/png", 30_000, number))
     return folder
 
 

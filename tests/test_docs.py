@@ -267,7 +267,7 @@ def fields_of_log(reader: str) -> set[str]:
         structs = "".join(re.findall(r"struct Raw\w+ \{(.*?)\n\}", source, re.DOTALL))
         field = r'(?:rename = "(\w+)"\)\]\s*)?\b(\w+): (?:Value|Option<RawContent>)'
         return {(new or name.replace("_", "")).lower() for new, name in re.findall(field, structs)}
-    columns = source.split("fn columns(")[1].split("/// Decodes")[0]
+    columns = source.split("fn select_columns(")[1].split("/// Decodes")[0]
     return set(re.findall(r'"([a-z_.]+)"', columns))
 
 

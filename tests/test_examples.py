@@ -12,7 +12,7 @@ import nbformat
 import polars as pl
 import pytest
 from mousehole.inputs import from_section
-from mousehole.runs import estimated_run
+from mousehole.runs import estimate_run
 from mousehole.sweeps import Prepared, read
 from nbclient import NotebookClient
 
@@ -108,7 +108,7 @@ def test_compare_my_traffic__on_a_table(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_scenario__its_cost_can_be_estimated(name: str) -> None:
     records = run(name)
-    cost = estimated_run(records.scenario, from_section(records.scenario["traffic"], "").read())
+    cost = estimate_run(records.scenario, from_section(records.scenario["traffic"], "").read())
     assert 0 < cost.cpu_s < 60
     assert 40e6 <= cost.bytes_per_run < 1e9
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mousehole import _engine
 from mousehole.answer import Link, settings, why_nothing
-from mousehole.base import capital
+from mousehole.base import capitalise
 from mousehole.engine_types import CatalogueEntry, FormatEntry, ParameterEntry, PartEntry, SchemeEntry
 
 from tools import arrows, document
@@ -164,7 +164,7 @@ def folded(line: str) -> str:
 
 def description(entry: CatalogueEntry) -> str:
     """Returns what an entry is, as one wrapped paragraph."""
-    return document.wrapped(f"{capital(entry['summary'])}. {entry['detail']}")
+    return document.wrapped(f"{capitalise(entry['summary'])}. {entry['detail']}")
 
 
 def source(entry: CatalogueEntry) -> str:

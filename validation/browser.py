@@ -173,7 +173,7 @@ def main() -> int:
     except MouseholeError as error:
         print(f"NOT RUN: {error}")
         return int(bool(os.environ.get("CI")))
-    prediction = predict.predicted(results, options, times=SIMULATED)
+    prediction = predict.predict_loads(results, options, times=SIMULATED)
     rows = make_rows(results, prediction)
     found = PageLoads(results, prediction)
     print(found.markdown())

@@ -30,7 +30,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mousehole.base import written_out
+from mousehole.base import escape_controls
 
 from tools import document
 from validation import hostile_cases
@@ -195,7 +195,7 @@ def _play_code(code: str) -> int:
     try:
         exec(code, known)  # noqa: S102 (our own)
     except MouseholeError as error:
-        print(f"mousehole: error: {written_out(str(error))}", file=sys.stderr)
+        print(f"mousehole: error: {escape_controls(str(error))}", file=sys.stderr)
         return 2
     return 0
 

@@ -2,7 +2,7 @@
 
 mod sentences;
 
-use crate::comparison::{Cell, known_mean};
+use crate::comparison::{Cell, mean_of_finite};
 use crate::findings::{Finding, few_replications_text, floor_text};
 use crate::judged::Judged;
 use crate::ranking::{
@@ -74,7 +74,7 @@ pub struct Advice {
     pub lines: Vec<String>,
 }
 
-/// Returns the answer for a cell.
+/// Returns the answer for a cell: what to install, who gains and pays, and how sure that is.
 pub fn advise(judged: &Judged, setting: &Setting) -> Advice {
     let answer = Answer { judged, cell: &judged.cell, setting };
     let found = answer.decide();
@@ -82,7 +82,7 @@ pub fn advise(judged: &Judged, setting: &Setting) -> Advice {
 }
 
 /// Returns why no scheme could be recommended however long it ran; None if one could.
-pub fn nothing_compared(cell: &Cell) -> Option<String> {
+pub fn explain_no_candidate(cell: &Cell) -> Option<String> {
     let baseline = &cell.plan.baseline;
     let mut rivals = cell.plan.schemes.iter().filter(|one| one.text != *baseline).peekable();
     if rivals.peek().is_none() {
@@ -120,16 +120,16 @@ impl Answer<'_> {
         MOST_LINES - usize::from(self.stand_in().is_some())
     }
 
-    /// Decides what the answer comes to.
+    /// Decides the outcome: no verdict, no gain, a veto or a recommendation.
     fn decide(&self) -> Advice {
         let primary = self.primary();
         if self.has_few_replications() || primary.is_empty() {
             let (line, least) = self.explain_few_replications();
-            return self.without_verdict(line, least);
+            return self.advise_no_verdict(line, least);
         }
         if self.is_small_capture() {
             return self
-                .without_verdict(format!("No verdict: {}.", floor_text(self.cell, Role::Short)), None);
+                .advise_no_verdict(format!("No verdict: {}.", floor_text(self.cell, Role::Short)), None);
         }
         let is_better = |one: &&&Finding| one.outcome == verdicts::Outcome::Better;
         let better: Vec<usize> =
@@ -150,9 +150,9 @@ impl Answer<'_> {
         let ways = &self.setting.ways;
         let candidates = candidates(self.cell, &better, &out, |scheme| ways[scheme].is_some());
         if candidates.shown.is_empty() {
-            return self.for_classes(&out, &found).unwrap_or_else(|| self.vetoed(found));
+            return self.for_classes(&out, &found).unwrap_or_else(|| self.advise_veto(found));
         }
-        self.recommended(&candidates, &found)
+        self.recommend(&candidates, &found)
     }
 
     fn has_few_replications(&self) -> bool {
@@ -185,7 +185,7 @@ impl Answer<'_> {
     }
 
     /// Says why there is no verdict, and what the estimates are under `least`, which is ahead so far.
-    fn without_verdict(&self, line: String, least: Option<usize>) -> Advice {
+    fn advise_no_verdict(&self, line: String, least: Option<usize>) -> Advice {
         let found = if self.has_few_replications() { self.judged.vetoes().to_vec() } else { Vec::new() };
         let others: Vec<String> = self
             .pays_text(found.iter(), "By estimate others pay")
@@ -193,14 +193,15 @@ impl Answer<'_> {
             .chain(self.remarks())
             .collect();
         let least = least.filter(|scheme| *scheme != self.cell.baseline());
-        let classes = least.map(|scheme| self.class_lines(scheme, &self.harmed(scheme))).unwrap_or_default();
+        let classes =
+            least.map(|scheme| self.class_lines(scheme, &self.find_harm(scheme))).unwrap_or_default();
         let room = self.most_lines().saturating_sub(1 + others.len());
         let lines = [line].into_iter().chain(pack(&classes, room)).chain(others).collect();
         self.recommend_nothing(Outcome::NoVerdict, lines, found)
     }
 
     /// Returns who is shown to pay under a scheme against the baseline.
-    fn harmed(&self, scheme: usize) -> Vec<Veto> {
+    fn find_harm(&self, scheme: usize) -> Vec<Veto> {
         self.judged.shown_payers(scheme, self.cell.baseline())
     }
 
@@ -210,7 +211,7 @@ impl Answer<'_> {
     }
 
     /// Says that every scheme that beats the baseline makes a class pay more than its margin.
-    fn vetoed(&self, found: Vec<Veto>) -> Advice {
+    fn advise_veto(&self, found: Vec<Veto>) -> Advice {
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
         let first = format!("Nothing is recommended: what beats {baseline} for {words} makes others pay.");
         let pays = self.pays_text(found.iter(), "Not recommended");
@@ -221,7 +222,7 @@ impl Answer<'_> {
 
     /// Returns why there is no verdict, and the scheme that is ahead so far.
     fn explain_few_replications(&self) -> (String, Option<usize>) {
-        if let Some(nothing) = nothing_compared(self.cell) {
+        if let Some(nothing) = explain_no_candidate(self.cell) {
             return (format!("No verdict: {nothing}."), None);
         }
         let few = format!("No verdict: {}.", few_replications_text(&self.cell.plan, &self.setting.duration));
@@ -231,7 +232,7 @@ impl Answer<'_> {
         }
         let pays =
             |scheme: usize| self.judged.vetoes().iter().any(|one| one.scheme == self.cell.name(scheme));
-        let mean = |scheme: &usize| known_mean(&self.cell.primary_values(*scheme));
+        let mean = |scheme: &usize| mean_of_finite(&self.cell.primary_values(*scheme));
         let deployable = self.cell.schemes().filter(|scheme| !self.cell.plan.schemes[*scheme].is_ideal);
         let known = deployable.filter(|scheme| mean(scheme).is_finite() && !pays(*scheme));
         let Some(least) = known.min_by(|own, other| mean(own).total_cmp(&mean(other))) else {
@@ -270,7 +271,7 @@ impl Answer<'_> {
         };
         let tried = primary.iter().map(|one| one.scheme.as_str()).collect::<Vec<_>>().join(", ");
         let scheme = self.cell.place(&nearest.scheme);
-        let classes = self.class_lines(scheme, &self.harmed(scheme));
+        let classes = self.class_lines(scheme, &self.find_harm(scheme));
         let room = self.most_lines().saturating_sub(kept.len() + 2);
         let lines = [
             format!("No scheme is shown to beat {baseline} for {words} (compared: {tried})."),
@@ -309,7 +310,7 @@ impl Answer<'_> {
         let how = self.install_lines(scheme);
         Some(Advice {
             outcome: Outcome::Recommended,
-            vetoes: self.listed_vetoes(pays, &name),
+            vetoes: self.collect_vetoes(pays, &name),
             scheme: Some(name),
             classes,
             is_best: false,
@@ -322,7 +323,7 @@ impl Answer<'_> {
     }
 
     /// Returns the vetoes of `pays`, and those of the scheme recommended.
-    fn listed_vetoes(&self, pays: &[Veto], scheme: &str) -> Vec<Veto> {
+    fn collect_vetoes(&self, pays: &[Veto], scheme: &str) -> Vec<Veto> {
         let is_listed = |one: &&Veto| pays.contains(one) || one.scheme == scheme;
         self.judged.vetoes().iter().filter(is_listed).cloned().collect()
     }
@@ -330,7 +331,7 @@ impl Answer<'_> {
     /// Recommends what serves short transfers best, of those that can be installed if there are any.
     ///
     /// `pays` says who pays under the schemes that are shown to beat the baseline.
-    fn recommended(&self, found: &Candidates, pays: &[Veto]) -> Advice {
+    fn recommend(&self, found: &Candidates, pays: &[Veto]) -> Advice {
         let (cell, ways) = (self.cell, &self.setting.ways);
         let choice = choose(self.judged, found, |scheme| self.cuts_calls(scheme));
         let chosen = choice.scheme;
@@ -351,7 +352,7 @@ impl Answer<'_> {
         let alternative = find_alternative(self.judged, chosen, &found.shown);
         let is_other = |scheme: &usize| alternative.as_ref().is_none_or(|one| one.scheme != *scheme);
         let others: Vec<usize> = peers.iter().copied().filter(is_other).collect();
-        let harmed = self.harmed(chosen);
+        let harmed = self.find_harm(chosen);
         let harmless = if harmed.is_empty() { None } else { self.find_harmless(&found.shown) };
         lines.extend(alternative.as_ref().map(|one| self.alternative_text(chosen, one, harmless)));
         lines.extend(harmless.filter(is_other).and_then(|scheme| self.harmless_text(scheme)));
@@ -375,7 +376,7 @@ impl Answer<'_> {
             peers: peers.iter().map(|scheme| cell.name(*scheme).to_owned()).collect(),
             ahead,
             reference: cell.plan.harm_reference().to_owned(),
-            vetoes: self.listed_vetoes(pays, cell.name(chosen)),
+            vetoes: self.collect_vetoes(pays, cell.name(chosen)),
             installation: ways[chosen].clone(),
             lines: [first].into_iter().chain(pack(&classes, room)).chain(lines).chain(how).collect(),
         }

@@ -6,7 +6,7 @@ use crate::quantities::{Kind, Link, Quantity, Subject};
 use crate::reduction::Facts;
 use crate::sizes::{self, Bucket, Role, size_text};
 use crate::statistics::capture::capture_share;
-use crate::statistics::intervals::paired_logs;
+use crate::statistics::intervals::pair_log_ratios;
 use crate::statistics::simultaneous::effective_comparisons;
 use crate::statistics::sums::mean;
 use crate::statistics::{Design, Estimate};
@@ -159,7 +159,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Returns the transfers of a class.
+    /// Returns how many transfers of a class the capture has, and how many are distinct.
     pub fn counted(&self, role: Role) -> Counted {
         match role {
             Role::Short => self.short,
@@ -433,7 +433,7 @@ impl Cell {
         let base = &family[reference];
         let others =
             family.iter().enumerate().filter(|(place, own)| *place != reference && own.len() == base.len());
-        let logs: Vec<Vec<f64>> = others.map(|(_, own)| paired_logs(own, base)).collect();
+        let logs: Vec<Vec<f64>> = others.map(|(_, own)| pair_log_ratios(own, base)).collect();
         let comparisons = effective_comparisons(&logs);
         Design { comparisons, is_sequential: self.plan.is_sequential, ..self.design() }
     }
@@ -537,8 +537,8 @@ fn read_figure(run: &Facts, group: &str, name: &str) -> f64 {
 }
 
 /// Returns the mean of the finite values, NaN without any.
-pub fn known_mean(values: &[f64]) -> f64 {
-    mean(&crate::statistics::sums::finite(values))
+pub fn mean_of_finite(values: &[f64]) -> f64 {
+    mean(&crate::statistics::sums::select_finite(values))
 }
 
 /// Returns the logarithm of the ratio of two columns; nothing is known if one is missing.

@@ -3,7 +3,7 @@
 //! A number that is not known is null.
 
 use crate::advice::{Advice, advise};
-use crate::columns::{Columns, finite};
+use crate::columns::{Columns, keep_finite};
 use crate::comparison::Cell;
 use crate::findings::Finding;
 use crate::judged::Judged;
@@ -175,7 +175,7 @@ fn scheme_entries(cell: &Cell) -> Vec<SchemeEntry> {
     let (buckets, sizes, colours) = (bucket_rows(cell), size_rows(cell), colour_rows(cell));
     let (curve, groups) = (curve_rows(cell), group_rows(cell));
     let per_replication = |scheme: &str, role: Role| {
-        known(&cell.in_bucket(cell.place(scheme), cell.bucket(role), "response_mean_s"))
+        nulls_for_nan(&cell.in_bucket(cell.place(scheme), cell.bucket(role), "response_mean_s"))
     };
     let entry = |row: SchemeRow| SchemeEntry {
         short_response_mean_per_replication_s: per_replication(&row.scheme, Role::Short),
@@ -199,7 +199,7 @@ fn run_entry(cell: &Cell, scheme: usize, replication: usize) -> RunEntry {
     let figure = |(group, what, value): &(String, String, f64)| FigureEntry {
         group: group.clone(),
         what: what.clone(),
-        value: finite(*value),
+        value: keep_finite(*value),
     };
     RunEntry {
         buffer: cell.plan.buffer.clone(),
@@ -208,19 +208,27 @@ fn run_entry(cell: &Cell, scheme: usize, replication: usize) -> RunEntry {
         replication,
         count: run.count.clone(),
         censored: run.censored.clone(),
-        statistics: run.statistics.iter().map(|(name, values)| (name.clone(), known(values))).collect(),
-        scheme_statistics: run.scheme.iter().map(|(name, value)| (name.clone(), finite(*value))).collect(),
+        statistics: run
+            .statistics
+            .iter()
+            .map(|(name, values)| (name.clone(), nulls_for_nan(values)))
+            .collect(),
+        scheme_statistics: run
+            .scheme
+            .iter()
+            .map(|(name, value)| (name.clone(), keep_finite(*value)))
+            .collect(),
         curve_count: run.curve_count.clone(),
-        curve_mean_s: known(&run.curve_mean_s),
-        cdf: known(&run.cdf),
-        short_by_time: known(&run.short_by_time),
+        curve_mean_s: nulls_for_nan(&run.curve_mean_s),
+        cdf: nulls_for_nan(&run.cdf),
+        short_by_time: nulls_for_nan(&run.short_by_time),
         colours: run.colours.iter().map(ColourCounts::from).collect(),
         offered: run.load.clone(),
         groups: run.groups.iter().map(figure).collect(),
         kinds: run.kinds.clone(),
         shares: run.shares.clone(),
         simulated_s: run.simulated_s,
-        window_load: finite(run.window_load),
+        window_load: keep_finite(run.window_load),
     }
 }
 
@@ -235,6 +243,6 @@ impl From<&Colour> for ColourCounts {
     }
 }
 
-fn known(values: &[f64]) -> Vec<Option<f64>> {
-    values.iter().copied().map(finite).collect()
+fn nulls_for_nan(values: &[f64]) -> Vec<Option<f64>> {
+    values.iter().copied().map(keep_finite).collect()
 }

@@ -4,7 +4,7 @@ use crate::columns::{self, estimate_columns};
 use crate::comparison::{Capture, Cell, Endpoint, LEAST_TRANSFERS, Plan, Source, Whose, log_ratio};
 use crate::quantities::Unit;
 use crate::sizes::Role;
-use crate::statistics::intervals::{difference, smaller_in};
+use crate::statistics::intervals::{count_smaller, difference};
 use crate::statistics::sums::mean;
 use crate::statistics::{Estimate, LEAST_REPLICATIONS};
 use crate::texts::{counted, percent, unit_text};
@@ -90,18 +90,18 @@ pub fn findings(cell: &Cell) -> Vec<Finding> {
     });
     pairs
         .flat_map(|(scheme, reference)| {
-            endpoints.iter().map(move |endpoint| finding(cell, scheme, reference, endpoint))
+            endpoints.iter().map(move |endpoint| compute_finding(cell, scheme, reference, endpoint))
         })
         .collect()
 }
 
-fn finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint) -> Finding {
+fn compute_finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint) -> Finding {
     let (own, other) = (cell.values(&endpoint.source, scheme), cell.values(&endpoint.source, reference));
     let design = if endpoint.exploratory { cell.design() } else { cell.primary_design(reference) };
     let ratio = log_ratio(&own, &other, &design);
     // A percentile may be missing under one of them.
     let is_time = own.len() == other.len() && endpoint.source.quantity.unit == Unit::Seconds;
-    let judged = judged(cell, scheme, reference, endpoint, &ratio);
+    let judged = judge_endpoint(cell, scheme, reference, endpoint, &ratio);
     let shares = if endpoint.exploratory { None } else { cell.shares(scheme, reference) };
     let (scheme, reference) = (cell.name(scheme).to_owned(), cell.name(reference).to_owned());
     let remark = if endpoint.exploratory { " [exploratory]" } else { "" };
@@ -118,22 +118,29 @@ fn finding(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint) ->
         slower_share: shares.map(|(slower, _)| slower),
         faster_share: shares.map(|(_, faster)| faster),
         replications: ratio.count,
-        error: design.error(ratio.count),
+        error: design.allowed_error(ratio.count),
         seeds_needed: judged.seeds_needed,
         verdict: judged.text,
     }
 }
 
 /// Returns the verdict on an endpoint, withdrawn where the capture or unfinished transfers do not allow one.
-fn judged(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint, ratio: &Estimate) -> Verdict {
+fn judge_endpoint(
+    cell: &Cell,
+    scheme: usize,
+    reference: usize,
+    endpoint: &Endpoint,
+    ratio: &Estimate,
+) -> Verdict {
     let (source, unit) = (&endpoint.source, cell.plan.unit());
     let (own, other) = (cell.values(source, scheme), cell.values(source, reference));
     let verdict = if endpoint.exploratory {
         describe(ratio, &source.quantity, unit)
     } else {
-        judge(ratio, &cell.primary_design(reference), unit, Some(smaller_in(&own, &other)))
+        judge(ratio, &cell.primary_design(reference), unit, Some(count_smaller(&own, &other)))
     };
-    let missing = if ratio.has_interval() { None } else { missing(cell, source, [scheme, reference]) };
+    let missing =
+        if ratio.has_interval() { None } else { explain_missing_values(cell, source, [scheme, reference]) };
     let mut verdict = missing.unwrap_or(verdict);
     if !cell.has_enough(source) {
         let text = format!("{NOT_JUDGED} ({})", floor_text(cell, source.role()));
@@ -147,7 +154,7 @@ fn judged(cell: &Cell, scheme: usize, reference: usize, endpoint: &Endpoint, rat
 }
 
 /// Returns why there is no interval if some replications lack the endpoint; None if none lacks it.
-fn missing(cell: &Cell, source: &Source, schemes: [usize; 2]) -> Option<Verdict> {
+fn explain_missing_values(cell: &Cell, source: &Source, schemes: [usize; 2]) -> Option<Verdict> {
     let [own, other] = schemes.map(|scheme| cell.all_values(source, scheme));
     let having = own.iter().zip(&other).filter(|(own, other)| own.is_finite() && other.is_finite()).count();
     let replications = cell.plan.replications as usize;
@@ -251,7 +258,7 @@ mod tests {
     use crate::comparison::Counted;
     use crate::tests_support::{cell, make_cell};
 
-    fn primary(cell: &Cell) -> Finding {
+    fn compute_primary(cell: &Cell) -> Finding {
         findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
     }
 
@@ -260,14 +267,14 @@ mod tests {
         let found = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 11.0)]);
         let sentence = "sfd against droptail, mean response time of transfers ≤ 15 kB: better by 30 % (95 % interval \
             30–30 %), mean 1 s → 700 ms";
-        assert_eq!(primary(&found).sentence, sentence);
-        assert!((primary(&found).difference_s.mean + 0.3).abs() < 1e-9);
+        assert_eq!(compute_primary(&found).sentence, sentence);
+        assert!((compute_primary(&found).difference_s.mean + 0.3).abs() < 1e-9);
         let all = findings(&found);
         let names: Vec<&str> = all.iter().map(|one| one.endpoint.as_str()).collect();
         let endpoints =
             ["short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"];
         assert_eq!(names, endpoints);
-        assert_eq!(primary(&found).endpoint_words, "mean response time of transfers ≤ 15 kB");
+        assert_eq!(compute_primary(&found).endpoint_words, "mean response time of transfers ≤ 15 kB");
         let long = &all[2];
         assert_eq!(long.verdict, "longer by 10 % (95 % interval 10–10 %)");
         assert!(long.sentence.ends_with("[exploratory]"));
@@ -283,8 +290,8 @@ mod tests {
             })
         };
         let why = "undecided (2.0 % of the transfers under sfd were left unfinished)";
-        assert_eq!(primary(&unfinished(1)).verdict, why);
-        assert!(primary(&unfinished(0)).verdict.starts_with("better by at least 30 %"));
+        assert_eq!(compute_primary(&unfinished(1)).verdict, why);
+        assert!(compute_primary(&unfinished(0)).verdict.starts_with("better by at least 30 %"));
     }
 
     #[test]
@@ -302,7 +309,7 @@ mod tests {
             is_fitted: false,
         });
         let text = "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)";
-        assert_eq!(primary(&few).verdict, text);
+        assert_eq!(compute_primary(&few).verdict, text);
         assert_eq!(coverage_note(&few), REPLAY_NOTE);
         few.plan.is_overlaid = true;
         assert_eq!(coverage_note(&few), CAPTURE_NOTE);

@@ -38,13 +38,13 @@ pub struct Direction {
 ///
 /// The lines of each of two directions follow a remark on its device. What was simulated stands in it too where the rate
 /// is a shaper's before a modem; elsewhere a remark says that the rate is the line's.
-pub fn joined(place: &str, mut directions: Vec<Direction>) -> Installation {
+pub fn join_directions(place: &str, mut directions: Vec<Direction>) -> Installation {
     directions.sort_by_key(|one| one.is_upload);
     let (is_alone, is_shaped) = (directions.len() == 1, directions.iter().any(|one| one.modem.is_some()));
     let mut lines = Vec::new();
     for one in directions {
         if !is_alone || one.modem.is_some() {
-            lines.push(head(&one));
+            lines.push(direction_heading(&one));
         }
         lines.extend(one.lines);
     }
@@ -54,16 +54,16 @@ pub fn joined(place: &str, mut directions: Vec<Direction>) -> Installation {
     Installation { place: place.to_owned(), lines }
 }
 
-fn head(one: &Direction) -> String {
+fn direction_heading(one: &Direction) -> String {
     let head = if one.is_upload { TO_PROVIDER } else { TO_CLIENTS };
     let Some(line) = one.modem else { return head.to_owned() };
     let mean = if line.varies { "mean of " } else { "" };
-    let share = significant(100.0 * one.rate_bps as f64 / line.rate_bps as f64);
+    let share = format_share(100.0 * one.rate_bps as f64 / line.rate_bps as f64);
     format!("{head}; {share} % of the line's {mean}{}, as it was simulated", rate_text(line.rate_bps as f64))
 }
 
 /// Returns a share in percent with four significant digits, without zeros at its end.
-fn significant(percent: f64) -> String {
+fn format_share(percent: f64) -> String {
     let whole = libm::log10(percent.abs()).floor().max(0.0) as usize + 1;
     let text = format!("{percent:.*}", 4usize.saturating_sub(whole));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -90,15 +90,15 @@ mod tests {
 
     #[test]
     fn joined__names_the_device_of_each_direction_and_the_rate() {
-        let found = joined("Linux", vec![direction(true, None), direction(false, None)]);
+        let found = join_directions("Linux", vec![direction(true, None), direction(false, None)]);
         assert_eq!(found.lines.len(), 5);
         assert_eq!(
             [&*found.lines[0], &*found.lines[2], &*found.lines[4]],
             [TO_CLIENTS, TO_PROVIDER, AT_THE_LINE]
         );
-        let found = joined("Linux", vec![direction(false, None)]);
+        let found = join_directions("Linux", vec![direction(false, None)]);
         assert_eq!(found.lines[1..], [AT_THE_LINE]);
-        let found = joined("Linux", vec![direction(false, Some(20_000_000))]);
+        let found = join_directions("Linux", vec![direction(false, Some(20_000_000))]);
         assert_eq!(found.lines[0], format!("{TO_CLIENTS}; 95 % of the line's 20 Mb/s, as it was simulated"));
         assert_eq!(found.lines.len(), 2);
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn significant__keeps_four_digits() {
         assert_eq!(
-            [95.0, 33.333_333, 100.0, 0.5, 2.125].map(significant),
+            [95.0, 33.333_333, 100.0, 0.5, 2.125].map(format_share),
             ["95", "33.33", "100", "0.5", "2.125"]
         );
     }

@@ -39,13 +39,13 @@ impl Judged {
 
     /// Returns who pays, or may, under every scheme but the reference, the baseline and ideals.
     pub fn vetoes(&self) -> &[Veto] {
-        let held = || self.cell.schemes().flat_map(|scheme| self.held_payers(scheme).to_vec());
+        let held = || self.cell.schemes().flat_map(|scheme| self.possible_payers(scheme).to_vec());
         self.vetoes.get_or_init(|| held().collect())
     }
 
     /// Returns who pays, or may, under a scheme against what people would have anyway; nobody does under that itself, the
     /// baseline and ideals.
-    pub fn held_payers(&self, scheme: usize) -> &[Veto] {
+    pub fn possible_payers(&self, scheme: usize) -> &[Veto] {
         let (cell, plan) = (&self.cell, &self.cell.plan);
         let other = cell.place(plan.harm_reference());
         let is_held = ![other, cell.baseline()].contains(&scheme) && !plan.schemes[scheme].is_ideal;

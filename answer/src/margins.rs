@@ -52,7 +52,7 @@ pub enum Refused {
 
 impl Refused {
     /// Returns that only this is allowed.
-    pub fn unless(allowed: impl Into<String>) -> Refused {
+    pub fn require(allowed: impl Into<String>) -> Refused {
         Refused::Value { allowed: allowed.into(), fault: None }
     }
 }
@@ -235,15 +235,15 @@ pub fn margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>, (Str
 /// For what is none.
 pub fn read_margin(table: &[Quantity], text: &str) -> Result<Margin, Refused> {
     let change =
-        read_change(text).filter(|change| change.number > 0.0).ok_or_else(|| Refused::unless(FORM))?;
+        read_change(text).filter(|change| change.number > 0.0).ok_or_else(|| Refused::require(FORM))?;
     let figure = find_figure(table, &change.whose)?;
     let quantity = &figure.source.quantity;
     let name = format!("{} {}", figure.class.name(), figure.name);
-    let (most, is_relative) = in_own_unit(&name, quantity.unit, change.number, &change.unit)?;
+    let (most, is_relative) = convert_to_own_unit(&name, quantity.unit, change.number, &change.unit)?;
     let less_is_better = quantity.better == Better::Less;
     if change.rises != less_is_better {
         let (sign, worse) = if less_is_better { ("+", "more") } else { ("−", "less") };
-        return Err(Refused::unless(format!("a margin with {sign}: of this quantity, {worse} is worse")));
+        return Err(Refused::require(format!("a margin with {sign}: of this quantity, {worse} is worse")));
     }
     Ok(Margin { figure, most, is_relative })
 }
@@ -267,7 +267,7 @@ pub fn read_change(text: &str) -> Option<Change> {
 ///
 /// # Errors
 /// For a unit that the quantity, which users call `name`, does not have.
-pub fn in_own_unit(name: &str, of: Unit, number: f64, unit: &str) -> Result<(f64, bool), Refused> {
+pub fn convert_to_own_unit(name: &str, of: Unit, number: f64, unit: &str) -> Result<(f64, bool), Refused> {
     let units: &[&str] = match of {
         Unit::Seconds => &["ms", "s", "%"],
         Unit::Number => &["", "%"],
@@ -275,7 +275,7 @@ pub fn in_own_unit(name: &str, of: Unit, number: f64, unit: &str) -> Result<(f64
     };
     if !units.contains(&unit) {
         let allowed: Vec<String> = units.iter().map(|one| format!("N{one}")).collect();
-        return Err(Refused::unless(format!("{name} ±{}", allowed.join(" or "))));
+        return Err(Refused::require(format!("{name} ±{}", allowed.join(" or "))));
     }
     let scale = match unit {
         "%" => 0.01,

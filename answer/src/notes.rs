@@ -9,7 +9,7 @@ use crate::statistics::LEAST_REPLICATIONS;
 use crate::statistics::sums::mean;
 use crate::statistics::transient::mser;
 use crate::texts::{counted, share_text, significant};
-use mousehole_scheme::install::line::in_packets;
+use mousehole_scheme::install::line::threshold_packets;
 use mousehole_scheme::units::{parse_dur, parse_rate};
 
 /// Below this load, schemes differ little or not at all.
@@ -49,22 +49,22 @@ pub fn notes(cell: &Cell, setting: &Setting) -> Vec<String> {
     let achieved = cell.runs[cell.baseline()].iter().map(|run| run.load.achieved.unwrap_or(0.0));
     let load = achieved.fold(data.max(back), f64::max);
     let mut notes: Vec<String> = use_of_link(cell, setting, load).into_iter().collect();
-    notes.extend(unsteady(cell, setting));
-    notes.extend(without_short(cell));
-    notes.extend(few_large(cell, setting));
+    notes.extend(note_transient(cell, setting));
+    notes.extend(note_missing_short(cell));
+    notes.extend(note_few_large(cell, setting));
     for scheme in &cell.plan.schemes {
         let remarks = scheme.parsed.iter().flat_map(mousehole_scheme::Scheme::remarks);
         notes.extend(remarks.map(|remark| format!("{}: {remark}.", scheme.text)));
     }
-    notes.extend(without_effect(cell));
-    notes.extend(far_below(cell, setting.buffer_packets));
+    notes.extend(note_idle_thresholds(cell));
+    notes.extend(note_low_thresholds(cell, setting.buffer_packets));
     notes.extend(note_single_colour(cell));
-    notes.extend(ill_fitting(cell, setting.rate_bps));
-    notes.extend(short_intervals(cell, setting.rtt.as_deref()));
+    notes.extend(note_misfit_profiles(cell, setting.rate_bps));
+    notes.extend(note_short_intervals(cell, setting.rtt.as_deref()));
     if load >= UNLOADED {
-        notes.extend(same_as_baseline(cell)); // with an idle link this is no news
+        notes.extend(note_same_as_baseline(cell)); // with an idle link this is no news
     }
-    let unfinished = names(cell, |scheme| cell.has_bounds(scheme));
+    let unfinished = select_names(cell, |scheme| cell.has_bounds(scheme));
     if !unfinished.is_empty() {
         notes.push(format!(
             "Under {} more than 1 % of the transfers of some size were unfinished when the run ended. They count with \
@@ -103,7 +103,7 @@ fn use_of_link(cell: &Cell, setting: &Setting, load: f64) -> Option<String> {
 }
 
 /// Returns a remark where there is no steady state, or where the windows begin before it.
-pub fn unsteady(cell: &Cell, setting: &Setting) -> Option<String> {
+pub fn note_transient(cell: &Cell, setting: &Setting) -> Option<String> {
     let plan = &cell.plan;
     let load = plan.load.or_else(|| cell.runs[cell.baseline()].first().and_then(|run| run.load.achieved));
     if let Some(load) = load.filter(|load| *load >= 1.0) {
@@ -122,7 +122,7 @@ pub fn unsteady(cell: &Cell, setting: &Setting) -> Option<String> {
         ));
     }
     let shares: Vec<f64> = cell.schemes().map(|scheme| transient_share(cell, scheme)).collect();
-    let beyond = |least: &dyn Fn(f64) -> bool| names(cell, |scheme| least(shares[scheme])).join(", ");
+    let beyond = |least: &dyn Fn(f64) -> bool| select_names(cell, |scheme| least(shares[scheme])).join(", ");
     let late = beyond(&|share| share > 0.0);
     if late.is_empty() {
         return None;
@@ -171,7 +171,7 @@ pub fn transient_share(cell: &Cell, scheme: usize) -> f64 {
 }
 
 /// Says over how many replications means and changes are, if some have no short transfer.
-fn without_short(cell: &Cell) -> Option<String> {
+fn note_missing_short(cell: &Cell) -> Option<String> {
     let times = cell.in_bucket(cell.baseline(), cell.bucket(Role::Short), "response_mean_s");
     let (having, all) = (times.iter().filter(|time| time.is_finite()).count(), cell.plan.replications);
     (having > 0 && having < all as usize).then(|| {
@@ -187,7 +187,7 @@ fn without_short(cell: &Cell) -> Option<String> {
 ///
 /// To meet the load, the copies of such a capture bring more short transfers in the place of large ones. Nothing is said
 /// of a capture of datagrams alone.
-fn few_large(cell: &Cell, setting: &Setting) -> Option<String> {
+fn note_few_large(cell: &Cell, setting: &Setting) -> Option<String> {
     let capture = cell.capture.as_ref()?;
     if !setting.has_transfers
         || capture.is_fitted
@@ -206,10 +206,10 @@ fn few_large(cell: &Cell, setting: &Setting) -> Option<String> {
 }
 
 /// Names the schemes whose thresholds caused less than 1 % as many drops and marks as the full buffer.
-fn without_effect(cell: &Cell) -> Option<String> {
+fn note_idle_thresholds(cell: &Cell) -> Option<String> {
     let has_threshold =
         |scheme: usize| cell.plan.schemes[scheme].parameters().iter().any(|(name, _)| name.ends_with("min"));
-    let idle = names(cell, |scheme| has_threshold(scheme) && hardly_early(&cell.runs[scheme]));
+    let idle = select_names(cell, |scheme| has_threshold(scheme) && hardly_early(&cell.runs[scheme]));
     (!idle.is_empty()).then(|| {
         format!(
             "Under {} almost no packet was dropped early or marked: with a buffer of {}, the average queue stays below \
@@ -229,7 +229,7 @@ fn hardly_early(runs: &[Facts]) -> bool {
 }
 
 /// Names the schemes whose thresholds are far below the buffer, and offers shares of the buffer.
-fn far_below(cell: &Cell, buffer_packets: Option<u64>) -> Option<String> {
+fn note_low_thresholds(cell: &Cell, buffer_packets: Option<u64>) -> Option<String> {
     let is_low = |scheme: usize| {
         thresholds_in_packets(&cell.plan.schemes[scheme]) && is_far_below(cell, scheme, buffer_packets)
     };
@@ -249,7 +249,7 @@ fn far_below(cell: &Cell, buffer_packets: Option<u64>) -> Option<String> {
         used.join(", ")
     );
     let forms: Vec<String> =
-        low.iter().filter_map(|scheme| scaled_form(&cell.plan.schemes[*scheme])).collect();
+        low.iter().filter_map(|scheme| scale_thresholds(&cell.plan.schemes[*scheme])).collect();
     let shares = format!(" As the same shares of the buffer: --schemes '{}'.", forms.join(","));
     Some(if forms.is_empty() { note } else { note + &shares })
 }
@@ -258,7 +258,7 @@ fn far_below(cell: &Cell, buffer_packets: Option<u64>) -> Option<String> {
 fn is_far_below(cell: &Cell, scheme: usize, buffer_packets: Option<u64>) -> bool {
     if let Some(packets) = buffer_packets {
         let upper = upper_thresholds(&cell.plan.schemes[scheme]);
-        let highest = upper.iter().map(|value| in_packets(value, packets)).max().unwrap_or(0);
+        let highest = upper.iter().map(|value| threshold_packets(value, packets)).max().unwrap_or(0);
         return (highest as f64) < LOW_THRESHOLD * packets as f64;
     }
     let queue = |scheme: usize| mean(&cell.read_scheme_values(scheme, "queue_mean_packets"));
@@ -273,7 +273,7 @@ fn utilisation(cell: &Cell, scheme: usize) -> f64 {
 /// Returns the scheme with its thresholds as shares of the buffer, None for one of several parts.
 ///
 /// The shares are those that the thresholds have of the buffer in the paper's experiments.
-fn scaled_form(scheme: &Scheme) -> Option<String> {
+fn scale_thresholds(scheme: &Scheme) -> Option<String> {
     if scheme.text.contains('|') {
         return None;
     }
@@ -334,7 +334,7 @@ fn note_single_colour(cell: &Cell) -> Vec<String> {
 }
 
 /// Names the schemes whose traffic profiles fit neither the link nor the traffic.
-fn ill_fitting(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
+fn note_misfit_profiles(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
     let rate_bps = rate_bps?;
     let misfit = |scheme: usize| {
         let parameters = cell.plan.schemes[scheme].parameters();
@@ -344,7 +344,7 @@ fn ill_fitting(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
         let share = compute_share(high, rate_bps) + compute_share(med, rate_bps);
         let shares = colour_shares(&cell.runs[scheme]);
         let red = shares.iter().find(|(name, _)| *name == "red").map_or(0.0, |(_, share)| *share);
-        let why = why_misfit(cell.name(scheme), share, red)?;
+        let why = explain_misfit(cell.name(scheme), share, red)?;
         let (name, share) = (cell.name(scheme), significant(100.0 * share, 3));
         Some(format!("{name} ({high} green and {med} yellow per user, {share} % of the link): {why}"))
     };
@@ -354,7 +354,7 @@ fn ill_fitting(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
 }
 
 /// Returns why a profile of `share` of the link does not fit; `red` is the share of red packets.
-fn why_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
+fn explain_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
     if share >= LARGE_PROFILE {
         let users =
             if share < 1.0 { format!("{} users", (1.0 / share).ceil()) } else { "a single user".to_owned() };
@@ -366,6 +366,7 @@ fn why_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
         .then(|| format!("{:.0} % of the packets exceeded the profile{other}", 100.0 * red))
 }
 
+/// Returns a rate, as text, as a share of `whole_bps`.
 fn compute_share(rate: &str, whole_bps: f64) -> f64 {
     match rate.strip_suffix('%') {
         Some(percent) => percent.parse().unwrap_or(f64::NAN) / 100.0,
@@ -386,7 +387,7 @@ fn colour_shares(runs: &[Facts]) -> Vec<(&str, f64)> {
 }
 
 /// Names the schemes under CoDel that take the round trip for a standing queue.
-fn short_intervals(cell: &Cell, rtt: Option<&str>) -> Option<String> {
+fn note_short_intervals(cell: &Cell, rtt: Option<&str>) -> Option<String> {
     let rtt = rtt?;
     let seconds = |text: &str| parse_dur("rtt", text).map_or(f64::NAN, |span| span.as_secs());
     let (mut fitting, mut given) = (Vec::new(), String::new());
@@ -413,14 +414,14 @@ fn short_intervals(cell: &Cell, rtt: Option<&str>) -> Option<String> {
 /// Names the schemes under which every replication had the same mean as under the baseline.
 ///
 /// Replications without a transfer have nothing to compare.
-fn same_as_baseline(cell: &Cell) -> Option<String> {
+fn note_same_as_baseline(cell: &Cell) -> Option<String> {
     let values = |scheme: usize| cell.in_bucket(scheme, cell.bucket(Role::All), "response_mean_s");
     let base = values(cell.baseline());
     let is_same = |scheme: usize| {
         let equal = |(own, other): (&f64, &f64)| own == other || (own.is_nan() && other.is_nan());
         scheme != cell.baseline() && values(scheme).iter().zip(&base).all(equal)
     };
-    let same = names(cell, |scheme| base.iter().any(|time| time.is_finite()) && is_same(scheme));
+    let same = select_names(cell, |scheme| base.iter().any(|time| time.is_finite()) && is_same(scheme));
     (!same.is_empty()).then(|| {
         format!(
             "{} did exactly the same as {} in every {}: with this traffic and buffer, no decision differed.",
@@ -432,7 +433,7 @@ fn same_as_baseline(cell: &Cell) -> Option<String> {
 }
 
 /// Returns the schemes for which something holds.
-fn names(cell: &Cell, holds: impl Fn(usize) -> bool) -> Vec<&str> {
+fn select_names(cell: &Cell, holds: impl Fn(usize) -> bool) -> Vec<&str> {
     cell.schemes().filter(|scheme| holds(*scheme)).map(|scheme| cell.name(scheme)).collect()
 }
 
@@ -472,7 +473,7 @@ mod tests {
 
     #[test]
     fn why_misfit__of_traffic_profiles() {
-        let said = |scheme, share, red| why_misfit(scheme, share, red).unwrap_or_default();
+        let said = |scheme, share, red| explain_misfit(scheme, share, red).unwrap_or_default();
         assert_eq!(said("tcp-ds", 0.25, 0.0), "4 users can fill the link with protected packets");
         assert_eq!(said("appl", 1.5, 0.0), "a single user can fill the link with protected packets");
         assert_eq!(said("er-tbm", 0.015, 0.77), "77 % of the packets exceeded the profile");
@@ -521,9 +522,9 @@ mod tests {
             ("shred", "shred(min=13.3%,max=40%)"),
         ];
         for (text, scaled) in cases {
-            assert_eq!(scaled_form(&scheme(text)).as_deref(), Some(scaled));
+            assert_eq!(scale_thresholds(&scheme(text)).as_deref(), Some(scaled));
             assert!(!thresholds_in_packets(&scheme(scaled)), "{scaled}");
         }
-        assert_eq!(scaled_form(&scheme("sfd|multi-red")), None);
+        assert_eq!(scale_thresholds(&scheme("sfd|multi-red")), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Every scheme in one table, beside drop-tail, RED and FQ-CoDel, and its change by transfer size.
 
-use crate::columns::{self, finite};
-use crate::comparison::{Cell, Plan, known_mean, log_ratio};
+use crate::columns::{self, keep_finite};
+use crate::comparison::{Cell, Plan, log_ratio, mean_of_finite};
 use crate::quantities::Link;
 use crate::sizes::Role;
 use crate::statistics::{Design, Estimate};
@@ -77,9 +77,9 @@ struct MeanChange {
 impl From<&Change> for MeanChange {
     fn from(change: &Change) -> MeanChange {
         MeanChange {
-            response_mean_change: finite(change.mean),
-            response_mean_change_low: finite(change.low),
-            response_mean_change_high: finite(change.high),
+            response_mean_change: keep_finite(change.mean),
+            response_mean_change_low: keep_finite(change.low),
+            response_mean_change_high: keep_finite(change.high),
             response_mean_change_is_interval: change.is_interval,
         }
     }
@@ -116,15 +116,15 @@ pub fn overview_rows(cell: &Cell) -> Vec<OverviewRow> {
     };
     let row = |scheme: usize| OverviewRow {
         scheme: cell.name(scheme).to_owned(),
-        short_response_mean_s: known_mean(&cell.in_bucket(
+        short_response_mean_s: mean_of_finite(&cell.in_bucket(
             scheme,
             cell.bucket(Role::Short),
             "response_mean_s",
         )),
         against: against(scheme).collect(),
         long: (scheme != cell.baseline()).then(|| change(cell, scheme, cell.baseline(), Role::Long)),
-        queue_delay_p95_s: known_mean(&cell.read_scheme_values(scheme, delay)),
-        reordered_share: known_mean(&cell.read_scheme_values(scheme, "reordered_share")),
+        queue_delay_p95_s: mean_of_finite(&cell.read_scheme_values(scheme, delay)),
+        reordered_share: mean_of_finite(&cell.read_scheme_values(scheme, "reordered_share")),
     };
     cell.schemes().map(row).collect()
 }

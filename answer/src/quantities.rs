@@ -472,7 +472,7 @@ fn list_bottleneck() -> Vec<Quantity> {
     ]
 }
 
-/// Returns what is counted at the link of the way back.
+/// Returns the quantities of the upload's link.
 fn list_way_back() -> Vec<Quantity> {
     use Better::{Less, More};
     use Link::WayBack;

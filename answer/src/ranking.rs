@@ -5,7 +5,7 @@ use crate::comparison::{Cell, log_ratio};
 use crate::judged::Judged;
 use crate::margins::Class;
 use crate::sizes::Role;
-use crate::statistics::intervals::smaller_in;
+use crate::statistics::intervals::count_smaller;
 use crate::statistics::{Design, Estimate, LEAST_REPLICATIONS};
 use crate::verdicts::MARGIN;
 use crate::vetoes::{Veto, find_gaining_classes};
@@ -124,7 +124,7 @@ pub fn choose(judged: &Judged, found: &Candidates, demotes: impl Fn(usize) -> bo
     let before = found.ranked.iter().take_while(|scheme| **scheme != least);
     let always = before.copied().find(|scheme| is_always_faster(cell, *scheme, least));
     let first = always.unwrap_or(least);
-    let level: Vec<usize> = within(cell, first, &found.shown, MARGIN).collect();
+    let level: Vec<usize> = select_within(cell, first, &found.shown, MARGIN).collect();
     let preferred = find_preferred(judged, first, &level);
     if let Some(preferred) = preferred.or_else(|| find_cautious(judged, first, &found.shown, demotes)) {
         return preferred;
@@ -179,7 +179,7 @@ pub fn find_service(
         find_preferred(judged, all[0], &all[1..]).or_else(|| find_cautious(judged, all[0], &all, demotes));
     let first = preferred.map_or(all[0], |choice| choice.scheme);
     let takes_place = |own: &usize| {
-        let is_harmless = judged.held_payers(*own).is_empty() && judged.payers(*own, first).is_empty();
+        let is_harmless = judged.possible_payers(*own).is_empty() && judged.payers(*own, first).is_empty();
         is_harmless && is_always_faster(cell, *own, first)
     };
     let scheme = others.into_iter().map(|(scheme, _)| *scheme).find(takes_place).unwrap_or(first);
@@ -190,7 +190,7 @@ pub fn find_service(
 }
 
 /// Returns those of the schemes whose mean is at most this share above that of `first`, without it.
-fn within<'a>(
+fn select_within<'a>(
     cell: &'a Cell,
     first: usize,
     schemes: &'a [usize],
@@ -205,7 +205,7 @@ fn within<'a>(
 /// pay against the baseline. Of several, a later one takes the place of an earlier one that it is preferred to.
 pub fn find_alternative(judged: &Judged, chosen: usize, shown: &[usize]) -> Option<Alternative> {
     let cell = &judged.cell;
-    let alternatives = within(cell, chosen, shown, NEAR).filter_map(|scheme| {
+    let alternatives = select_within(cell, chosen, shown, NEAR).filter_map(|scheme| {
         let spares = judged.shown_payers(chosen, scheme);
         let is_one = !spares.is_empty() && judged.shown_payers(scheme, cell.baseline()).is_empty();
         let is_level = ratio(cell, scheme, chosen).mean <= libm::log1p(MARGIN);
@@ -244,13 +244,13 @@ fn find_cautious(
     shown: &[usize],
     demotes: impl Fn(usize) -> bool,
 ) -> Option<Choice> {
-    let pays: Vec<Veto> = judged.held_payers(first).iter().filter(|one| !one.binds).cloned().collect();
+    let pays: Vec<Veto> = judged.possible_payers(first).iter().filter(|one| !one.binds).cloned().collect();
     let reason = if pays.is_empty() { Reason::Demotes } else { Reason::Estimated };
     if reason == Reason::Demotes && !demotes(first) {
         return None;
     }
-    let is_harmless = |scheme: &usize| judged.held_payers(*scheme).is_empty() && !demotes(*scheme);
-    let scheme = within(&judged.cell, first, shown, NEAR).find(is_harmless)?;
+    let is_harmless = |scheme: &usize| judged.possible_payers(*scheme).is_empty() && !demotes(*scheme);
+    let scheme = select_within(&judged.cell, first, shown, NEAR).find(is_harmless)?;
     let gains_less = judged.payers(scheme, first).to_vec();
     Some(Choice { scheme, preferred_to: Some(Preference { other: first, pays, gains_less, reason }) })
 }
@@ -279,13 +279,17 @@ fn find_preference(judged: &Judged, scheme: usize, other: usize) -> Option<Prefe
 /// Source: J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the best", Annals of
 /// Statistics 12 (1984): what matters is the difference to the best of the others.
 pub fn is_best(cell: &Cell, chosen: usize, mut rivals: impl Iterator<Item = usize>) -> bool {
-    rivals.all(|rival| lowest(cell, rival, chosen) >= libm::log1p(-MARGIN))
+    rivals.all(|rival| lower_limit(cell, rival, chosen) >= libm::log1p(-MARGIN))
 }
 
 /// Returns the lower one-sided limit of a ratio; infinity for a scheme without the primary endpoint.
-fn lowest(cell: &Cell, scheme: usize, reference: usize) -> f64 {
+fn lower_limit(cell: &Cell, scheme: usize, reference: usize) -> f64 {
     let (design, ratio) = (pair_design(cell, scheme, reference), ratio(cell, scheme, reference));
-    if ratio.count == 0 { f64::INFINITY } else { design.limits(&ratio, design.error(ratio.count)).low }
+    if ratio.count == 0 {
+        f64::INFINITY
+    } else {
+        design.limits(&ratio, design.allowed_error(ratio.count)).low
+    }
 }
 
 /// Returns whether a scheme is shown to be faster than the chosen one, or was in every replication.
@@ -295,7 +299,7 @@ pub fn is_ahead(cell: &Cell, scheme: usize, chosen: usize) -> bool {
 
 /// Returns whether a scheme was faster than another in every replication, of five at least.
 pub fn is_always_faster(cell: &Cell, scheme: usize, other: usize) -> bool {
-    let (faster, of) = smaller_in(&cell.primary_values(scheme), &cell.primary_values(other));
+    let (faster, of) = count_smaller(&cell.primary_values(scheme), &cell.primary_values(other));
     faster == of && of as usize >= LEAST_REPLICATIONS
 }
 

@@ -11,7 +11,7 @@ use crate::sizes::{Role, size_text};
 use crate::statistics::{Estimate, LEAST_REPLICATIONS};
 use crate::tables::{BucketRow, ColourRow, GroupRow, bucket_rows, colour_rows, group_rows, scheme_rows};
 use crate::texts::{
-    MOST_PERCENT, UNKNOWN, capital, change_text, counted, share_text, time_text, unit_text, with_commas,
+    MOST_PERCENT, UNKNOWN, capitalise, change_text, counted, share_text, time_text, unit_text, with_commas,
 };
 use crate::verdicts::{NOT_JUDGED, Outcome};
 use blocks::{Block, Column, Entry, Figure, Table, Tone};
@@ -191,7 +191,7 @@ fn tabulate_primary(cell: &Cell, primary: &[&Finding], what: &str) -> Block {
         let rest = [write_verdict(one), share(one.faster_share), share(one.slower_share)];
         names.into_iter().chain(rest).collect()
     };
-    let caption = format!("{}, the primary endpoint", capital(what));
+    let caption = format!("{}, the primary endpoint", capitalise(what));
     let sizes = cell.plan.sizes(Role::Short);
     Block::Table(Table {
         note: format!(

@@ -25,7 +25,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the role's name.
+    /// Returns the role's name in documents, such as `short`.
     pub fn name(self) -> &'static str {
         match self {
             Role::Size => "size",
@@ -81,24 +81,24 @@ pub fn buckets(short_bytes: u64, long_bytes: u64) -> Vec<Bucket> {
 
 /// Returns the edges of the size bins of the response time curve, in bytes: five bins per decade, 100 B to 100 MB.
 pub fn curve_edges_bytes() -> Vec<f64> {
-    rising(2.0, 8.0, 30)
+    space_logarithmically(2.0, 8.0, 30)
 }
 
 /// Returns the response times at which the distribution of short transfers is sampled: a hundred per decade.
 pub fn cdf_times_s() -> Vec<f64> {
-    rising(-3.0, 3.0, 600)
+    space_logarithmically(-3.0, 3.0, 600)
 }
 
 /// Returns a size in bytes as text: `15 kB` for 15000, `1 MB` for 1000000.
 pub fn size_text(bytes: f64) -> String {
     [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)].iter().find(|(_, scale)| bytes >= *scale).map_or_else(
-        || format!("{} B", four_digits(bytes)),
-        |(unit, scale)| format!("{} {unit}", four_digits(bytes / scale)),
+        || format!("{} B", format_four_digits(bytes)),
+        |(unit, scale)| format!("{} {unit}", format_four_digits(bytes / scale)),
     )
 }
 
 /// Returns the powers of ten from `low` to `high` in equal steps of the exponent.
-fn rising(low: f64, high: f64, steps: u32) -> Vec<f64> {
+fn space_logarithmically(low: f64, high: f64, steps: u32) -> Vec<f64> {
     let step = (high - low) / f64::from(steps);
     (0..=steps)
         .map(|place| libm::pow(10.0, if place == steps { high } else { f64::from(place) * step + low }))
@@ -112,16 +112,16 @@ fn range_text(low: u64, high: Option<u64>) -> String {
     if low == 0 {
         return format!("≤ {last}");
     }
-    let ((number, unit), (_, other)) = (parts(&first), parts(&last));
+    let ((number, unit), (_, other)) = (split_unit(&first), split_unit(&last));
     if unit == other { format!("{number}–{last}") } else { format!("{first}–{last}") }
 }
 
-fn parts(size: &str) -> (&str, &str) {
+fn split_unit(size: &str) -> (&str, &str) {
     size.split_once(' ').unwrap_or((size, ""))
 }
 
 /// Returns a number of at most four digits without trailing zeros, below ten thousand.
-fn four_digits(number: f64) -> String {
+fn format_four_digits(number: f64) -> String {
     let whole = if number >= 1.0 { libm::log10(number).floor() as usize + 1 } else { 1 };
     let text = format!("{number:.*}", 4usize.saturating_sub(whole));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }

@@ -1,6 +1,6 @@
 //! The rows of a cell's tables, with intervals over replications.
 
-use crate::columns::{self, Estimates, estimate_columns, finite_or_null};
+use crate::columns::{self, Estimates, estimate_columns, serialize_finite_or_null};
 use crate::comparison::{CENSORED_SHARE, Cell, Source, Whose, log_ratio};
 use crate::quantities::{Kind, Quantity, Subject, Table};
 use crate::reduction::Facts;
@@ -219,7 +219,7 @@ pub struct EvidenceRow {
     /// Share of the variance between replications that is between captures.
     pub capture_share: f64,
     /// Degrees of freedom for the variance between captures; null for infinitely many.
-    #[serde(serialize_with = "finite_or_null")]
+    #[serde(serialize_with = "serialize_finite_or_null")]
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub capture_freedom: f64,
 }
@@ -265,7 +265,7 @@ pub fn change_in_bucket(cell: &Cell, scheme: usize, other: usize, place: usize, 
     log_ratio(&own, &other, design)
 }
 
-/// Returns one row per scheme.
+/// Returns one row per scheme, with the quantities of links and runs.
 pub fn scheme_rows(cell: &Cell) -> Vec<SchemeRow> {
     let design = cell.design();
     let estimate = |scheme: usize, quantity: &Quantity| {

@@ -7,7 +7,7 @@ pub const MOST_PERCENT: f64 = 999.0;
 /// Stands for a number that is not known.
 pub const UNKNOWN: &str = "–";
 
-/// Returns a number with at most so many significant digits, as C's `%g` writes it.
+/// Returns a number with at most `digits` significant digits, as C's `%g` writes it.
 pub fn significant(number: f64, digits: usize) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
@@ -17,10 +17,10 @@ pub fn significant(number: f64, digits: usize) -> String {
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if exponent < -4 || exponent >= digits as i32 {
         let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", without_zeros(mantissa), exponent.abs());
+        return format!("{}e{sign}{:02}", trim_zeros(mantissa), exponent.abs());
     }
     let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
-    without_zeros(&format!("{number:.decimals$}")).to_owned()
+    trim_zeros(&format!("{number:.decimals$}")).to_owned()
 }
 
 /// Returns a number as [`significant`] does, with its sign, plus as well as a true minus.
@@ -29,7 +29,7 @@ pub fn signed_significant(number: f64, digits: usize) -> String {
     if text.starts_with('−') { text } else { format!("+{text}") }
 }
 
-fn without_zeros(text: &str) -> &str {
+fn trim_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
@@ -161,7 +161,7 @@ pub fn change_text(mean: f64, low: f64, high: f64) -> String {
 }
 
 /// Returns the text with a capital first letter.
-pub fn capital(text: &str) -> String {
+pub fn capitalise(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

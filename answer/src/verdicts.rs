@@ -140,7 +140,7 @@ impl Verdict {
 /// installs what is equal, so schemes do not share this error.
 pub fn judge(ratio: &Estimate, design: &Design, unit: Unit, faster: Option<(u32, u32)>) -> Verdict {
     if !ratio.has_interval() {
-        return without_interval(ratio, unit);
+        return judge_without_interval(ratio, unit);
     }
     let gain = ratio.as_change().negated();
     let limits = design.limits(ratio, 1.0 - LEVEL).as_change();
@@ -163,7 +163,7 @@ pub fn judge(ratio: &Estimate, design: &Design, unit: Unit, faster: Option<(u32,
 /// Describes how an exploratory endpoint changed, and whether for the better.
 pub fn describe(ratio: &Estimate, quantity: &Quantity, unit: Unit) -> Verdict {
     if !ratio.has_interval() {
-        return without_interval(ratio, unit);
+        return judge_without_interval(ratio, unit);
     }
     let change = ratio.as_change();
     if change.low <= 0.0 && 0.0 <= change.high {
@@ -192,7 +192,7 @@ fn interval_text(change: &Estimate, unit: Unit) -> String {
     format!("{} {low}{between}{high} %", unit.interval(change.count))
 }
 
-fn without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
+fn judge_without_interval(ratio: &Estimate, unit: Unit) -> Verdict {
     if ratio.count == 0 {
         return Verdict::undecided("there were no such transfers to compare");
     }

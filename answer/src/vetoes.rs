@@ -8,7 +8,7 @@ use crate::quantities::{Better, Unit};
 use crate::sizes::Role;
 use crate::statistics::intervals::difference;
 use crate::statistics::{Design, Estimate};
-use crate::texts::{capital, change_text, signed_significant};
+use crate::texts::{capitalise, change_text, signed_significant};
 use serde::Serialize;
 
 /// A class of traffic that pays more than its margin under a scheme, or may.
@@ -93,7 +93,7 @@ fn find_veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: 
     let is_shown = !harm.has_interval() || harm.low > 0.0;
     let is_certain = is_certain(cell, source, &[other]) && cell.has_enough(source);
     let figure = &margin.figure;
-    let said = line(cell, figure, scheme, other, margin.is_relative, "");
+    let said = veto_line(cell, figure, scheme, other, margin.is_relative, "");
     let mean = mean_in_unit(&change, figure.source.quantity.unit, margin.is_relative);
     Some(Veto {
         scheme: cell.name(scheme).to_owned(),
@@ -137,7 +137,14 @@ fn is_certain(cell: &Cell, source: &Source, schemes: &[usize]) -> bool {
 }
 
 /// Returns `calls: one-way delay, p95 32.2 ms → 125 ms, +288 % (+243…+339)`; `about` stands before the change.
-fn line(cell: &Cell, figure: &Figure, scheme: usize, other: usize, is_relative: bool, about: &str) -> String {
+fn veto_line(
+    cell: &Cell,
+    figure: &Figure,
+    scheme: usize,
+    other: usize,
+    is_relative: bool,
+    about: &str,
+) -> String {
     let quantity = &figure.source.quantity;
     let change = change(cell, &figure.source, scheme, other, is_relative);
     let said = change_in_unit(&change, quantity.unit, is_relative);
@@ -198,7 +205,7 @@ pub fn class_lines(cell: &Cell, scheme: usize, without: &Endpoint, pays: &[Veto]
         .into_iter()
         .filter_map(|class| Some(format!("Worse for {}", class_line(cell, &all, class, scheme)?)));
     let rest = others.into_iter().filter_map(|class| class_line(cell, &all, class, scheme));
-    worse.chain(rest.map(|text| capital(&text))).collect()
+    worse.chain(rest.map(|text| capitalise(&text))).collect()
 }
 
 fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Option<String> {
@@ -206,7 +213,7 @@ fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Optio
     let first = all.iter().find(|one| one.class == class)?;
     let is_share = first.source.quantity.unit == Unit::Share;
     let about = if is_certain(cell, &first.source, &[scheme, baseline]) { "" } else { "about " };
-    let said = line(cell, first, scheme, baseline, !is_share, about);
+    let said = veto_line(cell, first, scheme, baseline, !is_share, about);
     let lost = all.iter().find(|one| one.class == class && one.name == "lost");
     let lost = lost.map(|lost| format!("; lost {}", write_figures(cell, lost, scheme, baseline)));
     Some(format!("{said}{}", lost.unwrap_or_default()))

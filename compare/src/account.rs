@@ -56,7 +56,7 @@ pub fn remarks(summary: &Summary) -> Vec<Remark> {
 }
 
 /// Returns what was left out, in sentences.
-pub fn left_out(summary: &Summary) -> Vec<String> {
+pub fn describe_left_out(summary: &Summary) -> Vec<String> {
     let all = remarks(summary).into_iter();
     all.filter(|one| one.kind == RemarkKind::Skipped).map(|one| one.text).collect()
 }
@@ -73,7 +73,7 @@ pub fn title(summary: &Summary) -> String {
 pub fn facts(summary: &Summary) -> Vec<(String, String)> {
     let sources = summary.sources.iter().map(|source| (source.name.clone(), source_text(source)));
     let named = |(name, value): (&str, String)| (name.to_owned(), value);
-    let amounts = amounts(summary).into_iter().chain(sizes(summary)).chain(link_facts(summary));
+    let amounts = amount_facts(summary).into_iter().chain(size_facts(summary)).chain(link_facts(summary));
     sources.chain(amounts.map(named)).collect()
 }
 
@@ -115,7 +115,7 @@ fn source_text(source: &Source) -> String {
 
 type Facts = Vec<(&'static str, String)>;
 
-fn amounts(summary: &Summary) -> Facts {
+fn amount_facts(summary: &Summary) -> Facts {
     let kinds = &summary.kinds;
     let hosts = [(summary.clients, "client"), (summary.servers, "server")];
     let [clients, servers] = hosts.map(|(number, noun)| counted(number.into(), noun));
@@ -158,7 +158,7 @@ fn classes_text(classes: &Classes) -> String {
     all.map(|(name, count, bytes)| format!("{count} {name} ({})", size_text(bytes as f64))).join(", ")
 }
 
-/// Returns a line per class.
+/// Returns a line per class of behaviour that occurs: flows, and share of the bytes.
 fn flow_classes_text(summary: &Summary) -> String {
     let lines = summary.flow_classes.iter().map(|count| {
         let (name, flows) = (count.class.name(), counted(count.flows as i64, "flow"));
@@ -167,7 +167,7 @@ fn flow_classes_text(summary: &Summary) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn sizes(summary: &Summary) -> Facts {
+fn size_facts(summary: &Summary) -> Facts {
     if summary.transfers == 0 {
         return Vec::new();
     }

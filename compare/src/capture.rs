@@ -66,7 +66,7 @@ pub fn chosen_warmup(given: &str, duration: &str, needed_s: Option<f64>) -> Resu
 /// # Errors
 /// Those of [`run()`].
 pub fn check_resamples(scenarios: &[Scenario], given: &Given, load: f64, native_load: f64) -> Result<usize> {
-    if most_arrivals(given, load / native_load) <= MOST_ARRIVALS {
+    if bound_arrivals(given, load / native_load) <= MOST_ARRIVALS {
         return Ok(0);
     }
     scenarios.iter().try_for_each(|one| set_up(one, given))?;
@@ -89,7 +89,7 @@ pub fn set_up(scenario: &Scenario, given: &Given) -> Result<()> {
 }
 
 /// Returns how many connections a resample hardly exceeds if the capture itself takes so many copies.
-fn most_arrivals(given: &Given, copies: f64) -> f64 {
+fn bound_arrivals(given: &Given, copies: f64) -> f64 {
     let all = &given.connections.connections;
     let sizes: Vec<f64> = all.iter().map(|one| one.bytes() as f64).collect();
     let mut clients = BTreeMap::new();
@@ -97,11 +97,11 @@ fn most_arrivals(given: &Given, copies: f64) -> f64 {
         *clients.entry(one.client).or_insert(0.0) += one.bytes() as f64;
     }
     let total: f64 = sizes.iter().sum();
-    let left = without_largest(sizes).min(without_largest(clients.into_values().collect()));
+    let left = mean_without_largest(sizes).min(mean_without_largest(clients.into_values().collect()));
     OTHERWISE * copies.max(1.0) * all.len() as f64 * if left > 0.0 { total / left } else { f64::INFINITY }
 }
 
-fn without_largest(mut sizes: Vec<f64>) -> f64 {
+fn mean_without_largest(mut sizes: Vec<f64>) -> f64 {
     sizes.sort_unstable_by(f64::total_cmp);
     sizes[..sizes.len().saturating_sub(LEFT_OUT)].iter().sum()
 }
@@ -111,12 +111,13 @@ fn without_largest(mut sizes: Vec<f64>) -> f64 {
 mod tests {
     use super::*;
     use mousehole_sim::traffic::Traffic;
-    use mousehole_sim::traffic::read::{ReadOptions, contents};
+    use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 
     fn given(rows: &[(u32, u64)]) -> Given {
         let lines = rows.iter().enumerate().map(|(n, (client, bytes))| format!("{n},c{client},{bytes}\n"));
         let table = format!("start_s,client,bytes\n{}", lines.collect::<String>());
-        let traffic: Traffic = contents(&[("table.csv", table.as_bytes())], &ReadOptions::default()).unwrap();
+        let traffic: Traffic =
+            read_contents(&[("table.csv", table.as_bytes())], &ReadOptions::default()).unwrap();
         traffic.into()
     }
 
@@ -125,12 +126,12 @@ mod tests {
         let mut rows: Vec<(u32, u64)> = (0..114).map(|client| (client, 10)).collect();
         let exact =
             |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-9, "{found} {wanted}");
-        exact(most_arrivals(&given(&rows), 3.0), 2.0 * 3.0 * 114.0 * 114.0 / 100.0);
-        exact(most_arrivals(&given(&rows), 0.1), 2.0 * 114.0 * 114.0 / 100.0);
+        exact(bound_arrivals(&given(&rows), 3.0), 2.0 * 3.0 * 114.0 * 114.0 / 100.0);
+        exact(bound_arrivals(&given(&rows), 0.1), 2.0 * 114.0 * 114.0 / 100.0);
         let of_one: Vec<(u32, u64)> = rows.iter().map(|(_, bytes)| (0, *bytes)).collect();
-        assert_eq!(most_arrivals(&given(&of_one), 3.0), f64::INFINITY, "one client may be missing");
+        assert_eq!(bound_arrivals(&given(&of_one), 3.0), f64::INFINITY, "one client may be missing");
         rows[7].1 = 100_000_000;
-        assert!(most_arrivals(&given(&rows), 1.0) > 1e6);
+        assert!(bound_arrivals(&given(&rows), 1.0) > 1e6);
     }
 
     #[test]

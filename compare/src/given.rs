@@ -61,7 +61,7 @@ impl Given {
     /// # Errors
     /// [`mousehole_sim::error::Error::Field`] inside `traffic` for an unknown model or parameter.
     pub fn of_model(name: &str, params: &Value, payload: Option<&str>) -> Result<Given> {
-        let model = model::by_name(name, params).and_then(|model| model.with_payload(payload));
+        let model = model::build_model(name, params).and_then(|model| model.with_payload(payload));
         let model = model.map_err(|error| error.inside("traffic"))?;
         Ok(Given { connections: Arc::new(model.sample(1, SAMPLE)), model: Some(model) })
     }

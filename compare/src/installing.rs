@@ -1,6 +1,6 @@
 //! What installs a scheme on the bottleneck of a scenario.
 
-use mousehole_answer::installation::{Direction, ModemLine, joined};
+use mousehole_answer::installation::{Direction, ModemLine, join_directions};
 use mousehole_answer::setting::Installation;
 use mousehole_scheme::install::{self, Line};
 use mousehole_scheme::link_layer::{LinkLayer, Wire};
@@ -165,10 +165,13 @@ impl Link {
             modem: link.shaping.map(|one| one.modem),
             lines: way.lines,
         });
-        Ok(joined(place, directions.collect()))
+        Ok(join_directions(place, directions.collect()))
     }
 
-    /// Returns the link as a scheme has it, whose shaper may have a rate of its own.
+    /// Returns the link under a scheme, whose shaper may have a rate of its own.
+    ///
+    /// # Errors
+    /// As the parsers of rates have them.
     fn under(&self, scheme: &Scheme) -> Result<Link> {
         let (Some(own), Some(shaping)) = (scheme.shape(), &self.shaping) else { return Ok(self.clone()) };
         let other = self.other.as_ref().map(|other| other.under(scheme).map(Box::new)).transpose()?;
@@ -177,9 +180,12 @@ impl Link {
     }
 
     /// Returns the link before a modem, with the rate and buffer of the shaper.
+    ///
+    /// # Errors
+    /// As the parsers of rates and buffers have them.
     fn before_modem(self, shaping: &Shaping, shape: Shape) -> Result<Link> {
         let ModemLine { rate_bps, varies } = shaping.modem;
-        let rate = shape.checked("link.shape", Rate(rate_bps), varies, "")?;
+        let rate = shape.resolve("link.shape", Rate(rate_bps), varies, "")?;
         let packets = count_packets(&shaping.buffer, rate, shaping.rtt.as_deref())?;
         let buffer_packets = packets.filter(|packets| *packets > 0).unwrap_or(self.line.buffer_packets);
         let line = Line { rate, buffer_packets, ..self.line };
@@ -187,7 +193,10 @@ impl Link {
     }
 }
 
-/// Returns a buffer in full packets, None for one in bandwidth-delay products of an unknown round-trip time.
+/// Returns a buffer in full packets; `None` for bandwidth-delay products of an unknown round-trip time.
+///
+/// # Errors
+/// As the parser of buffers has them.
 fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u64>> {
     if rtt.is_none() && buffer.to_lowercase().ends_with("bdp") {
         return Ok(None);
@@ -199,9 +208,12 @@ fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u
     }))
 }
 
-/// Returns what packets cost on the wire; of a shaper, what it counts.
+/// Returns the bytes of a packet on the wire; before a shaper, the bytes that it counts.
+///
+/// # Errors
+/// As the parser of `link.overhead` and `link.layer` has them.
 fn read_wire(link: &LinkSpec, is_shaped: bool) -> Result<Wire> {
-    let named = |name: &String| LinkLayer::named("link.layer", name);
+    let named = |name: &String| LinkLayer::find_layer("link.layer", name);
     match link.shape_layer.as_ref().filter(|_| is_shaped) {
         Some(name) if name == NO_LAYER => Ok(Wire::default()),
         Some(name) => Ok(Wire { overhead: 0, layer: Some(named(name)?) }),

@@ -87,8 +87,8 @@ fn convert_transfers(run: &RunResult, sources: &Sources) -> Vec<Transfer> {
         upload: transfer.upload,
         misbehaves: transfer.misbehaves,
         start_s: transfer.start.as_secs(),
-        first_data_s: seconds(transfer.first_data),
-        end_s: seconds(transfer.end),
+        first_data_s: convert_time(transfer.first_data),
+        end_s: convert_time(transfer.end),
         ideal_s: *ideal_s,
         retransmits: transfer.retransmits,
         timeouts: transfer.timeouts,
@@ -105,11 +105,11 @@ fn convert_datagrams(flow: &record::DatagramRecord, sources: &Sources) -> Datagr
         received: flow.received,
         lost: flow.lost,
         late: flow.late,
-        delay_p50_s: known(flow.delay_s[1]),
-        delay_p95_s: known(flow.delay_s[2]),
-        delay_p99_s: known(flow.delay_s[3]),
-        jitter_s: known(flow.jitter_s),
-        played: played(flow.played),
+        delay_p50_s: drop_nan(flow.delay_s[1]),
+        delay_p95_s: drop_nan(flow.delay_s[2]),
+        delay_p99_s: drop_nan(flow.delay_s[3]),
+        jitter_s: drop_nan(flow.jitter_s),
+        played: convert_played(flow.played),
     }
 }
 
@@ -148,7 +148,7 @@ fn find_recorded_kind(class: FlowClass) -> Option<Kind> {
     }
 }
 
-fn played(played: record::Played) -> Played {
+fn convert_played(played: record::Played) -> Played {
     match played {
         record::Played::Not => Played::Not,
         record::Played::Sound { codec, mouth_to_ear_s, packets, missing, gaps } => Played::Sound {
@@ -156,7 +156,7 @@ fn played(played: record::Played) -> Played {
                 playback::Codec::G711 => Codec::G711,
                 playback::Codec::G711Plc => Codec::G711Plc,
             },
-            mouth_to_ear_s: known(mouth_to_ear_s),
+            mouth_to_ear_s: drop_nan(mouth_to_ear_s),
             packets,
             missing,
             gaps,
@@ -167,7 +167,7 @@ fn played(played: record::Played) -> Played {
     }
 }
 
-fn known(number: f64) -> Option<f64> {
+fn drop_nan(number: f64) -> Option<f64> {
     Some(number).filter(|number| !number.is_nan())
 }
 
@@ -178,7 +178,7 @@ fn link(queue: &QueueRecord) -> Link {
         capacity_bps: queue.capacity.0 as f64,
         window_s: queue.window_s,
         utilisation: queue.utilisation(),
-        colours: colours.map(|(counts, name)| colour(name, counts)).collect(),
+        colours: colours.map(|(counts, name)| convert_colour(name, counts)).collect(),
         delay_mean_s,
         delay_p50_s,
         delay_p95_s,
@@ -187,7 +187,7 @@ fn link(queue: &QueueRecord) -> Link {
     }
 }
 
-fn colour(name: &str, counts: &ColourCounts) -> Colour {
+fn convert_colour(name: &str, counts: &ColourCounts) -> Colour {
     let drops = DropReason::ALL.map(|reason| (reason.name().to_owned(), counts.dropped_for(reason).packets));
     Colour {
         name: name.to_owned(),
@@ -228,6 +228,6 @@ impl Sources {
     }
 }
 
-fn seconds(at: Time) -> Option<f64> {
+fn convert_time(at: Time) -> Option<f64> {
     (at != Time::NEVER).then(|| at.as_secs())
 }

@@ -64,7 +64,7 @@ impl Around {
             label: self.label.clone(),
             duration: self.duration.clone(),
             instead_of: self.instead_of.clone(),
-            left_out: summary.map(account::left_out).unwrap_or_default(),
+            left_out: summary.map(account::describe_left_out).unwrap_or_default(),
             why_nothing: ways.iter().map(|way| way.clone().err().unwrap_or_default()).collect(),
             ways: ways.into_iter().map(std::result::Result::ok).collect(),
             demotes_calls: self.find_demoting(schemes, bottleneck.rate_bps()?)?,
@@ -80,9 +80,11 @@ impl Around {
         })
     }
 
-    /// Returns which schemes take a call that lasts for a download; none where the link's rate is not known.
+    /// Returns which schemes demote a call that lasts as long as a download; none where the link's rate is
+    /// unknown.
     ///
-    /// The buffer is an example's: markers see packets before they queue.
+    /// # Errors
+    /// [`mousehole_sim::error::Error::Field`] when a value of a scheme does not fit the link.
     fn find_demoting(&self, schemes: &[Scheme], rate_bps: Option<u64>) -> Result<Vec<bool>> {
         let Some(rate) = rate_bps.map(Rate) else { return Ok(vec![false; schemes.len()]) };
         let context = LinkContext { rate, bottleneck: rate, ..LinkContext::EXAMPLE };

@@ -213,10 +213,10 @@ impl Flows {
         let kind = if header.ends.is_datagram() { Kind::Datagram } else { Kind::Quic };
         let mut packet = Packet::new(slot, kind, 0, header.bytes);
         packet.window_hint = 0;
-        packet.flags = flag::when(way == Way::Up, flag::REVERSE)
-            | flag::when(header.ect, flag::ECT)
-            | flag::when(header.l4s, flag::L4S)
-            | flag::when(header.ce, flag::CE);
+        packet.flags = flag::bits_if(way == Way::Up, flag::REVERSE)
+            | flag::bits_if(header.ect, flag::ECT)
+            | flag::bits_if(header.l4s, flag::L4S)
+            | flag::bits_if(header.ce, flag::CE);
         let mut carried = Carried { payload: header.payload, end: None };
         match &header.tcp {
             Some(tcp) => carried.end = Some(one.enter_tcp(&mut packet, way, header.payload, tcp, now)),
@@ -286,7 +286,7 @@ impl Flows {
         !is_same && one.sides.iter().all(|side| side.under_way == 0)
     }
 
-    /// Gives a new flow a slot.
+    /// Opens a flow in a free slot. Returns the slot.
     fn open(&mut self, pair: Pair, way: Way, now: Time) -> (u32, Flow) {
         if let Some(old) = self.by_pair.get(&pair).copied() {
             self.release(old, now);

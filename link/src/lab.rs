@@ -134,25 +134,28 @@ mod message {
 
 impl Running {
     /// Makes the namespaces and the device of a side; the command waits for [`Running::release`].
+    ///
+    /// # Errors
+    /// A sentence that names what the system denied.
     pub fn start(side: Side, program: Option<&Program>, network: &Network) -> Result<Running, Failure> {
         let (near, far) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
-            .map_err(system)?;
+            .map_err(system_failure)?;
         let parent = nix::unistd::getpid();
         // SAFETY: the child calls nothing that another thread's lock could block but glibc's memory, which fork handles.
-        match unsafe { fork() }.map_err(system)? {
+        match unsafe { fork() }.map_err(system_failure)? {
             ForkResult::Child => {
                 drop(near);
-                let status = helper(side, program, network, &far, parent);
+                let status = run_helper(side, program, network, &far, parent);
                 // SAFETY: ends this process without running what belongs to its parent.
                 unsafe { libc::_exit(status) }
             }
             ForkResult::Parent { child } => {
                 drop(far);
-                let (text, tun) = receive(near.as_fd()).map_err(system)?;
+                let (text, tun) = receive(near.as_fd()).map_err(system_failure)?;
                 match (text.first(), tun) {
                     (Some(&message::TUN), Some(tun)) => {
-                        fcntl(&tun, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(system)?;
-                        fcntl(&tun, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(system)?;
+                        fcntl(&tun, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(system_failure)?;
+                        fcntl(&tun, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(system_failure)?;
                         let mut side =
                             Running { helper: child, control: near, tun, exit: None, lost_before: 0 };
                         side.lost_before = side.lost();
@@ -173,7 +176,7 @@ impl Running {
 
     /// Starts the command.
     pub fn release(&self) -> Result<(), Failure> {
-        send(self.control.as_fd(), &[message::GO], None).map_err(system)
+        send(self.control.as_fd(), &[message::GO], None).map_err(system_failure)
     }
 
     /// Returns what says when the command has ended.
@@ -234,7 +237,7 @@ impl Drop for Running {
     }
 }
 
-fn system(errno: Errno) -> Failure {
+fn system_failure(errno: Errno) -> Failure {
     Failure::System(format!("the system refuses it: {}", errno.desc()))
 }
 
@@ -263,9 +266,15 @@ fn receive(socket: BorrowedFd) -> nix::Result<(Vec<u8>, Option<OwnedFd>)> {
 }
 
 /// Runs in the forked helper. Returns its exit status.
-fn helper(side: Side, program: Option<&Program>, network: &Network, socket: &OwnedFd, parent: Pid) -> i32 {
+fn run_helper(
+    side: Side,
+    program: Option<&Program>,
+    network: &Network,
+    socket: &OwnedFd,
+    parent: Pid,
+) -> i32 {
     ignore_interrupts();
-    let made = namespaces(network).and_then(|()| {
+    let made = leave_namespaces(network).and_then(|()| {
         die_with(parent)?;
         set_up(side, network)
     });
@@ -283,7 +292,7 @@ fn helper(side: Side, program: Option<&Program>, network: &Network, socket: &Own
             drop(tun);
             // The parent's number is not known in here; if it is gone already, so is the socket's other end.
             let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
-            first_process(program, socket)
+            run_first_process(program, socket)
         }
         Ok(ForkResult::Parent { child }) => {
             let _ = send(socket.as_fd(), &[message::TUN], Some(tun.as_raw_fd()));
@@ -301,7 +310,7 @@ fn helper(side: Side, program: Option<&Program>, network: &Network, socket: &Own
 }
 
 /// The first process of a PID namespace: starts the command, tells how it ended, collects the rest.
-fn first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
+fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
     // What shows processes must show those in here. A container may forbid it; then they are not shown.
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     let _ = mount(Some("proc"), "/proc", Some("proc"), flags, None::<&str>);
@@ -410,14 +419,17 @@ fn die_with(parent: Pid) -> Result<(), String> {
     if getppid() == parent { Ok(()) } else { Err("the program that asked for it has ended".into()) }
 }
 
-/// Leaves the namespaces of the parent.
-fn namespaces(network: &Network) -> Result<(), String> {
+/// Leaves the parent's namespaces by unshare(2).
+///
+/// # Errors
+/// A sentence that says which namespace is denied, and probably why.
+fn leave_namespaces(network: &Network) -> Result<(), String> {
     let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID;
     let (uid, gid) = (geteuid(), getegid());
     if uid.is_root() && !network.user_namespace && unshare(own).is_ok() {
         return Ok(());
     }
-    unshare(CloneFlags::CLONE_NEWUSER).map_err(denied_user_namespace)?;
+    unshare(CloneFlags::CLONE_NEWUSER).map_err(explain_denial)?;
     let write = |file: &str, text: String| {
         std::fs::write(format!("/proc/self/{file}"), text)
             .map_err(|error| format!("the user namespace cannot be set up: /proc/self/{file}: {error}"))
@@ -426,7 +438,7 @@ fn namespaces(network: &Network) -> Result<(), String> {
     write("uid_map", format!("{uid} {uid} 1"))?;
     write("gid_map", format!("{gid} {gid} 1"))?;
     unshare(own).map_err(|errno| match errno {
-        Errno::EPERM => format!("a network namespace is denied: {}", restriction()),
+        Errno::EPERM => format!("a network namespace is denied: {}", find_restriction()),
         Errno::ENOSPC => {
             "a network namespace is denied: the limit user.max_net_namespaces, user.max_pid_namespaces or \
                           user.max_mnt_namespaces is reached"
@@ -437,10 +449,10 @@ fn namespaces(network: &Network) -> Result<(), String> {
 }
 
 /// Returns the sentence for a user namespace that is denied.
-fn denied_user_namespace(errno: Errno) -> String {
-    let limit = setting("user/max_user_namespaces");
+fn explain_denial(errno: Errno) -> String {
+    let limit = read_setting("user/max_user_namespaces");
     match errno {
-        Errno::EPERM => format!("a user namespace is denied: {}", restriction()),
+        Errno::EPERM => format!("a user namespace is denied: {}", find_restriction()),
         Errno::ENOSPC | Errno::EUSERS => format!(
             "a user namespace is denied: the limit user.max_user_namespaces ({}) is reached",
             limit.unwrap_or_else(|| "unknown".into())
@@ -451,13 +463,13 @@ fn denied_user_namespace(errno: Errno) -> String {
 }
 
 /// Returns what probably denies what a user namespace allows.
-fn restriction() -> String {
-    if setting("kernel/unprivileged_userns_clone").as_deref() == Some("0") {
+fn find_restriction() -> String {
+    if read_setting("kernel/unprivileged_userns_clone").as_deref() == Some("0") {
         return "kernel.unprivileged_userns_clone is 0; as root, 'sysctl kernel.unprivileged_userns_clone=1' allows it, \
                 or run as root"
             .into();
     }
-    if setting("kernel/apparmor_restrict_unprivileged_userns").as_deref() == Some("1") {
+    if read_setting("kernel/apparmor_restrict_unprivileged_userns").as_deref() == Some("1") {
         return "kernel.apparmor_restrict_unprivileged_userns is 1; as root, \
                 'sysctl kernel.apparmor_restrict_unprivileged_userns=0' allows it, or run as root"
             .into();
@@ -467,16 +479,20 @@ fn restriction() -> String {
         .into()
 }
 
-fn setting(name: &str) -> Option<String> {
+fn read_setting(name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_string())
 }
 
 /// Sets up mounts, settings and the device of a side. Returns the device.
+///
+/// # Errors
+/// A sentence that names what the system denied.
 fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
-    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
-        .map_err(|errno| format!("mounts of its own are denied: {} ({})", errno.desc(), restriction()))?;
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>).map_err(
+        |errno| format!("mounts of its own are denied: {} ({})", errno.desc(), find_restriction()),
+    )?;
     name_files(network);
-    settings(
+    write_settings(
         "",
         &[
             ("ipv4/ip_unprivileged_port_start", "0".into()),
@@ -489,7 +505,7 @@ fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
             ("ipv6/conf/default/accept_ra", "0".into()),
         ],
     );
-    let tun = tun_device()?;
+    let tun = open_tun_device()?;
     let failed = |what: &str| {
         let what = what.to_string();
         move |error: std::io::Error| format!("the device cannot be set up: {what}: {error}")
@@ -501,7 +517,7 @@ fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
     let device = index(DEVICE)?;
     netlink::bring_up(device, Some(u32::from(network.mtu)), Some(DEVICE_QUEUE))
         .map_err(failed("MTU and queue"))?;
-    let _ = netlink::without_queue(device);
+    let _ = netlink::remove_queue(device);
     let (four, six) = side.addresses();
     netlink::add_address(device, IpAddr::V4(four), PREFIXES.0).map_err(failed("IPv4 address"))?;
     netlink::add_default_route(device, false).map_err(failed("IPv4 route"))?;
@@ -513,14 +529,17 @@ fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
 }
 
 /// Writes files below /proc/sys/net, which shows each process its own namespace; what a kernel lacks is left out.
-fn settings(prefix: &str, all: &[(&str, String)]) {
+fn write_settings(prefix: &str, all: &[(&str, String)]) {
     for (name, value) in all {
         let _ = std::fs::write(format!("/proc/sys/net/{prefix}{name}"), value);
     }
 }
 
 /// Opens a TUN device in this namespace: whole IP packets, none of them larger than the MTU.
-fn tun_device() -> Result<OwnedFd, String> {
+///
+/// # Errors
+/// A sentence with the system's reason.
+fn open_tun_device() -> Result<OwnedFd, String> {
     const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
     const IFF_TUN_NO_PI: i16 = 0x1001;
     let path = "/dev/net/tun";
@@ -537,7 +556,7 @@ fn tun_device() -> Result<OwnedFd, String> {
     let done = unsafe { libc::ioctl(tun.as_raw_fd(), TUNSETIFF as _, request.as_mut_ptr()) };
     match Errno::result(done) {
         Ok(_) => Ok(tun),
-        Err(errno) => Err(format!("a TUN device is denied: {} ({})", errno.desc(), restriction())),
+        Err(errno) => Err(format!("a TUN device is denied: {} ({})", errno.desc(), find_restriction())),
     }
 }
 

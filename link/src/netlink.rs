@@ -18,6 +18,9 @@ const TCA_KIND: u16 = 1;
 const RTA_OIF: u16 = 4;
 
 /// Changes attributes of a device and brings it up.
+///
+/// # Errors
+/// The kernel's.
 pub fn bring_up(index: u32, mtu: Option<u32>, queue: Option<u32>) -> io::Result<()> {
     let up = libc::IFF_UP as u32;
     let header = |flags: u32, change: u32| {
@@ -31,67 +34,79 @@ pub fn bring_up(index: u32, mtu: Option<u32>, queue: Option<u32>) -> io::Result<
     let mut body = header(up, up | if mtu.is_some() { multicast } else { 0 });
     for (kind, value) in [(IFLA_MTU, mtu), (IFLA_TXQLEN, queue)] {
         if let Some(value) = value {
-            attribute(&mut body, kind, &value.to_ne_bytes());
+            push_attribute(&mut body, kind, &value.to_ne_bytes());
         }
     }
     request(libc::RTM_NEWLINK, 0, &body)?;
     if mtu.is_some() {
         // TCP builds segments larger than the MTU, which the device would send in one burst. Older kernels refuse.
         let mut body = header(0, 0);
-        attribute(&mut body, IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes());
+        push_attribute(&mut body, IFLA_GSO_MAX_SEGS, &1u32.to_ne_bytes());
         let _ = request(libc::RTM_NEWLINK, 0, &body);
     }
     Ok(())
 }
 
-/// Takes the queue before a device away: what the device does not take is lost there and counted by it.
-pub fn without_queue(index: u32) -> io::Result<()> {
+/// Removes the queue before a device; the device loses and counts packets that it does not take.
+///
+/// # Errors
+/// The kernel's.
+pub fn remove_queue(index: u32) -> io::Result<()> {
     let mut body = vec![0u8; 20];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     body[12..16].copy_from_slice(&0xffff_ffff_u32.to_ne_bytes());
-    attribute(&mut body, TCA_KIND, b"noqueue\0");
+    push_attribute(&mut body, TCA_KIND, b"noqueue\0");
     request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
 }
 
-/// Gives a device an address.
+/// Adds an address to a device.
+///
+/// # Errors
+/// The kernel's.
 pub fn add_address(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
-    let (family, bytes) = parts(address);
+    let (family, bytes) = split_address(address);
     let mut body = vec![family, prefix, 0, 0];
     if family == libc::AF_INET6 as u8 {
         body[2] = libc::IFA_F_NODAD as u8;
     }
     body.extend(index.to_ne_bytes());
-    attribute(&mut body, IFA_LOCAL, &bytes);
-    attribute(&mut body, IFA_ADDRESS, &bytes);
+    push_attribute(&mut body, IFA_LOCAL, &bytes);
+    push_attribute(&mut body, IFA_ADDRESS, &bytes);
     request(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
-/// Sends everything else through a device.
+/// Adds a default route through a device.
+///
+/// # Errors
+/// The kernel's.
 pub fn add_default_route(index: u32, is_v6: bool) -> io::Result<()> {
     let family = if is_v6 { libc::AF_INET6 } else { libc::AF_INET } as u8;
     let mut body = vec![0u8; 12];
     body[0] = family;
     (body[4], body[5], body[6], body[7]) =
         (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST);
-    attribute(&mut body, RTA_OIF, &index.to_ne_bytes());
+    push_attribute(&mut body, RTA_OIF, &index.to_ne_bytes());
     request(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &body)
 }
 
-fn parts(address: IpAddr) -> (u8, Vec<u8>) {
+fn split_address(address: IpAddr) -> (u8, Vec<u8>) {
     match address {
         IpAddr::V4(four) => (libc::AF_INET as u8, four.octets().to_vec()),
         IpAddr::V6(six) => (libc::AF_INET6 as u8, six.octets().to_vec()),
     }
 }
 
-fn attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
+fn push_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
     body.extend((value.len() as u16 + 4).to_ne_bytes());
     body.extend(kind.to_ne_bytes());
     body.extend(value);
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-/// Sends a request and waits for the kernel's answer.
+/// Sends a request and waits for the kernel's acknowledgement.
+///
+/// # Errors
+/// The kernel's answer.
 fn request(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
     let socket =
         socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;

@@ -44,7 +44,7 @@ impl Pcapng {
     /// Those of the file system.
     pub fn create(path: &std::path::Path) -> io::Result<Pcapng> {
         let mut file = io::BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
-        file.write_all(&preamble())?;
+        file.write_all(&encode_preamble())?;
         let (queue, entries) = sync_channel(MOST_WAITING);
         let thread =
             std::thread::Builder::new().name("pcapng".into()).spawn(move || write_all(file, entries))?;
@@ -72,18 +72,18 @@ impl Pcapng {
 
 fn write_all(mut file: impl Write, entries: Receiver<Entry>) -> io::Result<()> {
     for entry in entries {
-        file.write_all(&packet_block(&entry))?;
+        file.write_all(&encode_packet(&entry))?;
     }
     file.flush()
 }
 
 /// Returns the comment of a packet: its colour and what became of it.
-pub fn comment(colour: &str, verdict: &str, sent: Time, end: Time) -> String {
+pub fn format_comment(colour: &str, verdict: &str, sent: Time, end: Time) -> String {
     format!("colour={colour} verdict={verdict} delay={:.3}ms", end.since(sent).as_secs() * 1e3)
 }
 
 /// Returns the section header and both interfaces.
-fn preamble() -> Vec<u8> {
+fn encode_preamble() -> Vec<u8> {
     let mut section = Vec::new();
     section.extend(0x1a2b_3c4d_u32.to_le_bytes());
     section.extend(1u16.to_le_bytes());
@@ -95,27 +95,28 @@ fn preamble() -> Vec<u8> {
         interface.extend(LINKTYPE_RAW.to_le_bytes());
         interface.extend(0u16.to_le_bytes());
         interface.extend(0u32.to_le_bytes());
-        option(&mut interface, IF_NAME, name.as_bytes());
-        option(&mut interface, IF_TSRESOL, &[9]);
-        option(&mut interface, 0, &[]);
+        push_option(&mut interface, IF_NAME, name.as_bytes());
+        push_option(&mut interface, IF_TSRESOL, &[9]);
+        push_option(&mut interface, 0, &[]);
         file.extend(block(1, &interface));
     }
     file
 }
 
-fn packet_block(entry: &Entry) -> Vec<u8> {
+fn encode_packet(entry: &Entry) -> Vec<u8> {
     let mut body = Vec::with_capacity(entry.frame.len() + entry.comment.len() + 40);
     let bytes = entry.frame.len() as u32;
     let words = [entry.way as u32, (entry.at_ns >> 32) as u32, entry.at_ns as u32, bytes, bytes];
     words.iter().for_each(|word| body.extend(word.to_le_bytes()));
     body.extend(&entry.frame);
     body.resize(body.len().next_multiple_of(4), 0);
-    option(&mut body, OPT_COMMENT, entry.comment.as_bytes());
-    option(&mut body, 0, &[]);
+    push_option(&mut body, OPT_COMMENT, entry.comment.as_bytes());
+    push_option(&mut body, 0, &[]);
     block(6, &body)
 }
 
-fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
+/// Appends an option of a pcapng block, padded to four bytes.
+fn push_option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
     body.extend(code.to_le_bytes());
     body.extend((value.len() as u16).to_le_bytes());
     body.extend(value);

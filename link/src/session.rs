@@ -191,7 +191,7 @@ impl Devices {
         file.add(Entry {
             way,
             at_ns: self.began_ns + at.0,
-            comment: pcapng::comment(packet.colour.name(), verdict, frame.sent, at),
+            comment: pcapng::format_comment(packet.colour.name(), verdict, frame.sent, at),
             frame: frame.bytes[..frame.length].to_vec(),
         });
     }
@@ -281,7 +281,10 @@ impl Session {
         }
     }
 
-    /// Carries packets until the command has ended and nothing of it is under way.
+    /// Carries packets until the command has ended and nothing of it is in flight.
+    ///
+    /// # Errors
+    /// The system's, from the devices of both sides.
     fn play(&mut self, monitor: &Monitor) -> Result<(), Failure> {
         if self.has_server {
             self.devices.sides[1].release()?;
@@ -320,7 +323,7 @@ impl Session {
         }
     }
 
-    /// Waits for packets and for the commands' ends, at most so long; takes what there is.
+    /// Waits for packets and for the commands' ends, up to the time limit, and handles all that came.
     fn wait(&mut self, most: Dur) -> Result<(), Failure> {
         let [client, server] = &self.devices.sides;
         // Of a command that has ended nothing more is to be heard, and its socket would always be ready.
@@ -420,13 +423,17 @@ impl Session {
         self.devices.recent.clear();
         for way in Way::BOTH {
             let counts = self.driver.link(way).counts_before(Time(now.0 + 1));
-            status.ways[way as usize] = WayStatus::between(&self.before[way as usize], &counts, seconds);
+            status.ways[way as usize] =
+                WayStatus::count_between(&self.before[way as usize], &counts, seconds);
             self.before[way as usize] = counts;
         }
         status
     }
 
     /// Ends both sides and returns the records.
+    ///
+    /// # Errors
+    /// A sentence when a side cannot be ended.
     fn finish(mut self) -> Result<(Outcome, Finished), Failure> {
         let now = self.devices.now();
         let account = &mut self.devices.account;
@@ -442,7 +449,7 @@ impl Session {
         let mut queues = Vec::new();
         let mut balance = Vec::new();
         for (way, name) in [(Way::Down, "down"), (Way::Up, "up")] {
-            let stored = self.driver.link(way).stored(now);
+            let stored = self.driver.link(way).count_stored(now);
             self.devices.account.way(way).under_way = self.driver.under_way(way) as u64 + u64::from(stored);
             let link = self.driver.link(way);
             queues.push(queue(link, name, now));
@@ -460,7 +467,7 @@ impl Session {
             None => 0,
         };
         let records = Records { queues, balance, series, rtt: self.rtt };
-        let outcome = outcome(flows, &account, records, now);
+        let outcome = collect_outcome(flows, &account, records, now);
         Ok((outcome, Finished { account, exit, server_exit, left_out }))
     }
 
@@ -497,7 +504,7 @@ struct Records {
 }
 
 /// Returns the records of a run as the simulator has them.
-fn outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outcome {
+fn collect_outcome(flows: Flows, account: &Account, records: Records, now: Time) -> Outcome {
     let Records { queues, balance, series, rtt } = records;
     let opened = flows.opened();
     let most_live = flows.most_live() as u64;

@@ -4,12 +4,12 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::layout::{self, Action, COLOURS, KEEP_DSCP, Plain as _, Trial};
 use crate::native_queue::Native;
-use crate::object::{self, Combination, Named, Queue, named};
+use crate::object::{self, Combination, Named, Queue, name_in_program};
 use crate::request::{self, Mode, Request, User, Via};
 use crate::spared;
 use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
-use mousehole_scheme::install::line::{FULL_PACKET, rate_of_tc};
+use mousehole_scheme::install::line::{FULL_PACKET, format_tc_rate};
 use mousehole_scheme::install::{self, Line, LiveQueue};
 use mousehole_scheme::link_layer::{LinkLayer, Wire};
 use mousehole_scheme::units::{Buffer, Dur, Rate, parse_buffer, parse_dur, parse_rate, parse_size};
@@ -149,7 +149,7 @@ impl Cake {
                     "--link-layer and --overhead both say what a packet costs on the wire; give one of them",
                 ));
             }
-            (Some(name), None) => LinkLayer::named("--link-layer", name)?.keyword.to_string(),
+            (Some(name), None) => LinkLayer::find_layer("--link-layer", name)?.keyword.to_string(),
             (None, Some(bytes @ 0..=255)) => format!("overhead {bytes}"),
             (None, Some(bytes)) => {
                 return Err(Failure::new(format!("--overhead is {bytes}; it must be from 0 to 255")));
@@ -170,7 +170,7 @@ impl Cake {
         let ingress = if self.is_download { " ingress" } else { "" };
         let filter = if self.has_ack_filter { " ack-filter" } else { "" };
         let cost = if self.cost.is_empty() { String::new() } else { format!(" {}", self.cost) };
-        format!("cake bandwidth {} diffserv4{nat}{ingress}{filter}{cost}", rate_of_tc(self.rate))
+        format!("cake bandwidth {} diffserv4{nat}{ingress}{filter}{cost}", format_tc_rate(self.rate))
     }
 }
 
@@ -259,8 +259,8 @@ impl Deployment {
         let mut deployment = Deployment {
             scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
             combination: Combination {
-                marker: marker.as_ref().map(|params| named(params.policy())).transpose()?,
-                user: user.as_ref().map(|params| named(params.policy())).transpose()?,
+                marker: marker.as_ref().map(|params| name_in_program(params.policy())).transpose()?,
+                user: user.as_ref().map(|params| name_in_program(params.policy())).transpose()?,
                 queue: Queue::None,
             },
             native: None,
@@ -271,7 +271,7 @@ impl Deployment {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait: None,
-            trial: spared::of(request)?,
+            trial: spared::parse_trial(request)?,
         };
         if deployment.trial != Trial::NONE && deployment.marker.is_none() {
             return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
@@ -293,7 +293,7 @@ impl Deployment {
                         queue.name()
                     )));
                 };
-                deployment.native = Some(named(params.policy())?);
+                deployment.native = Some(name_in_program(params.policy())?);
                 deployment.shaper = Shaper::Native { fifo, queue: Native::new(&params, &values)? };
                 deployment.dropper = Some(params);
                 set_classes(&mut deployment.action, COLOURS as u32);
@@ -311,7 +311,10 @@ impl Deployment {
         Ok(deployment)
     }
 
-    /// Has packets beyond a user's profile wait.
+    /// Has packets that exceed a user's traffic profile wait for at most the time `text`.
+    ///
+    /// # Errors
+    /// A sentence when the scheme has no such profile, or when `text` is no allowed time.
     fn set_wait(&mut self, text: &str, request: &Request) -> Result<()> {
         if request.mode == Mode::Up || !self.user.as_ref().is_some_and(|params| params.policy().shapes()) {
             return Err(Failure::new(format!(
@@ -324,13 +327,17 @@ impl Deployment {
         Ok(())
     }
 
+    /// Sets the queue behind the markers; `params` are those of a dropper.
+    ///
+    /// # Errors
+    /// A sentence when no program can run the queue.
     fn set_queue(&mut self, queue: LiveQueue, params: Option<Params>, fifo: Fifo) -> Result<()> {
         self.shaper = Shaper::Fifo(fifo);
         match queue {
             LiveQueue::Dropper => {
                 self.combination.queue = params
                     .as_ref()
-                    .map_or(Ok(Queue::None), |params| named(params.policy()).map(Queue::Dropper))?;
+                    .map_or(Ok(Queue::None), |params| name_in_program(params.policy()).map(Queue::Dropper))?;
                 self.dropper = params;
             }
             LiveQueue::DropTail => self.combination.queue = Queue::DropTail,
@@ -472,7 +479,7 @@ impl Plan {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait,
-            trial: spared::of(request)?,
+            trial: spared::parse_trial(request)?,
             needs_agent: false,
             decided,
         };
@@ -591,6 +598,10 @@ pub fn class(colour: u32, colours: u32) -> u32 {
     0x10 + colour.min(colours - 1)
 }
 
+/// Returns the FIFO and its shaper that the request describes.
+///
+/// # Errors
+/// A sentence that names the option.
 fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let rate = match (&request.rate, request.mode) {
         (Some(rate), _) => parse_rate("--rate", rate)?,
@@ -717,6 +728,10 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
     Ok(action)
 }
 
+/// Parses a class such as `1:30` to its number.
+///
+/// # Errors
+/// A sentence that names `--classes`.
 fn class_number(text: &str) -> Result<u32> {
     parse_class(text).ok_or_else(|| {
         Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))

@@ -26,7 +26,7 @@ pub fn ifb_of(device: &str) -> String {
 
 /// Returns the devices at which something of ours is, of a device and the IFB of its downloads; the device alone where
 /// nothing is.
-pub fn sides(device: &str) -> Vec<String> {
+pub fn list_sides(device: &str) -> Vec<String> {
     let mut all = vec![device.to_string(), ifb_of(device)];
     all.retain(|one| home::find(one).is_ok_and(|place| place.is_some()));
     if all.is_empty() { vec![device.to_string()] } else { all }
@@ -108,7 +108,7 @@ impl Redirect {
         netlink::add_redirect(self.index, PREFERENCE, ifb.index).map_err(|error| fault(&error))
     }
 
-    /// Returns whether it still stands.
+    /// Returns whether the redirection is still in place.
     pub fn stands(&self) -> bool {
         let to = links::find(&ifb_of(&self.device)).map(|ifb| ifb.index);
         let is_ours =
@@ -124,7 +124,7 @@ fn has_hook(index: u32) -> Result<bool> {
 }
 
 /// Returns what a redirection takes, as commands.
-pub fn commands(name: &str) -> Vec<String> {
+pub fn redirect_commands(name: &str) -> Vec<String> {
     let ifb = ifb_of(name);
     vec![
         format!("ip link add {ifb} type ifb"),
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn commands__are_those_that_are_run() {
-        let all = commands("wan0");
+        let all = redirect_commands("wan0");
         assert_eq!(
             all[3],
             "tc filter add dev wan0 ingress protocol all pref 28008 matchall action mirred egress redirect dev ifb-wan0"

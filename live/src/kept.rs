@@ -64,9 +64,9 @@ pub(crate) fn escape(name: &str) -> String {
 pub fn write(request: &Request, device: &Device, root: Option<&Qdisc>) -> Result<()> {
     let target = folder(&device.name);
     let fault = |error: io::Error| Failure::system(format!("{} cannot be written", target.display()), &error);
-    let place = files::private_folder(Path::new(FOLDER)).map_err(fault)?;
-    let work = files::scratch_in(&place).map_err(fault)?;
-    let part = files::private_folder(&work.path().join("new")).map_err(fault)?;
+    let place = files::make_private_folder(Path::new(FOLDER)).map_err(fault)?;
+    let work = files::make_scratch_in(&place).map_err(fault)?;
+    let part = files::make_private_folder(&work.path().join("new")).map_err(fault)?;
     let mut digests = BTreeMap::new();
     let mut keep = |name: &str, bytes: &[u8]| {
         digests.insert(name.to_string(), files::digest(bytes));

@@ -1,6 +1,6 @@
 //! Devices as the kernel keeps them: found, made, set and removed (rtnetlink(7)).
 
-use crate::netlink::{add_attribute, attribute, change, exchange, text, word};
+use crate::netlink::{add_attribute, attribute, change, exchange, read_u32, text};
 use std::ffi::CString;
 use std::io;
 
@@ -43,15 +43,16 @@ pub fn find(name: &str) -> Option<Link> {
     read(answers.first()?)
 }
 
+/// Parses a message of rtnetlink(7) about a link; `None` if it is cut short.
 fn read(message: &[u8]) -> Option<Link> {
     let attributes = message.get(IFINFOMSG..)?;
     let kind = attribute(attributes, IFLA_LINKINFO).and_then(|inner| attribute(inner, IFLA_INFO_KIND));
     Some(Link {
-        index: word(message, 4),
-        is_up: word(message, 8) & IS_UP != 0,
+        index: read_u32(message, 4),
+        is_up: read_u32(message, 8) & IS_UP != 0,
         kind: kind.map(text),
         alias: attribute(attributes, IFLA_IFALIAS).map(text),
-        gso_max_segs: attribute(attributes, IFLA_GSO_MAX_SEGS).map(|value| word(value, 0)),
+        gso_max_segs: attribute(attributes, IFLA_GSO_MAX_SEGS).map(|value| read_u32(value, 0)),
     })
 }
 

@@ -49,7 +49,7 @@ const TCMSG: usize = 20;
 /// # Errors
 /// A sentence when there is none or the kernel does not tell.
 pub fn save_root(index: u32) -> Result<Vec<u8>> {
-    let found = list_qdiscs(index)?.into_iter().find(|message| word(message, 12) == TC_H_ROOT);
+    let found = list_qdiscs(index)?.into_iter().find(|message| read_u32(message, 12) == TC_H_ROOT);
     found.ok_or_else(|| Failure::new(format!("device {index} has no qdisc at its root")))
 }
 
@@ -58,7 +58,7 @@ pub fn save_root(index: u32) -> Result<Vec<u8>> {
 /// # Errors
 /// The kernel's.
 pub fn restore_root(index: u32, message: &[u8]) -> io::Result<()> {
-    let mut body = tcmsg(index, word(message, 8), TC_H_ROOT);
+    let mut body = tcmsg(index, read_u32(message, 8), TC_H_ROOT);
     body.extend(configuration(message));
     let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
     exchange(RTM_NEWQDISC, flags as u16, &body, false).map(drop)
@@ -94,8 +94,9 @@ fn list_qdiscs(index: u32) -> Result<Vec<Vec<u8>>> {
         .map_err(|error| Failure::system("the kernel does not tell its qdiscs", &error))
 }
 
+/// Parses a message of rtnetlink(7) about a qdisc.
 fn read_qdisc(message: &[u8]) -> Qdisc {
-    let (handle, parent) = (word(message, 8), word(message, 12));
+    let (handle, parent) = (read_u32(message, 8), read_u32(message, 12));
     let number = |half: u32| if half == 0 { String::new() } else { format!("{half:x}") };
     Qdisc {
         kind: kind_of(message),
@@ -134,7 +135,7 @@ pub struct Incoming {
 pub fn incoming(index: u32) -> Vec<Incoming> {
     let all = list(RTM_GETTFILTER, index, TC_H_INGRESS).unwrap_or_default();
     let read = |message: &Vec<u8>| Incoming {
-        preference: word(message, 16) >> 16,
+        preference: read_u32(message, 16) >> 16,
         redirects_to: target_of(message),
     };
     all.iter().map(read).collect()
@@ -148,7 +149,7 @@ fn target_of(filter: &[u8]) -> Option<u32> {
     for kind in [*actions, 1, TCA_ACT_OPTIONS, TCA_MIRRED_PARMS] {
         inner = attribute(inner, kind)?;
     }
-    (word(inner, 20) == TCA_EGRESS_REDIR).then(|| word(inner, 24))
+    (read_u32(inner, 20) == TCA_EGRESS_REDIR).then(|| read_u32(inner, 24))
 }
 
 /// Has everything that comes in at a device leave by another one. The device must have a `clsact` or `ingress`.
@@ -166,6 +167,7 @@ pub fn add_redirect(index: u32, preference: u32, to: u32) -> io::Result<()> {
     add(ACTIONS[0]).or_else(|_| add(ACTIONS[1]))
 }
 
+/// Returns the options of a filter whose action redirects every packet to the device `to`.
 fn redirect_options(kind: &str, actions: u16, to: u32) -> Vec<u8> {
     let mut parameters = [0_u8; 28];
     for (at, value) in [(8, TC_ACT_STOLEN), (20, TCA_EGRESS_REDIR), (24, to)] {
@@ -226,7 +228,7 @@ pub fn set_filter(
     program: BorrowedFd,
     replaces: bool,
 ) -> io::Result<()> {
-    let info = crate::bpf::program_info(program)?;
+    let info = crate::bpf::read_program_info(program)?;
     let name = format!("{}:[{}]\0", crate::bpf::text(&info.name), info.id);
     let mut options = Vec::new();
     add_attribute(&mut options, TCA_BPF_FD, &(program.as_raw_fd() as u32).to_ne_bytes());
@@ -256,7 +258,7 @@ pub fn filter_program(index: u32, priority: u32, handle: u32) -> Option<u32> {
     let answers = exchange(RTM_GETTFILTER, libc::NLM_F_REQUEST as u16, &body, false).ok()?;
     let answer = answers.first()?;
     let options = attribute(answer.get(TCMSG..)?, TCA_OPTIONS)?;
-    attribute(options, TCA_BPF_ID).map(|id| word(id, 0))
+    attribute(options, TCA_BPF_ID).map(|id| read_u32(id, 0))
 }
 
 /// Returns the head of a message about a filter of what goes out, of every protocol.
@@ -269,6 +271,7 @@ fn incoming_head(index: u32, preference: u32) -> Vec<u8> {
     filter_head(index, preference, 0, TC_H_INGRESS)
 }
 
+/// Returns the head of a message about a filter of every protocol.
 fn filter_head(index: u32, priority: u32, handle: u32, side: u32) -> Vec<u8> {
     let mut body = tcmsg(index, handle, side);
     let every = u32::from((libc::ETH_P_ALL as u16).to_be());
@@ -280,7 +283,7 @@ fn filter_head(index: u32, priority: u32, handle: u32, side: u32) -> Vec<u8> {
 fn list(kind: u16, index: u32, parent: u32) -> io::Result<Vec<Vec<u8>>> {
     let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
     let mut all = exchange(kind, dump, &tcmsg(index, 0, parent), true)?;
-    all.retain(|message| word(message, 4) == index);
+    all.retain(|message| read_u32(message, 4) == index);
     Ok(all)
 }
 
@@ -341,6 +344,7 @@ pub(crate) fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
 
+/// Returns the struct tcmsg at the head of messages about traffic control (rtnetlink(7)).
 fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     let mut body = vec![0u8; TCMSG];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
@@ -350,7 +354,7 @@ fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
 }
 
 /// Returns the number at a place of a message; 0 behind its end.
-pub(crate) fn word(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn read_u32(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).map_or(0, |four| u32::from_ne_bytes(four.try_into().expect("four bytes")))
 }
 
@@ -391,12 +395,12 @@ pub(crate) fn exchange(kind: u16, flags: u16, body: &[u8], is_dump: bool) -> io:
             }
             let mut rest = &buffer[..got as usize];
             while rest.len() >= HEADER {
-                let bytes = (word(rest, 0) as usize).clamp(HEADER, rest.len());
+                let bytes = (read_u32(rest, 0) as usize).clamp(HEADER, rest.len());
                 let kind = i32::from(u16::from_ne_bytes([rest[4], rest[5]]));
                 match kind {
                     libc::NLMSG_DONE => return Ok(answers),
                     libc::NLMSG_ERROR => {
-                        let error = word(rest, HEADER) as i32;
+                        let error = read_u32(rest, HEADER) as i32;
                         return if error == 0 {
                             Ok(answers)
                         } else {
@@ -420,7 +424,7 @@ mod tests {
     use super::*;
 
     /// Returns the head of a message about what has this handle and parent, with its kind.
-    fn described(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
+    fn describe_message(kind: &str, handle: u32, parent: u32) -> Vec<u8> {
         let mut body = tcmsg(3, handle, parent);
         add_attribute(&mut body, TCA_KIND, &[kind.as_bytes(), b"\0"].concat());
         body
@@ -436,7 +440,7 @@ mod tests {
             ("pfifo", 0x8001_0000, 0x0001_0000, "8001:", Some("1:")),
         ];
         for (kind, handle, parent, said, below) in cases {
-            let read = read_qdisc(&described(kind, handle, parent));
+            let read = read_qdisc(&describe_message(kind, handle, parent));
             let wanted = (kind, said, below);
             assert_eq!((read.kind.as_str(), read.handle.as_str(), read.parent.as_deref()), wanted);
         }
@@ -445,7 +449,7 @@ mod tests {
     #[test]
     fn target__of_a_redirection_of_each_kind_and_of_other_filters() {
         for (kind, actions) in ACTIONS {
-            let mut body = described(kind, 1, TC_H_INGRESS);
+            let mut body = describe_message(kind, 1, TC_H_INGRESS);
             add_attribute(&mut body, TCA_OPTIONS, &redirect_options(kind, actions, 77));
             assert_eq!(target_of(&body), Some(77), "{kind}");
             assert_eq!(kind_of(&body), kind);
@@ -453,8 +457,8 @@ mod tests {
                 assert!(target_of(&body[..length]).is_none_or(|to| to == 77 || to == 0));
             }
         }
-        assert_eq!(target_of(&described("bpf", 1, TC_H_INGRESS)), None);
-        let mut bare = described("u32", 1, TC_H_INGRESS);
+        assert_eq!(target_of(&describe_message("bpf", 1, TC_H_INGRESS)), None);
+        let mut bare = describe_message("u32", 1, TC_H_INGRESS);
         add_attribute(&mut bare, TCA_OPTIONS, &[]);
         assert_eq!(target_of(&bare), None, "a table of u32's, which has no action");
     }

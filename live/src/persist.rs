@@ -51,7 +51,8 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::system("this program's path cannot be read", &error))?;
-    let mut all: Vec<Keep> = download::sides(name).into_iter().map(Keep::gather).collect::<Result<_>>()?;
+    let mut all: Vec<Keep> =
+        download::list_sides(name).into_iter().map(Keep::gather).collect::<Result<_>>()?;
     let mut texts: Vec<(PathBuf, String)> = Vec::new();
     let mut lines = Vec::new();
     if !manner.print {
@@ -60,7 +61,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
         for one in &mut all {
             lines.extend(one.keep_policies()?);
         }
-        files::private_folder(folder).map_err(|error| Failure::system(folder.display(), &error))?;
+        files::make_private_folder(folder).map_err(|error| Failure::system(folder.display(), &error))?;
     }
     for one in &all {
         texts.push((guard::path(folder, &one.name), text(&one.request)?));
@@ -104,12 +105,16 @@ struct Keep {
 }
 
 impl Keep {
+    /// Returns what a running device's file is to keep.
+    ///
+    /// # Errors
+    /// A sentence when nothing runs there.
     fn gather(name: String) -> Result<Keep> {
         let home = Home::lock()?;
-        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
+        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing_to_stop(&name))?;
         let record = place.record()?;
         drop(home);
-        let (device, root) = (Device::find(&name)?, tc::root(&name)?);
+        let (device, root) = (Device::find(&name)?, tc::read_root(&name)?);
         let is_shipped = record.deployment(&device, root.as_ref())?.is_shipped;
         Ok(Keep { name, device, root, is_shipped, request: record.request })
     }
@@ -135,6 +140,7 @@ fn text(request: &Request) -> Result<String> {
     Ok(format!("{HEADER}\n{keys}"))
 }
 
+/// Removes the files of a device and its downloads, and the guard's unit with the last one.
 fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<Vec<String>> {
     // Of a device, what stands at its downloads too.
     let mut devices = vec![name.to_string(), download::ifb_of(name)];
@@ -183,6 +189,10 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     }
 }
 
+/// Runs systemctl.
+///
+/// # Errors
+/// A sentence with its messages.
 fn systemctl(words: &[&str]) -> Result<()> {
     let done = Command::new("systemctl")
         .args(words)

@@ -7,7 +7,7 @@ use crate::error::{Failure, Result};
 use crate::request::{Request, User};
 use crate::start::{Manner, rehearse, start};
 use crate::stop;
-use mousehole_scheme::install::line::{is_asymmetric, rate_of_tc};
+use mousehole_scheme::install::line::{format_tc_rate, is_asymmetric};
 use mousehole_scheme::units::{Rate, parse_rate};
 
 /// The parts of a line's rates at which packets wait here and not in the modem or at the provider: readings, of what
@@ -45,13 +45,13 @@ impl Line {
         }
         let mut all = Vec::new();
         if let Some(text) = &self.down {
-            let rate = Some(rate_of_tc(self.part("--down", text, DOWN_SHARE)?));
+            let rate = Some(format_tc_rate(self.part("--down", text, DOWN_SHARE)?));
             let (download, user) = (Some(self.device.clone()), User::Destination);
             let request = Request { cake: true, rate, download, user, ..like.clone() };
             all.push((download::ifb_of(&self.device), request));
         }
         if let Some(text) = &self.up {
-            let rate = Some(rate_of_tc(self.part("--up", text, UP_SHARE)?));
+            let rate = Some(format_tc_rate(self.part("--up", text, UP_SHARE)?));
             let ack_filter = self.has_ack_filter()?;
             let request = Request { cake: true, ack_filter, rate, user: User::Source, ..like.clone() };
             all.push((self.device.clone(), request));
@@ -59,6 +59,10 @@ impl Line {
         Ok(all)
     }
 
+    /// Returns whether to filter ACKs: as asked, else where the rates differ enough.
+    ///
+    /// # Errors
+    /// A sentence that names the rate.
     fn has_ack_filter(&self) -> Result<bool> {
         let of_rates = || match (&self.down, &self.up) {
             (Some(down), Some(up)) => Ok(is_asymmetric(parse_rate("--down", down)?, parse_rate("--up", up)?)),
@@ -67,6 +71,10 @@ impl Line {
         self.ack_filter.map_or_else(of_rates, Ok)
     }
 
+    /// Returns `share` of a rate, or all of it if the rate is exact.
+    ///
+    /// # Errors
+    /// A sentence that names the option.
     fn part(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
         let rate = parse_rate(option, text)?;
         match self.is_exact {

@@ -93,7 +93,7 @@ fn refuse_lacking(request: &Request) -> Result<()> {
 
 /// Returns the queue discipline at a device's root, with its options where a request reads any: a CAKE's or an fq's.
 fn find_root(device: &Device, request: &Request) -> Result<Option<tc::Qdisc>> {
-    list_qdiscs(device, request).map(|all| tc::root_of(&all).cloned())
+    list_qdiscs(device, request).map(|all| tc::find_root(&all).cloned())
 }
 
 /// Returns a device's queue disciplines, with their options where a request reads any: of marks, CAKE's and fq's.
@@ -102,11 +102,12 @@ fn find_root(device: &Device, request: &Request) -> Result<Option<tc::Qdisc>> {
 /// A sentence when they cannot be listed.
 pub(crate) fn list_qdiscs(device: &Device, request: &Request) -> Result<Vec<tc::Qdisc>> {
     match request.mode {
-        Mode::Mark => tc::qdiscs(&device.name),
+        Mode::Mark => tc::list_qdiscs(&device.name),
         Mode::Up => netlink::qdiscs(device.index),
     }
 }
 
+/// Puts a plan into effect at a device, or says what that would be. Returns lines for the user.
 fn start_plan(
     device: &Device,
     root: Option<tc::Qdisc>,
@@ -125,7 +126,7 @@ fn start_plan(
     let swept = stop::sweep(&home)?;
     let needs_root = needs_root(name, request, plan)?;
     let replaced = match root.as_ref().filter(|_| needs_root) {
-        Some(root) => saved_root(device, root, request)?,
+        Some(root) => save_root(device, root, request)?,
         None => None,
     };
     let mut record = Record {
@@ -142,7 +143,7 @@ fn start_plan(
         headers: request.policy.iter().map(|path| header_digest(path)).collect::<Result<_>>()?,
         attachment: None,
         link_id: None,
-        layout: kernel::layout_of(&objects.egress),
+        layout: kernel::hash_layout(&objects.egress),
         redirect,
         replaced,
         added_handle: None,
@@ -194,7 +195,7 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
             download::refuse_others(of)?;
             (Device { name: name.into(), ..Device::find(of)? }, None)
         }
-        None => (Device::find(name)?, tc::root(name)?),
+        None => (Device::find(name)?, tc::read_root(name)?),
     };
     let deployment = Deployment::new(request, &device, root.as_ref())?;
     let plan = deployment.plan();
@@ -211,17 +212,17 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     }
     let needs_root = plan.shaper != Shaper::None && needs_root(name, request, &plan)?;
     if let Some(root) = root.as_ref().filter(|_| needs_root) {
-        saved_root(&device, root, request)?;
+        save_root(&device, root, request)?;
     }
     let mut lines = describe(&device, request, &plan, &objects.egress, needs_root);
     if let Some(of) = &request.download {
-        lines.extend(download::commands(of));
+        lines.extend(download::redirect_commands(of));
     }
     lines[0] = format!("{name}: {} would run, and nothing was changed", deployment.scheme);
     lines.push(format!(
         "program {} at the egress, attached as {}",
         deployment.combination.name(),
-        attached(request)
+        attachment_name(request)
     ));
     lines.extend(deployment.parameters()?);
     if request.no_gso {
@@ -234,7 +235,8 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-fn attached(request: &Request) -> &'static str {
+/// Returns how the program is attached, in words.
+fn attachment_name(request: &Request) -> &'static str {
     match request.attach {
         Attach::Auto => "a tcx link, or where the kernel has none as a filter under clsact",
         Attach::Tcx => "a tcx link",
@@ -252,12 +254,16 @@ fn needs_root(name: &str, request: &Request, plan: &Plan) -> Result<bool> {
         })
 }
 
-/// Returns what keeps the root's queue discipline while ours is there; `None` for the kernel's default.
-fn saved_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
+/// Returns a copy of the root's queue discipline, to put back later; `None` for the kernel's default.
+///
+/// # Errors
+/// A sentence when the root is not the kernel's default and `--replace` is not given, or it cannot be made
+/// again.
+fn save_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
     match root.is_default() {
         true => Ok(None),
         false if request.replace => save(device, root).map(Some),
-        false if request.is_for_own_cake() => Err(foreign_root(&device.name, root)),
+        false if request.is_for_own_cake() => Err(refuse_foreign_root(&device.name, root)),
         false => Err(Failure::new(format!(
             "{} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
              `mark` leaves it where it is",
@@ -267,7 +273,7 @@ fn saved_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Op
 }
 
 /// Returns the failure of a CAKE of our own where somebody else's queue is.
-fn foreign_root(name: &str, root: &tc::Qdisc) -> Failure {
+fn refuse_foreign_root(name: &str, root: &tc::Qdisc) -> Failure {
     let (there, handle) = (&root.kind, &root.handle);
     let instead = match there.as_str() {
         "cake" => format!("`mousehole-live mark {name}` marks before it"),
@@ -287,13 +293,15 @@ fn foreign_root(name: &str, root: &tc::Qdisc) -> Failure {
 /// # Errors
 /// A sentence when nothing is there or the kernel refuses; the former program stays.
 pub fn upgrade(name: &str) -> Result<Vec<String>> {
-    let sides: Vec<_> = download::sides(name).iter().map(|side| upgrade_one(side)).collect::<Result<_>>()?;
+    let sides: Vec<_> =
+        download::list_sides(name).iter().map(|side| upgrade_one(side)).collect::<Result<_>>()?;
     Ok(sides.concat())
 }
 
+/// Replaces the programs of a running device by this version's, which keep the state.
 fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let device = Device::find(name)?;
-    let root = tc::root(name)?;
+    let root = tc::read_root(name)?;
     let home = Home::lock()?;
     let place = home.place(&device);
     if !place.exists() {
@@ -304,7 +312,7 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let mut record = place.record()?;
     let deployment = record.deployment(&device, root.as_ref())?;
     let bytes = object::object(&deployment.combination)?;
-    if kernel::layout_of(&bytes) != record.layout {
+    if kernel::hash_layout(&bytes) != record.layout {
         return Err(Failure::new(format!(
             "the maps of {name} do not fit this version's program; `down {name}` and the command `{}` start afresh",
             record.command.join(" ")
@@ -315,11 +323,15 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let loaded = kernel::load(&bytes, maps)?;
     loaded.replace(&place, device.index)?;
     record.version = env!("CARGO_PKG_VERSION").into();
-    record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
+    record.link_id = kernel::read_pinned_link(&place.link()).ok().map(|info| info.id);
     place.write_record(&record)?;
     Ok(vec![format!("{name}: the program was replaced, and flows kept their state")])
 }
 
+/// Refuses a device where something of ours is running.
+///
+/// # Errors
+/// A sentence that names the command that runs.
 fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     match !record.starting && stop::is_running(place, record) {
         false => Ok(()),
@@ -346,6 +358,7 @@ fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     }
 }
 
+/// Attaches the programs and sets the qdiscs, noting each step in the record so that it can be undone.
 fn attach_and_record(
     place: &Place,
     device: &Device,
@@ -393,7 +406,7 @@ fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
 /// Keeps a queue discipline of somebody else's, if it can be made again.
 pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
     let classes = tc::run(&["class", "show", "dev", &device.name]).unwrap_or_default();
-    let inner = tc::qdiscs(&device.name)?
+    let inner = tc::list_qdiscs(&device.name)?
         .iter()
         .filter(|qdisc| qdisc.parent.is_some() && !qdisc.is_default())
         .count();
@@ -424,12 +437,15 @@ pub(crate) fn refuse_missing_classes(
         return Ok(());
     }
     let text = tc::run(&["class", "show", "dev", name])?;
-    let qdiscs = tc::qdiscs(name)?;
+    let qdiscs = tc::list_qdiscs(name)?;
     let cakes = qdiscs.iter().filter(|qdisc| qdisc.kind == "cake" && qdisc.major() != 0);
     let tins: Vec<u32> =
-        cakes.flat_map(|cake| (1..=queue::tins(cake)).map(|tin| cake.major() | tin)).collect();
-    let classes: Vec<u32> =
-        queue::made(&text).iter().filter_map(|id| deployment::parse_class(id)).chain(tins.clone()).collect();
+        cakes.flat_map(|cake| (1..=queue::count_tins(cake)).map(|tin| cake.major() | tin)).collect();
+    let classes: Vec<u32> = queue::parse_classes(&text)
+        .iter()
+        .filter_map(|id| deployment::parse_class(id))
+        .chain(tins.clone())
+        .collect();
     let wanted = action.priority.iter().filter(|class| **class != 0);
     let Some(missing) = wanted.copied().find(|class| !classes.contains(class)) else { return Ok(()) };
     let id = |class: u32| format!("{:x}:{:x}", class >> 16, class & 0xffff);
@@ -450,13 +466,13 @@ pub(crate) fn refuse_unread_marks(name: &str, request: &Request) -> Result<()> {
     if !request.leaves_way_to_queue() || request.shadow || request.brings_cake() {
         return Ok(());
     }
-    let all = tc::qdiscs(name)?;
+    let all = tc::list_qdiscs(name)?;
     if queue::reads_marks(&all) {
         return Ok(());
     }
-    let there = tc::root_of(&all).map_or("without a queue discipline", |root| &root.kind);
-    let cake = match tc::root_of(&all).is_none_or(tc::Qdisc::is_default) {
-        true => format!("`{}` puts one there that does, ", queue::how_to_be_read(name, &all)),
+    let there = tc::find_root(&all).map_or("without a queue discipline", |root| &root.kind);
+    let cake = match tc::find_root(&all).is_none_or(tc::Qdisc::is_default) {
+        true => format!("`{}` puts one there that does, ", queue::suggest_reader(name, &all)),
         false => String::new(),
     };
     let classes = match tc::run(&["class", "show", "dev", name]).map(|text| queue::leaves(&text)) {
@@ -476,8 +492,8 @@ pub(crate) fn refuse_unread_marks(name: &str, request: &Request) -> Result<()> {
 /// # Errors
 /// A sentence when they are, but not as far ahead as packets may wait.
 pub(crate) fn has_departures(name: &str, longest_wait: Option<Dur>) -> Result<bool> {
-    let all = tc::qdiscs(name)?;
-    let found = tc::departures(&all);
+    let all = tc::list_qdiscs(name)?;
+    let found = tc::find_departure_qdiscs(&all);
     let wait_us = longest_wait.map_or(0.0, |wait| wait.as_secs() * 1e6);
     let too_short = found.iter().find(|one| one.horizon_us().is_some_and(|us| (us as f64) < wait_us));
     if let Some(fq) = too_short {
@@ -492,7 +508,10 @@ pub(crate) fn has_departures(name: &str, longest_wait: Option<Dur>) -> Result<bo
     Ok(!found.is_empty())
 }
 
-/// Puts the queue disciplines in place.
+/// Adds the qdiscs of a shaper to the device.
+///
+/// # Errors
+/// A sentence with tc's message.
 fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) -> Result<()> {
     let (Shaper::Native { fifo, queue }, Some(object)) = (&plan.shaper, &objects.queue) else {
         return set_qdiscs("replace", &device.name, &plan.shaper, device);
@@ -510,6 +529,7 @@ pub(crate) fn change_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Res
     set_qdiscs("change", name, shaper, device)
 }
 
+/// Sets the qdiscs of a shaper; `verb` is `replace` or `change`.
 fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
     qdisc_commands(verb, name, shaper, device).iter().try_for_each(|(kind, words)| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -595,6 +615,10 @@ fn limit(fifo: &Fifo, device: &Device) -> u64 {
     (policy * 2 + (1 << 18)).min(u64::from(u32::MAX) / 2)
 }
 
+/// Returns the most segments of a super-packet at the device.
+///
+/// # Errors
+/// A sentence when the kernel does not say.
 fn gso_max_segs(name: &str) -> Result<u32> {
     links::find(name)
         .and_then(|link| link.gso_max_segs)

@@ -84,7 +84,7 @@ pub fn lacking(kind: &str) -> String {
 }
 
 /// Returns the queue disciplines of a device, that of the root first. It fails as [`run`] does.
-pub fn qdiscs(device: &str) -> Result<Vec<Qdisc>> {
+pub fn list_qdiscs(device: &str) -> Result<Vec<Qdisc>> {
     parse_qdiscs(&run(&["-j", "qdisc", "show", "dev", device])?)
 }
 
@@ -112,19 +112,19 @@ pub fn parse_qdiscs(text: &str) -> Result<Vec<Qdisc>> {
 }
 
 /// Returns the queue discipline at a device's root; the kernel's default has the handle `0:`. It fails as [`run`] does.
-pub fn root(device: &str) -> Result<Option<Qdisc>> {
-    Ok(root_of(&qdiscs(device)?).cloned())
+pub fn read_root(device: &str) -> Result<Option<Qdisc>> {
+    Ok(find_root(&list_qdiscs(device)?).cloned())
 }
 
 /// Returns the queue discipline at the root, of all those of a device.
-pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
+pub fn find_root(all: &[Qdisc]) -> Option<&Qdisc> {
     all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
 }
 
 /// Returns those of a device's qdiscs that hold packets back until their departure times: an `fq` at the root, or the `fq`
 /// of each hardware queue below `mq`. Returns none where any packet could pass another kind.
-pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
-    let Some(root) = root_of(all) else { return Vec::new() };
+pub fn find_departure_qdiscs(all: &[Qdisc]) -> Vec<&Qdisc> {
+    let Some(root) = find_root(all) else { return Vec::new() };
     let leaves: Vec<&Qdisc> = match root.kind.as_str() {
         "fq" => vec![root],
         "mq" => all.iter().filter(|one| one.is_below(root)).collect(),
@@ -141,7 +141,7 @@ mod tests {
     /// Returns whether departure times are kept by qdiscs as `tc -j qdisc show` prints them.
     fn keeps(text: &str) -> bool {
         let all = parse_qdiscs(text).unwrap();
-        !departures(&all).is_empty()
+        !find_departure_qdiscs(&all).is_empty()
     }
 
     #[test]
@@ -170,6 +170,6 @@ mod tests {
     #[test]
     fn horizon__is_in_microseconds() {
         let text = r#"[{"kind":"fq","handle":"1:","root":true,"options":{"limit":10000,"horizon":5000000}}]"#;
-        assert_eq!(departures(&parse_qdiscs(text).unwrap())[0].horizon_us(), Some(5_000_000));
+        assert_eq!(find_departure_qdiscs(&parse_qdiscs(text).unwrap())[0].horizon_us(), Some(5_000_000));
     }
 }

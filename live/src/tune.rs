@@ -141,6 +141,10 @@ pub(crate) fn follow(name: &str, request: &Request) -> Result<Vec<String>> {
     change(name, &Changes::default(), |_| Ok(request.clone()))
 }
 
+/// Changes a running deployment to the request that `wanted` makes of the present one.
+///
+/// # Errors
+/// A sentence; nothing has changed then.
 fn change(
     name: &str,
     changes: &Changes,
@@ -151,14 +155,14 @@ fn change(
     let place = home.place(&device);
     let mut record = match place.exists() {
         true => place.record()?,
-        false => return Err(stop::nothing(name)),
+        false => return Err(stop::nothing_to_stop(name)),
     };
     if !stop::is_running(&place, &record) {
         return Err(Failure::new(format!(
             "the program at {name} does not run; `mousehole-live down {name}` removes what is left"
         )));
     }
-    let root = tc::root(name)?;
+    let root = tc::read_root(name)?;
     let request = wanted(&record.request)?;
     let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
@@ -260,7 +264,10 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
     )))
 }
 
-/// Writes the settings that are not in force; returns which they are.
+/// Writes new settings into the slot that is not in force. Returns its number.
+///
+/// # Errors
+/// A sentence when the map cannot be written.
 fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
     let other = (control(place)?.active & 1) ^ 1;
@@ -278,13 +285,20 @@ fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     Ok(other)
 }
 
+/// Reads the control values of a running program.
+///
+/// # Errors
+/// A sentence when the map is absent.
 fn control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
-/// Puts a set of settings in force.
+/// Puts the settings in a slot in force, at once for all packets.
+///
+/// # Errors
+/// A sentence when the map cannot be written.
 fn flip(place: &Place, slot: u32) -> Result<()> {
     let next = Control { active: slot, ..control(place)? };
     place
@@ -341,18 +355,21 @@ fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &
 mod tests {
     use super::*;
 
-    fn refused(mode: Mode, changes: &Changes) -> String {
+    fn refusal_text(mode: Mode, changes: &Changes) -> String {
         changes.apply(&Request::new(mode), "wan").unwrap_err().to_string()
     }
 
     #[test]
     fn options_of_the_other_mode__are_refused() {
         let burst = Changes { burst: Some("20kB".into()), ..Changes::default() };
-        assert_eq!(refused(Mode::Mark, &burst), "--burst is no option of `mark`, by which wan was started");
+        assert_eq!(
+            refusal_text(Mode::Mark, &burst),
+            "--burst is no option of `mark`, by which wan was started"
+        );
         let dscp = Changes { dscp: Some("cs1".into()), ..Changes::default() };
-        assert_eq!(refused(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
+        assert_eq!(refusal_text(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
         let shadow = Changes { shadow: Some(true), ..Changes::default() };
-        assert!(refused(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
+        assert!(refusal_text(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
     }
 
     #[test]

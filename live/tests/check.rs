@@ -297,7 +297,7 @@ fn what_compare_writes__is_accepted() {
     let all = tc::parse_qdiscs(cake).unwrap();
     for marker in ["sfd(th=30kB)", "rio-ps", "sfd(th=60kB,timeout=never)"] {
         let request = Request { scheme: marker.into(), ..Request::new(Mode::Mark) };
-        let deployment = Deployment::new(&request, &device, tc::root_of(&all)).unwrap();
+        let deployment = Deployment::new(&request, &device, tc::find_root(&all)).unwrap();
         assert_eq!(deployment.action.priority, [0, 0x8001_0001, 0x8001_0001], "{marker}");
     }
 }

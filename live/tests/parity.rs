@@ -126,7 +126,7 @@ impl Arrivals {
         };
         // Some flows are of datagrams alone.
         let kind = if flow % 4 == 3 { Kind::Datagram } else { kind };
-        let ect = flag::when(draw >> 48 & 1 == 1, flag::ECT);
+        let ect = flag::bits_if(draw >> 48 & 1 == 1, flag::ECT);
         let position = &mut self.positions[flow as usize];
         *position = match kind {
             Kind::Syn => 0,

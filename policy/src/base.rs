@@ -66,6 +66,7 @@ impl Verdict {
         matches!(self, Verdict::Early | Verdict::Forced)
     }
 
+    /// Returns the verdict of C's number; any unknown one is a forced drop.
     #[inline]
     pub(crate) fn from_c(value: u32) -> Verdict {
         match value {
@@ -213,7 +214,7 @@ impl Backlog {
         Backlog { bytes, idle_since_ns, colour_bytes, packets, colour_packets }
     }
 
-    /// Adds a packet that waits.
+    /// Counts a packet of this colour as waiting.
     #[inline]
     pub fn add(&mut self, colour: Colour, ip_bytes: u32) {
         self.packets += 1;
@@ -222,7 +223,7 @@ impl Backlog {
         self.colour_bytes[colour.index()] += u64::from(ip_bytes);
     }
 
-    /// Removes a packet that was added.
+    /// Counts a packet that was added as no longer waiting.
     #[inline]
     pub fn remove(&mut self, colour: Colour, ip_bytes: u32) {
         self.packets -= 1;

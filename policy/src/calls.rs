@@ -76,7 +76,7 @@ impl Policy {
         self.raw().period.map(|period| unsafe { period(params.pointer()) })
     }
 
-    /// Counts a flow into its class.
+    /// Counts a flow into its class, by the header's `classify`.
     pub fn count(&self, params: &Params, flow: &[u64], state: &[u64], counts: &mut Counts) {
         if let Some(classify) = self.raw().classify {
             // SAFETY: parameters and states are this policy's.
@@ -129,7 +129,9 @@ impl Policy {
             |reading: &ffi::RawReading| unsafe { (reading.value)(params.pointer(), state.as_ptr().cast()) };
         let watched = |reading: &ffi::RawReading| match self.origin() {
             #[cfg(feature = "native")]
-            Origin::Header { .. } => crate::own::inside(self.raw().name, reading.name, || value(reading)),
+            Origin::Header { .. } => {
+                crate::own::call_watched(self.raw().name, reading.name, || value(reading))
+            }
             _ => value(reading),
         };
         self.raw_readings().iter().map(watched).collect()

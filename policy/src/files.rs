@@ -1,4 +1,4 @@
-//! Files and folders that the programs make for themselves, and files that they are told to read.
+//! Files and folders that the programs make for themselves, and files that users name.
 //!
 //! The programs often run as root on machines with other users. So no name that somebody could guess is used where
 //! others may write: folders are made with a random name or below a folder of this user's own, with rights for nobody
@@ -47,16 +47,16 @@ pub fn own_folder() -> io::Result<PathBuf> {
 /// Returns what [`own_folder`] does where that outlives this process, else `None`. It fails as that does.
 pub fn lasting_folder() -> io::Result<Option<PathBuf>> {
     if let Some(cache) = variable("XDG_CACHE_HOME") {
-        return private_folder(&cache.join("mousehole")).map(Some);
+        return make_private_folder(&cache.join("mousehole")).map(Some);
     }
     if user() == 0 {
-        let mut usable = SYSTEM.iter().filter_map(|path| private_folder(Path::new(path)).ok());
+        let mut usable = SYSTEM.iter().filter_map(|path| make_private_folder(Path::new(path)).ok());
         if let Some(folder) = usable.find(|folder| runs_programs(folder)) {
             return Ok(Some(folder));
         }
     }
     let Some(home) = variable("HOME") else { return Ok(None) };
-    match private_folder(&home.join(".cache/mousehole")) {
+    match make_private_folder(&home.join(".cache/mousehole")) {
         Ok(folder) => Ok(Some(folder)),
         // A home that is not there, or belongs to the system, is none.
         Err(error) if error.raw_os_error().is_some() => Ok(None),
@@ -71,13 +71,13 @@ pub fn lasting_folder() -> io::Result<Option<PathBuf>> {
 /// One sentence when there is none, or somebody else could have written in it.
 pub fn lock_folder() -> io::Result<PathBuf> {
     if user() == 0 {
-        return private_folder(Path::new(SYSTEM[0]));
+        return make_private_folder(Path::new(SYSTEM[0]));
     }
     let of_session = || variable("XDG_RUNTIME_DIR").map(|folder| folder.join("mousehole"));
     // Of a unit with several folders these are joined by colons.
     let of_service = || env::split_paths(&variable("RUNTIME_DIRECTORY")?).next();
     if let Some(folder) = of_service().or_else(of_session) {
-        return private_folder(&folder);
+        return make_private_folder(&folder);
     }
     lasting_folder()?.ok_or_else(|| {
         refusal(
@@ -90,7 +90,7 @@ pub fn lock_folder() -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// What the system says, or one sentence when somebody else could have written in it or put it there.
-pub fn private_folder(path: &Path) -> io::Result<PathBuf> {
+pub fn make_private_folder(path: &Path) -> io::Result<PathBuf> {
     let mut private = DirBuilder::new();
     private.mode(0o700);
     let (parent, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
@@ -118,8 +118,8 @@ pub fn check_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a folder with a random name in [`own_folder`]; it is removed when dropped. It fails as that does.
-pub fn scratch_folder() -> io::Result<TempDir> {
-    scratch_in(&own_folder()?)
+pub fn make_scratch_folder() -> io::Result<TempDir> {
+    make_scratch_in(&own_folder()?)
 }
 
 /// Makes a folder with a random name in another one, for this user alone; it is removed when dropped. Folders that killed
@@ -127,7 +127,7 @@ pub fn scratch_folder() -> io::Result<TempDir> {
 ///
 /// # Errors
 /// What the system says.
-pub fn scratch_in(folder: &Path) -> io::Result<TempDir> {
+pub fn make_scratch_in(folder: &Path) -> io::Result<TempDir> {
     let mode = fs::Permissions::from_mode(0o700);
     remove_leftovers(folder);
     Builder::new().prefix(WORK).rand_bytes(12).permissions(mode).tempdir_in(folder).map_err(plain)
@@ -233,6 +233,10 @@ fn plain(error: io::Error) -> io::Error {
     inner.map_or(error, io::Error::from_raw_os_error)
 }
 
+/// Refuses a file of another user, or one that others can write.
+///
+/// # Errors
+/// A sentence that says what to do.
 fn check_owner(path: &Path, data: &Metadata) -> io::Result<()> {
     let (path, mode) = (path.display(), data.mode() & 0o7777);
     if data.uid() != user() {
@@ -287,6 +291,7 @@ fn runs_programs(_: &Path) -> bool {
 /// The folder of a process that has none to come back to.
 static PASSING: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
+/// Returns this process's temporary folder, which is removed when the process ends.
 fn passing_folder() -> io::Result<PathBuf> {
     if let Some((_, folder)) = PASSING.get() {
         return Ok(folder.clone());
@@ -312,6 +317,7 @@ extern "C" fn remove_passing() {
     }
 }
 
+/// Opens a regular file; refuses pipes, devices and folders without waiting.
 fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
     // A pipe without a writer would have the call wait.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | more;
@@ -323,6 +329,7 @@ fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
     }
 }
 
+/// Reads a file of at most `limit` bytes; refuses a longer one.
 fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
@@ -351,7 +358,7 @@ mod tests {
         for path in [&old, &other] {
             File::open(path).unwrap().set_modified(then).unwrap();
         }
-        let made = scratch_in(folder.path()).unwrap();
+        let made = make_scratch_in(folder.path()).unwrap();
         assert!(made.path().is_dir() && new.is_dir() && other.is_dir());
         assert!(!old.exists());
     }
@@ -372,12 +379,12 @@ mod tests {
     fn private_folder__is_for_this_user_alone() {
         let place = TempDir::new().unwrap();
         let path = place.path().join("one/two");
-        let made = private_folder(&path).unwrap();
+        let made = make_private_folder(&path).unwrap();
         assert_eq!((mode(&made), mode(&place.path().join("one"))), (0o700, 0o700));
-        assert_eq!(private_folder(&path).unwrap(), made, "it may be there already");
+        assert_eq!(make_private_folder(&path).unwrap(), made, "it may be there already");
         for open in [0o720, 0o702] {
             set_mode(&made, open);
-            let found = refused(private_folder(&path));
+            let found = refused(make_private_folder(&path));
             assert!(
                 found.contains(&format!("(its mode is {open:o})")) && found.contains("chmod go-w"),
                 "{found}"
@@ -395,7 +402,7 @@ mod tests {
         symlink(place.path().join("nowhere"), place.path().join("dangling")).unwrap();
         fs::write(&file, "").unwrap();
         for path in [link, file, place.path().join("dangling")] {
-            assert!(refused(private_folder(&path)).contains("is no folder"), "{path:?}");
+            assert!(refused(make_private_folder(&path)).contains("is no folder"), "{path:?}");
         }
         assert!(!place.path().join("nowhere").exists());
     }
@@ -406,9 +413,11 @@ mod tests {
         let open = place.path().join("open");
         fs::create_dir(&open).unwrap();
         set_mode(&open, 0o777);
-        assert!(refused(private_folder(&open.join("ours"))).contains("lets others replace what is in it"));
+        assert!(
+            refused(make_private_folder(&open.join("ours"))).contains("lets others replace what is in it")
+        );
         set_mode(&open, 0o1777);
-        private_folder(&open.join("ours")).unwrap();
+        make_private_folder(&open.join("ours")).unwrap();
     }
 
     #[test]

@@ -99,8 +99,8 @@ fn describe(path: &Path, binding: c_int) -> Result<&'static Policy, LoadError> {
     // SAFETY: as above; the description is constant and stays loaded.
     let raw: &'static RawPolicy = unsafe { &*raw };
     check_description(raw).map_err(fault)?;
-    let raw =
-        own::watched(raw, &library, &path.to_string_lossy()).map_err(|error| fault(cannot_load(error)))?;
+    let raw = own::wrap_functions(raw, &library, &path.to_string_lossy())
+        .map_err(|error| fault(cannot_load(error)))?;
     std::mem::forget(library); // its functions may be called until the program ends
     let origin = Origin::Header { path: path.to_path_buf(), sha256 };
     let policy = Policy::new(raw, origin);
@@ -139,6 +139,7 @@ pub fn lasting_headers_folder() -> io::Result<PathBuf> {
     })?)
 }
 
+/// Writes the shipped headers below `place`, unless they are there. Returns their folder.
 fn headers_in(place: &Path) -> io::Result<PathBuf> {
     let all: Vec<u8> =
         HEADERS.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
@@ -146,7 +147,7 @@ fn headers_in(place: &Path) -> io::Result<PathBuf> {
     if holds_headers(&folder) {
         return Ok(folder);
     }
-    let work = files::scratch_folder()?;
+    let work = files::make_scratch_folder()?;
     let part = work.path().join("new");
     fs::DirBuilder::new().recursive(true).mode(0o700).create(part.join("mousehole"))?;
     for (name, text) in HEADERS {
@@ -178,6 +179,7 @@ pub fn c_compiler() -> Option<String> {
     first_compiler(env::var("CC").ok())
 }
 
+/// Returns the first command that runs: the one given, else cc, gcc, clang.
 fn first_compiler(given: Option<String>) -> Option<String> {
     let runs = |command: &String| {
         Command::new(command).arg("--version").output().is_ok_and(|done| done.status.success())
@@ -186,7 +188,10 @@ fn first_compiler(given: Option<String>) -> Option<String> {
     given.into_iter().chain(["cc", "gcc", "clang"].map(String::from)).find(runs)
 }
 
-/// Returns the name of a header's policy in C: its file's name, with underscores.
+/// Returns the C name of a header's policy: its file's name, with underscores.
+///
+/// # Errors
+/// A sentence for a name that C does not allow.
 fn c_name(path: &Path) -> Result<String, String> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().replace('-', "_")).unwrap_or_default();
     let is_name = stem.starts_with(|c: char| c.is_ascii_lowercase())
@@ -214,7 +219,7 @@ fn compile(path: &Path, name: &str, binding: c_int) -> Result<libloading::Librar
     let cannot = |error: io::Error| format!("cannot be compiled, for the cache cannot be written; {error}");
     let include = headers_folder().map_err(cannot)?;
     let header = fs::canonicalize(path).map_err(|error| format!("cannot be read; {error}"))?;
-    let folder = files::scratch_folder().map_err(cannot)?;
+    let folder = files::make_scratch_folder().map_err(cannot)?;
     let source = folder.path().join(format!("{name}.c"));
     let object = folder.path().join(format!("{name}.so"));
     let text =
@@ -322,6 +327,10 @@ fn dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
     Ok(found.or(indirect.then_some("an indirect relocation")))
 }
 
+/// Compiles a header to a shared object.
+///
+/// # Errors
+/// The compiler's messages.
 fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command
@@ -341,6 +350,10 @@ fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) ->
 /// Most bytes that slow steps of a marker publish to its packets: a cache line.
 const MOST_PUBLISHED_BYTES: u32 = 64;
 
+/// Checks a loaded description: version, functions, parameters.
+///
+/// # Errors
+/// A clause that says what is wrong.
 fn check_description(raw: &RawPolicy) -> Result<(), String> {
     if raw.abi != ABI {
         return Err(format!("was made for version {} of policy.h; this is version {ABI}", raw.abi));
@@ -387,7 +400,7 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a policy has bands and functions of its own kind.
+/// Checks that a policy has bands and functions of its kind; an error is a clause.
 fn check_bands(raw: &RawPolicy) -> Result<(), String> {
     let bands = raw.bands as usize;
     let of_packets = raw.mark.is_some() || raw.drop.is_some();
@@ -406,7 +419,8 @@ fn check_bands(raw: &RawPolicy) -> Result<(), String> {
     }
 }
 
-/// Checks the table: names, fields inside the struct, and defaults that are allowed.
+/// Checks the table of parameters: names, fields inside the struct, and defaults that are allowed; an error
+/// is a clause.
 fn check_parameters(policy: &'static Policy) -> Result<(), String> {
     let size = policy.sizes().0;
     let counterpart =

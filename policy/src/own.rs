@@ -125,7 +125,7 @@ extern "C" fn refuse(function: *const c_char, answer: u32, most: u32) {
 }
 
 /// Returns the description with its functions replaced by those of `own.c`, which call them.
-pub(crate) fn watched(
+pub(crate) fn wrap_functions(
     raw: &RawPolicy,
     library: &libloading::Library,
     header: &str,
@@ -157,7 +157,7 @@ pub(crate) fn watched(
 }
 
 /// Does work that calls a function of a header which has no entry in `own.c`.
-pub(crate) fn inside<T>(header: *const c_char, function: *const c_char, work: impl FnOnce() -> T) -> T {
+pub(crate) fn call_watched<T>(header: *const c_char, function: *const c_char, work: impl FnOnce() -> T) -> T {
     // SAFETY: the record is this thread's.
     let call = unsafe { &*thread_record() };
     call.header.store(header.cast_mut(), Relaxed);
@@ -227,7 +227,7 @@ fn abort(call: &Call, what: std::fmt::Arguments) -> ! {
     let _ = text.write_fmt(what);
     describe(call, &mut text);
     let _ = writeln!(text);
-    say(&text);
+    write_text(&text);
     // SAFETY: ends the process at once.
     unsafe { libc::_exit(STATUS) }
 }
@@ -245,7 +245,7 @@ fn opening() -> &'static str {
     OPENING.get().copied().unwrap_or("mousehole: error: ")
 }
 
-fn say(text: &Text) {
+fn write_text(text: &Text) {
     // SAFETY: writes bytes that are there; a closed standard error is no fault.
     let _ = unsafe { libc::write(2, text.bytes.as_ptr().cast(), text.length) };
 }
@@ -284,6 +284,7 @@ fn handle_faults() {
     });
 }
 
+/// Handles a crash signal: if a policy's call is under way, reports the call and ends the process.
 extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let place = CRASHES.iter().position(|(number, _)| *number == signal).unwrap_or_default();
     // SAFETY: the record is this thread's, and records are never freed.
@@ -292,7 +293,7 @@ extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     {
         // SAFETY: the kernel gives the address of the access.
         let address = unsafe { (*info).si_addr() } as usize;
-        match guarded(address).filter(|_| signal != libc::SIGABRT) {
+        match find_guard(address).filter(|_| signal != libc::SIGABRT) {
             Some(what) => abort(call, format_args!("{} {what}", access(context))),
             None => abort(call, format_args!("crashed ({})", CRASHES[place].1)),
         }
@@ -321,7 +322,7 @@ extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         opening(),
         CRASHES[place].1
     );
-    say(&text);
+    write_text(&text);
     // SAFETY: the signal comes again, and the system ends the process.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
@@ -360,6 +361,7 @@ fn note_exits() {
     unsafe { on_exit(exiting, null_mut()) };
 }
 
+/// Has the process report a policy that calls `exit`.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn note_exits() {
     extern "C" fn exiting() {
@@ -369,6 +371,7 @@ fn note_exits() {
     unsafe { libc::atexit(exiting) };
 }
 
+/// Reports the policy whose call is under way when the process exits; does nothing without one.
 fn refuse_exit(status: Option<c_int>) {
     let Ok(current) = CURRENT.try_with(Cell::get) else { return };
     // SAFETY: the record is this thread's.
@@ -414,7 +417,8 @@ pub fn forget_region(memory: std::ops::Range<usize>) {
     }
 }
 
-fn guarded(address: usize) -> Option<&'static str> {
+/// Returns the name of the guarded memory that an address lies in; `None` outside all.
+fn find_guard(address: usize) -> Option<&'static str> {
     let holds = |region: &&Region| (region.from.load(Relaxed)..region.to.load(Relaxed)).contains(&address);
     // SAFETY: what was stored is constant.
     REGIONS.iter().find(holds).and_then(|region| unsafe { region.what.load(Relaxed).as_ref() }).copied()
@@ -493,6 +497,7 @@ struct Seen {
     busy_ms: u64,
 }
 
+/// Watches the calls of all threads for one that does not end; never returns.
 fn look_for_ever() {
     // SAFETY: signals are left to the other threads.
     unsafe {

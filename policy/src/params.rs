@@ -232,7 +232,7 @@ impl Params {
     /// When there are not as many bytes as the struct has.
     pub fn with_bytes(&self, bytes: &[u8]) -> Params {
         assert_eq!(bytes.len(), self.policy.sizes().0, "{:?}", self.policy);
-        Params { words: words_of(bytes), ..self.clone() }
+        Params { words: pack_words(bytes), ..self.clone() }
     }
 
     #[inline]
@@ -264,7 +264,7 @@ impl Params {
         }
     }
 
-    /// Writes a value into its fields.
+    /// Writes a parameter's value into its fields of the C struct.
     fn write(&mut self, index: usize, value: Absolute) -> Result<(), ParameterError> {
         let (raw, parameter) = (&self.policy.raw_parameters()[index], &self.policy.parameters()[index]);
         if let Absolute::Number(number) | Absolute::Packets(number) = value
@@ -302,13 +302,13 @@ impl Params {
                 self.set_field(offset, width, (seconds * 1e9).round() as u64);
             }
             (Kind::Fraction | Kind::Percent, Absolute::Number(number)) => {
-                self.set_field(offset, width, fixed(*number, 32))
+                self.set_field(offset, width, to_fixed_point(*number, 32))
             }
             (Kind::Length, Absolute::Number(packets)) if width == 8 => {
-                self.set_field(offset, width, fixed(*packets, 32))
+                self.set_field(offset, width, to_fixed_point(*packets, 32))
             }
             (Kind::Number, Absolute::Number(number)) => {
-                self.set_field(offset, width, fixed(*number, raw.bits))
+                self.set_field(offset, width, to_fixed_point(*number, raw.bits))
             }
             (_, Absolute::Number(number) | Absolute::Packets(number)) => {
                 self.set_field(offset, width, number.round() as u64);
@@ -317,7 +317,10 @@ impl Params {
         }
     }
 
-    /// Computes what the header's set-up function computes.
+    /// Calls the header's set-up function, which computes the derived fields.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when the function refuses a value.
     fn set_up(&mut self) -> Result<(), ParameterError> {
         let Some(set_up) = self.policy.raw().setup else { return Ok(()) };
         let context = RawLinkContext {
@@ -386,7 +389,7 @@ fn index_of(policy: &Policy, name: &str) -> usize {
 }
 
 /// Returns `round(value * 2^bits)`, at most what 64 bits hold.
-fn fixed(value: f64, bits: u32) -> u64 {
+fn to_fixed_point(value: f64, bits: u32) -> u64 {
     (value * power_of_two(bits)).round() as u64
 }
 
@@ -406,7 +409,7 @@ impl State {
 
     /// Returns a state from its bytes, as C has them.
     pub fn from_bytes(bytes: &[u8]) -> State {
-        State(words_of(bytes))
+        State(pack_words(bytes))
     }
 
     /// Returns its bytes, as C has them.
@@ -432,7 +435,7 @@ impl std::ops::DerefMut for State {
 }
 
 /// Returns bytes as words, the last one filled up with zeros.
-fn words_of(bytes: &[u8]) -> Box<[u64]> {
+fn pack_words(bytes: &[u8]) -> Box<[u64]> {
     let word = |chunk: &[u8]| {
         let mut whole = [0; 8];
         whole[..chunk.len()].copy_from_slice(chunk);

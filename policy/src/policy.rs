@@ -78,7 +78,7 @@ impl Policy {
         text(self.raw.name)
     }
 
-    /// Returns what it decides.
+    /// Returns whether it is a marker, a dropper or a queue.
     pub fn kind(&self) -> PolicyKind {
         match self.raw.kind {
             ffi::MARKER => PolicyKind::Marker,

@@ -86,6 +86,9 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
 }
 
 /// Waits for a child. Returns `None` if it has not ended in time.
+///
+/// # Errors
+/// The system's.
 fn wait(child: &mut Child, seconds: u64) -> io::Result<Option<std::process::ExitStatus>> {
     let mut left = Duration::from_secs(seconds);
     loop {
@@ -116,7 +119,7 @@ fn keep(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
 const OVERRUN: i32 = 126;
 
 /// Prepares the new process, before it becomes the program. On Linux it forks once more: the first process stays and
-/// ends the group when its parent is gone, for of a compiler's own children no parent's death is told.
+/// ends the group when its parent is gone, for the system does not signal a compiler's own children when their parent ends.
 fn begin(limits: &Limits) -> io::Result<()> {
     // SAFETY: all calls are allowed between fork and exec, and take what they point to.
     unsafe {

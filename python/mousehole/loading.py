@@ -38,7 +38,7 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
     """
     if Path(path).is_dir():
         return Sweep(path)
-    document = _document(path)
+    document = _read_document(path)
     load_policies(policy)
     try:
         result = _READERS[document["schema"]](document)
@@ -53,17 +53,17 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
 
 def _restore_days(document: dict[str, Any]) -> DaysComparison:
     return DaysComparison(
-        tuple(Day(entry["day"], _results(entry["comparison"])) for entry in document["days"])
+        tuple(Day(entry["day"], _restore_results_of(entry["comparison"])) for entry in document["days"])
     )
 
 
 def _restore_tuned(document: dict[str, Any]) -> Tuned:
-    judged = Comparison(_results(document["comparison"]), None)
+    judged = Comparison(_restore_results_of(document["comparison"]), None)
     return Tuned(restore_results(document, judged), judged, None)
 
 
 def _restore_comparison(document: dict[str, Any]) -> Comparison:
-    results = _results(document)
+    results = _restore_results_of(document)
     return ProgramsComparison(results, document["link"]) if "link" in document else Comparison(results, None)
 
 
@@ -71,7 +71,7 @@ class _NotAtHandError(Exception):
     """A header of an own policy is not loaded, or is another one."""
 
 
-def _document(path: str | Path) -> dict[str, Any]:
+def _read_document(path: str | Path) -> dict[str, Any]:
     """Returns the file's document, whose schema is one of `SCHEMAS`."""
     try:
         document = json.loads(Path(path).read_bytes())
@@ -97,11 +97,11 @@ def _document(path: str | Path) -> dict[str, Any]:
     )
 
 
-def _results(document: dict[str, Any]) -> Results:
+def _restore_results_of(document: dict[str, Any]) -> Results:
     """Returns a comparison's results; raises `_NotAtHandError` for own policies that are not."""
     for entry in document["manifest"]["schemes"]:
         wanted = entry.get("policies", {})
-        known = _digests(entry["scheme"])
+        known = _list_digests(entry["scheme"])
         for name, digest in wanted.items():
             if known.get(name) != digest:
                 state = "has changed since" if name in known else "is not loaded"
@@ -112,7 +112,7 @@ def _results(document: dict[str, Any]) -> Results:
     return jsonout.restore_results(document)
 
 
-def _digests(scheme: str) -> dict[str, str]:
+def _list_digests(scheme: str) -> dict[str, str]:
     """Returns the SHA-256 of the headers of own policies that a scheme uses, none for one that is unknown."""
     try:
         return {own["name"]: own["sha256"] for own in _engine.scheme_policies(scheme)}

@@ -12,12 +12,12 @@ ITEMS = ("table", "figure", "claim", "section", "log")
 """What may be wanted of a paper, each with its number, id or file."""
 
 
-def papers_folder() -> Path:
+def find_papers() -> Path:
     """Returns the folder of the package `papers`: that of the checkout, or in a wheel the copy in it."""
     return (Path(mousehole.__file__).parent / "bundled" / "papers").resolve()
 
 
-def listing(own: Path | None = None) -> str:
+def list_papers(own: Path | None = None) -> str:
     """Returns the papers with the tables, figures and claims of each, one line per paper."""
     return str(_command(own).listing())
 
@@ -25,10 +25,10 @@ def listing(own: Path | None = None) -> str:
 def start_paper(name: str, folder: Path) -> str:
     """Writes the folder of a new paper, in which everything runs, and returns what to do next."""
     _command(None)
-    return str(importlib.import_module(f"{papers_folder().name}.new").start(name, folder))
+    return str(importlib.import_module(f"{find_papers().name}.new").start(name, folder))
 
 
-def wanted_item(what: str | None, number: str | None) -> dict[str, str]:
+def parse_item(what: str | None, number: str | None) -> dict[str, str]:
     """Returns what is wanted as a keyword, such as `table="4"`; nothing for all claims.
 
     Raises `MouseholeError` for a word that is none, or one without its number.
@@ -66,21 +66,21 @@ def reproduce(name: str | None, own: Path | None, html: str | None, **wanted: An
 def study(name: str, **length: Any) -> Any:
     """Returns a paper for a notebook (`papers/notebook.py`); `length` is how long and how often it is run."""
     make_importable()
-    return importlib.import_module(f"{papers_folder().name}.notebook").Study(name, **length)
+    return importlib.import_module(f"{find_papers().name}.notebook").Study(name, **length)
 
 
 def make_importable(own: Path | None = None) -> None:
     """Lets this process import the package `papers`, with what stands in a further folder before it."""
-    folder = str(papers_folder().parent)
+    folder = str(find_papers().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     if own is not None:
         if not any(own.glob("*/paper.toml")):
             raise MouseholeError(f"--papers: {own}: no folder in it has a paper.toml")
-        package = importlib.import_module(papers_folder().name)
+        package = importlib.import_module(find_papers().name)
         package.__path__.insert(0, str(own.resolve()))
 
 
 def _command(own: Path | None) -> Any:
     make_importable(own)
-    return importlib.import_module(f"{papers_folder().name}.command")
+    return importlib.import_module(f"{find_papers().name}.command")

@@ -3,7 +3,7 @@
 use crate::convert::{self, to_python};
 use crate::errors;
 use crate::quantities::Quantity;
-use crate::statistics::{Design, Estimate, meant};
+use crate::statistics::{Design, Estimate, design_or_default};
 use crate::tables::set_estimate;
 use mousehole_answer::advice;
 use mousehole_answer::comparison::{self as answer, Whose};
@@ -192,7 +192,7 @@ fn judge(
     faster: Option<(u32, u32)>,
 ) -> PyResult<Verdict> {
     let unit: Unit = unit.map_or(Ok(Unit::Replication), pythonize::depythonize)?;
-    Ok(Verdict(verdicts::judge(&ratio.0, &meant(design), unit, faster)))
+    Ok(Verdict(verdicts::judge(&ratio.0, &design_or_default(design), unit, faster)))
 }
 
 /// Describes how an exploratory endpoint changed.
@@ -298,7 +298,7 @@ fn in_own_unit(
     number: f64,
     unit: &str,
 ) -> PyResult<(f64, bool)> {
-    let found = margins::in_own_unit(name, quantity.0.unit, number, unit);
+    let found = margins::convert_to_own_unit(name, quantity.0.unit, number, unit);
     found.map_err(|refused| to_error(py, field, text, refused))
 }
 
@@ -445,7 +445,7 @@ impl ComparedCell {
 
     /// Returns why no scheme could be recommended however long it ran; None if one could.
     fn nothing_compared(&self) -> Option<String> {
-        advice::nothing_compared(&self.judged().cell)
+        advice::explain_no_candidate(&self.judged().cell)
     }
 
     /// Returns the names of the classes of traffic of which some run has a figure.

@@ -54,7 +54,7 @@ fn schemes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 #[pyfunction]
 // python: -> list[PartEntry]
 fn parts(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let all = Part::all().into_iter().map(|part| {
+    let all = Part::all_parts().into_iter().map(|part| {
         let entry = entry(py, part.name(), part.texts(), part.parameters())?;
         entry.set_item("role", if part.role() == Role::Marker { "marker" } else { "queue" })?;
         entry.set_item("order", if part.order() == Order::Fifo { "fifo" } else { "several" })?;
@@ -168,7 +168,7 @@ fn link_rate(py: Python<'_>, field: &str, text: &str) -> PyResult<u64> {
 /// Returns the bit/s that full packets leave to IP on a link of a rate with a link layer.
 #[pyfunction]
 fn load_rate(py: Python<'_>, rate: &str, layer: &str) -> PyResult<u64> {
-    let found = LinkLayer::named("link.layer", layer).and_then(|layer| {
+    let found = LinkLayer::find_layer("link.layer", layer).and_then(|layer| {
         let wire = Wire { overhead: 0, layer: Some(layer) };
         parse_rate("rate", rate).map(|rate| wire.ip_rate(rate).0)
     });
@@ -178,7 +178,7 @@ fn load_rate(py: Python<'_>, rate: &str, layer: &str) -> PyResult<u64> {
 /// Returns the bit/s of a shaper, given as a share or a rate, on a line of a rate, the mean if the line varies.
 #[pyfunction]
 fn shaped_rate(py: Python<'_>, field: &str, text: &str, rate_bps: u64, varies: bool) -> PyResult<u64> {
-    let found = Shape::parse(field, text).and_then(|shape| shape.checked(field, Rate(rate_bps), varies, ""));
+    let found = Shape::parse(field, text).and_then(|shape| shape.resolve(field, Rate(rate_bps), varies, ""));
     found.map(|rate| rate.0).map_err(|error| to_python(py, error))
 }
 

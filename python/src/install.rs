@@ -30,7 +30,7 @@ impl Link {
         layer: Option<&str>,
         burst: Option<u64>,
     ) -> PyResult<Link> {
-        let layer = layer.map(|name| LinkLayer::named("link.layer", name)).transpose();
+        let layer = layer.map(|name| LinkLayer::find_layer("link.layer", name)).transpose();
         let wire = Wire { overhead, layer: layer.map_err(|error| to_python(py, error))? };
         let line = Line { rate: Rate(rate_bps), buffer_packets, wire, is_upload, burst };
         let other = other.map(|other| Box::new(other.0.clone()));

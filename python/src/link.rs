@@ -139,7 +139,8 @@ fn records(given: &Scenario, outcome: Outcome, seconds: f64) -> Result<RunResult
         ..given.clone()
     };
     let plan = Plan::new(&scenario)?;
-    let ideal_s = ideal_time::ideal_times(&plan, &Traffic::default(), &outcome, &AtomicBool::new(false))?;
+    let ideal_s =
+        ideal_time::compute_ideal_times(&plan, &Traffic::default(), &outcome, &AtomicBool::new(false))?;
     let [goodput_bps, goodput_up_bps] =
         [outcome.goodput_bytes, outcome.goodput_up_bytes].map(|bytes| bytes as f64 * 8.0 / seconds.max(1e-9));
     let sources = vec![(0, "flows".to_string())];

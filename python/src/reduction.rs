@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Returns the facts of a run as a dictionary of columns; `runs/facts.py` has their meaning.
-pub fn reduced<'py>(
+pub fn reduce_run<'py>(
     py: Python<'py>,
     run: &RunResult,
     plan: &Plan,

@@ -1,7 +1,7 @@
 //! The records of a run as numpy columns and dictionaries; `engine_structs.py` has their types.
 
 use crate::quantities::{Bucket, Quantity};
-use crate::reduction::reduced;
+use crate::reduction::reduce_run;
 use crate::traffic::column;
 use mousehole_compare::{BULK, COLOURS};
 use mousehole_sim::drop_reason::DropReason;
@@ -45,7 +45,7 @@ impl RunResult {
                 "the engine lost or invented packets (a conservation law failed); please report this",
             ));
         }
-        reduced(py, &self.records, &self.plan, buckets, table)
+        reduce_run(py, &self.records, &self.plan, buckets, table)
     }
 
     /// Returns one row per measured transfer; times that did not happen are NaN.

@@ -29,7 +29,7 @@ impl Column<'_> {
 }
 
 /// Returns the design that is meant: where none is given, a single interval over replications that draw afresh.
-pub fn meant(design: Option<&Design>) -> answer::Design {
+pub fn design_or_default(design: Option<&Design>) -> answer::Design {
     design.map_or_else(answer::Design::default, |design| design.0)
 }
 
@@ -90,7 +90,7 @@ impl Design {
 
     /// Returns the error that one interval from `count` replications may have.
     fn error(&self, count: u32) -> f64 {
-        self.0.error(count)
+        self.0.allowed_error(count)
     }
 
     /// Returns half the width of the interval of a mean over `count` replications of this deviation.
@@ -242,7 +242,7 @@ impl Heterogeneity {
 #[pyfunction]
 #[pyo3(signature = (values, design = None))]
 fn t_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
-    Ok(Estimate(intervals::t_interval(values.as_slice()?, &meant(design))))
+    Ok(Estimate(intervals::t_interval(values.as_slice()?, &design_or_default(design))))
 }
 
 /// Returns the mean of scheme − reference with its Student-t interval, paired by replication.
@@ -250,7 +250,7 @@ fn t_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
 #[pyo3(signature = (scheme, reference, design = None))]
 fn difference(scheme: Column, reference: Column, design: Option<&Design>) -> PyResult<Estimate> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(Estimate(intervals::difference(own, other, &meant(design))))
+    Ok(Estimate(intervals::difference(own, other, &design_or_default(design))))
 }
 
 /// Returns the logarithm of the ratio of scheme to reference, paired by replication, with its interval.
@@ -262,7 +262,7 @@ fn difference(scheme: Column, reference: Column, design: Option<&Design>) -> PyR
 #[pyo3(signature = (scheme, reference, design = None))]
 fn log_ratio(scheme: Column, reference: Column, design: Option<&Design>) -> PyResult<Estimate> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(Estimate(intervals::log_ratio(own, other, &meant(design))))
+    Ok(Estimate(intervals::log_ratio(own, other, &design_or_default(design))))
 }
 
 /// Returns ln(mean of scheme ÷ mean of reference) with its jackknife interval, paired by replication.
@@ -273,7 +273,7 @@ fn log_ratio(scheme: Column, reference: Column, design: Option<&Design>) -> PyRe
 #[pyo3(signature = (scheme, reference, design = None))]
 fn ratio_of_means(scheme: Column, reference: Column, design: Option<&Design>) -> PyResult<Estimate> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(Estimate(intervals::ratio_of_means(own, other, &meant(design))))
+    Ok(Estimate(intervals::ratio_of_means(own, other, &design_or_default(design))))
 }
 
 /// Returns the logarithm of each replication's ratio, NaN where there is none, infinite for a zero.
@@ -284,14 +284,14 @@ fn paired_logs<'py>(
     reference: Column,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(intervals::paired_logs(own, other).into_pyarray(py))
+    Ok(intervals::pair_log_ratios(own, other).into_pyarray(py))
 }
 
 /// Returns in how many replications the scheme has the smaller number, and in how many both have one.
 #[pyfunction]
 fn smaller_in(scheme: Column, reference: Column) -> PyResult<(u32, u32)> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(intervals::smaller_in(own, other))
+    Ok(intervals::count_smaller(own, other))
 }
 
 /// Returns the number of independent comparisons that would need the same width as these columns.
@@ -315,14 +315,14 @@ fn effective_comparisons(columns: &Bound<'_, PyAny>) -> PyResult<f64> {
 #[pyfunction]
 #[pyo3(signature = (values, design = None))]
 fn positive_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
-    Ok(Estimate(intervals::positive_interval(values.as_slice()?, &meant(design))))
+    Ok(Estimate(intervals::positive_interval(values.as_slice()?, &design_or_default(design))))
 }
 
 /// Returns the mean of shares with the part of its t interval that lies between 0 and 1.
 #[pyfunction]
 #[pyo3(signature = (values, design = None))]
 fn share_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate> {
-    Ok(Estimate(intervals::share_interval(values.as_slice()?, &meant(design))))
+    Ok(Estimate(intervals::share_interval(values.as_slice()?, &design_or_default(design))))
 }
 
 /// Returns the number of replications of the first later look that gives the half width `wanted`.
@@ -332,7 +332,7 @@ fn share_interval(values: Column, design: Option<&Design>) -> PyResult<Estimate>
 #[pyfunction]
 #[pyo3(signature = (estimate, wanted, design = None))]
 fn replications_for(estimate: &Estimate, wanted: f64, design: Option<&Design>) -> Option<u32> {
-    intervals::replications_for(&estimate.0, wanted, &meant(design))
+    intervals::replications_for(&estimate.0, wanted, &design_or_default(design))
 }
 
 /// Returns how much `effects` with these standard errors differ; None for fewer than two with an error.

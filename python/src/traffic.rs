@@ -191,7 +191,7 @@ fn read_traffic(
     };
     let given = parquet.unwrap_or_default().into_iter().map(|(place, table)| (place, rows(table))).collect();
     let work = || -> Result<sim::Traffic> {
-        let direction = Direction::by_name("payload", payload)?;
+        let direction = Direction::parse("payload", payload)?;
         let texts = classes.iter().map(String::as_str);
         let classes = Arc::new(Corrections::parse(read::CLASSES, texts)?);
         let format = (!log_format.is_empty())
@@ -199,7 +199,7 @@ fn read_traffic(
             .transpose()?
             .map(Arc::new);
         let options = ReadOptions { direction, strict, seed, classes, most_rows, most_bytes, format };
-        let traffic = read::files_and_rows(&paths, given, &options)?;
+        let traffic = read::read_files_and_rows(&paths, given, &options)?;
         Ok(if direction == Direction::Up { traffic.uploaded() } else { traffic })
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
@@ -240,7 +240,7 @@ fn table_columns(
     payload: &str,
 ) -> PyResult<Vec<(&'static str, usize, u64)>> {
     let found = || -> Result<Vec<KnownColumn>> {
-        let direction = Direction::by_name("payload", payload)?;
+        let direction = Direction::parse("payload", payload)?;
         read::table_columns(&names, direction).map_err(|problem| Error::File { file: FRAME.into(), problem })
     };
     let known = found().map_err(|error| to_python(py, error))?;
@@ -280,7 +280,7 @@ fn connections_traffic(py: Python<'_>, connections: &Bound<'_, PyAny>) -> PyResu
     let work = || -> Result<sim::Traffic> {
         let traffic = TrafficSpec { connections, ..TrafficSpec::default() };
         let plan = Plan::new(&Scenario { traffic, ..Scenario::default() })?;
-        Ok(sim::Traffic::from_connections(plan.listed()?.connections))
+        Ok(sim::Traffic::from_connections(plan.listed_connections()?.connections))
     };
     let traffic = py.detach(work).map_err(|error| to_python(py, error))?;
     Ok(Traffic(traffic.into()))

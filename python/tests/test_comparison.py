@@ -8,7 +8,7 @@ import mousehole
 import numpy as np
 import polars as pl
 import pytest
-from mousehole.answer import endpoints, tables
+from mousehole.answer import list_endpoints, tables
 from mousehole.comparison import Comparison
 from mousehole.document import print_document
 from rich.console import Console
@@ -89,7 +89,7 @@ def test_report__says_once_why_there_is_no_verdict() -> None:
 def test_endpoints__name_the_table_of_their_values(comparison: Comparison) -> None:
     results, cell = comparison.results, comparison.plan.cells[0]
     runs = results.runs(cell, "sfd")
-    short, p95, long, rate, page = endpoints(15_000, 150_000, has_pages=True)
+    short, p95, long, rate, page = list_endpoints(15_000, 150_000, has_pages=True)
     for endpoint, expected in (
         (p95, results.bucket_values(cell, "sfd", "short", "response_p95_s")),
         (page, np.array([run.groups.get(("pages", "page_mean_s"), np.nan) for run in runs])),

@@ -12,7 +12,7 @@ from mousehole import _engine
 from mousehole.base import MouseholeError, Options
 from mousehole.base import _memory as memory
 from mousehole.comparison import _comparison as comparison
-from mousehole.runs import Estimate, Part, Plan, Task, estimated, fitting_jobs
+from mousehole.runs import Estimate, Part, Plan, Task, choose_jobs, estimate_plan
 from mousehole.runs import _estimate as estimate
 from mousehole.scenario import default
 
@@ -40,7 +40,7 @@ def costs(monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s
         cpu_s = setup_s + per_s * simulated_s * (1 + task.scheme)
         return Part(share, cpu_s, 2 * cpu_s, simulated_s, round(1e6 * share), 1000)
 
-    monkeypatch.setattr(estimate, "_timed", timed)
+    monkeypatch.setattr(estimate, "_time_plan_part", timed)
     return shares
 
 
@@ -53,7 +53,7 @@ def test_estimated__tells_setup_and_drain_apart(
     monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float
 ) -> None:
     shares = costs(monkeypatch, setup_s, per_s, drain_s)
-    found = estimated(make_plan(), None, 2)
+    found = estimate_plan(make_plan(), None, 2)
     simulated_s = WINDOW_S + WARMUP_S + min(drain_s, (MOST_WINDOWS - 1) * WINDOW_S)
     true_s = 4 * (2 * setup_s + per_s * simulated_s * 3)
     assert found.cpu_s == pytest.approx(true_s, rel=0.1)
@@ -65,7 +65,7 @@ def test_estimated__tells_setup_and_drain_apart(
 
 def test_estimated__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = costs(monkeypatch, 0.01, 1e-3, 10.0)
-    assert estimated(make_plan(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
+    assert estimate_plan(make_plan(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
     assert shares[-3:] == [1.0, 1.0, 1.0]
 
 
@@ -79,9 +79,9 @@ def test_estimated__a_real_plan_within_a_factor(model: str) -> None:
 
     def measure_factor() -> float:
         """Returns estimated over taken CPU time."""
-        guessed = estimated(plan, None, 2).cpu_s
+        guessed = estimate_plan(plan, None, 2).cpu_s
         cancel = _engine.Cancel()
-        return guessed / sum(estimate._timed(plan, None, 1.0, task, cancel).cpu_s for task in tasks)
+        return guessed / sum(estimate._time_plan_part(plan, None, 1.0, task, cancel).cpu_s for task in tasks)
 
     # A shared machine may change its speed between both, so one of three tries counts.
     factors = []
@@ -118,9 +118,9 @@ def test_estimated__a_plan_on_a_real_log_within_a_factor(log: str) -> None:
     plan, traffic, cancel = prepared.plan, prepared.traffic, _engine.Cancel()
 
     def taken_s() -> float:
-        return sum(estimate._timed(plan, traffic, 1.0, task, cancel).cpu_s for task in plan.tasks)
+        return sum(estimate._time_plan_part(plan, traffic, 1.0, task, cancel).cpu_s for task in plan.tasks)
 
-    rounds = [(estimated(plan, traffic, 2).cpu_s, taken_s()) for _ in range(4)]
+    rounds = [(estimate_plan(plan, traffic, 2).cpu_s, taken_s()) for _ in range(4)]
     guessed, taken = map(min, zip(*rounds, strict=True))
     assert taken / 1.5 < guessed < 1.5 * taken
 
@@ -130,23 +130,23 @@ GIB = 1 << 30
 
 def test_fitting_jobs__as_many_as_memory_has_room_for() -> None:
     of = Estimate(cpu_s=60, slowdown=1, bytes_per_run=GIB, runs=100)
-    assert fitting_jobs(of, 3, None) == 3
-    assert fitting_jobs(of, 3, 4 * GIB) == 3
-    assert fitting_jobs(of, None, 2 * GIB) == 1
+    assert choose_jobs(of, 3, None) == 3
+    assert choose_jobs(of, 3, 4 * GIB) == 3
+    assert choose_jobs(of, None, 2 * GIB) == 1
     with pytest.raises(MouseholeError, match=r"jobs: 9 needs about 9.7 GB of memory, and 4.3 GB"):
-        fitting_jobs(of, 9, 4 * GIB)
+        choose_jobs(of, 9, 4 * GIB)
     with pytest.raises(MouseholeError, match=r"needs about 1.1 GB .* 0.5 GB are left here; give a shorter"):
-        fitting_jobs(of, 1, GIB // 2)
+        choose_jobs(of, 1, GIB // 2)
 
 
 def test_memory__below_a_tenth_of_a_gigabyte_in_megabytes() -> None:
     of = Estimate(cpu_s=60, slowdown=1, bytes_per_run=44e6, runs=100)
     with pytest.raises(MouseholeError, match=r"needs about 44 MB of memory, and 12 MB are left here"):
-        fitting_jobs(of, None, 12_300_000)
+        choose_jobs(of, None, 12_300_000)
     with pytest.raises(MouseholeError, match=r"needs about 44 MB of memory, and 0 MB are left here"):
         estimate.require_memory(of, 0)
     with pytest.raises(MouseholeError, match=r"9 needs about 0.4 GB of memory, and 0.1 GB are left here"):
-        fitting_jobs(of, 9, 100_000_000)
+        choose_jobs(of, 9, 100_000_000)
 
 
 def test_compare__refuses_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

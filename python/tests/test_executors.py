@@ -18,7 +18,7 @@ import mousehole
 import pytest
 from mousehole.base import MouseholeError, Silent
 from mousehole.base import _extras as extras
-from mousehole.runs import Apart, Job, opened, outcomes
+from mousehole.runs import Apart, Job, opened, yield_outcomes
 from mousehole.runs import _executors as executors
 from mousehole.runs import _worker as worker
 from support import MODULE, SMALL
@@ -109,7 +109,7 @@ def test_dask__a_job_that_ends_its_workers_is_set_apart(cluster: Cluster) -> Non
     jobs = [(seed, Job({**SCENARIO, "seed": seed}, partial(crashing.reduce, seed=seed))) for seed in seeds]
     with opened(dask=cluster.address) as backend:
         assert backend is not None
-        found = dict(outcomes(backend, jobs))
+        found = dict(yield_outcomes(backend, jobs))
     given_up = found.pop(crashing.CULPRIT)
     assert isinstance(given_up, Apart)
     assert given_up.reason.endswith("with no other run beside it")
@@ -128,7 +128,7 @@ def test_dask__jobs_beside_a_slow_culprit_are_not_blamed(cluster: Cluster) -> No
     ]
     with opened(dask=cluster.address) as backend:
         assert backend is not None
-        found = dict(outcomes(backend, jobs))
+        found = dict(yield_outcomes(backend, jobs))
     apart = sorted(seed for seed, outcome in found.items() if isinstance(outcome, Apart))
     assert apart == [crashing.SLOW, crashing.SLOW + 10_000]
     assert sorted(found) == sorted(seeds)
@@ -154,7 +154,7 @@ def test_dask__a_frozen_scheduler_is_named_and_waited_for(
         with opened(dask=made.address, reporter=Hearing()) as backend:
             assert backend is not None
             found = []
-            for key, _ in outcomes(backend, jobs):
+            for key, _ in yield_outcomes(backend, jobs):
                 found.append(key)
                 if len(found) == 5:
                     made.freeze()
@@ -174,7 +174,7 @@ def test_dask__a_frozen_scheduler_is_named_and_waited_for(
 
 
 def run_until_frozen(backend: Any, jobs: list[tuple[int, Job[Any]]], cluster: Cluster) -> None:
-    for number, _ in enumerate(outcomes(backend, jobs)):
+    for number, _ in enumerate(yield_outcomes(backend, jobs)):
         if number == 5:
             cluster.freeze()
 
@@ -194,7 +194,7 @@ def test_dask__short_jobs_go_out_together_and_only_the_culprit_is_set_apart(
     jobs = [short_job(seed) for seed in seeds]
     with opened(dask=cluster.address) as backend:
         assert isinstance(backend, executors.Dask)
-        found = dict(outcomes(backend, jobs))
+        found = dict(yield_outcomes(backend, jobs))
         assert backend.batch > 10
         assert backend.tasks < len(jobs)
     assert isinstance(found.pop(crashing.CULPRIT), Apart)
@@ -204,12 +204,12 @@ def test_dask__short_jobs_go_out_together_and_only_the_culprit_is_set_apart(
 
 def test_execute_all__begins_none_after_its_time_or_one_that_cannot_be_run() -> None:
     parcels = [worker.pack_job(Job(SCENARIO, partial(crashing.reduce, seed=seed))) for seed in (1, 2)]
-    answers = worker.execute_all(worker.identity(), parcels, None, limit_s=60.0)
+    answers = worker.execute_all(worker.describe_worker(), parcels, None, limit_s=60.0)
     assert [kind for kind, _ in answers.each] == [worker.DONE, worker.DONE]
     assert answers.seconds > 0
     answers = worker.execute_all(("9.9.9 (1234567)", "0" * 64), parcels, None, limit_s=60.0)
     assert [kind for kind, _ in answers.each] == [worker.REFUSED]
-    answers = worker.execute_all(worker.identity(), parcels, None, limit_s=0.0)
+    answers = worker.execute_all(worker.describe_worker(), parcels, None, limit_s=0.0)
     assert [kind for kind, _ in answers.each] == [worker.DONE]
 
 
@@ -221,11 +221,11 @@ def test_dask__jobs_that_a_task_had_no_time_for_go_out_again(
     with opened(dask=cluster.address) as backend:
         assert isinstance(backend, executors.Dask)
         short = [short_job(seed) for seed in range(60)]
-        list(outcomes(backend, short))
+        list(yield_outcomes(backend, short))
         assert backend.batch > 2
         before = backend.tasks
         monkeypatch.setattr(executors, "BATCH_S", 0.0)
-        found = dict(outcomes(backend, short))  # no task has time for two
+        found = dict(yield_outcomes(backend, short))  # no task has time for two
         assert sorted(found) == list(range(60))
         assert backend.tasks - before == 60
 
@@ -238,9 +238,9 @@ def test_dask__a_worker_of_another_version_is_refused(
     said = r"^dask: the worker at .* has mousehole .*, not 9\.9\.9 \(1234567\); install the same"
     with opened(dask=cluster.address) as backend:
         assert backend is not None
-        monkeypatch.setattr(executors, "identity", lambda: ("9.9.9 (1234567)", "0" * 64))
+        monkeypatch.setattr(executors, "describe_worker", lambda: ("9.9.9 (1234567)", "0" * 64))
         with pytest.raises(MouseholeError, match=said):
-            list(outcomes(backend, [(1, Job(SCENARIO, partial(crashing.reduce, seed=1)))]))
+            list(yield_outcomes(backend, [(1, Job(SCENARIO, partial(crashing.reduce, seed=1)))]))
     with pytest.raises(MouseholeError, match=said), opened(dask=cluster.address):
         pass
 
@@ -249,8 +249,8 @@ def test_execute__says_first_whether_it_is_the_same_mousehole() -> None:
     kind, sentence = worker.execute(("9.9.9 (1234567)", "0" * 64), b"no pickle", None)
     assert kind == worker.REFUSED
     assert "not 9.9.9 (1234567); install the same on all workers" in sentence
-    text, _ = worker.identity()
-    assert "has mousehole another build of" in str(worker.refusal((text, "0" * 64)))
+    text, _ = worker.describe_worker()
+    assert "has mousehole another build of" in str(worker.explain_refusal((text, "0" * 64)))
 
 
 def test_dask__a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +316,7 @@ def test_executor__a_worker_that_ends_is_told_in_one_sentence() -> None:
         with opened(executor=pool) as backend:
             assert backend is not None
             with pytest.raises(MouseholeError, match="a worker of the executor ended"):
-                list(outcomes(backend, jobs))
+                list(yield_outcomes(backend, jobs))
 
 
 def test_traffic__is_not_sent_from_standard_input() -> None:

@@ -220,7 +220,7 @@ def test_style__of_text_has_the_contrast_that_wcag_asks_for() -> None:
 
 
 def test_chart__still_picture_has_the_pages_colours_and_its_own_ids() -> None:
-    still = pictures.still(chart("c"))
+    still = pictures.render_svg(chart("c"))
     assert still.startswith("<svg")
     assert style.FORE not in still
     assert f"var(--chart-{style.FORE[1:]})" in still
@@ -229,7 +229,7 @@ def test_chart__still_picture_has_the_pages_colours_and_its_own_ids() -> None:
 
 
 def test_chart__spec_has_no_look_of_its_own() -> None:
-    spec = pictures.fluid(chart())
+    spec = pictures.make_fluid(chart())
     assert spec["width"] == "container"
     assert "config" not in spec
     assert [param["value"] for param in spec["params"] if param["name"] == "shown"] == [[NASTY]]

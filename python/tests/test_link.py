@@ -185,7 +185,7 @@ def test_unlike__counts_what_a_prediction_leaves_out_or_changes() -> None:
     transfers = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
     flows = {"key": np.arange(3), "upload": np.array([True, False, False])}
     columns = RecordColumns(transfers, flows, *[None] * 4)  # type: ignore[arg-type]
-    assert link.unlike(columns, "bbr") == [
+    assert link.list_differences(columns, "bbr") == [
         "left out: uploads without end, 1",
         "left out: transfers that did not end, 2",
         "played from the run's beginning: downloads without end, 2",
@@ -197,8 +197,8 @@ def test_unlike__counts_what_a_prediction_leaves_out_or_changes() -> None:
 
 def test_unlike__is_silent_about_what_is_played_as_it_was() -> None:
     played = fetched("droptail", 20_000, 50_000)
-    assert link.unlike(played.records.columns, "cubic") == []
-    assert link.unlike(played.records.columns, None) == []
+    assert link.list_differences(played.records.columns, "cubic") == []
+    assert link.list_differences(played.records.columns, None) == []
 
 
 def test_default_congestion__is_the_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_command__compares_schemes(tmp_path: Path) -> None:
 
 def two_schemes(rounds: int) -> Plan:
     options = Options(rate="10mbit", rtt="20ms", schemes="droptail,red", seeds=rounds)
-    return link_rounds.plan_rounds(link.base_scenario(scenarios.default(), options), options, None)
+    return link_rounds.plan_rounds(link.make_base_scenario(scenarios.default(), options), options, None)
 
 
 def compared_with(monkeypatch: pytest.MonkeyPatch, rounds: int, verdicts: list[bool]) -> link_rounds.Trial:

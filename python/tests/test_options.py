@@ -8,9 +8,9 @@ from mousehole.base import (
     defaults,
     least,
     load_list,
+    parse_whole,
     split_list,
     text_list,
-    whole,
 )
 
 
@@ -64,14 +64,14 @@ def test_whole__names_the_range() -> None:
         with pytest.raises(
             MouseholeError, match=rf'"{text}" .* a whole number from 0 to 18446744073709551615$'
         ):
-            whole("seed", text)
-    assert whole("seed", "18446744073709551615") == (1 << 64) - 1
+            parse_whole("seed", text)
+    assert parse_whole("seed", "18446744073709551615") == (1 << 64) - 1
     with pytest.raises(
         MouseholeError, match=r"seeds: .* a whole number of at least 1 and of at most 18 digits"
     ):
-        whole("seeds", "9" * 19, 1)
+        parse_whole("seeds", "9" * 19, 1)
     with pytest.raises(MouseholeError, match=r'"25MB" .* a whole number of bytes from 0 to 65535, without a'):
-        whole("overhead", "25MB")
+        parse_whole("overhead", "25MB")
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_buffer_checked__leaves_the_rest_to_the_engine(text: str) -> None:
 
 
 def test_whole__names_what_was_typed() -> None:
-    assert whole("seeds", " 12 ") == 12
-    assert whole("seeds", None) is None
+    assert parse_whole("seeds", " 12 ") == 12
+    assert parse_whole("seeds", None) is None
     for text in ("1.5", "x", "", "1e3", "9" * 30):
         with pytest.raises(
             MouseholeError, match=r"seeds: .* is not allowed; it must be a whole number of at least 1"
         ):
-            whole("seeds", text, 1)
+            parse_whole("seeds", text, 1)
 
 
 def test_docstring__has_the_defaults_of_the_engine() -> None:

@@ -173,6 +173,6 @@ def test_grid_times__are_against_one_cell_and_name_the_best() -> None:
     for one in times.values():
         if one.change is not None:
             assert (one.change.mean < 0) == (one.mean_s < first)
-    best = overview.best_times(list(times.values()))
+    best = overview.select_best_times(list(times.values()))
     assert {one.scheme for one in best} <= {"droptail", "fq-codel"}  # srpt is an ideal
     assert best[0].mean_s == min(one.mean_s for key, one in times.items() if key[0] != "srpt")

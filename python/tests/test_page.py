@@ -36,9 +36,9 @@ from mousehole.page import (
     Setting,
     Task,
     Trial,
-    application,
     conduct,
     example,
+    make_application,
     predict,
     times_of_request,
 )
@@ -94,20 +94,20 @@ class TestFilling:
     )
     @pytest.mark.parametrize("size", [0, 1, 5, 42, 43, 60, 61, 62, 63, 300, 301, 302, 700, 5000, 300_001])
     def test_body__has_exactly_the_size(self, mime: str, size: int) -> None:
-        assert len(filling.body(mime, size)) == size
+        assert len(filling.fill_body(mime, size)) == size
 
     def test_picture__is_a_png_whose_chunks_are_whole(self) -> None:
-        names = [name for name, _ in chunks(filling.body("image/jpeg", 40_000, 7))]
+        names = [name for name, _ in chunks(filling.fill_body("image/jpeg", 40_000, 7))]
         assert names == [b"IHDR", b"PLTE", b"IDAT", b"fiLl", b"IEND"]
 
     @pytest.mark.parametrize("size", [43, 61, 62, 63, 64, 120])
     def test_small_picture__is_a_gif_that_ends_as_one(self, size: int) -> None:
-        picture = filling.body("image/gif", size)
+        picture = filling.fill_body("image/gif", size)
         assert picture.startswith(b"GIF89a")
         assert blocks_end(picture)
 
     def test_padded__keeps_the_text_and_adds_a_comment(self) -> None:
-        text = filling.padded(b"a { b: c }", "css", 100)
+        text = filling.pad(b"a { b: c }", "css", 100)
         assert text.startswith(b"a { b: c }/*")
         assert text.endswith(b"*/")
         assert text.count(b"*/") == 1
@@ -119,7 +119,7 @@ class TestFilling:
             ("/c.png", "image/png"),
             ("/d?x=1&y", "font/woff2"),
         ]
-        text = filling.document("t", parts, 2000).decode()
+        text = filling.fill_document("t", parts, 2000).decode()
         assert len(text) == 2000
         assert '<link rel="stylesheet" href="/a.css">' in text
         assert '<script src="/b.js" defer>' in text
@@ -152,14 +152,14 @@ def blocks_end(gif: bytes) -> bool:
 
 class TestExample:
     def test_example__has_forty_objects_of_about_a_megabyte_and_is_the_same_again(self) -> None:
-        page = example.page()
+        page = example.make_page()
         assert len(page.answers) == 40
         assert 1_000_000 < page.size < 1_100_000
-        assert page == example.page()
-        assert page != example.page(seed=2)
+        assert page == example.make_page()
+        assert page != example.make_page(seed=2)
 
     def test_example__document_names_every_other_object(self) -> None:
-        first, *others = example.page(secure=True).answers
+        first, *others = example.make_page(secure=True).answers
         text = first.body.decode()
         assert len(first.body) == example.DOCUMENT_BYTES
         assert all(f'"{one.url.removeprefix("https://page.test")}"' in text for one in others)
@@ -307,7 +307,7 @@ def asked(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    asyncio.run(application(content.Store(folder))(scope, receive, send))  # type: ignore[arg-type]
+    asyncio.run(make_application(content.Store(folder))(scope, receive, send))  # type: ignore[arg-type]
     start, body = sent
     return start["status"], {name.decode(): value.decode() for name, value in start["headers"]}, body["body"]
 
@@ -355,11 +355,11 @@ def test_connection__sends_what_is_written_in_one_turn_together() -> None:
 
 
 def test_listening__needs_a_congestion_control_that_the_kernel_has() -> None:
-    with bulk.listening("127.0.0.1", 0, "reno") as listener:
+    with bulk.open_listener("127.0.0.1", 0, "reno") as listener:
         used = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     assert used.rstrip(b"\0") == b"reno"
     with pytest.raises(OSError, match="No such file"):
-        bulk.listening("127.0.0.1", 0, "none-such")
+        bulk.open_listener("127.0.0.1", 0, "none-such")
 
 
 def fetch(number: int, queued: float = 0.1, end: float | None = 0.5, **changes: Any) -> Fetch:
@@ -534,7 +534,7 @@ class TestPrediction:
                 for one in found.trials[:6]
             )
             alone = replace(found, setting=replace(found.setting, bulk=0), trials=trials)
-            return predict.predicted(alone, options).time("droptail").mean
+            return predict.predict_loads(alone, options).time("droptail").mean
 
         # The other objects share the link with it, or follow it with round trips of their own.
         early, late = predicted(0.5), predicted(0.1)
@@ -542,15 +542,15 @@ class TestPrediction:
 
     def test_prediction__more_often_than_in_the_browser(self) -> None:
         options = PageOptions(rate="10mbit", rtt="40ms", buffer="100p")
-        made = predict.predicted(results(), options, times=3)
+        made = predict.predict_loads(results(), options, times=3)
         assert len(made.times["red"]) == 18
         assert "18 times per scheme" in made.words
-        assert made.times["red"][:6] == predict.predicted(results(), options).times["red"]
+        assert made.times["red"][:6] == predict.predict_loads(results(), options).times["red"]
 
     def test_prediction__alone_is_bytes_over_the_rate_and_the_round_trips(self) -> None:
         found = results()
         alone = replace(found, setting=replace(found.setting, bulk=0), trials=found.trials[:6])
-        made = predict.predicted(alone, PageOptions(rate="10mbit", rtt="40ms", buffer="100p"))
+        made = predict.predict_loads(alone, PageOptions(rate="10mbit", rtt="40ms", buffer="100p"))
         # Handshake, document, handshakes of the others, then 8 objects on 6 connections.
         wire = 8 * 9 * 10_000 * (1500 / 1448) / 10e6
         trips, pauses = 4 * 0.04, 0.02 + (alone.trials[0].load.load_s or 0.0) - 0.7 + 0.25
@@ -559,7 +559,7 @@ class TestPrediction:
 
     def test_prediction__beside_downloads_takes_longer_and_is_the_same_again(self) -> None:
         options = PageOptions(rate="10mbit", rtt="40ms", buffer="100p")
-        first, again = predict.predicted(results(), options), predict.predicted(results(), options)
+        first, again = predict.predict_loads(results(), options), predict.predict_loads(results(), options)
         assert first == again
         assert first.time("droptail").mean > 1.0
         assert first.record("droptail")["change"] is None

@@ -13,32 +13,32 @@ def half(black: int) -> tuple[int, int]:
 
 def test_speed_index__is_the_area_above_the_curve() -> None:
     # Blank for 1 s, 80 % for 2 s more, complete at 3 s: 1 + 2 × 0.2.
-    found = progress.steps([-0.2, 1.0, 3.0], [WHITE, half(80), BLACK])
+    found = progress.compute_progress([-0.2, 1.0, 3.0], [WHITE, half(80), BLACK])
     assert [time for time, _ in found] == [0.0, 1.0, 3.0]
     assert [share for _, share in found] == pytest.approx([0.0, 0.8, 1.0])
     assert progress.speed_index_s(found) == pytest.approx(1.4)
 
 
 def test_speed_index__is_the_time_of_a_page_that_comes_at_once() -> None:
-    assert progress.speed_index_s(progress.steps([0.0, 2.5], [WHITE, BLACK])) == pytest.approx(2.5)
+    assert progress.speed_index_s(progress.compute_progress([0.0, 2.5], [WHITE, BLACK])) == pytest.approx(2.5)
 
 
 def test_steps__begin_with_the_last_picture_before_the_navigation() -> None:
-    found = progress.steps([-2.0, -1.0, 1.0, 2.0], [BLACK, WHITE, half(50), BLACK])
+    found = progress.compute_progress([-2.0, -1.0, 1.0, 2.0], [BLACK, WHITE, half(50), BLACK])
     assert found == ((0.0, 0.0), (1.0, 0.5), (2.0, 1.0))
 
 
 def test_steps__of_a_page_that_loses_what_it_had_fall_to_0_at_the_least() -> None:
-    found = progress.steps([0.0, 1.0, 2.0, 3.0], [half(50), BLACK, WHITE, half(60)])
+    found = progress.compute_progress([0.0, 1.0, 2.0, 3.0], [half(50), BLACK, WHITE, half(60)])
     assert [share for _, share in found] == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_steps__of_a_blank_page_are_complete_from_the_first() -> None:
-    found = progress.steps([-0.1, 1.0], [WHITE, WHITE])
+    found = progress.compute_progress([-0.1, 1.0], [WHITE, WHITE])
     assert found == ((0.0, 1.0),)
     assert progress.speed_index_s(found) == 0
 
 
 def test_steps__without_pictures_are_unknown() -> None:
-    assert progress.steps([], []) == ()
+    assert progress.compute_progress([], []) == ()
     assert progress.speed_index_s(()) is None

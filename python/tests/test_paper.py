@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / "xyz").mkdir(parents=True)
     (place / "xyz" / "paper.toml").write_text("")
     (place / "command.py").write_text(SOURCE)
-    monkeypatch.setattr(paper, "papers_folder", lambda: place)
+    monkeypatch.setattr(paper, "find_papers", lambda: place)
     return place
 
 
@@ -38,7 +38,7 @@ def test_reproduce__hands_over(capsys: pytest.CaptureFixture[str]) -> None:
         "xyz ['full', 'seeds', 'table']",
         "None ['html_folder']",
     ]
-    assert paper.listing() == "xyz table 1"
+    assert paper.list_papers() == "xyz table 1"
 
 
 @pytest.mark.usefixtures("folder")
@@ -56,11 +56,11 @@ def test_reproduce__refuses_what_does_not_go_together(wanted: dict[str, Any], sa
 
 
 def test_wanted_item__is_a_word_with_its_number() -> None:
-    assert paper.wanted_item("section", "4.3") == {"section": "4.3"}
-    assert paper.wanted_item("claims", None) == paper.wanted_item(None, None) == {}
+    assert paper.parse_item("section", "4.3") == {"section": "4.3"}
+    assert paper.parse_item("claims", None) == paper.parse_item(None, None) == {}
 
 
 def test_listing__names_the_bundled_papers() -> None:
-    named = [line.split()[0] for line in paper.listing().splitlines()]
-    folders = [path.parent.name for path in paper.papers_folder().glob("*/paper.toml")]
+    named = [line.split()[0] for line in paper.list_papers().splitlines()]
+    folders = [path.parent.name for path in paper.find_papers().glob("*/paper.toml")]
     assert named == sorted(name.replace("_", "-") for name in folders)

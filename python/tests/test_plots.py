@@ -15,8 +15,8 @@ from mousehole.base import MouseholeError
 from mousehole.charts import Panel, looks, make_scheme_series, picture
 from mousehole.charts.axes import core_range
 from mousehole.charts.marks import empty
-from mousehole.charts.style import COLOURS, QUIET, broken
-from mousehole.charts.writing import drawn, packed
+from mousehole.charts.style import COLOURS, QUIET, break_name
+from mousehole.charts.writing import compress_png, draw_chart
 from mousehole.runs import all_schemes, default_schemes
 
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts")
@@ -60,24 +60,30 @@ def test_places__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
         default_schemes(None, None),
         ("sfd", "sfd(th=5kB)", "sfd(th=9kB)", "ared", "codel", "pie", "wrr", "lfp"),
     ):
-        places = looks.places(schemes)
+        places = looks.assign_looks(schemes)
         assert len({place.colour for place in places}) == len(schemes) == 8
         assert len({place.line for place in places}) == 8, "to be distinct in print"
 
 
 def test_places__a_scheme_has_its_own_colour_where_that_is_free() -> None:
     for scheme in ("droptail", "sfd", "cake"):
-        assert looks.places((scheme,)) == looks.places(("ared", "s-sfd", scheme))[2:]
-    assert looks.places(("sfd", "sfd(th=5kB)"))[0].colour != looks.places(("sfd", "sfd(th=5kB)"))[1].colour
+        assert looks.assign_looks((scheme,)) == looks.assign_looks(("ared", "s-sfd", scheme))[2:]
+    assert (
+        looks.assign_looks(("sfd", "sfd(th=5kB)"))[0].colour
+        != looks.assign_looks(("sfd", "sfd(th=5kB)"))[1].colour
+    )
 
 
 def test_places__of_many_schemes_differ() -> None:
-    places = looks.places(all_schemes())
+    places = looks.assign_looks(all_schemes())
     assert len({(place.colour, place.line) for place in places}) == len(all_schemes())
 
 
 def test_places__own_policies_have_one_too() -> None:
-    assert looks.places(("my-marker|multi-red",)) == looks.places(("droptail", "my-marker|multi-red"))[1:]
+    assert (
+        looks.assign_looks(("my-marker|multi-red",))
+        == looks.assign_looks(("droptail", "my-marker|multi-red"))[1:]
+    )
 
 
 def test_plot__returns_the_chart_and_writes_every_format(
@@ -98,16 +104,16 @@ def test_plot__returns_the_chart_and_writes_every_format(
 
 def test_plot__of_many_schemes_names_the_references_only(three_schemes: mousehole.Comparison) -> None:
     plan = three_schemes.plan
-    series = make_scheme_series(plan.schemes).quieted(["droptail"])
+    series = make_scheme_series(plan.schemes).quieten(["droptail"])
     assert series.colours == [COLOURS[0], QUIET, QUIET]
-    assert series.quiet_first() == ["sfd", "fq-codel", "droptail"]
+    assert series.order_quiet_first() == ["sfd", "fq-codel", "droptail"]
 
 
 def test_names__that_are_long_are_broken_and_not_cut() -> None:
     long = "sfd(th=15kB,promotion=periodic,k=4)|cake(tins=colour)"
-    assert all(len(line) <= 34 for line in broken(long))
-    assert "".join(broken(long)) == long
-    assert broken("droptail") == ["droptail"]
+    assert all(len(line) <= 34 for line in break_name(long))
+    assert "".join(break_name(long)) == long
+    assert break_name("droptail") == ["droptail"]
     assert make_scheme_series([long]).colour().to_dict()["legend"]["labelLimit"] == 0
 
 
@@ -116,10 +122,10 @@ def test_png__is_small_and_whole() -> None:
 
     chart = picture("heading", [[Panel("title", empty("words"), 400, 300)]])
     given = bytes(vl_convert.vegalite_to_png(chart.to_dict(), scale=2))
-    made = packed(given)
+    made = compress_png(given)
     assert len(made) < 0.7 * len(given)
     assert read_pixels(made) == read_pixels(given)
-    assert packed(made) == made
+    assert compress_png(made) == made
 
 
 def read_pixels(png: bytes) -> tuple[bytes, bytes]:
@@ -162,7 +168,7 @@ def test_png__has_text_where_the_system_has_no_fonts() -> None:
     if without.returncode and b"unshare" in without.stderr:
         pytest.skip(f"no mount namespaces here: {without.stderr.decode().strip()}")
     assert without.returncode == 0, without.stderr
-    blank = drawn(picture("", [[Panel("", empty(""), 200, 80)]]), ".png")
+    blank = draw_chart(picture("", [[Panel("", empty(""), 200, 80)]]), ".png")
     assert len(without.stdout) > 1.5 * len(blank), "letters take room"
 
 
@@ -172,7 +178,7 @@ def test_heat_map__is_grouped_and_sorted() -> None:
         "web:sfd", rate="5mbit", duration="4s", warmup="1s", seeds=2, load=0.9, schemes=",".join(schemes)
     )
     cell = found.plan.cells[0]
-    groups = overview.by_group(found.results, cell)
+    groups = overview.group_schemes(found.results, cell)
     assert list(groups) == [overview.IN_LINUX, overview.WITH_LIVE, overview.IDEALS]
     assert set(groups[overview.IN_LINUX]) == {"droptail", "fq-codel"}
     assert set(groups[overview.WITH_LIVE]) == {"sfd", "excess-cake"}

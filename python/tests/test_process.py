@@ -13,7 +13,7 @@ import mousehole
 import pytest
 from mousehole.base import _interrupts as interrupts
 from mousehole.base import _memory as memory
-from mousehole.base import plain
+from mousehole.base import to_ascii
 from mousehole.records import _records as records
 from mousehole.runs import _estimate as estimate
 from support import MODULE, SMALL_ARGUMENTS
@@ -89,9 +89,9 @@ def test_plain__has_ascii_for_all_that_the_package_writes() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         for character in node.value
     }
-    unknown = [character for character in written if not character.isascii() and "\\" in plain(character)]
+    unknown = [character for character in written if not character.isascii() and "\\" in to_ascii(character)]
     assert [character for character in unknown if not "\ud800" <= character <= "\udfff"] == []
-    assert plain("é–中") == "e-\\u4e2d"
+    assert to_ascii("é–中") == "e-\\u4e2d"
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:
@@ -254,8 +254,8 @@ def test_estimated_run__counts_the_packet_trace() -> None:
         "traffic": {"model": "poisson", "load": 0.5},
     })  # fmt: skip
     traced = {**plain_run.scenario, "trace": True}
-    without = estimate.estimated_run(plain_run.scenario, None).bytes_per_run
-    with_trace = estimate.estimated_run(traced, None).bytes_per_run  # type: ignore[arg-type]
+    without = estimate.estimate_run(plain_run.scenario, None).bytes_per_run
+    with_trace = estimate.estimate_run(traced, None).bytes_per_run  # type: ignore[arg-type]
     events = mousehole.run(plain_run.scenario, trace=True).trace
     assert events is not None
     assert with_trace - without == pytest.approx(estimate.BYTES_PER_EVENT * events.height, rel=0.3)

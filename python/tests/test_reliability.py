@@ -21,7 +21,7 @@ import mousehole
 import polars as pl
 import pytest
 from mousehole import _engine
-from mousehole.base import MouseholeError, output, written_out
+from mousehole.base import MouseholeError, escape_controls, output
 from mousehole.base import _memory as memory
 from support import MODULE as COMMAND
 
@@ -173,7 +173,7 @@ def test_outputs__all_that_are_lost_are_named(tmp_path: Path) -> None:
 
 def test_write_all__names_every_fault(tmp_path: Path) -> None:
     def fail(place: str) -> None:
-        with output.naming(place):
+        with output.name_write_errors(place):
             raise pl.exceptions.ComputeError("No space left on device (os error 28)\nmore")
 
     with pytest.raises(MouseholeError) as refused:
@@ -246,7 +246,7 @@ def test_errors__long_values_are_cut() -> None:
     assert len(shown) < 500
     assert "(99,700 characters left out)" in shown
     assert shown.endswith("is not allowed; it must be short")
-    assert written_out("a\u2066b\udcffc\n", lines=True) == r"a\u{2066}b\xffc\n"
+    assert escape_controls("a\u2066b\udcffc\n", lines=True) == r"a\u{2066}b\xffc\n"
 
 
 def test_drafts__of_killed_processes_are_deleted(tmp_path: Path) -> None:
@@ -311,14 +311,14 @@ def test_scratch__of_killed_processes_is_deleted(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     child = os.fork()
     if child == 0:
-        with output.scratch("trial") as folder:
+        with output.make_scratch_folder("trial") as folder:
             (folder / "more").write_text("x")
             os._exit(0)  # as by a kill
     os.waitpid(child, 0)
     (left,) = tmp_path.iterdir()
-    with output.scratch("trial") as folder:
+    with output.make_scratch_folder("trial") as folder:
         assert not left.exists()
-        with output.scratch("trial") as second:
+        with output.make_scratch_folder("trial") as second:
             assert folder.exists()
             assert second != folder
     assert not list(tmp_path.iterdir())

@@ -21,7 +21,7 @@ def never(*_: object) -> None:
 
 
 def test_compare__refuses_before_it_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "estimated", never)
+    monkeypatch.setattr(comparison, "estimate_plan", never)
     monkeypatch.setattr(comparison, "run_plan", never)
     # Of ten resamples, some lack the only large transfer: then the load takes 10^4 times as many copies.
     with pytest.raises(mousehole.MouseholeError, match=r"load: 0.9 takes \d+ connections in \d+ copies"):

@@ -18,8 +18,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from mousehole.base import MouseholeError, Silent, Stopped
-from mousehole.runs import AHEAD, Apart, Job, Threads, outcomes
-from mousehole.sweeps import FAULT, Cells, Prepared, between, numbers, read, with_parameter
+from mousehole.runs import AHEAD, Apart, Job, Threads, yield_outcomes
+from mousehole.sweeps import FAULT, Cells, Prepared, interpolate, parse_numbers, read, with_parameter
 from mousehole.sweeps import _running as running
 from mousehole.sweeps import _store as store
 from support import MODULE
@@ -185,14 +185,14 @@ def test_with_parameter__changes_the_part_that_is_named(scheme: str, expected: s
 
 
 def test_quantities() -> None:
-    assert numbers(["1mbit", "500kbit"]) == ("bps", [1e6, 5e5])
-    assert numbers(["20ms", "2s"]) == ("s", [0.02, 2.0])
-    assert numbers([1, 2.5]) == ("", [1.0, 2.5])
-    assert numbers(["20p", "1bdp"]) is None
-    assert numbers([True, 2]) is None
-    assert between("axes.rate", "1mbit", "100mbit", 0.5, True) == "10mbit"
-    assert between("axes.x", 1, 4, 0.5, False) == 2
-    assert between("axes.buffer", "10p", "21p", 0.5, False) == "16p"
+    assert parse_numbers(["1mbit", "500kbit"]) == ("bps", [1e6, 5e5])
+    assert parse_numbers(["20ms", "2s"]) == ("s", [0.02, 2.0])
+    assert parse_numbers([1, 2.5]) == ("", [1.0, 2.5])
+    assert parse_numbers(["20p", "1bdp"]) is None
+    assert parse_numbers([True, 2]) is None
+    assert interpolate("axes.rate", "1mbit", "100mbit", 0.5, True) == "10mbit"
+    assert interpolate("axes.x", 1, 4, 0.5, False) == 2
+    assert interpolate("axes.buffer", "10p", "21p", 0.5, False) == "16p"
 
 
 BAD = {
@@ -507,7 +507,7 @@ def test_outcomes__few_jobs_are_in_memory_at_once() -> None:
                 Job({"duration": "1ms", "warmup": "0s", "traffic": {"model": "web:sfd"}}, measure_length),
             )
 
-    for _ in outcomes(Threads(2), jobs()):
+    for _ in yield_outcomes(Threads(2), jobs()):
         over += 1
         most = max(most, taken - over)
     assert over == 60

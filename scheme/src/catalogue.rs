@@ -23,11 +23,11 @@ pub enum Part {
 impl Part {
     /// Returns the part of this name.
     pub fn find(name: &str) -> Option<Part> {
-        Part::all().into_iter().find(|part| part.name() == name)
+        Part::all_parts().into_iter().find(|part| part.name() == name)
     }
 
     /// Returns every part: native ones, then policies, a user's own last.
-    pub fn all() -> Vec<Part> {
+    pub fn all_parts() -> Vec<Part> {
         let native = NATIVE_PARTS.iter().copied().map(Part::Native);
         native.chain(mousehole_policy::policies().into_iter().map(Part::Policy)).collect()
     }

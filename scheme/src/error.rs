@@ -148,8 +148,8 @@ impl Error {
 
     /// Returns an [`Error::Field`] for a word that is none of the few in `words`.
     pub fn choice(field: impl Into<String>, value: &str, words: &[&str]) -> Self {
-        Error::field(field, quote(value), listing(words.iter().copied()))
-            .suggest(nearest(value, words.iter().copied()))
+        Error::field(field, quote(value), join_with_or(words.iter().copied()))
+            .suggest(find_nearest(value, words.iter().copied()))
     }
 
     /// Returns an [`Error::Field`] for a needed value that is absent; `allowed` completes "give …".
@@ -250,7 +250,7 @@ impl Problem {
             Problem::Value { allowed, .. }
             | Problem::Missing { allowed }
             | Problem::Conflict { allowed, .. } => allowed.clone(),
-            Problem::Unknown { known, .. } => shown(known),
+            Problem::Unknown { known, .. } => list_known(known),
             Problem::Form { .. } => String::new(),
         }
     }
@@ -263,7 +263,7 @@ impl fmt::Display for Problem {
                 let fault = fault.as_deref().unwrap_or("is not allowed");
                 let (fault, allowed) = (Plain(fault), Plain(allowed));
                 write!(f, "{value} {fault}; it must be {allowed}")?;
-                suggested(f, suggestion.as_deref())
+                write_suggestion(f, suggestion.as_deref())
             }
             Problem::Missing { allowed } => write!(f, "give {}; none was given", Plain(allowed)),
             Problem::Conflict { value, with, allowed } => {
@@ -275,16 +275,16 @@ impl fmt::Display for Problem {
                 match known.as_slice() {
                     [] => write!(f, "there are no {noun}s"),
                     [only] => write!(f, "the only {noun} is {}", Plain(only)),
-                    _ => write!(f, "the {noun}s are {}", Plain(&shown(known))),
+                    _ => write!(f, "the {noun}s are {}", Plain(&list_known(known))),
                 }?;
-                suggested(f, nearest(&value.text, known.iter().map(String::as_str)))
+                write_suggestion(f, find_nearest(&value.text, known.iter().map(String::as_str)))
             }
             Problem::Form { problem, .. } => write!(f, "{}", Plain(problem)),
         }
     }
 }
 
-fn suggested(f: &mut fmt::Formatter, suggestion: Option<&str>) -> fmt::Result {
+fn write_suggestion(f: &mut fmt::Formatter, suggestion: Option<&str>) -> fmt::Result {
     match suggestion {
         Some(word) => write!(f, "; did you mean \"{}\"?", Plain(word)),
         None => Ok(()),
@@ -294,7 +294,7 @@ fn suggested(f: &mut fmt::Formatter, suggestion: Option<&str>) -> fmt::Result {
 /// More names than this are not listed in a message.
 const MOST_LISTED: usize = 30;
 
-fn shown(known: &[String]) -> String {
+fn list_known(known: &[String]) -> String {
     let names: Vec<&str> = known.iter().take(MOST_LISTED).map(String::as_str).collect();
     match (names.split_last(), known.len() - names.len()) {
         (Some((last, rest)), 0) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
@@ -323,7 +323,7 @@ pub fn quote(text: &str) -> Quoted<'_> {
 }
 
 /// Returns the one of `known` that is nearest to `given`, if one is near.
-pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn find_nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_ascii_lowercase();
     known
         .into_iter()
@@ -335,11 +335,13 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 
 /// Returns ` (did you mean "x"?)` if one of `known` is near `given`, else an empty string.
 pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(given, known).map(|candidate| format!(" (did you mean \"{candidate}\"?)")).unwrap_or_default()
+    find_nearest(given, known)
+        .map(|candidate| format!(" (did you mean \"{candidate}\"?)"))
+        .unwrap_or_default()
 }
 
 /// Returns `a, b or c`, for messages that list what is allowed.
-pub fn listing<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
+pub fn join_with_or<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     let items: Vec<&str> = items.into_iter().collect();
     match items.split_last() {
         None => String::new(),

@@ -72,7 +72,7 @@ impl LinkLayer {
     ///
     /// # Errors
     /// [`Error::Field`] naming `field`, with the name that was perhaps meant.
-    pub fn named(field: &str, name: &str) -> Result<&'static LinkLayer> {
+    pub fn find_layer(field: &str, name: &str) -> Result<&'static LinkLayer> {
         let found = LAYERS.iter().find(|layer| layer.name == name);
         found.ok_or_else(|| Error::unknown(field, "link layer", name, LAYERS.iter().map(|layer| layer.name)))
     }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn wire_bytes(name: &str, bytes: u64) -> u64 {
-        LinkLayer::named("link.layer", name).unwrap().wire_bytes(bytes)
+        LinkLayer::find_layer("link.layer", name).unwrap().wire_bytes(bytes)
     }
 
     /// Computed by hand from tc-cake(8).
@@ -177,14 +177,14 @@ mod tests {
 
     #[test]
     fn ip_rate__is_what_full_packets_leave() {
-        let adsl = Wire { overhead: 0, layer: Some(LinkLayer::named("link.layer", "adsl").unwrap()) };
+        let adsl = Wire { overhead: 0, layer: Some(LinkLayer::find_layer("link.layer", "adsl").unwrap()) };
         assert_eq!(adsl.ip_rate(Rate(1_749_000)), Rate(1_500_000));
         assert_eq!(Wire::plain(38).ip_rate(Rate(1_749_000)), Rate(1_749_000));
     }
 
     #[test]
     fn named__lists_what_there_is() {
-        let error = LinkLayer::named("link.layer", "docsys").unwrap_err().to_string();
+        let error = LinkLayer::find_layer("link.layer", "docsys").unwrap_err().to_string();
         assert!(error.contains("link.layer") && error.contains("docsis") && error.contains("docsys"));
     }
 }

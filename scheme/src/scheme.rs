@@ -1,7 +1,7 @@
 //! From `s-sfd(th=15kB,k=4)`, `sfd(th=15kB)|cake(tins=colour)` or `cake@90%` to parts with the values of their parameters.
 
 use crate::catalogue::{NamedScheme, Parameter, Part, Role, Visible};
-use crate::error::{Error, Result, listing, nearest, quote};
+use crate::error::{Error, Result, find_nearest, join_with_or, quote};
 use crate::install::line::Install;
 use crate::link_context::LinkContext;
 use crate::schemes::SCHEMES;
@@ -57,9 +57,9 @@ impl Scheme {
         let texts: Vec<&str> = text.split('|').map(str::trim).collect();
         let last = texts.len() - 1;
         let item = |(number, text): (usize, &&str)| match number {
-            _ if last == 0 => Item::parse(text, Item::alone),
+            _ if last == 0 => Item::parse(text, Item::parse_alone),
             number if number == last => Item::parse(text, Item::queue),
-            _ => Item::parse(text, Item::markers),
+            _ => Item::parse(text, Item::parse_markers),
         };
         let scheme = Scheme { items: texts.iter().enumerate().map(item).collect::<Result<_>>()?, shape };
         // The queue comes last and is judged first.
@@ -281,9 +281,12 @@ impl Item {
         Ok(item)
     }
 
-    /// Returns a scheme that stands alone: a named one, or a queue without a marker.
-    fn alone(name: &str) -> Result<Item> {
-        match (named_scheme(name), Part::find(name)) {
+    /// Parses a scheme without bars: a named one, or a queue without a marker.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for an unknown name or a faulty parameter.
+    fn parse_alone(name: &str) -> Result<Item> {
+        match (find_named_scheme(name), Part::find(name)) {
             (Some(scheme), _) => Ok(Item::from_named(scheme, |_| true)),
             (None, Some(part)) if part.role() == Role::Queue => Ok(Item::from_part(part)),
             (None, Some(_)) => Err(Error::faulty(
@@ -292,25 +295,26 @@ impl Item {
                 "is a marker and needs a queue behind it",
                 format!("a scheme such as {name}|multi-red"),
             )),
-            (None, None) => Err(unknown(name, "scheme", known(|_| true))),
+            (None, None) => Err(unknown_name(name, "scheme", list_names(|_| true))),
         }
     }
 
     /// Returns the last item: a queue, or a named scheme's queue.
     fn queue(name: &str) -> Result<Item> {
-        Item::in_role(name, Role::Queue)
+        Item::find_in_role(name, Role::Queue)
     }
 
     /// Returns an item before the queue: a marker, or a named scheme's markers.
-    fn markers(name: &str) -> Result<Item> {
-        Item::in_role(name, Role::Marker)
+    fn parse_markers(name: &str) -> Result<Item> {
+        Item::find_in_role(name, Role::Marker)
     }
 
-    fn in_role(name: &str, role: Role) -> Result<Item> {
+    fn find_in_role(name: &str, role: Role) -> Result<Item> {
         if let Some(part) = Part::find(name).filter(|part| part.role() == role) {
             return Ok(Item::from_part(part));
         }
-        let scheme = named_scheme(name).map(|scheme| Item::from_named(scheme, |part| part.role() == role));
+        let scheme =
+            find_named_scheme(name).map(|scheme| Item::from_named(scheme, |part| part.role() == role));
         if let Some(item) = scheme.filter(|item| !item.stages.is_empty()) {
             return Ok(item);
         }
@@ -326,7 +330,7 @@ impl Item {
             };
             return Err(Error::faulty("scheme", quote(name), kind, allowed));
         }
-        Err(unknown(name, what, known(|part| part.role() == role)))
+        Err(unknown_name(name, what, list_names(|part| part.role() == role)))
     }
 
     fn from_part(part: Part) -> Item {
@@ -377,10 +381,14 @@ impl Item {
         })
     }
 
+    /// Sets a parameter from `name=value`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] for an unknown name, a repeated one, or a value that is not allowed.
     fn assign(&mut self, assignment: &str) -> Result<()> {
         let names = || self.visible.iter().map(|one| one.parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {
-            let allowed = format!("parameter=value; the parameters are {}", listing(names()));
+            let allowed = format!("parameter=value; the parameters are {}", join_with_or(names()));
             return Err(Error::field(format!("scheme {}", self.name), quote(assignment), allowed));
         };
         let (name, value) = (name.trim(), value.trim());
@@ -396,7 +404,7 @@ impl Item {
                 mousehole_policy::Kind::Choice(words) => words,
                 _ => &[],
             };
-            let near = nearest(value, words.iter().copied().filter(|word| *word != "-"));
+            let near = find_nearest(value, words.iter().copied().filter(|word| *word != "-"));
             Error::field(self.field(name), quote(value), error.allowed).suggest(near)
         })?;
         for target in &found.sets {
@@ -464,7 +472,7 @@ pub fn load_policy(path: &std::path::Path) -> Result<&'static Policy> {
     let policy = mousehole_policy::load(path).map_err(|error| fault(error.problem))?;
     let name = policy.name();
     let is_taken =
-        named_scheme(name).is_some() || crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
+        find_named_scheme(name).is_some() || crate::parts::NATIVE_PARTS.iter().any(|part| part.name == name);
     match is_taken {
         true => Err(fault(format!("a scheme named {name} exists already; give the header another name"))),
         false => Ok(policy),
@@ -486,7 +494,7 @@ fn refuse_idle_pushout(values: &Values) -> Result<()> {
 }
 
 /// Returns the named scheme of this name.
-pub fn named_scheme(name: &str) -> Option<&'static NamedScheme> {
+pub fn find_named_scheme(name: &str) -> Option<&'static NamedScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
@@ -510,11 +518,11 @@ fn split_call(text: &str) -> Result<(&str, &str)> {
 }
 
 /// Returns the names of the schemes and parts that are `wanted`, each once.
-fn known(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
+fn list_names(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
     let has = |scheme: &NamedScheme| scheme.stages.iter().any(|preset| wanted(preset.resolve()));
     let mut names: Vec<&str> =
         SCHEMES.iter().filter(|scheme| has(scheme)).map(|scheme| scheme.name).collect();
-    let parts = Part::all().into_iter().filter(|part| wanted(*part)).map(|part| part.name());
+    let parts = Part::all_parts().into_iter().filter(|part| wanted(*part)).map(|part| part.name());
     for name in parts {
         if !names.contains(&name) {
             names.push(name);
@@ -523,6 +531,6 @@ fn known(wanted: impl Fn(Part) -> bool) -> Vec<&'static str> {
     names
 }
 
-fn unknown(name: &str, what: &'static str, known: Vec<&'static str>) -> Error {
+fn unknown_name(name: &str, what: &'static str, known: Vec<&'static str>) -> Error {
     Error::unknown("scheme", what, name, known)
 }

@@ -400,7 +400,7 @@ pub const SCHEMES: &[NamedScheme] = &[
     ),
 ];
 
-/// Returns an entry.
+/// Returns the entry of a scheme without markers.
 const fn alone(
     name: &'static str,
     summary: &'static str,

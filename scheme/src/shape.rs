@@ -1,7 +1,7 @@
 //! The rate of a shaper before a modem: a share of the line's rate, or a rate.
 
 use crate::error::{Error, Result, quote};
-use crate::install::line::rate_of_tc;
+use crate::install::line::format_tc_rate;
 use crate::units::{Rate, parse_rate};
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl Shape {
     /// # Errors
     /// [`Error::Field`] naming `field` for a shaper that cannot have an effect, or of next to no rate; `hint` is added to
     /// what is allowed.
-    pub fn checked(self, field: &str, rate: Rate, varies: bool, hint: &str) -> Result<Rate> {
+    pub fn resolve(self, field: &str, rate: Rate, varies: bool, hint: &str) -> Result<Rate> {
         let own = self.rate_on(rate);
         let (most, words) = if varies { (MOST_OF_MEAN, "mean rate") } else { (MOST, "rate") };
         let share = own.0 as f64 / rate.0 as f64;
@@ -79,7 +79,7 @@ impl fmt::Display for Shape {
         match self {
             // The digits that a share in percent has lost by the division.
             Shape::Share(share) => write!(f, "{}%", (share * 1e14).round() / 1e12),
-            Shape::Rate(rate) => f.write_str(&rate_of_tc(*rate)),
+            Shape::Rate(rate) => f.write_str(&format_tc_rate(*rate)),
         }
     }
 }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn checked__of_a_line_that_varies_may_be_above_its_mean() {
-        let of = |text, varies| Shape::parse("f", text).unwrap().checked("f", Rate(1000), varies, "").is_ok();
+        let of = |text, varies| Shape::parse("f", text).unwrap().resolve("f", Rate(1000), varies, "").is_ok();
         assert_eq!([of("100%", false), of("101%", false), of("0.9%", false)], [true, false, false]);
         assert_eq!([of("101%", true), of("200%", true), of("201%", true)], [true, true, false]);
     }

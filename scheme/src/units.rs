@@ -2,7 +2,7 @@
 //!
 //! Time is integer nanoseconds. KB = 1000 B, as in the papers.
 
-use crate::error::{Error, Result, nearest, quote};
+use crate::error::{Error, Result, find_nearest, quote};
 use mousehole_policy::units;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -222,7 +222,7 @@ fn parse_with(field: &str, text: &str, known: units::Units, allowed: &str) -> Re
         Some((_, scale)) => Ok(value * scale),
         None => {
             let fault = if unit.is_empty() { "has no unit" } else { "has an unknown unit" };
-            let near = nearest(&lower, known.iter().map(|(name, _)| *name)).filter(|_| !unit.is_empty());
+            let near = find_nearest(&lower, known.iter().map(|(name, _)| *name)).filter(|_| !unit.is_empty());
             Err(Error::faulty(field, quote(text), fault, allowed).suggest(near))
         }
     }

@@ -69,7 +69,7 @@ impl<'a> Values<'a> {
         Dur::from_secs(self.number(name))
     }
 
-    /// Returns a buffer.
+    /// Returns the value of a parameter that is a buffer, in packets or bytes.
     pub fn buffer(&self, name: &str) -> Buffer {
         match self.value(name) {
             Value::Packets(packets) => Buffer::Packets(packets as u32),

@@ -21,7 +21,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns what policies are told of a connection of this class.
+    /// Returns the class of application that policies see of a connection of this class.
     pub fn application(self) -> Application {
         match self {
             Class::Interactive => Application::Interactive,

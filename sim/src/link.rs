@@ -265,7 +265,7 @@ impl Link {
     /// Takes a packet that has reached the link: counts it, applies faults, and passes or queues it.
     #[inline(always)]
     pub fn arrive(&mut self, packet: &mut Packet, now: Time) -> Arrival {
-        self.counts.arrived(packet.colour, packet.bytes);
+        self.counts.count_arrival(packet.colour, packet.bytes);
         packet.was_marked = packet.has(flag::CE);
         if self.is_faulty && self.loses_next() {
             self.note_drop(*packet, DropReason::Fault);
@@ -391,7 +391,7 @@ impl Link {
         match next {
             Dequeued::Packet(packet, at) => {
                 if packet.is_marked_here() {
-                    self.counts.marked(packet.colour, packet.bytes);
+                    self.counts.count_mark(packet.colour, packet.bytes);
                 }
                 self.count_sent(&packet, at, now);
                 self.count_wire(packet.bytes, now);
@@ -451,7 +451,7 @@ impl Link {
             return Served::Idle;
         };
         if packet.is_marked_here() {
-            self.counts.marked(packet.colour, packet.bytes);
+            self.counts.count_mark(packet.colour, packet.bytes);
         }
         self.count_sent(&packet, at, now);
         self.count_wire(packet.bytes, now);
@@ -471,7 +471,7 @@ impl Link {
         match modem.arrive(&mut packet, now) {
             Arrival::Arrives { start, at } => {
                 if self.is_measured(start) {
-                    self.counts.waited(start.since(arrived));
+                    self.counts.record_delay(start.since(arrived));
                 }
                 Served::Started { packet, free_at, arrives_at: at }
             }
@@ -497,7 +497,7 @@ impl Link {
 
     /// Counts an arrival that the policer before the queue has dropped.
     pub fn police_drop(&mut self, packet: Packet) {
-        self.counts.arrived(packet.colour, packet.bytes);
+        self.counts.count_arrival(packet.colour, packet.bytes);
         self.note_drop(packet, DropReason::Policed);
     }
 
@@ -517,7 +517,7 @@ impl Link {
     }
 
     /// Returns the packets that wait here and have no time of arrival at the far end yet.
-    pub fn stored(&mut self, now: Time) -> u32 {
+    pub fn count_stored(&mut self, now: Time) -> u32 {
         if self.schedules_departures() { 0 } else { self.own_backlog(now).0 }
     }
 
@@ -609,7 +609,7 @@ impl Link {
     fn count_sent(&mut self, packet: &Packet, arrived: Time, start: Time) {
         self.counts.sent(packet.colour, packet.bytes);
         if self.modem.is_none() && self.is_measured(start) {
-            self.counts.waited(start.since(arrived));
+            self.counts.record_delay(start.since(arrived));
         }
     }
 
@@ -629,7 +629,7 @@ impl Link {
     /// Counts a packet as marked whose transmission starts at `start` (fast path).
     #[inline(never)]
     fn note_mark(&mut self, packet: &Packet, now: Time, start: Time) {
-        self.counts.marked(packet.colour, packet.bytes);
+        self.counts.count_mark(packet.colour, packet.bytes);
         while self.scheduled_marks.front().is_some_and(|(earlier, _, _)| *earlier < now) {
             self.scheduled_marks.pop_front();
         }

@@ -50,7 +50,7 @@ pub mod flag {
     pub const UPLOAD: u8 = 128;
 
     /// Returns `bits` if `condition` holds, else 0.
-    pub const fn when(condition: bool, bits: u8) -> u8 {
+    pub const fn bits_if(condition: bool, bits: u8) -> u8 {
         if condition { bits } else { 0 }
     }
 }
@@ -115,7 +115,7 @@ const VIEW_FLAGS: [u8; 256] = {
     let mut flags = 0;
     while flags < 256 * BITS.len() {
         let (ours, theirs) = BITS[flags / 256];
-        table[flags % 256] |= flag::when(flags as u8 & ours != 0, theirs);
+        table[flags % 256] |= flag::bits_if(flags as u8 & ours != 0, theirs);
         flags += 1;
     }
     table

@@ -83,8 +83,8 @@ impl RateTrace {
             .collect();
         match lines.first() {
             None => Err(Error::file(name, "a rate trace needs at least one line")),
-            Some((words, _)) if words.len() == 1 => opportunities(&lines, name),
-            Some(_) => steps(&lines, name),
+            Some((words, _)) if words.len() == 1 => parse_opportunities(&lines, name),
+            Some(_) => parse_steps(&lines, name),
         }
     }
 
@@ -166,28 +166,26 @@ impl Position {
     }
 }
 
-fn row(name: &str, line: u64, problem: String) -> Error {
+fn row_error(name: &str, line: u64, problem: String) -> Error {
     Error::Row { file: name.into(), line, problem }
 }
 
-fn opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
+fn parse_opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
     let mut times: Vec<u64> = Vec::with_capacity(lines.len());
     for (words, line) in lines {
         let [word] = words[..] else {
-            return Err(row(
+            return Err(row_error(
                 name,
                 *line,
                 "has several words; a line of mahimahi's format is one number".into(),
             ));
         };
-        let milliseconds: u64 = word
-            .parse()
-            .ok()
-            .filter(|ms| *ms <= 1 << 40)
-            .ok_or_else(|| row(name, *line, format!("\"{word}\" is no whole number of milliseconds")))?;
+        let milliseconds: u64 = word.parse().ok().filter(|ms| *ms <= 1 << 40).ok_or_else(|| {
+            row_error(name, *line, format!("\"{word}\" is no whole number of milliseconds"))
+        })?;
         let at = milliseconds * 1_000_000;
         if times.last().is_some_and(|last| *last > at) {
-            return Err(row(name, *line, format!("{milliseconds} ms is earlier than the line before")));
+            return Err(row_error(name, *line, format!("{milliseconds} ms is earlier than the line before")));
         }
         times.push(at);
     }
@@ -200,24 +198,32 @@ fn opportunities(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
     Ok(RateTrace { kind: Kind::Opportunities(times), mean })
 }
 
-fn steps(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
+fn parse_steps(lines: &[(Vec<&str>, u64)], name: &str) -> Result<RateTrace> {
     let mut steps: Vec<Step> = Vec::with_capacity(lines.len());
     for (words, line) in lines {
         let [time, rate] = words[..] else {
-            return Err(row(name, *line, "is not of the form `time rate`, such as `2.5s 8mbit`".into()));
+            return Err(row_error(
+                name,
+                *line,
+                "is not of the form `time rate`, such as `2.5s 8mbit`".into(),
+            ));
         };
-        let in_row = |error: Error| row(name, *line, error.to_string());
+        let in_row = |error: Error| row_error(name, *line, error.to_string());
         let has_unit = time.chars().any(char::is_alphabetic);
         let text = if has_unit { time.to_string() } else { format!("{time}s") };
         let from = Time(parse_dur("time", &text).map_err(in_row)?.0);
         let rate = if rate == "0" { 0 } else { parse_rate("rate", rate).map_err(in_row)?.0 };
         let before = match steps.last() {
             None if from > Time::ZERO => {
-                return Err(row(name, *line, format!("the first time is {time}; it must be 0")));
+                return Err(row_error(name, *line, format!("the first time is {time}; it must be 0")));
             }
             None => 0,
             Some(last) if last.from >= from => {
-                return Err(row(name, *line, format!("the time {time} is not later than the line before")));
+                return Err(row_error(
+                    name,
+                    *line,
+                    format!("the time {time} is not later than the line before"),
+                ));
             }
             Some(last) => last.before + Service::from(last.rate) * Service::from(from.since(last.from).0),
         };

@@ -349,17 +349,17 @@ impl Delays {
     /// Returns the library's histogram of the same delays.
     fn histogram(&self) -> Histogram<u64> {
         // No larger than needed: clearing that of the longest delay costs as much as thousands of packets.
-        let longest = Delays::units(self.bins.len() as u64).max(2);
+        let longest = Delays::bin_start(self.bins.len() as u64).max(2);
         let mut histogram = Histogram::new_with_bounds(1, longest, 3).expect("the bounds are valid");
         for (bin, &count) in self.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
-            histogram.saturating_record_n(Delays::units(bin as u64), u64::from(count));
+            histogram.saturating_record_n(Delays::bin_start(bin as u64), u64::from(count));
         }
         histogram.saturating_record_n(0, self.zero);
         histogram
     }
 
     /// Returns the shortest delay of a bin.
-    fn units(bin: u64) -> u64 {
+    fn bin_start(bin: u64) -> u64 {
         let shift = (bin / (Delays::FINE / 2)).saturating_sub(1);
         (bin - shift * (Delays::FINE / 2)) << shift
     }
@@ -368,7 +368,7 @@ impl Delays {
 impl QueueCounts {
     /// Counts a packet that has reached the queue.
     #[inline]
-    pub fn arrived(&mut self, colour: Colour, bytes: u16) {
+    pub fn count_arrival(&mut self, colour: Colour, bytes: u16) {
         self.colours[colour.index()].arrived.add_packet(bytes);
     }
 
@@ -378,7 +378,7 @@ impl QueueCounts {
     }
 
     /// Counts a packet that was marked.
-    pub fn marked(&mut self, colour: Colour, bytes: u16) {
+    pub fn count_mark(&mut self, colour: Colour, bytes: u16) {
         self.colours[colour.index()].marked.add_packet(bytes);
     }
 
@@ -390,7 +390,7 @@ impl QueueCounts {
 
     /// Records the queueing delay of one packet.
     #[inline]
-    pub fn waited(&mut self, delay: Dur) {
+    pub fn record_delay(&mut self, delay: Dur) {
         if delay == Dur::ZERO {
             self.delays.zero += 1;
             return;

@@ -118,8 +118,8 @@ impl<E: Copy + Default> Wheel<E> {
             shift,
             cursor: 0,
             current: Vec::new(),
-            slots: filled(NONE),
-            occupied: filled(0),
+            slots: box_filled(NONE),
+            occupied: box_filled(0),
             nodes: Vec::new(),
             free: NONE,
             prefetched: [NONE; PREFETCHED_LISTS],
@@ -268,7 +268,7 @@ impl<E: Copy + Default> Wheel<E> {
     /// earliest.
     #[inline(never)]
     fn sort_and_pop(&mut self, first: u32) -> u32 {
-        let (one, other) = (self.ordered(first, 1), self.ordered(self.nodes[first as usize].next, 0));
+        let (one, other) = (self.order_node(first, 1), self.order_node(self.nodes[first as usize].next, 0));
         if self.nodes[other.node as usize].next == NONE {
             // Two, as in most slots with more than one.
             self.current.push(one.max(other));
@@ -383,13 +383,13 @@ impl<E: Copy + Default> Wheel<E> {
     fn append_list(&mut self, mut node: u32) {
         while node != NONE {
             let rank = u32::MAX - self.current.len() as u32;
-            self.current.push(self.ordered(node, rank));
+            self.current.push(self.order_node(node, rank));
             node = self.nodes[node as usize].next;
         }
     }
 
     /// Returns a node with its time and key.
-    fn ordered(&self, node: u32, rank: u32) -> OrderedNode {
+    fn order_node(&self, node: u32, rank: u32) -> OrderedNode {
         let Node { at, key, .. } = self.nodes[node as usize];
         OrderedNode { at, key, rank, node }
     }
@@ -423,7 +423,7 @@ impl<E: Copy + Default> Wheel<E> {
 }
 
 /// Returns a boxed array without building it on the stack.
-fn filled<T: Copy + std::fmt::Debug, const N: usize>(item: T) -> Box<[T; N]> {
+fn box_filled<T: Copy + std::fmt::Debug, const N: usize>(item: T) -> Box<[T; N]> {
     vec![item; N].into_boxed_slice().try_into().expect("as long as asked for")
 }
 

@@ -5,11 +5,11 @@ use crate::findings::Finding;
 use crate::installation::AT_THE_LINE;
 use crate::judged::Judged;
 use crate::margins::Class;
-use crate::notes::unsteady;
+use crate::notes::note_transient;
 use crate::quantities::Kind;
 use crate::ranking::{Alternative, Preference, Reason, is_always_faster, rank, ratio};
 use crate::setting::{Modem, Setting};
-use crate::statistics::intervals::smaller_in;
+use crate::statistics::intervals::count_smaller;
 use crate::texts::{capped, counted};
 use crate::verdicts;
 use crate::vetoes::{Veto, present};
@@ -53,10 +53,10 @@ impl Answer<'_> {
     /// Returns the schemes that a veto rules out, and of the first of them who pays how much.
     pub(super) fn pays_text<'b>(&self, found: impl Iterator<Item = &'b Veto>, begin: &str) -> Option<String> {
         let found: Vec<&Veto> = found.filter(|one| one.binds).collect();
-        let schemes = each_once(found.iter().map(|one| one.scheme.as_str()));
+        let schemes = remove_repeats(found.iter().map(|one| one.scheme.as_str()));
         let who_pays = |scheme: &&str| {
             let own = found.iter().copied().filter(|one| one.scheme == **scheme);
-            format!("{scheme} ({})", briefs(own))
+            format!("{scheme} ({})", summarise_vetoes(own))
         };
         let first: Vec<String> = schemes.iter().take(MOST_VETOED).map(who_pays).collect();
         let rest = schemes.get(MOST_VETOED..).filter(|rest| !rest.is_empty());
@@ -67,7 +67,7 @@ impl Answer<'_> {
 
     /// Returns who may pay under a scheme beyond the margins, where the harm is not shown.
     pub(super) fn may_pay(&self, scheme: usize) -> Option<String> {
-        let texts = briefs(self.judged.held_payers(scheme).iter().filter(|one| !one.binds));
+        let texts = summarise_vetoes(self.judged.possible_payers(scheme).iter().filter(|one| !one.binds));
         let other = self.cell.plan.harm_reference();
         (!texts.is_empty()).then(|| format!("May pay, against {other}: {texts}."))
     }
@@ -110,8 +110,8 @@ impl Answer<'_> {
     ) -> String {
         let name = self.cell.name(one.scheme);
         let change = capped(ratio(self.cell, one.scheme, chosen).as_change().mean);
-        let spares = briefs(one.spares.iter());
-        let costs = briefs(one.costs.iter());
+        let spares = summarise_vetoes(one.spares.iter());
+        let costs = summarise_vetoes(one.costs.iter());
         let costs = if costs.is_empty() { costs } else { format!(", and costs {costs}") };
         let harmless = match harmless == Some(one.scheme) {
             true => format!(" Nobody is worse off with it than under {}.", self.cell.plan.baseline),
@@ -128,8 +128,8 @@ impl Answer<'_> {
     pub(super) fn preferred_text(&self, scheme: usize, preference: &Preference) -> String {
         let name = self.cell.name(preference.other);
         let change = capped(ratio(self.cell, preference.other, scheme).as_change().mean);
-        let pays = briefs(preference.pays.iter());
-        let less = briefs(preference.gains_less.iter());
+        let pays = summarise_vetoes(preference.pays.iter());
+        let less = summarise_vetoes(preference.gains_less.iter());
         let gains = if less.is_empty() { less } else { format!(" Less gain than there: {less}.") };
         let is_level = ratio(self.cell, scheme, preference.other).mean <= libm::log1p(verdicts::MARGIN);
         let is = if is_level { "level" } else { "faster" };
@@ -206,7 +206,7 @@ impl Answer<'_> {
     }
 
     fn faster(&self, scheme: usize, other: usize) -> (u32, u32) {
-        smaller_in(&self.cell.primary_values(scheme), &self.cell.primary_values(other))
+        count_smaller(&self.cell.primary_values(scheme), &self.cell.primary_values(other))
     }
 
     /// Returns how the schemes that are not shown to be slower than the chosen one compare with it; those that were slower
@@ -244,8 +244,8 @@ impl Answer<'_> {
 
     /// Returns how schemes stand before a modem, and whether there is no steady state.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> {
-        let unsteady = unsteady(self.cell, self.setting);
-        let unsteady = unsteady.map(|note| format!("Take care: {}", lowered(&note)));
+        let unsteady = note_transient(self.cell, self.setting);
+        let unsteady = unsteady.map(|note| format!("Take care: {}", lower_first_letter(&note)));
         self.setting.modem.as_ref().map(|modem| self.before_modem(modem)).into_iter().chain(unsteady)
     }
 
@@ -285,7 +285,7 @@ impl Answer<'_> {
 }
 
 /// Returns who pays how much in few words, of every class the first figure that is beyond its margin.
-fn briefs<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
+fn summarise_vetoes<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
     let mut texts: Vec<(Class, &str)> = Vec::new();
     for one in found {
         let class = one.margin.figure.class;
@@ -296,7 +296,7 @@ fn briefs<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
     texts.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(", ")
 }
 
-fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn remove_repeats<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     for name in names {
         if !found.contains(&name) {
@@ -307,7 +307,7 @@ fn each_once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// Returns the text with a small first letter.
-fn lowered(text: &str) -> String {
+fn lower_first_letter(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }

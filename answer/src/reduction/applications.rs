@@ -40,7 +40,7 @@ pub fn figures(records: &Records) -> Figures {
     add_datagrams(records, &mut all);
     add_views(records, &mut all);
     add_probes(records, &mut all);
-    for (source, flows) in grouped(records.flows.iter(), |flow| flow.source) {
+    for (source, flows) in group_by_key(records.flows.iter(), |flow| flow.source) {
         let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bps).collect();
         set_figure(&mut all, &records.sources[source], "goodput_bps", mean(&rates));
     }
@@ -57,8 +57,8 @@ fn add_transfers(records: &Records, all: &mut Figures) {
     let transfers = &records.transfers;
     let misbehave = transfers.iter().any(|transfer| transfer.misbehaves);
     let several = transfers.iter().any(|transfer| transfer.source != transfers[0].source);
-    let objects = if several || misbehave { objects(records) } else { Vec::new() };
-    let by_source = grouped(objects.iter(), |object| object.source);
+    let objects = if several || misbehave { collect_objects(records) } else { Vec::new() };
+    let by_source = group_by_key(objects.iter(), |object| object.source);
     if by_source.len() > 1 {
         for (source, own) in &by_source {
             set_figure(
@@ -75,8 +75,8 @@ fn add_transfers(records: &Records, all: &mut Figures) {
     }
 }
 
-fn objects(records: &Records) -> Vec<Object> {
-    grouped(records.transfers.iter(), |transfer| (transfer.object_key, transfer.write))
+fn collect_objects(records: &Records) -> Vec<Object> {
+    group_by_key(records.transfers.iter(), |transfer| (transfer.object_key, transfer.write))
         .into_iter()
         .map(|(_, pieces)| {
             let (start_s, end_s) = span_s(&pieces, records.end_s);
@@ -98,7 +98,7 @@ fn objects(records: &Records) -> Vec<Object> {
 fn add_pages(records: &Records, all: &mut Figures) {
     let with_page = records.transfers.iter().filter(|transfer| transfer.page > 0);
     let (mut times, mut several) = (Vec::new(), false);
-    for (_, own) in grouped(with_page, |transfer| transfer.page) {
+    for (_, own) in group_by_key(with_page, |transfer| transfer.page) {
         let whole = |transfer: &&Transfer| {
             (if transfer.misbehaves { transfer.object_key } else { transfer.key }, transfer.write)
         };
@@ -130,7 +130,7 @@ fn add_misbehaving(objects: &[Object], all: &mut Figures) {
 fn add_logins(records: &Records, all: &mut Figures) {
     let is_login = |transfer: &&Transfer| records.kinds[transfer.source] == Some(Kind::Logins);
     let echoes = records.transfers.iter().filter(is_login);
-    for (source, own) in grouped(echoes, |transfer| transfer.source) {
+    for (source, own) in group_by_key(echoes, |transfer| transfer.source) {
         let time = |echo: &&Transfer| echo.end_s.unwrap_or(records.end_s) - echo.start_s;
         let mut times: Vec<f64> = own.iter().map(time).collect();
         times.sort_unstable_by(f64::total_cmp);
@@ -144,7 +144,7 @@ fn add_logins(records: &Records, all: &mut Figures) {
 /// Adds the figures of datagrams. Delays and jitter are means over the flows of an application, so that each flow
 /// counts as much as another; shares are of all its packets.
 fn add_datagrams(records: &Records, all: &mut Figures) {
-    for (source, flows) in grouped(records.datagrams.iter(), |flow| flow.source) {
+    for (source, flows) in group_by_key(records.datagrams.iter(), |flow| flow.source) {
         let name = &records.sources[source];
         let mean_of = |number: fn(&Datagrams) -> Option<f64>| {
             mean(&flows.iter().filter_map(|flow| number(flow)).collect::<Vec<_>>())
@@ -199,7 +199,7 @@ fn add_frames(flows: &[&Datagrams], name: &str, all: &mut Figures) {
 
 /// Adds what viewers of streams saw: means over all videos and segments, and the share of the time of all.
 fn add_views(records: &Records, all: &mut Figures) {
-    for (source, views) in grouped(records.views.iter(), |view| view.source) {
+    for (source, views) in group_by_key(records.views.iter(), |view| view.source) {
         let name = &records.sources[source];
         let ratio = |over: f64, under: f64| if under > 0.0 { over / under } else { f64::NAN };
         let starts: u64 = views.iter().map(|view| view.starts).sum();
@@ -224,7 +224,7 @@ fn add_views(records: &Records, all: &mut Figures) {
 
 /// Adds what tests of responsiveness show, each source by the probes of all its testers.
 fn add_probes(records: &Records, all: &mut Figures) {
-    for (source, probes) in grouped(records.probes.iter(), |probe| probe.source) {
+    for (source, probes) in group_by_key(records.probes.iter(), |probe| probe.source) {
         let (name, found) = (&records.sources[source], responsiveness(&probes));
         set_figure(all, name, "round_trips_per_minute", found.both);
         set_figure(all, name, "foreign_round_trips_per_minute", found.foreign);
@@ -237,7 +237,7 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// Returns the groups of items by key, in the order in which the keys first occur.
-fn grouped<'a, T, K: Eq + Hash + Copy>(
+fn group_by_key<'a, T, K: Eq + Hash + Copy>(
     items: impl Iterator<Item = &'a T>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(K, Vec<&'a T>)> {

@@ -17,7 +17,7 @@ pub use same_transfers::{NOTICED, SAME_TRANSFERS, Shares, ShortTimes, shares};
 use crate::quantities::{self, Kind, OfLink, OfRun, OfTransfer, Quantity, Source, Statistic, Subject};
 use crate::sizes::{Bucket, Role, cdf_times_s, curve_edges_bytes};
 use crate::statistics::indices::jain_index;
-use crate::statistics::sums::{finite, mean, percentile, sum};
+use crate::statistics::sums::{mean, percentile, select_finite, sum};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ impl Facts {
     pub fn average_over_kind(&self, kind: Kind, name: &str) -> f64 {
         let is_own = |group: &str| self.kinds.get(group) == Some(&kind);
         let own = self.groups.iter().filter(|(group, what, _)| what == name && is_own(group));
-        mean(&finite(&own.map(|(_, _, value)| *value).collect::<Vec<_>>()))
+        mean(&select_finite(&own.map(|(_, _, value)| *value).collect::<Vec<_>>()))
     }
 }
 
@@ -110,7 +110,7 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
         kinds: applications::kinds(records),
         simulated_s: records.end_s,
         window_load: window_load(records),
-        short_by_time: short_by_time(records, &times, short),
+        short_by_time: mean_short_by_window(records, &times, short),
         short_times: Some(ShortTimes::new(records, &times, short)),
         shares: BTreeMap::new(),
     }
@@ -197,7 +197,7 @@ fn window_load(records: &Records) -> f64 {
     8.0 * sum(&wire) / (link.capacity_bps * link.window_s)
 }
 
-fn short_by_time(records: &Records, times: &Times, short: &[usize]) -> Vec<f64> {
+fn mean_short_by_window(records: &Records, times: &Times, short: &[usize]) -> Vec<f64> {
     let scale = WINDOW_PARTS as f64 / (records.window_end_s - records.window_begin_s);
     let placed = short.iter().map(|&member| {
         let part = ((records.transfers[member].start_s - records.window_begin_s) * scale) as i64;

@@ -53,7 +53,7 @@ pub fn heterogeneity(effects: &[f64], errors: &[f64]) -> Option<Heterogeneity> {
     Some(Heterogeneity {
         q,
         freedom,
-        p_value: chi_square_tail(q, freedom),
+        p_value: chi_square_upper_tail(q, freedom),
         i_squared: if q > 0.0 { beyond / q } else { 0.0 },
         deviation: (beyond / scale).sqrt(),
     })
@@ -63,7 +63,7 @@ pub fn heterogeneity(effects: &[f64], errors: &[f64]) -> Option<Heterogeneity> {
 ///
 /// The upper incomplete gamma function of a multiple of one half, by its recurrence Γ(a + 1, x) = a Γ(a, x) + xᵃ e⁻ˣ from
 /// Γ(1, x) = e⁻ˣ or Γ(½, x) = √π erfc √x.
-fn chi_square_tail(value: f64, freedom: u32) -> f64 {
+fn chi_square_upper_tail(value: f64, freedom: u32) -> f64 {
     let half = value / 2.0;
     let (mut tail, first) = match freedom % 2 {
         0 => (libm::exp(-half), 1.0),
@@ -104,7 +104,7 @@ mod tests {
         for (value, freedom, tail) in
             [(3.841, 1, 0.05), (11.070, 5, 0.05), (23.209, 10, 0.01), (124.342, 100, 0.05)]
         {
-            assert!((chi_square_tail(value, freedom) / tail - 1.0).abs() < 1e-3, "{value} {freedom}");
+            assert!((chi_square_upper_tail(value, freedom) / tail - 1.0).abs() < 1e-3, "{value} {freedom}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Single figures of a list of numbers.
 
-use super::sums::{finite, sum};
+use super::sums::{select_finite, sum};
 
 /// Returns Jain's fairness index (Σx)² / (n·Σx²), NaN without rates; those not finite are left out.
 ///
 /// Source: Jain, Chiu & Hawe, DEC-TR-301, 1984.
 pub fn jain_index(rates: &[f64]) -> f64 {
-    let rates = finite(rates);
+    let rates = select_finite(rates);
     let squares = sum(&rates.iter().map(|rate| rate * rate).collect::<Vec<_>>());
     let whole = sum(&rates);
     if squares > 0.0 { whole * whole / (rates.len() as f64 * squares) } else { f64::NAN }

@@ -2,7 +2,7 @@
 
 use super::levels::{FIRST_LOOK, LEVEL, find_look, look_error, replications_of_look, simultaneous_error};
 use super::student::upper_quantile;
-use super::sums::{deviation, finite, mean, sum};
+use super::sums::{deviation, mean, select_finite, sum};
 use serde::{Deserialize, Serialize};
 
 /// Smallest number of replications that gives an interval.
@@ -40,7 +40,7 @@ impl Default for Design {
 
 impl Design {
     /// Returns the error that one interval from `count` replications may have.
-    pub fn error(&self, count: u32) -> f64 {
+    pub fn allowed_error(&self, count: u32) -> f64 {
         let whole = if self.is_sequential {
             look_error(u64::from(count), 1.0 - LEVEL, self.first_look)
         } else {
@@ -54,7 +54,7 @@ impl Design {
     /// The mean varies by deviation² / count between repetitions with the same capture, and by `capture_share` ·
     /// deviation² between captures.
     pub fn half_width(&self, deviation: f64, count: u32) -> f64 {
-        upper_quantile(self.error(count) / 2.0, self.freedom(count)) * deviation * self.spread(count)
+        upper_quantile(self.allowed_error(count) / 2.0, self.freedom(count)) * deviation * self.spread(count)
     }
 
     /// Returns the interval between the two one-sided limits of an estimate, each of which may err by `error`; without an
@@ -70,8 +70,8 @@ impl Design {
             return *estimate;
         }
         let freedom = self.freedom(estimate.count);
-        let narrower =
-            upper_quantile(error, freedom) / upper_quantile(self.error(estimate.count) / 2.0, freedom);
+        let narrower = upper_quantile(error, freedom)
+            / upper_quantile(self.allowed_error(estimate.count) / 2.0, freedom);
         let middle = (estimate.low + estimate.high) / 2.0;
         let half = narrower * estimate.half_width();
         Estimate { low: middle - half, high: middle + half, ..*estimate }
@@ -155,7 +155,7 @@ impl Estimate {
 
 /// Returns mean and Student-t interval of one number per replication; those not finite are left out.
 pub fn t_interval(values: &[f64], design: &Design) -> Estimate {
-    let finite = finite(values);
+    let finite = select_finite(values);
     if finite.is_empty() {
         return Estimate::UNKNOWN;
     }
@@ -181,7 +181,7 @@ pub fn difference(scheme: &[f64], reference: &[f64], design: &Design) -> Estimat
 /// # Panics
 /// If the two have different lengths.
 pub fn log_ratio(scheme: &[f64], reference: &[f64], design: &Design) -> Estimate {
-    let logs = paired_logs(scheme, reference);
+    let logs = pair_log_ratios(scheme, reference);
     if logs.iter().any(|log| log.is_infinite()) {
         return ratio_of_means(scheme, reference, design);
     }
@@ -193,7 +193,7 @@ pub fn log_ratio(scheme: &[f64], reference: &[f64], design: &Design) -> Estimate
 ///
 /// # Panics
 /// If the two have different lengths.
-pub fn paired_logs(scheme: &[f64], reference: &[f64]) -> Vec<f64> {
+pub fn pair_log_ratios(scheme: &[f64], reference: &[f64]) -> Vec<f64> {
     assert_eq!(scheme.len(), reference.len(), "ratios are paired by replication");
     let log = |(above, below): (&f64, &f64)| {
         if !(above.is_finite() && below.is_finite() && *above >= 0.0 && *below >= 0.0) {
@@ -211,7 +211,7 @@ pub fn paired_logs(scheme: &[f64], reference: &[f64]) -> Vec<f64> {
 ///
 /// # Panics
 /// If the two have different lengths.
-pub fn smaller_in(scheme: &[f64], reference: &[f64]) -> (u32, u32) {
+pub fn count_smaller(scheme: &[f64], reference: &[f64]) -> (u32, u32) {
     assert_eq!(scheme.len(), reference.len(), "ratios are paired by replication");
     let known = scheme.iter().zip(reference).filter(|(above, below)| above.is_finite() && below.is_finite());
     (known.clone().filter(|(above, below)| above < below).count() as u32, known.count() as u32)
@@ -256,7 +256,7 @@ pub fn ratio_of_means(scheme: &[f64], reference: &[f64], design: &Design) -> Est
 /// It is that of [`ratio_of_means`] to 1, so that times have the same kind of interval as their changes. If a number is zero
 /// it is the t interval, cut at zero.
 pub fn positive_interval(values: &[f64], design: &Design) -> Estimate {
-    let finite = finite(values);
+    let finite = select_finite(values);
     if finite.is_empty() || finite.iter().any(|value| *value <= 0.0) {
         return t_interval(&finite, design).within(0.0, f64::INFINITY);
     }
@@ -343,7 +343,7 @@ mod tests {
         let found = log_ratio(&own, &other, &Design::default());
         assert_eq!((found.mean.abs() < 1e-15, found.count), (true, 5));
         assert_near(found.high, 2.776_445_105_197_793_5 * libm::log(2.0) / 5f64.sqrt());
-        assert_eq!(smaller_in(&own, &other), (2, 5));
+        assert_eq!(count_smaller(&own, &other), (2, 5));
     }
 
     #[test]
@@ -352,7 +352,7 @@ mod tests {
         let design = Design::default();
         assert_eq!(log_ratio(&own, &other, &design), ratio_of_means(&own, &other, &design));
         assert_eq!(log_ratio(&[0.0; 5], &[0.0; 5], &design).mean.to_bits(), f64::NAN.to_bits());
-        assert_eq!(smaller_in(&own, &other), (3, 5));
+        assert_eq!(count_smaller(&own, &other), (3, 5));
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
             assert!(wider.half_width(1.0, 10) > plain.half_width(1.0, 10), "{wider:?}");
         }
         assert_near(plain.half_width(1.0, 10), 2.2621571627409915 / 10f64.sqrt());
-        assert_near(looks.error(20), 0.0125);
+        assert_near(looks.allowed_error(20), 0.0125);
         assert!(capture.freedom(10) < 9.0);
     }
 

@@ -1,7 +1,7 @@
 //! P-values of means, and their correction for many of them.
 
-use super::student::{beta_share, upper_tail};
-use super::sums::{deviation, finite, mean};
+use super::student::{regularized_beta, upper_tail};
+use super::sums::{deviation, mean, select_finite};
 
 /// Returns the doubled one-sided p-value of the mean lying above `end`; with `is_above` false, below it.
 ///
@@ -11,7 +11,7 @@ pub fn p_beyond(values: &[f64], end: f64, is_above: bool) -> f64 {
     if !end.is_finite() {
         return 0.0;
     }
-    let values = finite(values);
+    let values = select_finite(values);
     let apart = mean(&values) - end;
     let distance = if is_above { apart } else { -apart };
     let error = deviation(&values) / (values.len() as f64).sqrt();
@@ -57,7 +57,7 @@ pub fn binomial_interval(count: u32, of: u32, level: f64) -> (f64, f64) {
         let (mut low, mut high) = (0.0f64, 1.0f64);
         for _ in 0..100 {
             let middle = (low + high) / 2.0;
-            if beta_share(a, b, middle) < share { low = middle } else { high = middle }
+            if regularized_beta(a, b, middle) < share { low = middle } else { high = middle }
         }
         (low + high) / 2.0
     };

@@ -7,12 +7,16 @@ pub fn upper_tail(t: f64, freedom: f64) -> f64 {
     if t < 0.0 {
         return 1.0 - upper_tail(-t, freedom);
     }
-    if t.is_infinite() { 0.0 } else { beta_share(freedom / 2.0, 0.5, freedom / (freedom + t * t)) / 2.0 }
+    if t.is_infinite() {
+        0.0
+    } else {
+        regularized_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t)) / 2.0
+    }
 }
 
 /// Returns the probability that a value of the beta distribution of `a` and `b`, both positive, is below `x`; NaN if one
 /// of them is.
-pub(super) fn beta_share(a: f64, b: f64, x: f64) -> f64 {
+pub(super) fn regularized_beta(a: f64, b: f64, x: f64) -> f64 {
     if [a, b, x].iter().any(|number| number.is_nan()) { f64::NAN } else { x.inc_beta(a, b, a.ln_beta(b)) }
 }
 

@@ -1,6 +1,6 @@
 //! When a simulation that starts empty has reached its steady state.
 
-use super::sums::{finite, mean, squares};
+use super::sums::{mean, select_finite, sum_of_squares};
 
 /// After so many relaxation times the mean workload is within 6 % of its steady state.
 pub const TIME_CONSTANTS: f64 = 2.0;
@@ -14,7 +14,7 @@ pub const TIME_CONSTANTS: f64 = 2.0;
 /// Source: J. Abate & W. Whitt, "Transient behavior of regulated Brownian motion, I: starting at the origin", Advances
 /// in Applied Probability 19 (1987).
 pub fn relaxation_s(sizes_bytes: &[f64], rate_bps: f64, load: f64) -> f64 {
-    let seconds: Vec<f64> = finite(sizes_bytes).iter().map(|size| 8.0 * size / rate_bps).collect();
+    let seconds: Vec<f64> = select_finite(sizes_bytes).iter().map(|size| 8.0 * size / rate_bps).collect();
     let squared: Vec<f64> = seconds.iter().map(|time| time * time).collect();
     load * (mean(&squared) / mean(&seconds)) / ((1.0 - load) * (1.0 - load))
 }
@@ -28,11 +28,11 @@ pub fn relaxation_s(sizes_bytes: &[f64], rate_bps: f64, load: f64) -> f64 {
 /// simulation", Proceedings of the Winter Simulation Conference 2000; over replications as in K. Hoad, S. Robinson &
 /// R. Davies, "Automating warm-up length estimation", Journal of the Operational Research Society 61 (2010).
 pub fn mser(batch_means: &[f64]) -> usize {
-    let values = finite(batch_means);
+    let values = select_finite(batch_means);
     let most = values.len().saturating_sub(5); // six are always left: the spread of few is small by chance
     let error = |first: usize| {
         let rest = (values.len() - first) as f64;
-        squares(&values[first..]) / rest / rest
+        sum_of_squares(&values[first..]) / rest / rest
     };
     let mut best = (0, f64::INFINITY);
     for first in 0..most {

@@ -1,6 +1,6 @@
 //! Programs and filters of others at a device, and what they do before or after ours.
 
-use super::finding::{Finding, blind, shown};
+use super::finding::{Finding, report_blind, run_tool};
 use crate::device::{self, Device};
 use crate::tc::Qdisc;
 use crate::{bpf, kernel};
@@ -8,7 +8,7 @@ use aya_obj::generated::bpf_attach_type;
 use serde_json::Value;
 use std::os::fd::AsFd as _;
 
-/// Programs at one hook are told up to this number.
+/// Programs at one hook are listed up to this number.
 const MOST: usize = 64;
 
 /// A program at a tcx hook.
@@ -43,13 +43,16 @@ const KNOWN: [(&str, &str); 3] = [
 ];
 
 /// Returns what was found at the device's tcx hooks. `ours` is the program of ours that runs there.
-pub fn attached(device: &Device, ours: Option<u32>) -> Vec<Finding> {
-    let Some(egress) = programs(device.index, bpf_attach_type::BPF_TCX_EGRESS) else { return Vec::new() };
-    let ingress = programs(device.index, bpf_attach_type::BPF_TCX_INGRESS).unwrap_or_default();
-    of_programs(&device.name, &egress, &ingress, ours)
+pub fn check_programs(device: &Device, ours: Option<u32>) -> Vec<Finding> {
+    let Some(egress) = list_programs_at(device.index, bpf_attach_type::BPF_TCX_EGRESS) else {
+        return Vec::new();
+    };
+    let ingress = list_programs_at(device.index, bpf_attach_type::BPF_TCX_INGRESS).unwrap_or_default();
+    judge_programs(&device.name, &egress, &ingress, ours)
 }
 
-fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
+/// Judges the programs at both tcx hooks of a device, by their order around ours.
+fn judge_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option<u32>) -> Vec<Finding> {
     let place = egress.iter().position(|program| Some(program.id) == ours);
     let mut found: Vec<Finding> = egress
         .iter()
@@ -64,7 +67,7 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
                 "programs",
                 format!(
                     "program {} at the egress of {name} (tcx) {effect}",
-                    described(program.id.into(), &program.name)
+                    describe_program(program.id.into(), &program.name)
                 ),
                 format!("bpftool prog show id {}", program.id),
             )
@@ -75,7 +78,7 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
             "programs",
             format!(
                 "program {} is at the ingress of {name} (tcx)",
-                described(program.id.into(), &program.name)
+                describe_program(program.id.into(), &program.name)
             ),
         )
     }));
@@ -85,7 +88,8 @@ fn of_programs(name: &str, egress: &[Program], ingress: &[Program], ours: Option
     found
 }
 
-fn described(id: u64, name: &str) -> String {
+/// Returns number and name of a program, and whose it is if its name is known.
+fn describe_program(id: u64, name: &str) -> String {
     let known = KNOWN.iter().find(|(start, _)| name.starts_with(start)).map(|(_, what)| format!(": {what}"));
     match name {
         "" => id.to_string(),
@@ -94,32 +98,32 @@ fn described(id: u64, name: &str) -> String {
 }
 
 /// Returns the programs at a hook, in their order; `None` when the kernel does not tell, as those without tcx.
-fn programs(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
-    let ids = bpf::programs_at(index, hook, MOST).ok()?;
+fn list_programs_at(index: u32, hook: bpf_attach_type) -> Option<Vec<Program>> {
+    let ids = bpf::list_programs(index, hook, MOST).ok()?;
     Some(ids.into_iter().map(|id| Program { id, name: name_of(id) }).collect())
 }
 
 fn name_of(id: u32) -> String {
-    let info = bpf::program_of(id).and_then(|program| bpf::program_info(program.as_fd()));
+    let info = bpf::open_program(id).and_then(|program| bpf::read_program_info(program.as_fd()));
     info.map(|info| bpf::text(&info.name)).unwrap_or_default()
 }
 
 /// Returns what was found of filters at the device, and of those that redirect to it.
-pub fn findings(name: &str, qdiscs: &[Qdisc]) -> Vec<Finding> {
-    let show = |device: &str, side: &str| shown("tc", &["-j", "filter", "show", "dev", device, side]);
+pub fn check_filters(name: &str, qdiscs: &[Qdisc]) -> Vec<Finding> {
+    let show = |device: &str, side: &str| run_tool("tc", &["-j", "filter", "show", "dev", device, side]);
     let mut found = Vec::new();
     if qdiscs.iter().any(|qdisc| qdisc.kind == "clsact") {
         match show(name, "egress") {
-            Ok(text) => found.extend(of_egress(name, &parse(&text))),
-            Err(why) => found.push(blind("filters", "filters", "tc", "iproute2", &why)),
+            Ok(text) => found.extend(judge_egress(name, &parse(&text))),
+            Err(why) => found.push(report_blind("filters", "filters", "tc", "iproute2", &why)),
         }
     }
     if qdiscs.iter().any(|qdisc| qdisc.kind == "clsact" || qdisc.kind == "ingress")
         && let Ok(text) = show(name, "ingress")
     {
-        found.extend(of_ingress(name, &parse(&text)));
+        found.extend(judge_ingress(name, &parse(&text)));
     }
-    if let Ok(text) = shown("tc", &["-j", "filter", "show", "dev", name]) {
+    if let Ok(text) = run_tool("tc", &["-j", "filter", "show", "dev", name]) {
         let number = parse(&text).len();
         if number > 0 {
             found.push(Finding::worth_knowing(
@@ -131,7 +135,7 @@ pub fn findings(name: &str, qdiscs: &[Qdisc]) -> Vec<Finding> {
     }
     for other in device::names().iter().filter(|other| *other != name) {
         if let Ok(text) = show(other, "ingress") {
-            found.extend(of_source(name, other, &parse(&text)));
+            found.extend(judge_source(name, other, &parse(&text)));
         }
     }
     found
@@ -170,14 +174,15 @@ fn is_ours(filter: &Filter) -> bool {
     filter.kind == "bpf" && filter.preference == u64::from(kernel::FILTER_PRIORITY)
 }
 
-fn of_egress(name: &str, filters: &[Filter]) -> Vec<Finding> {
+/// Judges the filters of other programs at a device's egress.
+fn judge_egress(name: &str, filters: &[Filter]) -> Vec<Finding> {
     let show = format!("tc filter show dev {name} egress");
     filters
         .iter()
         .filter(|filter| !is_ours(filter))
         .map(|filter| {
             let what = match filter.kind.as_str() {
-                "bpf" => format!("a program, {},", described(filter.id.unwrap_or(0), &filter.program)),
+                "bpf" => format!("a program, {},", describe_program(filter.id.unwrap_or(0), &filter.program)),
                 kind => format!("a {kind} filter"),
             };
             let effect = match &filter.targets[..] {
@@ -201,7 +206,8 @@ fn of_egress(name: &str, filters: &[Filter]) -> Vec<Finding> {
         .collect()
 }
 
-fn of_ingress(name: &str, filters: &[Filter]) -> Vec<Finding> {
+/// Judges the filters at a device's ingress: each redirection to another device.
+fn judge_ingress(name: &str, filters: &[Filter]) -> Vec<Finding> {
     let mut targets: Vec<&String> = filters.iter().flat_map(|filter| &filter.targets).collect();
     targets.dedup();
     targets
@@ -216,7 +222,7 @@ fn of_ingress(name: &str, filters: &[Filter]) -> Vec<Finding> {
 }
 
 /// Returns what was found of a device whose arriving packets are redirected to this one.
-fn of_source(name: &str, source: &str, filters: &[Filter]) -> Vec<Finding> {
+fn judge_source(name: &str, source: &str, filters: &[Filter]) -> Vec<Finding> {
     let redirects: Vec<&Filter> =
         filters.iter().filter(|one| one.targets.iter().any(|to| to == name)).collect();
     if redirects.is_empty() {
@@ -285,7 +291,7 @@ mod tests {
 
     #[test]
     fn egress__names_programs_of_others_only() {
-        let found = of_egress("eth0", &parse(BPF));
+        let found = judge_egress("eth0", &parse(BPF));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(
             found[0].sentence.starts_with("a program, 41 (qosify_tc: qosify, which sets DSCPs"),
@@ -295,14 +301,14 @@ mod tests {
 
     #[test]
     fn egress__a_redirect_leads_to_its_target() {
-        let found = of_egress("eth0", &parse(U32));
+        let found = judge_egress("eth0", &parse(U32));
         assert_eq!(found[0].cure.as_deref(), Some("mousehole-live check ifb0"));
         assert!(found[0].sentence.contains("a u32 filter of preference 5"), "{found:?}");
     }
 
     #[test]
     fn ingress__tells_where_downloads_go() {
-        let found = of_ingress("eth0", &parse(U32));
+        let found = judge_ingress("eth0", &parse(U32));
         assert_eq!(
             found[0].sentence,
             "what comes in at eth0 is redirected to ifb0; downloads are marked there"
@@ -311,14 +317,14 @@ mod tests {
 
     #[test]
     fn source__ctinfo_before_the_redirect() {
-        let found = of_source("ifb0", "eth0", &parse(U32));
+        let found = judge_source("ifb0", "eth0", &parse(U32));
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].cure.as_deref(), Some("mousehole-live mark ifb0 --override"));
-        assert!(of_source("ifb1", "eth0", &parse(U32)).is_empty(), "redirected elsewhere");
+        assert!(judge_source("ifb1", "eth0", &parse(U32)).is_empty(), "redirected elsewhere");
         let after = U32
             .replace(r#""kind":"ctinfo""#, r#""kind":"x""#)
             .replace(r#""kind":"mirred""#, r#""kind":"ctinfo""#);
-        let found = of_source("ifb0", "eth0", &parse(&after));
+        let found = judge_source("ifb0", "eth0", &parse(&after));
         assert!(found[1].sentence.contains("too late"), "{found:?}");
     }
 
@@ -326,7 +332,7 @@ mod tests {
     fn programs__order_relative_to_ours() {
         let program = |id, name: &str| Program { id, name: name.into() };
         let all = [program(7, "first"), program(8, "mousehole"), program(9, "")];
-        let found = of_programs("eth0", &all, &[program(5, "in")], Some(8));
+        let found = judge_programs("eth0", &all, &[program(5, "in")], Some(8));
         let sentences: Vec<&str> = found.iter().map(|one| one.sentence.as_str()).collect();
         assert!(
             sentences[0].contains("program 7 (first)") && sentences[0].contains("runs before ours"),
@@ -337,6 +343,6 @@ mod tests {
             "{found:?}"
         );
         assert_eq!((found[2].rank, found.len()), (Rank::Harmless, 3));
-        assert_eq!(of_programs("eth0", &all[1..2], &[], Some(8))[0].rank, Rank::Harmless);
+        assert_eq!(judge_programs("eth0", &all[1..2], &[], Some(8))[0].rank, Rank::Harmless);
     }
 }

@@ -1,6 +1,6 @@
 //! The device itself: up or down, what it stands on, what stands on it, and what the hardware takes over.
 
-use super::finding::{Finding, Unknown, blind, shown};
+use super::finding::{Finding, Unknown, report_blind, run_tool};
 use serde_json::Value;
 use std::fs;
 
@@ -40,20 +40,21 @@ const TUNNELS: [&str; 12] = [
 const SHAPERS: [&str; 4] = ["cake", "htb", "hfsc", "tbf"];
 
 /// Returns all devices; says so when they cannot be listed.
-pub fn links(findings: &mut Vec<Finding>) -> Vec<Link> {
-    match shown("ip", &["-d", "-j", "link", "show"]) {
+pub fn list_links(findings: &mut Vec<Finding>) -> Vec<Link> {
+    match run_tool("ip", &["-d", "-j", "link", "show"]) {
         Ok(text) => {
             let mut all = parse(&text);
             add_pppoe(&mut all, &fs::read_to_string("/proc/net/pppoe").unwrap_or_default());
             all
         }
         Err(why) => {
-            findings.push(blind("link", "the device's state and layers", "ip", "iproute2", &why));
+            findings.push(report_blind("link", "the device's state and layers", "ip", "iproute2", &why));
             Vec::new()
         }
     }
 }
 
+/// Parses the output of `ip -d -j link show`; empty if it is no JSON.
 fn parse(text: &str) -> Vec<Link> {
     let list: Value = serde_json::from_str(text).unwrap_or_default();
     let read = |item: &Value| {
@@ -91,7 +92,7 @@ pub fn is_layered(name: &str, all: &[Link]) -> bool {
 }
 
 /// Returns what was found of the device and those above and below.
-pub fn findings(name: &str, all: &[Link]) -> Vec<Finding> {
+pub fn check_link(name: &str, all: &[Link]) -> Vec<Finding> {
     let Some(link) = all.iter().find(|link| link.name == name) else { return Vec::new() };
     let mut found = Vec::new();
     if !link.is_up {
@@ -130,12 +131,12 @@ pub fn findings(name: &str, all: &[Link]) -> Vec<Finding> {
             format!("{name} is part of {master}; only what {master} sends through it passes here"),
         ));
     }
-    found.extend(layers(link, all));
+    found.extend(judge_layers(link, all));
     found
 }
 
 /// Returns what was found of the devices above and below, of which one has the shaper.
-fn layers(link: &Link, all: &[Link]) -> Vec<Finding> {
+fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     let shapes = |link: &Link| SHAPERS.contains(&link.qdisc.as_str());
     let lower = link.lower.as_ref().and_then(|name| all.iter().find(|one| one.name == *name));
     let lower = lower.filter(|_| LAYERS.contains(&link.kind.as_str()));
@@ -180,17 +181,18 @@ fn layers(link: &Link, all: &[Link]) -> Vec<Finding> {
 }
 
 /// Returns what the hardware and the stack take over, as `ethtool -k` tells.
-pub fn offloads(name: &str) -> Vec<Finding> {
-    match shown("ethtool", &["-k", name]) {
-        Ok(text) => of_offloads(name, &text),
+pub fn check_offloads(name: &str) -> Vec<Finding> {
+    match run_tool("ethtool", &["-k", name]) {
+        Ok(text) => judge_offloads(name, &text),
         Err(Unknown::Failed(said)) => {
             vec![Finding::harmless("offload", format!("{name} tells no offloads (ethtool: \"{said}\")"))]
         }
-        Err(why) => vec![blind("offload", "offloads", "ethtool", "ethtool", &why)],
+        Err(why) => vec![report_blind("offload", "offloads", "ethtool", "ethtool", &why)],
     }
 }
 
-fn of_offloads(name: &str, text: &str) -> Vec<Finding> {
+/// Judges the offloads in the output of `ethtool -k`.
+fn judge_offloads(name: &str, text: &str) -> Vec<Finding> {
     let is_on = |feature: &str| {
         text.lines().any(|line| {
             line.trim()
@@ -254,7 +256,7 @@ mod tests {
         {"ifindex":8,"link":"v0","ifname":"v1","flags":["UP"],"mtu":576,"qdisc":"noqueue","linkinfo":{"info_kind":"veth"},"num_tx_queues":1}]"#;
 
     fn sentences(name: &str) -> Vec<(Rank, String)> {
-        findings(name, &parse(LINKS)).into_iter().map(|one| (one.rank, one.sentence)).collect()
+        check_link(name, &parse(LINKS)).into_iter().map(|one| (one.rank, one.sentence)).collect()
     }
 
     fn has(name: &str, rank: Rank, part: &str) {
@@ -290,7 +292,7 @@ mod tests {
         let mut all = parse(LINKS);
         add_pppoe(&mut all, "Id       Address              Device\n000012   00:11:22:33:44:55    eth0.7\n");
         assert!(is_layered("ppp0", &all));
-        let found = findings("ppp0", &all);
+        let found = check_link("ppp0", &all);
         assert!(found.iter().any(|one| one.sentence.contains("the shaper (cake) is at eth0.7")), "{found:?}");
         let mut two = parse(LINKS);
         add_pppoe(&mut two, "Id Address Device\n1 00:11:22:33:44:55 eth0\n2 00:11:22:33:44:56 eth1\n");
@@ -301,12 +303,12 @@ mod tests {
     fn offloads__super_packets_and_hardware() {
         let on = "Features for eth0:\ntcp-segmentation-offload: on\n\ttx-tcp-segmentation: on\n\
                   generic-segmentation-offload: on\ngeneric-receive-offload: off\nhw-tc-offload: on\nl2-fwd-offload: off [fixed]\n";
-        let found = of_offloads("eth0", on);
+        let found = judge_offloads("eth0", on);
         let keys: Vec<&str> = found.iter().map(|one| one.key).collect();
         assert_eq!(keys, ["gso", "hw-tc-offload"]);
         assert!(found[0].sentence.contains("(TSO, GSO on)"), "{found:?}");
         assert_eq!(found[1].cure.as_deref(), Some("ethtool -K eth0 hw-tc-offload off"));
         let off = on.replace(": on", ": off [fixed]");
-        assert!(of_offloads("eth0", &off).iter().all(|one| one.rank == Rank::Harmless));
+        assert!(judge_offloads("eth0", &off).iter().all(|one| one.rank == Rank::Harmless));
     }
 }

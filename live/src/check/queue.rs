@@ -1,12 +1,12 @@
 //! The queue disciplines at a device: whether they read marks, and what becomes of marks there.
 
-use super::finding::{Finding, shown};
+use super::finding::{Finding, run_tool};
 use crate::tc::{self, Qdisc};
 use crate::words::count;
 
 /// Returns the classes of a device, such as `1:10`: of the kinds whose classes somebody made.
-pub fn classes(name: &str) -> Vec<String> {
-    shown("tc", &["class", "show", "dev", name]).map_or(Vec::new(), |text| leaves(&text))
+pub fn list_classes(name: &str) -> Vec<String> {
+    run_tool("tc", &["class", "show", "dev", name]).map_or(Vec::new(), |text| leaves(&text))
 }
 
 /// Returns the classes without classes below them, of what `tc class show` prints (older versions know no JSON here).
@@ -16,11 +16,11 @@ pub fn leaves(text: &str) -> Vec<String> {
         line.iter().position(|one| *one == word).and_then(|at| line.get(at + 1)).map(|text| text.to_string())
     };
     let parents: Vec<String> = words.iter().filter_map(|line| after(line, "parent")).collect();
-    made(text).into_iter().filter(|id| !parents.contains(id)).collect()
+    parse_classes(text).into_iter().filter(|id| !parents.contains(id)).collect()
 }
 
 /// Returns the classes that somebody made, those with classes below them too, of what `tc class show` prints.
-pub fn made(text: &str) -> Vec<String> {
+pub fn parse_classes(text: &str) -> Vec<String> {
     let kinds = ["htb", "hfsc", "drr", "qfq", "ets", "prio"];
     let words = text.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());
     words
@@ -29,8 +29,8 @@ pub fn made(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns how many tins a CAKE has.
-pub fn tins(cake: &Qdisc) -> u32 {
+/// Returns the number of tins of a CAKE, by its `diffserv` option.
+pub fn count_tins(cake: &Qdisc) -> u32 {
     match cake.options["diffserv"].as_str() {
         Some("besteffort") => 1,
         Some("diffserv4") => 4,
@@ -40,7 +40,7 @@ pub fn tins(cake: &Qdisc) -> u32 {
 }
 
 /// Returns the CAKEs of a device that are not its root: one in each class of HTB or below each hardware queue of `mq`.
-pub fn cakes_below(all: &[Qdisc]) -> Vec<&Qdisc> {
+pub fn find_child_cakes(all: &[Qdisc]) -> Vec<&Qdisc> {
     all.iter().filter(|one| one.parent.is_some() && one.kind == "cake").collect()
 }
 
@@ -52,21 +52,21 @@ pub fn has_bulk_tin(cake: &Qdisc) -> bool {
 /// Returns whether a mark that `mark` sets without options is read at a device: by a CAKE at the root, or by the DSCP
 /// by CAKEs below it.
 pub fn reads_marks(all: &[Qdisc]) -> bool {
-    let at_root = tc::root_of(all).is_some_and(|root| root.kind == "cake");
-    at_root || cakes_below(all).into_iter().any(has_bulk_tin)
+    let at_root = tc::find_root(all).is_some_and(|root| root.kind == "cake");
+    at_root || find_child_cakes(all).into_iter().any(has_bulk_tin)
 }
 
 /// Returns how to have marks read at a device whose queue reads none. A qdisc of somebody's own is never replaced.
-pub fn how_to_be_read(name: &str, all: &[Qdisc]) -> String {
-    match tc::root_of(all).is_none_or(Qdisc::is_default) {
+pub fn suggest_reader(name: &str, all: &[Qdisc]) -> String {
+    match tc::find_root(all).is_none_or(Qdisc::is_default) {
         true => cake(name),
         false => format!("mousehole-live mark {name} --via dscp"),
     }
 }
 
 /// Returns what was found of a device's qdiscs.
-pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
-    let Some(root) = tc::root_of(all) else {
+pub fn check_queue(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
+    let Some(root) = tc::find_root(all) else {
         return vec![Finding::worth_knowing(
             "qdisc",
             format!("{name} has no qdisc at its root, so nothing waits there and nothing reads marks"),
@@ -74,7 +74,7 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
         )];
     };
     let at_root = format!("the root of {name} is {}", root.kind);
-    let cakes = cakes_below(all);
+    let cakes = find_child_cakes(all);
     if !cakes.is_empty() {
         let mut found = vec![Finding::harmless(
             "qdisc",
@@ -85,13 +85,13 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
                 if cakes.len() == 1 { "reads" } else { "read" }
             ),
         )];
-        found.extend(of_cakes(name, &cakes));
+        found.extend(judge_cakes(name, &cakes));
         return found;
     }
     let unread =
-        |sentence: String| vec![Finding::worth_knowing("qdisc", sentence, how_to_be_read(name, all))];
+        |sentence: String| vec![Finding::worth_knowing("qdisc", sentence, suggest_reader(name, all))];
     match root.kind.as_str() {
-        "cake" => of_cakes(name, &[root]),
+        "cake" => judge_cakes(name, &[root]),
         "mq" | "mqprio" => {
             let inner = all.iter().find(|one| one.is_below(root));
             let inner = inner.map_or("another qdisc", |one| &one.kind);
@@ -100,7 +100,7 @@ pub fn findings(name: &str, all: &[Qdisc], classes: &[String]) -> Vec<Finding> {
                  the network behind only, and `up` puts one token bucket in their place"
             ))
         }
-        "htb" | "hfsc" | "drr" | "qfq" | "ets" | "prio" => of_classes(name, root, classes, all),
+        "htb" | "hfsc" | "drr" | "qfq" | "ets" | "prio" => judge_classes(name, root, classes, all),
         "pfifo_fast" => unread(format!(
             "{at_root}, which chose a band before a program at the egress can set a DSCP; marks are read by the network behind only"
         )),
@@ -117,9 +117,9 @@ fn cake(name: &str) -> String {
 }
 
 /// Returns what was found of each CAKE of a device; what is true of several is said once, with the cure of the first.
-fn of_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
+fn judge_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
     let mut all: Vec<(Finding, usize)> = Vec::new();
-    for found in cakes.iter().flat_map(|cake| of_cake(name, cake)) {
+    for found in cakes.iter().flat_map(|cake| judge_cake(name, cake)) {
         match all.iter_mut().find(|(known, _)| known.key == found.key && known.sentence == found.sentence) {
             Some((_, number)) => *number += 1,
             None => all.push((found, 1)),
@@ -135,7 +135,8 @@ fn of_cakes(name: &str, cakes: &[&Qdisc]) -> Vec<Finding> {
         .collect()
 }
 
-fn of_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
+/// Judges one CAKE: which of its options do not fit marks, and how to change them.
+fn judge_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     let place = cake.parent.as_ref().map_or("root".to_string(), |parent| format!("parent {parent}"));
     let change = |option: &str| format!("tc qdisc change dev {name} {place} cake {option}");
     let option = |key: &str| cake.options[key].as_str().unwrap_or_default().to_string();
@@ -203,7 +204,8 @@ fn of_cake(name: &str, cake: &Qdisc) -> Vec<Finding> {
     all
 }
 
-fn of_classes(name: &str, root: &Qdisc, classes: &[String], all: &[Qdisc]) -> Vec<Finding> {
+/// Judges a classful root: which of its classes long flows could be sent to.
+fn judge_classes(name: &str, root: &Qdisc, classes: &[String], all: &[Qdisc]) -> Vec<Finding> {
     let inner = all.iter().find(|one| one.parent.is_some() && one.kind == "fq_codel");
     let inner = inner.map_or(String::new(), |one| format!(", with {} below it", one.kind));
     let listed = match classes {
@@ -231,7 +233,7 @@ mod tests {
 
     fn found(text: &str, classes: &[&str]) -> Vec<Finding> {
         let classes: Vec<String> = classes.iter().map(|id| id.to_string()).collect();
-        findings("eth0", &parse_qdiscs(text).unwrap(), &classes)
+        check_queue("eth0", &parse_qdiscs(text).unwrap(), &classes)
     }
 
     fn of<'a>(all: &'a [Finding], key: &str) -> Option<&'a Finding> {
@@ -357,7 +359,7 @@ mod tests {
                     class htb 1:1 root rate 10Mbit ceil 10Mbit burst 1600b cburst 1600b \n\
                     class fq_codel 110:3b1 parent 110: \n";
         assert_eq!(leaves(text), ["1:10"]);
-        assert_eq!(made(text), ["1:10", "1:1"]);
+        assert_eq!(parse_classes(text), ["1:10", "1:1"]);
         assert_eq!(leaves(""), Vec::<String>::new());
     }
 

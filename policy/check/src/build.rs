@@ -1,6 +1,6 @@
 //! Compilers, and the folder in which they work.
 
-use mousehole_policy::files::{scratch_folder, write_new};
+use mousehole_policy::files::{make_scratch_folder, write_new};
 use mousehole_policy::{Function, Origin, Policy, PolicyKind, headers_folder, process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,7 +24,7 @@ pub(crate) struct Workshop {
 impl Workshop {
     /// Writes the sources for a policy.
     pub fn new(policy: &Policy) -> io::Result<Workshop> {
-        let kept = scratch_folder()?;
+        let kept = make_scratch_folder()?;
         let folder = kept.path().to_path_buf();
         for (name, text) in SOURCES {
             write_new(&folder.join(name), text.as_bytes())?;
@@ -61,6 +61,7 @@ impl Workshop {
     }
 }
 
+/// Returns the macros for the functions that the policy offers, as arguments of the compiler.
 fn definitions(policy: &Policy, header: &str) -> Vec<String> {
     let offered = Function::ALL[1..].iter().filter(|function| policy.offers(**function));
     let mut all: Vec<String> =

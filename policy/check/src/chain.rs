@@ -52,6 +52,7 @@ impl Chain {
 }
 
 impl Style {
+    /// Draws the style of a chain: scales of times and sizes, and how often each function is called.
     fn draw(random: &mut Random, constants: &[u64], functions: &[Function]) -> Style {
         let constant = random.pick(constants);
         let (steps, sizes) = (1 << random.up_to(45), 1u64 << random.up_to(31));
@@ -86,7 +87,7 @@ fn constants(params: &Params) -> Vec<u64> {
 }
 
 /// Returns some word of the states that a call sees, or a half of it; 0 where there is none.
-pub(crate) fn word_of_state(policy: &Policy, states: &[u64], flow: usize, random: &mut Random) -> u64 {
+pub(crate) fn draw_state_word(policy: &Policy, states: &[u64], flow: usize, random: &mut Random) -> u64 {
     let words = policy.flow_words();
     let shared = FLOWS * words;
     let in_flow = words > 0 && (states.len() == shared || random.one_in(2));
@@ -100,7 +101,7 @@ pub(crate) fn word_of_state(policy: &Policy, states: &[u64], flow: usize, random
 }
 
 /// Returns a time: mostly later by a step of the chain's scale, sometimes a constant after a time in the state.
-pub(crate) fn moment(chain: &Chain, word: u64, random: &mut Random) -> u64 {
+pub(crate) fn draw_time(chain: &Chain, word: u64, random: &mut Random) -> u64 {
     let now_ns = chain.now_ns;
     let step = random.spread(chain.style.time);
     match random.up_to(11) {
@@ -116,6 +117,7 @@ pub(crate) fn moment(chain: &Chain, word: u64, random: &mut Random) -> u64 {
     }
 }
 
+/// Draws a packet as the policy sees it; `word` is a number of the state to be near.
 pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
     let style = &chain.style;
     let constant = random.pick(&chain.constants);
@@ -135,8 +137,8 @@ pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
         _ => random.up_to(1) as u8 * View::ECT,
     };
     let transport = random.up_to(1) as u8 * View::DATAGRAM;
-    View::new(clamped(size))
-        .with_application(application(random))
+    View::new(clamp_to_u32(size))
+        .with_application(draw_application(random))
         .with_segments(segments)
         .with_window(hint.min(65535) as u16)
         .with_colour(random.pick(&Colour::ALL))
@@ -144,7 +146,8 @@ pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
         .with_sequence(random.pick(&sequence) as u32)
 }
 
-fn application(random: &mut Random) -> Application {
+/// Draws a class of application, half the time unknown.
+fn draw_application(random: &mut Random) -> Application {
     random.pick(&[
         Application::Unknown,
         Application::Unknown,
@@ -155,7 +158,7 @@ fn application(random: &mut Random) -> Application {
 }
 
 /// Returns a queue: empty, as long as the state's or a parameter's number, or of the chain's scale.
-pub(crate) fn backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut Random) -> Backlog {
+pub(crate) fn draw_backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut Random) -> Backlog {
     let style = &chain.style;
     let mut backlog = Backlog::default();
     if random.one_in(4) {
@@ -170,24 +173,31 @@ pub(crate) fn backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut Random
         if style.one_colour && random.one_in(2) {
             continue;
         }
-        let packets =
-            clamped(random.pick(&[any, any, word >> 32, word, constant, u64::from(style.backlog), 1 << 20]));
+        let packets = clamp_to_u32(random.pick(&[
+            any,
+            any,
+            word >> 32,
+            word,
+            constant,
+            u64::from(style.backlog),
+            1 << 20,
+        ]));
         let bytes = u64::from(packets) * style.bytes_each;
         let (any_bytes, extra) = (random.spread(1 << 40), random.up_to(bytes / 4 + 1));
         let bytes = random.pick(&[bytes, bytes, bytes + extra, any_bytes, constant.min(1 << 50), 1 << 50]);
         let colour = colour.index();
         (backlog.colour_packets[colour], backlog.colour_bytes[colour]) = (packets, bytes);
     }
-    total(&mut backlog);
+    sum_colours(&mut backlog);
     backlog
 }
 
 /// Makes the totals those of the colours.
-pub(crate) fn total(backlog: &mut Backlog) {
+pub(crate) fn sum_colours(backlog: &mut Backlog) {
     backlog.packets = backlog.colour_packets.iter().fold(0, |sum, packets| sum.saturating_add(*packets));
     backlog.bytes = backlog.colour_bytes.iter().sum();
 }
 
-fn clamped(value: u64) -> u32 {
+fn clamp_to_u32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

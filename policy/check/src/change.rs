@@ -107,6 +107,7 @@ impl Change {
     }
 }
 
+/// Returns the little-endian integer of `width` bytes at `offset`.
 fn read(bytes: &[u8], offset: usize, width: usize) -> u64 {
     let mut word = [0; 8];
     word[..width].copy_from_slice(&bytes[offset..offset + width]);
@@ -119,10 +120,11 @@ fn write(bytes: &mut [u8], offset: usize, width: usize, value: u64) {
 
 /// Returns every change of every field, none of them tried yet.
 pub(crate) fn changes(policy: &Policy, fields: &[Field]) -> Vec<Change> {
-    fields.iter().flat_map(|field| of_field(policy, field)).collect()
+    fields.iter().flat_map(|field| list_changes(policy, field)).collect()
 }
 
-fn of_field(policy: &Policy, field: &Field) -> Vec<Change> {
+/// Returns the changes to try on a field; for one that must make no difference a single step.
+fn list_changes(policy: &Policy, field: &Field) -> Vec<Change> {
     let change = |step, role, matters| Change {
         field: field.clone(),
         step,
@@ -196,7 +198,7 @@ mod tests {
     use mousehole_policy::{LinkContext, find};
 
     fn changes_of(policy: &str, path: &str, offset: usize, width: usize) -> Vec<Change> {
-        of_field(find(policy).unwrap(), &Field { path: path.into(), offset, width })
+        list_changes(find(policy).unwrap(), &Field { path: path.into(), offset, width })
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(crate) fn compare(kernel: &Kernel, policy: &'static Policy, seed: u64, recor
     }
 }
 
+/// Plays random records natively and in the kernel. Returns the figures, and the first difference as a
+/// sentence.
 fn count(
     kernel: &Kernel,
     policy: &'static Policy,
@@ -60,7 +62,7 @@ fn count(
                 figures.outcomes[index_of(policy, *outcome)].1 += 1;
             }
         }
-        let differences = differences(&case, &run);
+        let differences = count_differences(&case, &run);
         if differences > 0 && first.is_none() {
             first = Some(describe(&case, &run));
         }
@@ -70,7 +72,8 @@ fn count(
     Ok((figures, first))
 }
 
-fn differences(case: &Case, run: &Run) -> u64 {
+/// Returns how many outcomes differ, and one more if the final states do.
+fn count_differences(case: &Case, run: &Run) -> u64 {
     let outcomes =
         case.outcomes.iter().zip(&run.outcomes).filter(|(native, kernel)| native != kernel).count();
     outcomes as u64 + u64::from(case.after != run.after)
@@ -93,6 +96,7 @@ fn describe(case: &Case, run: &Run) -> String {
     }
 }
 
+/// Returns the names of a policy's outcomes, by [`index_of`].
 fn outcome_names(policy: &Policy) -> &'static [&'static str] {
     match policy.kind() {
         PolicyKind::Queue => &["taken", "marked", "refused_early", "refused_forced"],
@@ -102,6 +106,7 @@ fn outcome_names(policy: &Policy) -> &'static [&'static str] {
     }
 }
 
+/// Returns the place of an outcome among the names.
 fn index_of(policy: &Policy, outcome: u64) -> usize {
     match outcome {
         hint if policy.returns_hint() => usize::from(hint > 1) + usize::from(hint >= 255),
@@ -113,13 +118,14 @@ fn index_of(policy: &Policy, outcome: u64) -> usize {
 }
 
 /// Changes each field of the parameters, in the kernel only, and looks for records that tell.
-pub(crate) fn sensitivity(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
+pub(crate) fn check_sensitivity(kernel: &Kernel, policy: &'static Policy, seed: u64, records: u64) -> Check {
     match try_changes(kernel, policy, seed, records) {
         Ok(changes) => judge(policy, &changes),
         Err(sentence) => Check::new("sensitivity", Verdict::Failed, vec![sentence]),
     }
 }
 
+/// Tries changes of every field of the parameters in the kernel. Returns which of them records noticed.
 fn try_changes(
     kernel: &Kernel,
     policy: &'static Policy,
@@ -134,6 +140,7 @@ fn try_changes(
     Ok(all)
 }
 
+/// Returns the verdict on the sensitivity: records must notice the changes that matter, and no others.
 fn judge(policy: &Policy, changes: &[Change]) -> Check {
     // A field that is always at an end of its range cannot be changed in one of the two directions.
     let other_was_tried =

@@ -4,8 +4,8 @@
 //! native build makes of them, so that every state is one that a policy can come to. Half of the random numbers lie
 //! on either side of the value at which the native decision turns; sometimes the time, a size or the backlog does.
 
-use crate::argument::{Argument, range, with_argument};
-use crate::chain::{Chain, backlog, moment, view, word_of_state};
+use crate::argument::{Argument, search_range, with_argument};
+use crate::chain::{Chain, draw_backlog, draw_state_word, draw_time, view};
 use crate::parameters;
 use crate::random::Random;
 use crate::record::{Case, FLOWS, RECORDS, Record, state_words};
@@ -57,7 +57,7 @@ impl Generator {
         Generator { is_eager: true, ..Generator::new(policy, seed) }
     }
 
-    /// Returns the next case.
+    /// Draws the next case: parameters, and records with the outcomes of the native build.
     pub fn case(&mut self) -> Case {
         self.begin_case();
         let before = self.chain.states.clone();
@@ -155,7 +155,7 @@ impl Generator {
     /// Returns the next record, which has not been played yet.
     pub fn step(&mut self) -> Step {
         let record = self.draw();
-        let Some(argument) = self.argument(record.call) else { return Step { record, other: None } };
+        let Some(argument) = self.draw_argument(record.call) else { return Step { record, other: None } };
         let turn = self.turn(&record, argument);
         self.turns += u32::from(turn.is_some());
         match turn {
@@ -171,6 +171,7 @@ impl Generator {
         record.play(self.policy, &self.chain.params, &mut self.chain.states)
     }
 
+    /// Draws the next record of the chain.
     fn draw(&mut self) -> Record {
         let (random, chain) = (&mut self.random, &self.chain);
         let style = &chain.style;
@@ -181,8 +182,8 @@ impl Generator {
         } else {
             random.up_to(FLOWS as u64 - 1) as usize
         };
-        let word = word_of_state(self.policy, &chain.states, flow, random);
-        let now_ns = moment(chain, word, random);
+        let word = draw_state_word(self.policy, &chain.states, flow, random);
+        let now_ns = draw_time(chain, word, random);
         let mut record =
             Record { flow: flow as u32, now_ns, random: random.bits() as u32, ..Record::new(call) };
         if self.policy.reads_flows() {
@@ -190,7 +191,7 @@ impl Generator {
         }
         record.view = view(chain, word, random);
         if self.policy.dropper().is_some() {
-            record.backlog = backlog(chain, word, now_ns, random);
+            record.backlog = draw_backlog(chain, word, now_ns, random);
         }
         if call == Function::Control {
             let mut count = || if random.one_in(3) { 0 } else { random.spread(u32::MAX.into()) as u32 };
@@ -200,7 +201,7 @@ impl Generator {
     }
 
     /// Returns the argument along which to look for a turn; `None` for most records that do not depend on chance.
-    fn argument(&mut self, call: Function) -> Option<Argument> {
+    fn draw_argument(&mut self, call: Function) -> Option<Argument> {
         use Argument::*;
         let random = &mut self.random;
         let is_packet = call == Function::Packet;
@@ -227,7 +228,7 @@ impl Generator {
 
     /// Returns two records that differ by one in an argument, between which the native decision turns.
     fn turn(&mut self, record: &Record, argument: Argument) -> Option<(Record, Record)> {
-        let (mut same, mut other) = range(record, argument, &mut self.random);
+        let (mut same, mut other) = search_range(record, argument, &mut self.random);
         let first = self.decision(&with_argument(record, argument, same), argument);
         if same >= other || self.decision(&with_argument(record, argument, other), argument) == first {
             return None;
@@ -243,7 +244,7 @@ impl Generator {
         Some((with_argument(record, argument, same), with_argument(record, argument, other)))
     }
 
-    /// Returns a number that tells decisions apart: the outcome and, unless chance is looked at, whether each of the
+    /// Returns a number that differs between decisions: the outcome and, unless chance is looked at, whether each of the
     /// first words of the states fell, stayed or rose.
     fn decision(&mut self, record: &Record, argument: Argument) -> u64 {
         self.scratch.copy_from_slice(&self.chain.states);

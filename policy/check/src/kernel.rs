@@ -41,7 +41,7 @@ pub(crate) struct Run {
 }
 
 /// Returns what keeps this machine or process from running eBPF programs, one sentence.
-pub(crate) fn missing() -> Option<String> {
+pub(crate) fn find_obstacle() -> Option<String> {
     if clang().is_none() {
         return Some("clang is not installed; CLANG=… names another command".into());
     }
@@ -56,18 +56,19 @@ impl Kernel {
     /// # Errors
     /// [`Refusal`], which tells a machine that cannot from a policy that must not.
     pub fn load(policy: &'static Policy, workshop: &Workshop) -> Result<Kernel, Refusal> {
-        if let Some(why) = missing() {
+        if let Some(why) = find_obstacle() {
             return Err(Refusal::NotHere(why));
         }
         let object = compile(workshop)?;
         let fault =
             |error: &dyn std::fmt::Display| Refusal::Fault(format!("cannot be loaded as eBPF; {error}"));
-        let mut loaded = EbpfLoader::new().load(&object).map_err(|error| fault(&chain(&error)))?;
+        let mut loaded =
+            EbpfLoader::new().load(&object).map_err(|error| fault(&error_with_sources(&error)))?;
         let (input, output) = (map(&mut loaded, "mh_check_input")?, map(&mut loaded, "mh_check_output")?);
         let program = loaded.program_mut("mh_check").ok_or_else(|| fault(&"the object has no program"))?;
         let program: &mut SchedClassifier =
             program.try_into().map_err(|error: ProgramError| fault(&error))?;
-        program.load().map_err(|error| Refusal::Fault(rejection(&error)))?;
+        program.load().map_err(|error| Refusal::Fault(describe_rejection(&error)))?;
         let verified = program.info().map_err(|error| fault(&error))?.verified_instruction_count();
         let instructions = count_instructions(&object);
         Ok(Kernel { policy, instructions, verified, object, input, output, loaded })
@@ -109,6 +110,10 @@ impl Kernel {
     }
 }
 
+/// Compiles the check's program to eBPF.
+///
+/// # Errors
+/// [`Refusal::NotHere`] without clang, else a fault with its messages.
 fn compile(workshop: &Workshop) -> Result<Vec<u8>, Refusal> {
     let compiler = clang().ok_or_else(|| Refusal::NotHere("clang is not installed".into()))?;
     let path = workshop.folder.join("calls.bpf.o");
@@ -121,6 +126,10 @@ fn compile(workshop: &Workshop) -> Result<Vec<u8>, Refusal> {
     fs::read(&path).map_err(|error| Refusal::NotHere(format!("{} cannot be read; {error}", path.display())))
 }
 
+/// Takes a map from the loaded object.
+///
+/// # Errors
+/// A fault when the object lacks it.
 fn map(loaded: &mut Ebpf, name: &str) -> Result<MapData, Refusal> {
     match loaded.take_map(name) {
         Some(Map::Array(data)) => Ok(data),
@@ -135,8 +144,8 @@ fn count_instructions(elf: &[u8]) -> u64 {
     file.and_then(|file| file.section_by_name("classifier").map(|section| section.size() / 8)).unwrap_or(0)
 }
 
-/// Returns an error and what it stems from.
-fn chain(error: &dyn std::error::Error) -> String {
+/// Returns an error's text followed by its sources'.
+fn error_with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(source) = next {
@@ -150,9 +159,9 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Returns one sentence and the end of the verifier's log.
-fn rejection(error: &ProgramError) -> String {
+fn describe_rejection(error: &ProgramError) -> String {
     let ProgramError::LoadError { io_error, verifier_log } = error else {
-        return format!("cannot be loaded as eBPF; {}", chain(error));
+        return format!("cannot be loaded as eBPF; {}", error_with_sources(error));
     };
     let log = verifier_log.to_string();
     let lines: Vec<&str> =
@@ -190,6 +199,10 @@ struct NewMap {
     entries: u32,
 }
 
+/// Calls bpf(2).
+///
+/// # Errors
+/// The system's.
 fn bpf<T>(command: i64, attributes: &mut T) -> io::Result<i64> {
     // SAFETY: the attributes are those of the command; pointers in them are valid for the call.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, attributes as *mut T, size_of::<T>()) };

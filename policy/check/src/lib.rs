@@ -84,7 +84,7 @@ pub fn check(target: &str, options: &Options) -> Result<Report, String> {
     Ok(check_policy(policy, options))
 }
 
-/// Checks a policy that is loaded.
+/// Runs all checks of a loaded policy and returns the report.
 pub fn check_policy(policy: &'static Policy, options: &Options) -> Report {
     let mut report = Report { policy: policy.name().to_string(), sha256: None, checks: Vec::new() };
     if let Origin::Header { sha256, .. } = policy.origin() {
@@ -110,12 +110,13 @@ pub fn check_policy(policy: &'static Policy, options: &Options) -> Report {
     report
 }
 
+/// Checks that the header keeps the rules for source and object; not run without a compiler.
 fn check_rules(workshop: &Workshop) -> Check {
     let Some(compiler) = c_compiler() else {
         let why = "No C compiler is installed; CC=… names one.";
         return Check::new("rules", Verdict::NotRun, vec![why.into()]);
     };
-    match source::faults(workshop, &compiler) {
+    match source::check_source(workshop, &compiler) {
         Err(why) => Check::new("rules", Verdict::NotRun, vec![why]),
         Ok(faults) if faults.is_empty() => {
             let done = "No floating point, system header, clock, random number, call or variable of its own.";
@@ -129,6 +130,7 @@ fn check_rules(workshop: &Workshop) -> Check {
 const BLIND_CASES: u64 = 256;
 const NATIVE_CASES: u64 = 1024;
 
+/// Checks random records in a sandbox with sanitizers; not run without a compiler.
 fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options) -> Check {
     let Some(compiler) = c_compiler() else {
         let why = "No C compiler is installed; CC=… names one.";
@@ -165,6 +167,7 @@ fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options
 /// natively, where they cost little; only those that tell are played in the kernel.
 pub const SEARCH: u64 = 16;
 
+/// Checks that the kernel accepts the policy and gives the same outcomes; not run where it cannot.
 #[cfg(target_os = "linux")]
 fn check_kernel(policy: &'static Policy, workshop: &Workshop, options: &Options) -> Vec<Check> {
     if !options.kernel {
@@ -175,7 +178,7 @@ fn check_kernel(policy: &'static Policy, workshop: &Workshop, options: &Options)
         Err(kernel::Refusal::Fault(sentence)) => vec![Check::new("kernel", Verdict::Failed, vec![sentence])],
         Ok(kernel) => vec![
             compare::compare(&kernel, policy, options.seed, options.records),
-            compare::sensitivity(&kernel, policy, options.seed, SEARCH * options.records),
+            compare::check_sensitivity(&kernel, policy, options.seed, SEARCH * options.records),
         ],
     }
 }

@@ -8,7 +8,7 @@ use mousehole_policy::{Kind, LinkContext, Parameter, Params, Policy, Settings, V
 /// returned.
 pub(crate) fn draw(policy: &'static Policy, random: &mut Random) -> Params {
     for _ in 0..1000 {
-        let (mut settings, context) = (settings(policy, random), context(random));
+        let (mut settings, context) = (draw_settings(policy, random), draw_context(random));
         for _ in 0..4 {
             match settings.for_link(&context) {
                 Ok(params) => return params,
@@ -19,22 +19,23 @@ pub(crate) fn draw(policy: &'static Policy, random: &mut Random) -> Params {
     Settings::new(policy).for_link(&LinkContext::EXAMPLE).expect("loading checked the defaults")
 }
 
+/// Draws a new value for one parameter.
 fn draw_again(policy: &Policy, settings: &mut Settings, name: &str, random: &mut Random) {
     if let Some(parameter) = policy.parameters().iter().find(|parameter| parameter.name == name) {
-        let _ = settings.set_value(parameter.name, value(parameter, random)); // as in settings()
+        let _ = settings.set_value(parameter.name, draw_value(parameter, random)); // as in settings()
     }
 }
 
 /// Returns settings that the set-up function has not seen.
-pub(crate) fn settings(policy: &'static Policy, random: &mut Random) -> Settings {
+pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Settings {
     let mut settings = Settings::new(policy);
     let default_share = random.pick(&[2, 4, 8]);
     let mut before: Option<(Kind, Value)> = None;
     for parameter in policy.parameters() {
         let drawn = match before {
             _ if random.one_in(default_share) => continue,
-            Some((kind, value)) if kind == parameter.kind && random.one_in(4) => or_neighbour(value, random),
-            _ => value(parameter, random),
+            Some((kind, value)) if kind == parameter.kind && random.one_in(4) => draw_near(value, random),
+            _ => draw_value(parameter, random),
         };
         // Out of range by rounding, or beside a value at the end of the range: the default stays.
         if settings.set_value(parameter.name, drawn).is_ok() {
@@ -45,7 +46,7 @@ pub(crate) fn settings(policy: &'static Policy, random: &mut Random) -> Settings
 }
 
 /// Returns a value, or one a little above or below it: parameters of one kind are often limits of each other.
-fn or_neighbour(value: Value, random: &mut Random) -> Value {
+fn draw_near(value: Value, random: &mut Random) -> Value {
     match value {
         Value::Number(number) => {
             Value::Number(random.pick(&[number, number + 1.0, number - 1.0, number * 2.0]))
@@ -55,7 +56,7 @@ fn or_neighbour(value: Value, random: &mut Random) -> Value {
 }
 
 /// Draws the link at which parameters are completed.
-pub(crate) fn context(random: &mut Random) -> LinkContext {
+pub(crate) fn draw_context(random: &mut Random) -> LinkContext {
     let any = random.real(1e3, 1e12);
     let rate_bps = random.pick(&[1e3, 1e12, 1e7, any, any, any]);
     let slower = random.real(1e3, rate_bps.max(1e3));
@@ -69,7 +70,8 @@ pub(crate) fn context(random: &mut Random) -> LinkContext {
     }
 }
 
-fn value(parameter: &Parameter, random: &mut Random) -> Value {
+/// Draws a value that the parameter allows.
+fn draw_value(parameter: &Parameter, random: &mut Random) -> Value {
     let Parameter { kind, least, most, .. } = *parameter;
     match kind {
         Kind::Flag => Value::Flag(random.one_in(2)),

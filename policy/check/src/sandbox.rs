@@ -82,7 +82,7 @@ impl<'a> Sandbox<'a> {
         let mut drawn = Some((Settings::new(self.policy), LinkContext::EXAMPLE));
         while inputs.len() < cases {
             let (settings, context) = drawn.take().unwrap_or_else(|| {
-                (parameters::settings(self.policy, &mut random), parameters::context(&mut random))
+                (parameters::draw_settings(self.policy, &mut random), parameters::draw_context(&mut random))
             });
             let Ok(params) = settings.before_set_up(&context) else { continue };
             let records = Generator::blind(self.policy, &params, random.bits());
@@ -118,6 +118,10 @@ impl<'a> Sandbox<'a> {
         Ok(())
     }
 
+    /// Plays the inputs in the sandbox. Returns what became of each.
+    ///
+    /// # Errors
+    /// A sentence with the sanitizer's finding.
     fn play(&self, inputs: &[Input]) -> Result<Vec<Played>, String> {
         let (input, output) = (self.workshop.folder.join("in"), self.workshop.folder.join("out"));
         let cannot = |error: std::io::Error| format!("cannot be played; {error}");
@@ -164,6 +168,7 @@ impl<'a> Sandbox<'a> {
         }
     }
 
+    /// Returns the sentence for a fault that the sandbox reported by its `kind`.
     fn named_fault(&self, kind: &str, record: &str, function: &str, value: &str) -> String {
         let at = format!("{function} (record {record})");
         match kind {
@@ -217,6 +222,7 @@ fn command(program: &Path) -> Command {
     command
 }
 
+/// Returns the inputs in the binary form that the sandbox reads.
 fn encode(inputs: &[Input]) -> Vec<u8> {
     let mut all = Vec::new();
     let word = |value: u64, all: &mut Vec<u8>| all.extend_from_slice(&value.to_ne_bytes());

@@ -25,7 +25,7 @@ const SAMPLE_CASES: u32 = 4;
 /// A chain is gone on with if two to this power tells, or less.
 const NEAR: u32 = 6;
 
-/// Draws cases until every change that matters was noticed, at most so many, and tries the others on the first ones.
+/// Draws cases until every change that matters was noticed, at most `records`, and tries the others on the first ones.
 ///
 /// # Errors
 /// The kernel's.
@@ -69,7 +69,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Samples chains, and goes on with the best one for each change that is still open.
+    /// Samples chains, and continues with the best one for each change that is still unnoticed.
     fn follow_best(&mut self, changes: &mut [Change]) -> io::Result<()> {
         let mut best: Vec<Option<(u32, Chain)>> = changes.iter().map(|_| None).collect();
         for _ in 0..SAMPLES {
@@ -202,7 +202,7 @@ fn look(
                 } else if let Some(larger) = probe
                     && scratch.tells(generator, policy, outcome, &record, larger)
                 {
-                    approach(change, generator, scratch, outcome, &record);
+                    find_smallest_change(change, generator, scratch, outcome, &record);
                     *probe = change.probe(generator.params());
                 }
             }
@@ -216,7 +216,7 @@ fn look(
 }
 
 /// Finds the smallest power of two by which the change tells on this record, after one that does.
-fn approach(
+fn find_smallest_change(
     change: &mut Change,
     generator: &Generator,
     scratch: &mut Scratch,

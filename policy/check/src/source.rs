@@ -18,15 +18,16 @@ const CHANCE: [&str; 5] = ["rand", "random", "prandom", "rdrand", "rdseed"];
 ///
 /// # Errors
 /// One sentence, when the compiler cannot be run.
-pub(crate) fn faults(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
-    let mut found = in_text(workshop, compiler)?;
+pub(crate) fn check_source(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
+    let mut found = check_text(workshop, compiler)?;
     if found.is_empty() {
-        found = in_object(workshop, compiler)?;
+        found = check_object(workshop, compiler)?;
     }
     Ok(found)
 }
 
-fn in_text(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
+/// Checks the preprocessed source. Returns sentences about faults; an error is a compiler that fails.
+fn check_text(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
     let path = workshop.folder.join("calls.i");
     let done = workshop.compile(compiler, &["-E", "-std=gnu11"], "calls.c", &path);
     let done = done.map_err(|error| format!("{compiler} cannot be run; {error}"))?;
@@ -34,15 +35,15 @@ fn in_text(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
         return Ok(vec![format!("does not compile without MH_DESCRIBE:\n{}", messages(&done, workshop))]);
     }
     let text = fs::read(&path).map_err(|error| format!("{} cannot be read; {error}", path.display()))?;
-    Ok(text_faults(&String::from_utf8_lossy(&text)))
+    Ok(find_text_faults(&String::from_utf8_lossy(&text)))
 }
 
 /// Returns the faults in a preprocessed text with line markers.
-fn text_faults(text: &str) -> Vec<String> {
+fn find_text_faults(text: &str) -> Vec<String> {
     let (mut file, mut line, mut is_system) = (String::new(), 0, false);
     let mut found = BTreeSet::new();
     for row in text.lines() {
-        if let Some((at, name, system)) = line_marker(row) {
+        if let Some((at, name, system)) = parse_line_marker(row) {
             let is_of_compiler = file.starts_with('<'); // what it includes of itself, such as stdc-predef.h
             if system && !is_system && !is_of_compiler {
                 found.insert(format!(
@@ -53,7 +54,7 @@ fn text_faults(text: &str) -> Vec<String> {
             continue;
         }
         if !is_system {
-            found.extend(token_faults(row).into_iter().map(|fault| format!("{file}:{line}: {fault}")));
+            found.extend(find_token_faults(row).into_iter().map(|fault| format!("{file}:{line}: {fault}")));
         }
         line += 1;
     }
@@ -61,15 +62,16 @@ fn text_faults(text: &str) -> Vec<String> {
 }
 
 /// Returns line, file and whether it is a system's header, of a row such as `# 1 "/usr/include/time.h" 1 3 4`.
-fn line_marker(row: &str) -> Option<(u64, &str, bool)> {
+fn parse_line_marker(row: &str) -> Option<(u64, &str, bool)> {
     let rest = row.strip_prefix("# ")?;
     let (number, rest) = rest.split_once(" \"")?;
     let (name, flags) = rest.split_once('"')?;
     Some((number.parse().ok()?, name, flags.split(' ').any(|flag| flag == "3")))
 }
 
-fn token_faults(row: &str) -> Vec<String> {
-    let faults = tokens(row).into_iter().filter_map(|token| match token {
+/// Returns the faults of a row: floating point, loops without bound, and the like.
+fn find_token_faults(row: &str) -> Vec<String> {
+    let faults = split_tokens(row).into_iter().filter_map(|token| match token {
         "float" | "double" | "_Complex" => {
             Some(format!("uses floating point ({token}), which the kernel has not"))
         }
@@ -79,10 +81,10 @@ fn token_faults(row: &str) -> Vec<String> {
         "__int128" | "__int128_t" | "__uint128_t" => Some("uses 128-bit integers, which eBPF has not".into()),
         "asm" | "__asm" | "__asm__" => Some("uses assembly; a policy must compile for any target".into()),
         _ if is_real(token) => Some(format!("uses floating point ({token}), which the kernel has not")),
-        _ if token.starts_with("__builtin_") && names(token, &CLOCKS) => {
+        _ if token.starts_with("__builtin_") && contains_word(token, &CLOCKS) => {
             Some(format!("reads a clock ({token}); the time is the argument now_ns"))
         }
-        _ if token.starts_with("__builtin_") && names(token, &CHANCE) => {
+        _ if token.starts_with("__builtin_") && contains_word(token, &CHANCE) => {
             Some(format!("draws random numbers ({token}); chance is the argument random"))
         }
         _ => None,
@@ -91,7 +93,7 @@ fn token_faults(row: &str) -> Vec<String> {
 }
 
 /// Returns the words and numbers of a row, without text in quotes.
-fn tokens(row: &str) -> Vec<&str> {
+fn split_tokens(row: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (index, part) in row.split('"').enumerate() {
         if index % 2 == 0 {
@@ -102,6 +104,7 @@ fn tokens(row: &str) -> Vec<&str> {
     found
 }
 
+/// Returns whether a token is a floating-point number.
 fn is_real(token: &str) -> bool {
     if !token.trim_start_matches('.').starts_with(|c: char| c.is_ascii_digit()) {
         return false; // a name, or a member such as `.average`
@@ -111,11 +114,12 @@ fn is_real(token: &str) -> bool {
 }
 
 /// Returns whether a name contains one of these words.
-fn names(name: &str, words: &[&str]) -> bool {
+fn contains_word(name: &str, words: &[&str]) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-fn in_object(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
+/// Checks the compiled object for calls and variables. Returns sentences; an error is a compiler that fails.
+fn check_object(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
     let path = workshop.folder.join("calls.o");
     let arguments = ["-c", "-std=gnu11", "-O2", "-Wno-implicit-function-declaration", "-fno-stack-protector"];
     let done = workshop.compile(compiler, &arguments, "calls.c", &path);
@@ -146,16 +150,18 @@ fn in_object(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String>
     Ok(found.into_iter().collect())
 }
 
+/// Returns the sentence for a call of an outside function.
 fn call_fault(name: &str) -> String {
-    if names(name, &CLOCKS) {
+    if contains_word(name, &CLOCKS) {
         return format!("reads a clock ({name}); the time is the argument now_ns");
     }
-    if names(name, &CHANCE) {
+    if contains_word(name, &CHANCE) {
         return format!("draws random numbers ({name}); chance is the argument random");
     }
     format!("calls {name}, which the header does not define; the kernel has no libraries")
 }
 
+/// Returns whether a symbol lies in memory that can be written.
 fn is_writable<'data>(file: &object::File<'data>, symbol: &object::Symbol<'data, '_>) -> bool {
     use object::{ObjectSection as _, SectionKind};
     let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
@@ -171,7 +177,7 @@ mod tests {
     #[test]
     fn text_faults__name_file_and_line() {
         let text = "# 1 \"a.h\"\nint x;\nreturn 1.5 * x;\n# 7 \"b.h\" 1\ndouble y;\n\"no 2.5 here\"";
-        let found = text_faults(text);
+        let found = find_text_faults(text);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].starts_with("a.h:2: uses floating point (1.5)"), "{found:?}");
         assert!(found[1].starts_with("b.h:7: uses floating point (double)"), "{found:?}");
@@ -181,7 +187,7 @@ mod tests {
     fn text_faults__name_system_headers_once_and_skip_their_text() {
         let text =
             "# 3 \"a.h\"\n# 1 \"/usr/include/math.h\" 1 3 4\ndouble sin(double);\n# 4 \"a.h\" 2\nint x;";
-        let found = text_faults(text);
+        let found = find_text_faults(text);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("includes /usr/include/math.h"), "{found:?}");
     }

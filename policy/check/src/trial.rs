@@ -33,6 +33,10 @@ pub fn try_policy(params: &Params, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Plays a case in guarded memory, at its end or its start by turns.
+///
+/// # Errors
+/// The fault of the policy.
 fn play_case(params: &Params, case: u64, seed: u64) -> Result<(), Fault> {
     let policy = params.policy();
     let mut world = World::new(params, if case.is_multiple_of(2) { Place::AtEnd } else { Place::AtStart })?;
@@ -56,6 +60,7 @@ fn play_case(params: &Params, case: u64, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Returns the fault with the policy's header, or its name if it is shipped.
 fn fault(policy: &Policy, problem: String) -> Fault {
     let header = match policy.origin() {
         Origin::Header { path, .. } => path.display().to_string(),
@@ -114,6 +119,7 @@ impl World<'_> {
         })
     }
 
+    /// Calls a function of the policy with a record. Returns its answer.
     fn call(&self, function: Function, record: &Record) -> u64 {
         let Record { view, backlog, counts, now_ns, random, hash, .. } = record;
         let with = Arguments { view, backlog, counts, now_ns: *now_ns, random: *random, hash: *hash };

@@ -10,10 +10,10 @@ from ._install import settings as settings
 from ._install import why_nothing as why_nothing
 from ._install import wred_table as wred_table
 from ._manifest import input_entry as input_entry
+from ._manifest import list_sources as list_sources
 from ._manifest import manifest as manifest
 from ._manifest import scheme_parameters as scheme_parameters
-from ._manifest import sources as sources
-from ._manifest import without_directories as without_directories
+from ._manifest import strip_directories as strip_directories
 from .advice import MOST_LINES as MOST_LINES
 from .advice import NO_VERDICT as NO_VERDICT
 from .advice import NOT_SHOWN as NOT_SHOWN
@@ -28,8 +28,8 @@ from .findings import PAGES as PAGES
 from .findings import UNCLEAR as UNCLEAR
 from .findings import UNDECIDED as UNDECIDED
 from .findings import WORSE as WORSE
-from .findings import endpoints as endpoints
 from .findings import find_source as find_source
+from .findings import list_endpoints as list_endpoints
 from .findings import verdict as verdict
 from .jsonout import Document as Document
 from .jsonout import comparison_document as comparison_document

@@ -38,7 +38,7 @@ def restore_results(document: Entry) -> Results:
     Raises `KeyError`, `TypeError` or `ValueError` where something is missing or of another type.
     """
     plan = _plan(document["plan"])
-    facts = {_task(plan, entry): _facts(entry, plan) for entry in document["runs"]}
+    facts = {_parse_task(plan, entry): _restore_facts(entry, plan) for entry in document["runs"]}
     missing = set(plan.tasks) - facts.keys()
     if missing:
         raise KeyError("runs")
@@ -48,11 +48,12 @@ def restore_results(document: Entry) -> Results:
         document["label"],
         document["manifest"],
         document["traffic"] or None,
-        _capture(document["capture"]),
+        _read_capture_entry(document["capture"]),
     )
 
 
 def _warmup_entry(plan: Plan) -> dict[str, object] | None:
+    """Returns the warm-up as JSON has it, None where the warm-up was given."""
     warmup = plan.warmup
     if warmup is None:
         return None
@@ -65,6 +66,7 @@ def _warmup_entry(plan: Plan) -> dict[str, object] | None:
 
 
 def _plan(entry: Entry) -> Plan:
+    """Returns the plan that an entry describes; the inverse of `facts_entry`."""
     own = {name: entry[name] for name in PLAIN if name in entry or name not in LATER}
     for name in own.keys() & {"buffers", "loads", "schemes", "vetoes"}:
         own[name] = tuple(own[name])
@@ -84,7 +86,8 @@ def _plan(entry: Entry) -> Plan:
     )
 
 
-def _capture(entry: Entry | None) -> Capture | None:
+def _read_capture_entry(entry: Entry | None) -> Capture | None:
+    """Returns the capture that an entry describes, None for a model."""
     if entry is None:
         return None
     counted: Any = {role: Counted(**one) for role, one in entry["counted"].items()}
@@ -93,14 +96,17 @@ def _capture(entry: Entry | None) -> Capture | None:
     return Capture(entry["period_s"], counted, freedom, entry["large"], entry["pipe_bytes"], is_fitted)
 
 
-def _task(plan: Plan, entry: Entry) -> Task:
+def _parse_task(plan: Plan, entry: Entry) -> Task:
     cells = [(cell.buffer, cell.load) for cell in plan.cells]
     place = cells.index((entry["buffer"], entry["load"]))
     return Task(place, plan.schemes.index(entry["scheme"]), entry["replication"])
 
 
-def _facts(entry: Entry, plan: Plan) -> RunFacts:
-    statistics = {one.name: _numbers(entry["statistics"][one.name]) for one in quantities.about("bucket")}
+def _restore_facts(entry: Entry, plan: Plan) -> RunFacts:
+    """Returns the facts of one run; the inverse of their entry."""
+    statistics = {
+        one.name: _restore_numbers(entry["statistics"][one.name]) for one in quantities.about("bucket")
+    }
     scheme = {one.name: or_nan(entry["scheme_statistics"][one.name]) for one in quantities.about("scheme")}
     bins = len(CURVE_EDGES_BYTES) - 1
     lengths = {"curve_count": bins, "curve_mean_s": bins, "cdf": len(CDF_TIMES_S)}
@@ -110,7 +116,7 @@ def _facts(entry: Entry, plan: Plan) -> RunFacts:
         if given != wanted:
             raise ValueError(f"{name} of a run has {given} values, not {wanted}")
     counts: Any = {name: np.array(entry[name], np.int64) for name in COUNTS}
-    times: Any = {name: _numbers(entry[name]) for name in TIMES}
+    times: Any = {name: _restore_numbers(entry[name]) for name in TIMES}
     plain: Any = {name: or_nan(entry[name]) for name in NUMBERS}
     return RunFacts(
         **counts,
@@ -127,5 +133,5 @@ def _facts(entry: Entry, plan: Plan) -> RunFacts:
     )  # fmt: skip
 
 
-def _numbers(values: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _restore_numbers(values: list[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.array([or_nan(value) for value in values], np.float64)

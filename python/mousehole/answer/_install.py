@@ -67,7 +67,7 @@ def find_link(scenario: Scenario, buffer: str, means: Mapping[str, int] | None =
     """
     if means is None:
         means = bottleneck.mean_rates(scenario) if "shape" in scenario["link"] else {}
-    return _engine.find_link(without_traffic(scenario), buffer, bottleneck.is_up(scenario), means)
+    return _engine.find_link(strip_traffic(scenario), buffer, bottleneck.is_up(scenario), means)
 
 
 def link_of_cell(results: Results, cell: Cell) -> Link | None:
@@ -75,7 +75,7 @@ def link_of_cell(results: Results, cell: Cell) -> Link | None:
     return find_link(results.manifest["scenario"], cell.buffer, results.manifest.get("mean_rates", {}))
 
 
-def without_traffic(scenario: Scenario) -> Scenario:
+def strip_traffic(scenario: Scenario) -> Scenario:
     """Returns a scenario for what asks only for its link; a manifest's traffic is none to the engine."""
     return {**scenario, "traffic": {}}
 

@@ -28,9 +28,9 @@ def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) ->
     first = plan.scenario(plan.cells[0], plan.baseline)
     given = {
         "plan": {**plan_entry(plan), "warmup": None},
-        "scenario": without_directories(filled(first)),
+        "scenario": strip_directories(filled(first)),
         "inputs": [
-            *inputs(traffic, sources(read)),
+            *list_inputs(traffic, list_sources(read)),
             *(input_entry(file, []) for file in rate_traces(plan.base)),
         ],
         "mean_rates": bottleneck.mean_rates(plan.base) or None,
@@ -41,16 +41,16 @@ def manifest(plan: Plan, traffic: TrafficInput, read: _engine.Traffic | None) ->
 
 def plan_entry(plan: Plan) -> dict[str, object]:
     """Returns the plan as a document has it, but for what the warm-up is chosen from."""
-    return {**{name: getattr(plan, name) for name in PLAIN}, "scenario": without_directories(plan.base)}
+    return {**{name: getattr(plan, name) for name in PLAIN}, "scenario": strip_directories(plan.base)}
 
 
-def inputs(traffic: TrafficInput, read: list[InputEntry]) -> list[InputEntry]:
+def list_inputs(traffic: TrafficInput, read: list[InputEntry]) -> list[InputEntry]:
     """Returns the input files by name and SHA-256; connections given as data count as one."""
     in_memory = traffic.in_memory()
     return [*(input_entry(file, read) for file in traffic.files), *([in_memory] if in_memory else [])]
 
 
-def sources(read: _engine.Traffic | None) -> list[InputEntry]:
+def list_sources(read: _engine.Traffic | None) -> list[InputEntry]:
     """Returns name and SHA-256 of every file of a traffic, as they were when it was read."""
     return read.sources() if read else []
 
@@ -74,7 +74,7 @@ def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
     return {"name": file.name, "sha256": digest}
 
 
-def without_directories(scenario: Scenario) -> Scenario:
+def strip_directories(scenario: Scenario) -> Scenario:
     """Returns the scenario without directories, and with count and digest in place of listed connections."""
     section = sizefiles.moved(scenario["traffic"], lambda file: Path(file).name)
     listed = section.get("connections")

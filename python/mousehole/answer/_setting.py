@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from mousehole import _engine
-from mousehole.answer._install import without_traffic
+from mousehole.answer._install import strip_traffic
 from mousehole.runs import Cell, Results
 from mousehole.scenario import bottleneck
 
@@ -15,7 +15,7 @@ def find_surroundings(results: Results, cell: Cell) -> Mapping[str, object]:
         "label": results.label,
         "duration": plan.base["duration"],
         "instead_of": plan.instead_of,
-        "scenario": without_traffic(manifest["scenario"]),
+        "scenario": strip_traffic(manifest["scenario"]),
         "buffer": cell.buffer,
         "is_up": bottleneck.is_up(plan.base),
         "mean_rates": manifest.get("mean_rates", {}),

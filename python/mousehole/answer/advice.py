@@ -9,7 +9,7 @@ from mousehole._engine import MOST_LINES as MOST_LINES
 from mousehole.answer._install import Installation
 from mousehole.answer._rows import AnswerRow
 from mousehole.answer._setting import find_surroundings
-from mousehole.answer.tables import per_cell
+from mousehole.answer.tables import allow_all_cells
 from mousehole.answer.vetoes import Veto
 from mousehole.runs import Cell, Results
 
@@ -36,7 +36,7 @@ class Advice(AnswerRow):
         return tuple(dict.fromkeys(one.scheme for one in self.vetoes if one.binds))
 
 
-@per_cell
+@allow_all_cells
 def advice(results: Results, cell: Cell) -> list[Advice]:
     """Returns the answer for a cell, as a list of one."""
     found = results.compared(cell).advise(find_surroundings(results, cell))

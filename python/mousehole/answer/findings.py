@@ -6,7 +6,7 @@ from mousehole import _engine, quantities
 from mousehole._engine import NOT_JUDGED as NOT_JUDGED
 from mousehole._engine import Endpoint as Endpoint
 from mousehole._engine import Source
-from mousehole.answer.tables import per_cell
+from mousehole.answer.tables import allow_all_cells
 from mousehole.quantities import Measure
 from mousehole.runs import Cell, Finding, Results
 
@@ -23,12 +23,12 @@ def find_source(measure: Measure) -> Source:
     return Source(measure.quantity, role=measure.role, kind=measure.kind)
 
 
-def endpoints(short_bytes: int, long_bytes: int, has_pages: bool = False) -> tuple[Endpoint, ...]:
+def list_endpoints(short_bytes: int, long_bytes: int, has_pages: bool = False) -> tuple[Endpoint, ...]:
     """Returns the primary endpoint, then those that say what other transfers gain or pay."""
     return tuple(_engine.endpoints(quantities.table(), short_bytes, long_bytes, has_pages))
 
 
-@per_cell
+@allow_all_cells
 def findings(results: Results, cell: Cell) -> list[Finding]:
     """Returns every scheme against the baseline, and against FQ-CoDel if that is among the schemes."""
     return [Finding(cell.buffer, cell.load, **one) for one in results.compared(cell).findings()]

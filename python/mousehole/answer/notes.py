@@ -5,11 +5,11 @@
 
 from mousehole._engine import UNLOADED as UNLOADED
 from mousehole.answer._setting import find_surroundings
-from mousehole.answer.tables import per_cell
+from mousehole.answer.tables import allow_all_cells
 from mousehole.runs import Cell, Results
 
 
-@per_cell
+@allow_all_cells
 def cell_notes(results: Results, cell: Cell) -> list[str]:
     """Returns the remarks on a cell, one or two sentences each."""
     return results.compared(cell).notes(find_surroundings(results, cell))

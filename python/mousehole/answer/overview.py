@@ -20,7 +20,7 @@ MANY_SCHEMES = 8
 """With more schemes than this, the report is one table, and sentences are printed only on request."""
 
 
-def references(results: Results) -> list[str]:
+def list_references(results: Results) -> list[str]:
     """Returns the baseline, and drop-tail, RED and FQ-CoDel if they are compared, in the order of schemes."""
     return results.compared(results.plan.cells[0]).overview_references()
 
@@ -38,7 +38,7 @@ by_size_rows = table_rows("size", _size_row)
 """One row per scheme and size bucket: the change of the mean response time against FQ-CoDel."""
 
 
-def _mean(values: Floats) -> float:
+def _mean_of_finite(values: Floats) -> float:
     """Returns the mean over the replications that have such transfers, as changes and verdicts do."""
     known = values[np.isfinite(values)]
     return float(np.mean(known)) if known.size else nan
@@ -82,13 +82,13 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
         return Change(*_engine.make_change(ratio, np.array(own), np.array(first)))
 
     return [
-        GridTime(scheme, cell.buffer, _mean(np.array(times(cell, scheme))), change(cell, scheme))
+        GridTime(scheme, cell.buffer, _mean_of_finite(np.array(times(cell, scheme))), change(cell, scheme))
         for scheme in plan.schemes
         for cell in cells
     ]
 
 
-def best_times(times: list[GridTime]) -> list[GridTime]:
+def select_best_times(times: list[GridTime]) -> list[GridTime]:
     """Returns the smallest time of a scheme that is no ideal, with every buffer that it has the same with.
 
     Empty if there were no such transfers.
@@ -100,7 +100,7 @@ def best_times(times: list[GridTime]) -> list[GridTime]:
     return [one for one in known if (one.scheme, one.mean_s) == (best.scheme, best.mean_s)]
 
 
-def by_group(results: Results, cell: Cell) -> dict[str, list[str]]:
+def group_schemes(results: Results, cell: Cell) -> dict[str, list[str]]:
     """Returns the schemes by what installs them; in each group the best for short transfers is first."""
     link = link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
@@ -121,4 +121,4 @@ def _choose_group(scheme: str, link: Link | None) -> str:
 
 
 def _short_mean(results: Results, cell: Cell, scheme: str) -> float:
-    return _mean(results.bucket_values(cell, scheme, "short", "response_mean_s"))
+    return _mean_of_finite(results.bucket_values(cell, scheme, "short", "response_mean_s"))

@@ -28,7 +28,7 @@ class Rows(Protocol[R]):
         """Returns the rows."""
 
 
-def per_cell(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
+def allow_all_cells(make: Callable[[Results, Cell], list[R]]) -> Rows[R]:
     """Lets a function that returns the rows of one cell also take None, which means all cells.
 
     The rows of a cell are made once and kept in `Results.kept`; tables, plots and documents share them.
@@ -52,7 +52,7 @@ def table_rows(name: TableRows, make: Callable[..., R]) -> Rows[R]:
     def rows(results: Results, cell: Cell) -> list[R]:
         return [make(cell.buffer, cell.load, **row) for row in results.compared(cell).rows(name)]
 
-    return per_cell(rows)
+    return allow_all_cells(rows)
 
 
 bucket_rows = table_rows("bucket", BucketRow)

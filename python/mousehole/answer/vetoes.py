@@ -13,7 +13,7 @@ from mousehole._engine import DEFAULT_VETOES as DEFAULTS
 from mousehole._engine import NO_VETO as NONE
 from mousehole._engine import TRAFFIC_CLASSES as CLASSES
 from mousehole._engine import Margin
-from mousehole.answer.tables import per_cell
+from mousehole.answer.tables import allow_all_cells
 from mousehole.base import field_error, scheme_name
 from mousehole.runs import Cell, Plan, Results
 from mousehole.statistics import Estimate
@@ -77,7 +77,7 @@ def check(plan: Plan) -> None:
     reference(plan)
 
 
-def given(plan: Plan) -> dict[str, str]:
+def list_given_margins(plan: Plan) -> dict[str, str]:
     """Returns the classes for which the user gave margins, with what was written."""
     return {read_margin(text).whose: text for text in plan.vetoes if text.strip() != NONE}
 
@@ -90,19 +90,20 @@ def check_kinds(plan: Plan, kinds: Iterable[str]) -> None:
 
 def check_present(results: Results) -> None:
     """Raises `MouseholeError` if a class that the user gave a margin for is in no cell."""
-    if given(results.plan):
+    if list_given_margins(results.plan):
         cells = (results.compared(cell) for cell in results.plan.cells)
         _check_classes(results.plan, list(dict.fromkeys(one for cell in cells for one in cell.present())))
 
 
 def _check_classes(plan: Plan, known: Sequence[str]) -> None:
-    for whose, text in given(plan).items():
+    """Refuses margins for a class that the traffic does not have."""
+    for whose, text in list_given_margins(plan).items():
         if whose not in known:
             allowed = f"a class of this traffic: {', '.join(known)}"
             raise field_error("veto", text, allowed, f"is about {whose}, of which there are none")
 
 
-@per_cell
+@allow_all_cells
 def vetoes(results: Results, cell: Cell) -> list[Veto]:
     """Returns who pays, or may, under every scheme but the reference, the baseline and ideals.
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from mousehole import _engine
-from mousehole.base._plain_text import written_out
+from mousehole.base._plain_text import escape_controls
 
 LONGEST = 1200
 """Characters of a sentence that are shown; what a longer one has between its ends is counted."""
@@ -31,7 +31,7 @@ class MouseholeError(ValueError):
         self.file, self.line = file, line
         place = field if file is None else file if line is None else f"{file}:{line}"
         message = sentence if place is None else f"{place}: {sentence}"
-        super().__init__(_cut(written_out(message, lines=True)))
+        super().__init__(_cut(escape_controls(message, lines=True)))
 
     def renamed(self, names: Mapping[str, str]) -> "MouseholeError":
         """Returns the error with its field, or the part of a path that it begins with, renamed by `names`.
@@ -62,13 +62,12 @@ def file_error(file: object, sentence: str) -> MouseholeError:
 
 def _cut(message: str) -> str:
     """Returns the message with a note in place of the middle of what is too long to be read."""
-    message = re.sub(
-        rf"\S{{{LONGEST_VALUE + 1},}}", lambda found: _shortened(found[0], LONGEST_VALUE), message
-    )
-    return _shortened(message, LONGEST)
+    message = re.sub(rf"\S{{{LONGEST_VALUE + 1},}}", lambda found: _shorten(found[0], LONGEST_VALUE), message)
+    return _shorten(message, LONGEST)
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
+    """Returns a text of about `most` characters, with a gap in the middle if it is longer."""
     if len(text) <= most:
         return text
     begin, end = 2 * most // 3, most // 3

@@ -35,7 +35,7 @@ def make_frame(
     return Frame(frame.with_columns(names.alias("client")))
 
 
-def rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+def transpose_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Returns columns of equal length as rows of plain Python values."""
     plain = [values.tolist() if isinstance(values, np.ndarray) else values for values in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*plain, strict=True)]

@@ -11,7 +11,7 @@ POLL_S = 0.1
 """Seconds between two checks for Ctrl-C by the main thread."""
 
 
-def interruptible(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
+def run_interruptibly(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
     """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone.
 
     `while_waiting` is called in this thread several times a second until the work is done.

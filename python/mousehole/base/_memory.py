@@ -26,7 +26,7 @@ def available_bytes() -> int | None:
     return max(min(known), 0) if known else None
 
 
-def for_reading() -> tuple[int | None, int | None]:
+def estimate_reading_room() -> tuple[int | None, int | None]:
     """Returns how many rows of traffic may be held at once, and how many bytes reading may take.
 
     The rows are a power of two, so that a machine whose memory is used a little differently reads the same.
@@ -90,6 +90,7 @@ def address_space_bytes() -> int | None:
 
 
 def _number(path: Path) -> int | None:
+    """Returns the number in a file of the system, None if it is absent or no number."""
     try:
         return int(path.read_text(encoding="ascii"))
     except (OSError, ValueError):  # absent, or "max"

@@ -85,6 +85,7 @@ def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
 
 
 def _with_unit(path: str, name: str, value: Any) -> Any:
+    """Returns a value of a scenario with the unit of its field, in lists and tables too."""
     if path == "traffic":
         return value
     if isinstance(value, Mapping):
@@ -142,6 +143,7 @@ def load_list(field: str, given: str | float | Sequence[float] | None) -> tuple[
 
 
 def _load(field: str, item: str | float) -> float:
+    """Returns a load as a number; raises `MouseholeError` outside 0 < load ≤ 2."""
     allowed = "a number above 0 and at most 2 (wire bytes over capacity), such as 0.9"
     try:
         value = float(item)
@@ -195,7 +197,7 @@ WHOLE = {
 """What is allowed in the fields whose range is known."""
 
 
-def whole(field: str, text: str | None, lowest: int | None = None) -> int | None:
+def parse_whole(field: str, text: str | None, lowest: int | None = None) -> int | None:
     """Returns the whole number that was typed, None for None.
 
     Raises `MouseholeError` for anything else, and for a number below `lowest`.
@@ -211,7 +213,7 @@ def whole(field: str, text: str | None, lowest: int | None = None) -> int | None
     return int(text) if lowest is None else least(field, int(text), lowest)
 
 
-def parameters(field: str, given: Sequence[str]) -> dict[str, object]:
+def parse_parameters(field: str, given: Sequence[str]) -> dict[str, object]:
     """Returns the parameters of `NAME=VALUE` texts; a value is a number, `true`, `false` or a text.
 
     Raises `MouseholeError` for a text of another form and for a name that is given twice.
@@ -223,11 +225,12 @@ def parameters(field: str, given: Sequence[str]) -> dict[str, object]:
             raise field_error(field, text, "NAME=VALUE, such as sessions=100")
         if name in found:
             raise field_error(field, name, "given once", "is given twice")
-        found[name] = _plain_value(value)
+        found[name] = _parse_plain_value(value)
     return found
 
 
-def _plain_value(text: str) -> object:
+def _parse_plain_value(text: str) -> object:
+    """Returns a number, `true`, `false` or list as JSON has it; anything else is a text."""
     try:
         value = json.loads(text)
     except ValueError:

@@ -25,16 +25,16 @@ def read_table(file: Path) -> tuple[str, Callable[[], bytes]]:
         ]
         rows = frame.select(pl.len()).collect().item()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise _damaged(file, error) from None
+        raise _damaged_file_error(file, error) from None
     if not columns:
         raise file_error(file, "no column of the Parquet table has a known name; docs/traffic.md lists them")
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    chunks = _chunks(frame.select(columns), rows)
+    chunks = _yield_chunks(frame.select(columns), rows)
     return digest, lambda: next(chunks, b"")
 
 
-def _chunks(frame: pl.LazyFrame, rows: int) -> Iterator[bytes]:
+def _yield_chunks(frame: pl.LazyFrame, rows: int) -> Iterator[bytes]:
     """Yields the table as CSV, the header first."""
     for first in range(0, max(rows, 1), ROWS):
         part = frame.slice(first, ROWS).collect()
@@ -57,6 +57,6 @@ def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
     return column
 
 
-def _damaged(file: Path, error: Exception) -> MouseholeError:
+def _damaged_file_error(file: Path, error: Exception) -> MouseholeError:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return file_error(file, f"the Parquet file cannot be read ({lines[0][:200]})")

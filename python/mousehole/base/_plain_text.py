@@ -26,7 +26,7 @@ STEERING = re.compile(
 """What steers a terminal, reorders text around it, ends a line, or is no character; not tab and newline."""
 
 
-def written_out(text: str, lines: bool = False) -> str:
+def escape_controls(text: str, lines: bool = False) -> str:
     """Returns a text with escapes for what steers a terminal or turns text around; with `lines` also for line
     breaks and tabs.
     """
@@ -36,6 +36,7 @@ def written_out(text: str, lines: bool = False) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
+    """Returns the escape of one character: two hexadecimal digits if a byte is no text, else its number."""
     number = ord(found[0])
     if 0xDC80 <= number <= 0xDCFF:  # a byte of a file's name that is no text
         return f"\\x{number - 0xDC00:02x}"
@@ -44,26 +45,27 @@ def _escape(found: re.Match[str]) -> str:
 
 def install(stream: TextIO) -> None:
     """Lets a stream write ASCII for characters that its encoding does not have."""
-    codecs.register_error(HANDLER, _replaced)
+    codecs.register_error(HANDLER, _handle_encode_error)
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors=HANDLER)
 
 
-def plain(text: str) -> str:
+def to_ascii(text: str) -> str:
     """Returns a text in ASCII; without a replacement, a bare letter or an escape such as `\\u4e2d` stands."""
-    return "".join(map(_plain, text))
+    return "".join(map(_replace_character, text))
 
 
-def for_output(text: str) -> str:
+def encode_for_output(text: str) -> str:
     """Returns the text as standard output can take it, for libraries that encode by rules of their own."""
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        return plain(text)
+        return to_ascii(text)
     return text
 
 
-def _plain(character: str) -> str:
+def _replace_character(character: str) -> str:
+    """Returns an ASCII replacement: a table's, the bare letter, or an escape."""
     if character.isascii():
         return character
     if character in REPLACEMENTS:
@@ -72,10 +74,11 @@ def _plain(character: str) -> str:
     return bare or character.encode("ascii", "backslashreplace").decode()
 
 
-def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replaces a character that an encoding lacks, for `codecs.register_error`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     character = error.object[error.start]
     if "\udc80" <= character <= "\udcff":  # a byte of a file's name that is no text
         return bytes([ord(character) - 0xDC00]), error.start + 1
-    return plain(character), error.start + 1
+    return to_ascii(character), error.start + 1

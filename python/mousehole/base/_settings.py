@@ -230,7 +230,7 @@ def accepts_options(
 
         names = list(signature(options).parameters)
 
-        called.__signature__ = _signature(function, options)  # type: ignore[attr-defined]
+        called.__signature__ = _make_signature(function, options)  # type: ignore[attr-defined]
         return called
 
     return wrap
@@ -262,7 +262,7 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
             raise TypeError(f"{function}() has no keyword {name}; {hint}")
 
 
-def suggesting(function: Callable[P, R]) -> Callable[P, R]:
+def suggest_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Lets a function suggest a keyword that it has in place of one that it does not have."""
     names = list(signature(function).parameters)
 
@@ -274,7 +274,7 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
     return called
 
 
-def _signature(function: Callable[..., Any], options: Callable[..., Any]) -> Any:
+def _make_signature(function: Callable[..., Any], options: Callable[..., Any]) -> Any:
     own = signature(function)
     first = next(iter(own.parameters.values())).replace(kind=Parameter.POSITIONAL_ONLY)
     return own.replace(parameters=[first, *signature(options).parameters.values()])

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mousehole.base._plain_text import STEERING, plain, written_out
+from mousehole.base._plain_text import STEERING, escape_controls, to_ascii
 from mousehole.base._standard_output import OutputLostError
 
 UNBOUNDED = 1000
@@ -26,32 +26,32 @@ class OutputConsole(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Prints as rich does."""
-        super().print(*(fitting(self, item) for item in objects), **options)
+        super().print(*(fit_encoding(self, item) for item in objects), **options)
 
     def on_broken_pipe(self) -> None:
         """Raises `OutputLostError`; rich would end the process."""
         raise OutputLostError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
-def fitting(console: Console, item: Any) -> Any:
+def fit_encoding(console: Console, item: Any) -> Any:
     """Returns a text, or changes the texts of a table, to what the console's encoding can show.
 
     Names of files and scenarios are in it: what would steer the terminal is written out.
     """
     if isinstance(item, str):
-        shown = written_out(item)
-        return shown if console.encoding.startswith("utf") else plain(shown)
+        shown = escape_controls(item)
+        return shown if console.encoding.startswith("utf") else to_ascii(shown)
     if isinstance(item, Text):
         if console.encoding.startswith("utf") and not STEERING.search(item.plain):
             return item
-        return Text(fitting(console, item.plain), style=item.style)
+        return Text(fit_encoding(console, item.plain), style=item.style)
     if isinstance(item, Padding):
-        item.renderable = fitting(console, item.renderable)
+        item.renderable = fit_encoding(console, item.renderable)
     if isinstance(item, Table):
-        item.title = fitting(console, item.title)
+        item.title = fit_encoding(console, item.title)
         for column in item.columns:
-            column.header = fitting(console, column.header)
-            column._cells[:] = [fitting(console, cell) for cell in column._cells]
+            column.header = fit_encoding(console, column.header)
+            column._cells[:] = [fit_encoding(console, cell) for cell in column._cells]
     return item
 
 
@@ -64,7 +64,7 @@ def print_fitting(console: Console, forms: Iterable[tuple[Table, str]]) -> str:
     """
     chosen: tuple[Table, str] | None = None
     for chosen in forms:
-        if natural_width(console, chosen[0]) <= console.width:
+        if measure_width(console, chosen[0]) <= console.width:
             break
     if chosen is None:
         return ""
@@ -87,13 +87,13 @@ def say(console: Console, text: Text, indent: int = 0) -> None:
         console.print(Text(" " * indent) + text, soft_wrap=True)
 
 
-def natural_width(console: Console, table: Table) -> int:
+def measure_width(console: Console, table: Table) -> int:
     """Returns the number of terminal columns that the table needs without folding anything."""
     wide = console.options.update(max_width=UNBOUNDED)
-    return Measurement.get(console, wide, fitting(console, table)).maximum
+    return Measurement.get(console, wide, fit_encoding(console, table)).maximum
 
 
-def dense(title: str) -> Table:
+def make_dense_table(title: str) -> Table:
     """Returns an empty table with little space between its columns."""
     return Table(
         title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0),

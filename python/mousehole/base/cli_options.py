@@ -10,13 +10,13 @@ import typer
 from typer.core import TyperCommand
 
 from mousehole.base._completion import complete_schemes
-from mousehole.base._options import parameters, whole
-from mousehole.base._plain_text import for_output
+from mousehole.base._options import parse_parameters, parse_whole
+from mousehole.base._plain_text import encode_for_output
 from mousehole.base._settings import REPLACED, OptionHelp, command_line_options, option, switch
 
 READERS: dict[type, Callable[[str, Any], Any]] = {
-    int: whole,
-    dict: lambda name, given: parameters(f"--{name.removesuffix('s')}", given) if given else None,
+    int: parse_whole,
+    dict: lambda name, given: parse_parameters(f"--{name.removesuffix('s')}", given) if given else None,
 }
 """Functions that read what was typed for an option that is no text."""
 OF_SCHEMES = {"scheme", "schemes", "baseline", "beside", "reference"}
@@ -46,7 +46,7 @@ class CliCommand(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """Returns the help in characters that standard output has."""
-        return for_output(super().get_help(ctx))
+        return encode_for_output(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the arguments, then the options under their headings, in the order of declaration."""
@@ -79,20 +79,22 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
 
     def wrap(function: Callable[..., None]) -> Callable[..., None]:
         def command(**given: Any) -> None:
-            made = {name: _made(kind, given) for name, kind in kinds.items()}
+            made = {name: _construct(kind, given) for name, kind in kinds.items()}
             function(**{name: value for name, value in given.items() if name in own}, **made)
 
         own = {
             name: item for name, item in inspect.signature(function).parameters.items() if name not in kinds
         }
         added = [
-            _parameter(name, *entry)
+            _make_parameter(name, *entry)
             for kind in kinds.values()
             for name, entry in command_line_options(kind).items()
         ]
-        parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]]
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {item.name: item.annotation for item in parameters}
+        parse_parameters = [
+            item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]
+        ]
+        command.__signature__ = inspect.Signature(parse_parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {item.name: item.annotation for item in parse_parameters}
         command.__doc__ = function.__doc__
         return command
 
@@ -121,7 +123,7 @@ def usage_error_text(error: Exception) -> str | None:
     return f"{fault}{' ' if fault.endswith('?') else '; '}{command} --help lists the options"
 
 
-def _made(kind: type, given: dict[str, Any]) -> Any:
+def _construct(kind: type, given: dict[str, Any]) -> Any:
     """Returns an object of the class, made from what was typed."""
     options = command_line_options(kind).items()
     return kind(
@@ -139,7 +141,8 @@ def make_flag(name: str, words: OptionHelp) -> str:
     return f"--{name.rstrip('_').replace('_', '-')}"
 
 
-def _parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
+def _make_parameter(name: str, default: Any, words: OptionHelp) -> inspect.Parameter:
+    """Returns the parameter of a command for an option, as typer reads it."""
     kind = {bool: bool, dict: list[str], list: list[str]}.get(
         words.kind, str
     )  # read here, so that faults name the value

@@ -83,27 +83,28 @@ def check_result(outputs: object, inputs: Iterable[str | Path] = ()) -> None:
 
 
 def _check_writable(option: str, path: Path) -> None:
+    """Raises `MouseholeError` naming `option` unless a file can be written at `path`."""
     folder = path.parent
     if "\0" in str(path):
-        raise _unwritable(option, path, "a name has no NUL character")
+        raise _unwritable_error(option, path, "a name has no NUL character")
     try:
         path.lstat()
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR):
-            raise _unwritable(option, path, str(error.strerror).lower()) from None
+            raise _unwritable_error(option, path, str(error.strerror).lower()) from None
     if not folder.is_dir():
-        raise _unwritable(option, path, f"the directory {folder} does not exist")
+        raise _unwritable_error(option, path, f"the directory {folder} does not exist")
     if path.is_dir():
-        raise _unwritable(option, path, "it is a directory, a file name is needed")
+        raise _unwritable_error(option, path, "it is a directory, a file name is needed")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise _unwritable(option, path, "permission denied")
+        raise _unwritable_error(option, path, "permission denied")
 
 
-def _unwritable(option: str, path: Path, reason: str) -> MouseholeError:
+def _unwritable_error(option: str, path: Path, reason: str) -> MouseholeError:
     return MouseholeError(f"cannot write {path}; {reason}", kind="file", field=option, value=str(path))
 
 
-def faults_of_writing() -> tuple[type[Exception], ...]:
+def list_write_errors() -> tuple[type[Exception], ...]:
     """Returns what is raised where a file cannot be written: `OSError`, and that of polars once loaded."""
     polars = sys.modules.get("polars")
     return (OSError,) if polars is None else (OSError, polars.exceptions.PolarsError)
@@ -116,18 +117,18 @@ def explain(error: Exception) -> str:
 
 
 @contextmanager
-def naming(target: str | Path) -> Iterator[None]:
+def name_write_errors(target: str | Path) -> Iterator[None]:
     """Turns what a library raises for a file that cannot be written into a `MouseholeError` that names it."""
     try:
         yield
     except OutputLostError:
         raise
-    except faults_of_writing() as error:
+    except list_write_errors() as error:
         raise MouseholeError(f"cannot write {target}; {explain(error)}", kind="file") from error
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replace_atomically(path: str | Path) -> Iterator[Path]:
     """Gives a temporary file, a draft, that replaces `path` if the block succeeds and is deleted if it fails.
 
     Drafts that a killed process left of the same file are deleted. Raises `MouseholeError` if the file cannot
@@ -135,10 +136,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     if target.exists() and not target.is_file():  # a device or pipe cannot be replaced
-        with naming(target):
+        with name_write_errors(target):
             yield target
         return
-    with naming(target):
+    with name_write_errors(target):
         real = Path(os.path.realpath(target))
         _sweep_drafts(target)
         part = target.with_name(f".{target.stem[:MOST_STEM]}.{secrets.token_hex(6)}.part{target.suffix}")
@@ -205,7 +206,7 @@ def write_text(path: str, text: str) -> None:
 
 def write_with(path: str | Path, write: Callable[[Path], object]) -> None:
     """Calls `write` with a temporary path, then replaces `path` by the file written."""
-    with replacing(path) as part:
+    with replace_atomically(path) as part:
         write(part)
 
 
@@ -232,7 +233,7 @@ def write_all(writers: Iterable[tuple[str | None, Callable[[str], object]]]) -> 
 
 
 @contextmanager
-def scratch(purpose: str) -> Iterator[Path]:
+def make_scratch_folder(purpose: str) -> Iterator[Path]:
     """Gives a folder of one's own for temporary files, which is deleted at the end.
 
     Folders for the same purpose that a killed process of this user has left are deleted as well.

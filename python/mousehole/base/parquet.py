@@ -19,7 +19,7 @@ def _note_fork() -> None:
 os.register_at_fork(after_in_child=_note_fork)  # polars' threads do not survive a fork, and it waits for them
 
 
-def tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
+def read_tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
     """Returns SHA-256, and a function for the next bytes of CSV, of each file that is Parquet, by its place.
 
     Raises `MouseholeError` for a damaged file, where polars is missing, and in a process that was forked.

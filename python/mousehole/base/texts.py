@@ -19,6 +19,6 @@ def whole_percent(share: float) -> str:
     return "0" if text in ("+0", "−0") else text
 
 
-def capital(text: str) -> str:
+def capitalise(text: str) -> str:
     """Returns the text with a capital first letter, the rest untouched."""
     return text[:1].upper() + text[1:]

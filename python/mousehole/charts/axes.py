@@ -69,12 +69,12 @@ def core_range(places: Sequence[float]) -> tuple[float, float]:
     reach.
     """
     kept = sorted(places)
-    while (ends := _without_outliers(kept)) is not None:
+    while (ends := _remove_outliers(kept)) is not None:
         kept = ends
     return kept[0], kept[-1]
 
 
-def _without_outliers(places: list[float]) -> list[float] | None:
+def _remove_outliers(places: list[float]) -> list[float] | None:
     """Returns sorted places without the outliers at one end; None if there are none."""
     for count in range(1, len(places) // 4 + 1):
         low, high = places[count:], places[:-count]

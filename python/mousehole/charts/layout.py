@@ -29,7 +29,7 @@ def picture(
     `names` are those of all series.
     """
     lines = [
-        alt.hconcat(*(_titled(panel) for panel in row), spacing=28).resolve_scale(
+        alt.hconcat(*(_add_title(panel) for panel in row), spacing=28).resolve_scale(
             color="shared", shape="shared"
         )
         for row in rows
@@ -42,7 +42,8 @@ def picture(
     return made
 
 
-def _titled(panel: Panel) -> Any:
+def _add_title(panel: Panel) -> Any:
+    """Returns the panel's chart with its title and size."""
     title = alt.Title(
         panel.title.split("\n"),
         subtitle=list(panel.subtitle) or alt.Undefined,

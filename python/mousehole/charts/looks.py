@@ -1,4 +1,4 @@
-"""What tells series apart in every chart, and round numbers for axes."""
+"""Colours and symbols of series in every chart, and round numbers for axes."""
 
 import zlib
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ class Place:
     """Place of the marker and of the line."""
 
 
-def places(schemes: Sequence[str]) -> list[Place]:
+def assign_looks(schemes: Sequence[str]) -> list[Place]:
     """Returns the looks of the schemes of one picture.
 
     Up to `COUNT` schemes have one colour, marker and line each. A scheme has the colour of its name where

@@ -130,13 +130,13 @@ class Series:
         ]
         return alt.StrokeDashValue(condition=own, value=[1, 0])
 
-    def named_only(self, chart: Any) -> Any:
+    def keep_named(self, chart: Any) -> Any:
         """Returns a chart with the series that legends name."""
         if self.named is None:
             return chart
         return chart.transform_filter(f"indexof({json.dumps(list(self.named))}, datum.{self.field}) >= 0")
 
-    def quiet_first(self) -> list[str]:
+    def order_quiet_first(self) -> list[str]:
         """Returns the names in the order of drawing: those that legends name come last, above the others."""
         return sorted(self.names, key=lambda name: self.named is not None and name in self.named)
 
@@ -152,7 +152,7 @@ class Series:
             self.named,
         )
 
-    def quieted(self, loud: Sequence[str]) -> "Series":
+    def quieten(self, loud: Sequence[str]) -> "Series":
         """Returns the series with all but `loud` in one grey, which legends do not name."""
         places = [(place, name in loud) for place, name in enumerate(self.names)]
         colours = [self.colours[place] if is_loud else QUIET for place, is_loud in places]
@@ -175,23 +175,23 @@ class Series:
         names = list(
             self.names if self.named is None else [name for name in self.names if name in self.named]
         )
-        widest = max((len(line) for name in names for line in broken(name)), default=1)
+        widest = max((len(line) for name in names for line in break_name(name)), default=1)
         columns = max(1, min(len(names), int(LEGEND / (LETTER * widest + 48))))
         return alt.Legend(values=names, columns=columns, labelLimit=0, labelExpr=label_expression(names))
 
 
 def make_scheme_series(schemes: Sequence[str]) -> Series:
-    """Returns the series of schemes, no two of which look alike (see `looks.places`)."""
-    return _series(schemes, looks.places(schemes), "scheme")
+    """Returns the series of schemes, no two of which look alike (see `looks.assign_looks`)."""
+    return _make_series(schemes, looks.assign_looks(schemes), "scheme")
 
 
 def make_series(names: Sequence[str], field: str) -> Series:
     """Returns the series of other things than schemes, at most as many as there are colours, in order."""
     places = [number % looks.COUNT for number in range(len(names))]
-    return _series(names, [looks.Place(place, place) for place in places], field)
+    return _make_series(names, [looks.Place(place, place) for place in places], field)
 
 
-def broken(name: str) -> list[str]:
+def break_name(name: str) -> list[str]:
     """Returns a name in lines, broken after commas and bars where it is long."""
     lines = [""]
     for part in re.split(r"(?<=[,|])(?=\S)", name):
@@ -203,12 +203,13 @@ def broken(name: str) -> list[str]:
 
 def label_expression(names: Sequence[str]) -> Any:
     """Returns how labels are made of names: as they are, or in lines where one is long."""
-    if all(len(broken(name)) == 1 for name in names):
+    if all(len(break_name(name)) == 1 for name in names):
         return alt.Undefined
-    return f"{json.dumps({name: broken(name) for name in names}, ensure_ascii=False)}[datum.value]"
+    return f"{json.dumps({name: break_name(name) for name in names}, ensure_ascii=False)}[datum.value]"
 
 
-def _series(names: Sequence[str], places: Sequence[looks.Place], field: str) -> Series:
+def _make_series(names: Sequence[str], places: Sequence[looks.Place], field: str) -> Series:
+    """Returns the series with a colour, symbol and dash for each name."""
     return Series(
         names, [COLOURS[place.colour] for place in places], [SYMBOLS[place.line] for place in places],
         [DASHES[place.line] for place in places], field,

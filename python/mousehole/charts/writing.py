@@ -32,22 +32,22 @@ def written(chart: Picture, path: str | Path | None, option: str = "plot") -> Pi
     """
     if path is not None:
         output.check_suffix(option, str(path), output.PLOT_SUFFIXES)
-        content = drawn(chart, Path(path).suffix.lower())
+        content = draw_chart(chart, Path(path).suffix.lower())
         output.write_with(path, lambda part: part.write_bytes(content))
     return chart
 
 
-def drawn(chart: Any, suffix: str) -> bytes:
+def draw_chart(chart: Any, suffix: str) -> bytes:
     """Returns a chart as the content of a file whose name ends in `suffix`."""
-    look: Any = {"config": {**CONFIG, "background": BACK}, "vl_version": _version()}
+    look: Any = {"config": {**CONFIG, "background": BACK}, "vl_version": _vega_lite_version()}
     spec = specification(chart)
     if suffix != ".png":
-        svg = _with_own_ids(_drawing().vegalite_to_svg(spec, **look))
-        return svg.encode() if suffix == ".svg" else bytes(_drawing().svg_to_pdf(svg))
-    return packed(_drawing().vegalite_to_png(spec, scale=SHARPNESS, **look))
+        svg = _with_own_ids(_load_converter().vegalite_to_svg(spec, **look))
+        return svg.encode() if suffix == ".svg" else bytes(_load_converter().svg_to_pdf(svg))
+    return compress_png(_load_converter().vegalite_to_png(spec, scale=SHARPNESS, **look))
 
 
-def packed(png: bytes) -> bytes:
+def compress_png(png: bytes) -> bytes:
     """Returns the same PNG with its pixels compressed well, to about a third of what vl-convert writes."""
     chunks, place = [], len(PNG_HEAD)
     while place < len(png):
@@ -65,7 +65,7 @@ def packed(png: bytes) -> bytes:
 
 def as_svg(spec: dict[str, Any]) -> str:
     """Returns the SVG element of a description, without a background."""
-    return _with_own_ids(_drawing().vegalite_to_svg(spec, config=CONFIG))
+    return _with_own_ids(_load_converter().vegalite_to_svg(spec, config=CONFIG))
 
 
 def specification(chart: Any) -> dict[str, Any]:
@@ -77,11 +77,13 @@ def specification(chart: Any) -> dict[str, Any]:
 @cache
 def script() -> str:
     """Returns Vega, Vega-Lite and Vega-Embed as one script; it is part of vl-convert."""
-    text: str = _drawing().javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
+    text: str = _load_converter().javascript_bundle(
+        "window.vegaEmbed = vegaEmbed;", vl_version=_vega_lite_version()
+    )
     return text
 
 
-def _drawing() -> ModuleType:
+def _load_converter() -> ModuleType:
     """Returns the library that draws, which runs JavaScript in V8.
 
     Raises `MouseholeError` where the limit on address space is below what V8 reserves, which would abort the
@@ -107,7 +109,7 @@ def _with_own_ids(svg: str) -> str:
     return re.sub(r"url\(#([a-z_]+\d+)\)", lambda found: f"url(#{own[found[1]]})", svg)
 
 
-def _version() -> str:
+def _vega_lite_version() -> str:
     """Returns the version of Vega-Lite that Altair writes for, as vl-convert names it."""
     major, minor, *_ = alt.SCHEMA_VERSION.removeprefix("v").split(".")
     return f"{major}.{minor}"

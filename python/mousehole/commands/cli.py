@@ -26,7 +26,7 @@ from mousehole.base import (
     MouseholeError,
     OutputLostError,
     Terminated,
-    for_output,
+    encode_for_output,
     stop_at_once,
 )
 from mousehole.base.arguments import PLACES
@@ -70,13 +70,13 @@ class CliGroup(TyperGroup):
                 print(error.ctx.get_help())
                 sys.exit(0)
             if fault is None:
-                _die(*_unforeseen(error))
+                _die(*_describe_unforeseen(error))
             _die(f"mousehole: error: {MouseholeError(str(fault))}", USAGE_STATUS)
         sys.exit(status if isinstance(status, int) else 0)
 
     def get_help(self, ctx: Any) -> str:
         """Returns the help in characters that standard output has."""
-        return for_output(super().get_help(ctx))
+        return encode_for_output(super().get_help(ctx))
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Runs the chosen command."""
@@ -99,11 +99,11 @@ class CliGroup(TyperGroup):
         except OutputLostError as error:  # as in `main`, but before click takes it for its own
             _output_failed(error)
         except OSError as error:
-            _die(*_unforeseen(error))
+            _die(*_describe_unforeseen(error))
         except BaseException as error:
             if type(error).__name__ != PANIC:
                 raise
-            _die(*_unforeseen(error))
+            _die(*_describe_unforeseen(error))
 
 
 app = typer.Typer(
@@ -187,7 +187,7 @@ def _require_text(words: list[str]) -> None:
             raise MouseholeError(f'the argument "{word}" is not UTF-8 text; {allowed}')
 
 
-def _unforeseen(error: BaseException) -> tuple[str, int]:
+def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
     """Returns the sentence and the status for what no part of the program has seen to."""
     if isinstance(error, OSError) and error.errno is not None:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

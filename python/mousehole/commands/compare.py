@@ -31,7 +31,7 @@ def compare_command(
             flag = f"--{name.replace('_', '-')}"
             raise MouseholeError(f"{flag}: not together with --days; --html has the charts of all days")
     output.check_result(outputs, [name for name in sources if not traffics.is_model(name)])
-    found = _compared(sources, replace(options, reporter=console_reporter()), days)
+    found = _run_comparison(sources, replace(options, reporter=console_reporter()), days)
     present(
         found,
         [
@@ -46,7 +46,7 @@ def compare_command(
     )
 
 
-def _compared(sources: list[str], options: Options, days: bool) -> Any:
+def _run_comparison(sources: list[str], options: Options, days: bool) -> Any:
     """Returns the comparison, or that over days, which has fewer pictures."""
     if days:
         from mousehole.days import compare_days

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from mousehole import _engine
-from mousehole.base import console_reporter, output, parameters, whole
+from mousehole.base import console_reporter, output, parse_parameters, parse_whole
 from mousehole.base.arguments import FlowClasses, JsonFile, LogFormat, ModelParams, Payload, Strict
 from mousehole.base.cli_options import CliCommand, command_app
 
@@ -49,10 +49,18 @@ def inspect_command(
     from mousehole.inputs import traffic as traffics
 
     output.check_outputs({"--json": json}, [name for name in traffic if not traffics.is_model(name)])
-    params = parameters("--param", param or [])
+    params = parse_parameters("--param", param or [])
     going = cast("Literal['down', 'up']", payload)  # the engine checks it
     summary = traffics.inspect(
-        traffic, rate, going, strict, whole("seed", seed, 0) or 0, params, class_, console_reporter(), format_
+        traffic,
+        rate,
+        going,
+        strict,
+        parse_whole("seed", seed, 0) or 0,
+        params,
+        class_,
+        console_reporter(),
+        format_,
     )
     if json != "-":
         print_document(report_console(), show.summary_document(summary))

@@ -32,7 +32,7 @@ def live_command(
 
     For example: sudo mousehole live setup wan0 --down 20mbit --up 1mbit
     """
-    become(find_program(), words or [])
+    exec_program(find_program(), words or [])
 
 
 def find_program() -> Path:
@@ -55,7 +55,7 @@ def find_program() -> Path:
     return Path(elsewhere)
 
 
-def become(program: Path, words: list[str]) -> NoReturn:
+def exec_program(program: Path, words: list[str]) -> NoReturn:
     """Replaces this process by the program, whose exit status is then that of the command."""
     sys.stdout.flush()
     try:

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from mousehole.base import MouseholeError, option, switch, whole
+from mousehole.base import MouseholeError, option, parse_whole, switch
 from mousehole.base.cli_options import OPTIONS, CliCommand, command_app, with_options
-from mousehole.paper import listing, reproduce, start_paper, wanted_item
+from mousehole.paper import list_papers, parse_item, reproduce, start_paper
 
 app = command_app()
 
@@ -68,7 +68,7 @@ def paper_command(
         "settle": (given.settle, 1),
         "jobs": (given.jobs, 1),
     }
-    options: dict[str, Any] = vars(given) | {field: whole(field, *one) for field, one in least.items()}
+    options: dict[str, Any] = vars(given) | {field: parse_whole(field, *one) for field, one in least.items()}
     every, html, papers = (options.pop(option) for option in ("all", "html", "papers"))
     folder = None if papers is None else Path(papers)
     if name == "new":
@@ -82,11 +82,11 @@ def paper_command(
     if name == "list" or (name is None and not every):
         asked = {} if what is None else {what: True}
         _refuse({**asked, "all": every, "html": html, **options}, LIST_TAKES_NONE)
-        print(listing(folder))
+        print(list_papers(folder))
         return
     if every and name is not None:
         raise MouseholeError(f'--all: not together with a paper ("{name}")')
-    item = wanted_item(what, number)
+    item = parse_item(what, number)
     raise typer.Exit(reproduce(name, folder, html, **item, **options))
 
 

@@ -13,8 +13,8 @@ from mousehole.base import (
     console_reporter,
     option,
     output,
+    parse_whole,
     repeat,
-    whole,
 )
 from mousehole.base.arguments import PLACES
 from mousehole.base.cli_options import (
@@ -97,8 +97,8 @@ def run_command(
         apps=given.apps,
         duration=given.duration,
         params=given.params,
-        seed=whole("seed", given.seed, 0),
-        replication=whole("replication", given.replication, 0),
+        seed=parse_whole("seed", given.seed, 0),
+        replication=parse_whole("replication", given.replication, 0),
         replay=given.replay,
         trace=True if given.trace else None,
         series=series,

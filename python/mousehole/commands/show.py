@@ -49,15 +49,15 @@ def show_command(
         found,
         [
             (outputs.html, lambda place: found.html(place, typed_command())),
-            (outputs.plot, lambda place: _picture(found, "plot", place)),
-            (outputs.heatmap, lambda place: _picture(found, "heatmap", place)),
+            (outputs.plot, lambda place: _write_picture(found, "plot", place)),
+            (outputs.heatmap, lambda place: _write_picture(found, "heatmap", place)),
         ],
         details=outputs.details,
         is_markdown=outputs.markdown,
     )
 
 
-def _picture(found: object, name: str, place: str) -> None:
+def _write_picture(found: object, name: str, place: str) -> None:
     """Writes a picture; raises `MouseholeError` for a result that has no such picture."""
     draw = getattr(found, name, None)
     if draw is None:

@@ -22,9 +22,9 @@ from mousehole.base import (
     available_bytes,
     defaults,
     field_error,
-    interruptible,
     least,
     make_frame,
+    run_interruptibly,
 )
 from mousehole.engine_types import Floats, Manifest, Scenario, TrafficSection, TrafficSummary
 from mousehole.html import Kept
@@ -41,11 +41,11 @@ from mousehole.runs import (
     Warmup,
     check_resamples,
     checked,
+    choose_jobs,
     cost_text,
     default_jobs,
-    estimated,
+    estimate_plan,
     find_capture,
-    fitting_jobs,
     frame_rows,
     load_policies,
     opened,
@@ -270,7 +270,7 @@ class Comparison(Kept):
         if scheme not in self.plan.schemes:
             raise field_error("scheme", scheme, f"one of this comparison: {', '.join(self.plan.schemes)}")
         scenario = self.plan.scenario(cell or self.plan.cells[0], scheme, replication)
-        result = interruptible(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
+        result = run_interruptibly(lambda: run_one(scenario, self._engine_traffic, _engine.Cancel()))
         return make_frame(result.transfers(), clients=self._clients)
 
     def plot(self, path: str | Path | None = None) -> "alt.VConcatChart":
@@ -320,7 +320,9 @@ class Comparison(Kept):
 def starting_point(source: traffics.Source, options: Options) -> tuple[Scenario, traffics.TrafficInput]:
     """Returns the scenario that options change, and the traffic."""
     if not traffics.is_scenario(source):
-        given = traffics.described(source, options.payload, options.params, options.users, options.apps)
+        given = traffics.describe_traffic(
+            source, options.payload, options.params, options.users, options.apps
+        )
         given = traffics.with_classes(given, options.class_)
         return scenarios.default(), traffics.with_format(given, options.format_)
     path = traffics.scenario_path(source)
@@ -366,7 +368,7 @@ def prepare(
     `is_replaced` that one with too few for a model gives way to ready-made traffic.
     """
     load_policies(options.policy)
-    source = traffics.listed(source)
+    source = traffics.make_repeatable(source)
     start, given = starting_point(source, options)
     if options.replay is not None:
         given = replace(given, section={**given.section, "replay": options.replay})
@@ -390,10 +392,10 @@ def prepare(
             and given.connections is None
         ):
             try_traffic(plan, traffic)  # what is wrong with it is said all the same
-            return _ready_made(given, traffic.distinct(0, plan.short_bytes), options, is_sent)
+            return _prepare_ready_made(given, traffic.distinct(0, plan.short_bytes), options, is_sent)
     chooses = options.warmup is None and not options.quick and not traffics.is_scenario(source)
     rate = bottleneck.load_rate(plan.base)
-    summary = None if traffic is None else interruptible(lambda: traffic.summary(rate))
+    summary = None if traffic is None else run_interruptibly(lambda: traffic.summary(rate))
     require_load(plan, summary)
     sizes = traffics.transfer_sizes(traffic)
     plan = replace(plan, warmup=chosen_warmup(plan, sizes, summary, chooses))
@@ -415,7 +417,9 @@ def _replace_by_model(
     return replace(plan, base={**plan.base, "traffic": section}), replace(given, label=label, clients=None)
 
 
-def _ready_made(given: traffics.TrafficInput, short: int, options: Options, is_sent: bool) -> Prepared:
+def _prepare_ready_made(
+    given: traffics.TrafficInput, short: int, options: Options, is_sent: bool
+) -> Prepared:
     """Prepares the same for ready-made traffic, which stands in the place of a capture that is too small."""
     plain = replace(
         options, class_=None, params=None, payload=None, replay=None, strict=False, ignore_trace_rtt=False
@@ -443,20 +447,20 @@ def _try_vetoes(prepared: Prepared) -> None:
     A second of the traffic tells which kinds there are; transfers and pages may yet come.
     """
     plan = prepared.plan
-    if not vetoes.given(plan):
+    if not vetoes.list_given_margins(plan):
         return
     scenario: Scenario = {**plan.scenario(plan.cells[0], plan.baseline), "duration": "1s", "warmup": "0s"}
-    run = interruptible(lambda: run_one(scenario, prepared.traffic, _engine.Cancel()))
+    run = run_interruptibly(lambda: run_one(scenario, prepared.traffic, _engine.Cancel()))
     vetoes.check_kinds(plan, reduce_run(run, plan.buckets).kinds.values())
 
 
 def forecast(prepared: Prepared, backend: Backend | None) -> tuple[Estimate, int, int | None]:
     """Returns what the plan costs, how many runs go on at once, and on how many cores of `backend`."""
-    estimate = estimated(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
+    estimate = estimate_plan(prepared.plan, prepared.traffic, prepared.jobs or default_jobs())
     if backend is not None:
         cores = max(backend.at_once, 1)
         return estimate, cores, cores
-    return estimate, fitting_jobs(estimate, prepared.jobs, available_bytes()), None
+    return estimate, choose_jobs(estimate, prepared.jobs, available_bytes()), None
 
 
 def compared_with(prepared: Prepared, jobs: int, backend: Backend | None = None) -> Comparison:

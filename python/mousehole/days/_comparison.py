@@ -38,7 +38,7 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
     Raises `MouseholeError` for a fault in the input of any day, before any long work: fewer than two files,
     the same day twice, a day without transfers.
     """
-    names = _checked_names(days)
+    names = _check_names(days)
     for name, value in (("veto", options.veto), ("reference", options.reference)):
         if value is not None:
             given = value if isinstance(value, str) else ", ".join(value)
@@ -51,7 +51,7 @@ def compare_days(days: Sequence[str | Path], options: Options) -> "DaysCompariso
             for number, name in enumerate(names)
         ]
         _refuse_same_content(names, [one.traffic.sources() if one.traffic else [] for one in each])
-        titles = _titles(names)
+        titles = _shorten_names(names)
         found: list[Day] = []
         while each:  # the traffic of a day that is done is no longer kept
             reporter.say(f"day {len(found) + 1} of {len(names)}: {titles[len(found)]}")
@@ -114,7 +114,7 @@ class DaysComparison(Kept):
         return self.plan.describe(f"over {len(self.days)} days", self.finding_list)
 
 
-def _checked_names(days: Sequence[str | Path]) -> list[str]:
+def _check_names(days: Sequence[str | Path]) -> list[str]:
     """Returns the names of the days' files; raises `MouseholeError` unless they are two files or more."""
     names = [str(days)] if isinstance(days, str | Path) else [str(name) for name in days]
     for name in names:
@@ -146,7 +146,7 @@ def _refuse_same_content(names: Sequence[str], sources: Sequence[Sequence[InputE
             seen[digest] = name
 
 
-def _titles(names: Sequence[str]) -> list[str]:
-    """Returns the names of the files, with their folders where these tell them apart."""
+def _shorten_names(names: Sequence[str]) -> list[str]:
+    """Returns the names of the files, with their folders where two files share a name."""
     short = [Path(name).name for name in names]
     return short if len(set(short)) == len(short) else list(names)

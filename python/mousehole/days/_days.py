@@ -18,7 +18,7 @@ from mousehole.answer import (
     notes,
 )
 from mousehole.base import Summary, capped, counted, share_text, size_text
-from mousehole.runs import Cell, Finding, Plan, Record, Results, finite, is_ideal
+from mousehole.runs import Cell, Finding, Plan, Record, Results, is_ideal, nan_to_none
 from mousehole.statistics import (
     LEAST_REPLICATIONS,
     Design,
@@ -109,7 +109,7 @@ class DaysFinding:
     @property
     def left_out(self) -> int:
         """The number of days with too few distinct transfers."""
-        return _left_out(self.effects)
+        return _count_left_out(self.effects)
 
     @property
     def about(self) -> Record:
@@ -124,8 +124,8 @@ class DaysFinding:
             "exploratory": self.exploratory,
             "outcome": self.outcome,
             **_ends("change", self.change),
-            "another_day_low": finite(self.another_day.low),
-            "another_day_high": finite(self.another_day.high),
+            "another_day_low": nan_to_none(self.another_day.low),
+            "another_day_high": nan_to_none(self.another_day.high),
             "days": self.days,
             "error": self.error,
             "days_needed": self.days_needed,
@@ -150,21 +150,23 @@ def effect_rows(found: Sequence[DaysFinding]) -> list[Record]:
 
 def days_findings(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
     """Returns every scheme against the baseline, and against FQ-CoDel if it is compared, over all days."""
-    by_day = [{_key(item): item for item in findings.findings(day.results, cell)} for day in days]
+    by_day = [{_finding_key(item): item for item in findings.findings(day.results, cell)} for day in days]
     keys = dict.fromkeys(key for found in by_day for key in found)
     each = {key: [found.get(key) for found in by_day] for key in keys}
-    designs = _designs(days, each)
-    return [_finding(days, cell, items, designs.get(key[1:], Design())) for key, items in each.items()]
+    designs = _make_designs(days, each)
+    return [
+        _combine_findings(days, cell, items, designs.get(key[1:], Design())) for key, items in each.items()
+    ]
 
 
-def _designs(
+def _make_designs(
     days: Sequence[Day], each: Mapping[Key, Sequence[Finding | None]]
 ) -> dict[tuple[str, str], Design]:
     """Returns the design of the primary endpoint by reference and endpoint: it holds for all schemes."""
     families: dict[tuple[str, str], list[list[float]]] = {}
     for (_, reference, endpoint), items in each.items():
         if not next(item for item in items if item is not None).exploratory:
-            logs = _logs([_effect(*one) for one in _with_endpoint(days, items)])
+            logs = _log_ratios([_day_effect(*one) for one in _with_endpoint(days, items)])
             families.setdefault((reference, endpoint), []).append(logs)
     sequential = days[0].results.plan.is_sequential
     return {
@@ -176,12 +178,13 @@ def _designs(
 def _with_endpoint(
     days: Sequence[Day], items: Sequence[Finding | None]
 ) -> list[tuple[Day, Finding | None, Endpoint]]:
+    """Returns each day with its finding and the endpoint that the findings are about."""
     first = next(item for item in items if item is not None)
     endpoint = _endpoint(days[0].results.plan, first)
     return [(day, item, endpoint) for day, item in zip(days, items, strict=True)]
 
 
-def _logs(effects: Sequence[DayEffect]) -> list[float]:
+def _log_ratios(effects: Sequence[DayEffect]) -> list[float]:
     """Returns the logarithms of the days' ratios, NaN for days that do not count."""
     return [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
 
@@ -189,10 +192,10 @@ def _logs(effects: Sequence[DayEffect]) -> list[float]:
 def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
     """Returns what to install for short transfers over all days in sentences, and how it is installed."""
     lines, way = _answer(days, cell)
-    return [*_stand_in(days), *lines], way
+    return [*_describe_replacement(days), *lines], way
 
 
-def _stand_in(days: Sequence[Day]) -> list[str]:
+def _describe_replacement(days: Sequence[Day]) -> list[str]:
     """Says on which days a model is played in the place of a capture that is too small."""
     fitted = [day.name for day in days if day.results.capture is not None and day.results.capture.is_fitted]
     if not fitted:
@@ -204,6 +207,7 @@ def _stand_in(days: Sequence[Day]) -> list[str]:
 
 
 def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
+    """Returns the lines of the answer over days for a cell, and what installs the scheme."""
     plan, found = days[0].results.plan, days_findings(days, cell)
     short = size_text(plan.short_bytes)
     primary = [
@@ -212,13 +216,16 @@ def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | 
         if not item.exploratory and item.reference == plan.baseline and not is_ideal(item.scheme)
     ]
     if len(days) < LEAST_DAYS or not primary:
-        return [_few_days(days[0].results, len(days)), *(item.sentence + "." for item in primary)], None
+        return [
+            _explain_few_days(days[0].results, len(days)),
+            *(item.sentence + "." for item in primary),
+        ], None
     most = max(primary, key=lambda item: item.days)
     if most.days < LEAST_DAYS and most.left_out:
-        return [_few_left(plan, most), *(item.sentence + "." for item in primary)], None
+        return [_explain_few_left(plan, most), *(item.sentence + "." for item in primary)], None
     better = [item for item in primary if item.outcome == BETTER]
     if not better:
-        over = _over(most.days, most.left_out)
+        over = _over_days_text(most.days, most.left_out)
         lines = [f"No scheme is shown to beat {plan.baseline} for transfers ≤ {short} {over}."]
         return [*lines, *(item.sentence + "." for item in primary)], None
     link = link_of_cell(days[0].results, cell)
@@ -228,9 +235,12 @@ def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | 
     smaller = [
         item.scheme for item in primary if item.outcome == UNDECIDED and item.change.mean < best.change.mean
     ]
-    long = next(item for item in found if _key(item) == (best.scheme, plan.baseline, "long_response_mean_s"))
+    long = next(
+        item for item in found if _finding_key(item) == (best.scheme, plan.baseline, "long_response_mean_s")
+    )
+    over = _over_days_text(best.days, best.left_out)
     lines = [
-        f"Best for transfers ≤ {short} {_over(best.days, best.left_out)}: {best.scheme}, {best.verdict}.",
+        f"Best for transfers ≤ {short} {over}: {best.scheme}, {best.verdict}.",
         f"Transfers > {size_text(plan.long_bytes)}: {long.verdict}.",
         another_day_text(best),
         heterogeneity_text(best),
@@ -277,21 +287,23 @@ def day_notes(days: Sequence[Day], cell: Cell) -> list[str]:
     return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
 
 
-def _key(item: Finding | DaysFinding) -> Key:
+def _finding_key(item: Finding | DaysFinding) -> Key:
     return item.scheme, item.reference, item.endpoint
 
 
-def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None], design: Design) -> DaysFinding:
+def _combine_findings(
+    days: Sequence[Day], cell: Cell, each: Sequence[Finding | None], design: Design
+) -> DaysFinding:
     """Returns the finding over days from those of the days, None for a day without the endpoint."""
     first = next(item for item in each if item is not None)
     exploratory, endpoint = first.exploratory, _endpoint(days[0].results.plan, first)
-    effects = tuple(_effect(*one) for one in _with_endpoint(days, each))
-    logs = _logs(effects)
+    effects = tuple(_day_effect(*one) for one in _with_endpoint(days, each))
+    logs = _log_ratios(effects)
     ratio = t_interval(logs, design)
-    judged = _judged(days, cell, first, effects, ratio, design)
+    judged = _judge_days(days, cell, first, effects, ratio, design)
     remark = " [exploratory]" if exploratory else ""
     about = f"{first.scheme} against {first.reference}, {endpoint.words}"
-    over = _over(ratio.count, _left_out(effects))
+    over = _over_days_text(ratio.count, _count_left_out(effects))
     return DaysFinding(
         cell.buffer,
         cell.load,
@@ -306,7 +318,7 @@ def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None], de
         error=design.error(ratio.count) if ratio.count else 1.0,
         days_needed=judged.seeds_needed,
         heterogeneity=heterogeneity(
-            logs, [_error(day, cell, item) for day, item in zip(days, each, strict=True)]
+            logs, [_change_error(day, cell, item) for day, item in zip(days, each, strict=True)]
         ),
         effects=effects,
         verdict=judged.text,
@@ -314,7 +326,7 @@ def _finding(days: Sequence[Day], cell: Cell, each: Sequence[Finding | None], de
     )
 
 
-def _judged(
+def _judge_days(
     days: Sequence[Day],
     cell: Cell,
     first: Finding,
@@ -328,14 +340,16 @@ def _judged(
     if ratio.count < LEAST_DAYS:
         least = f"{counted(ratio.count, 'day')} of at least {LEAST_DAYS} for an interval over days"
         found = f"; on single days {_effects_range(known)}" if known else ""
-        if out := _left_out(effects):
+        if out := _count_left_out(effects):
             few = f"{out} left out with too few distinct transfers"
             return Verdict(UNDECIDED, f"{findings.NOT_JUDGED} ({least}; {few}{found})")
         return Verdict(UNDECIDED, f"undecided ({least}{found})", LEAST_DAYS)
     judged = (
         _engine.describe(ratio, endpoint.source.quantity, "day")
         if first.exploratory
-        else findings.verdict(ratio, design, "day", smaller_in(np.exp(_logs(effects)), np.ones(len(effects))))
+        else findings.verdict(
+            ratio, design, "day", smaller_in(np.exp(_log_ratios(effects)), np.ones(len(effects)))
+        )
     )
     role = endpoint.source.role
     bounds = [
@@ -351,11 +365,12 @@ def _judged(
 
 
 def _endpoint(plan: Plan, first: Finding) -> Endpoint:
-    known = findings.endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
+    known = findings.list_endpoints(plan.short_bytes, plan.long_bytes, has_pages=True)
     return next(endpoint for endpoint in known if endpoint.name == first.endpoint)
 
 
-def _effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
+def _day_effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
+    """Returns the change of one day, or why the day does not count."""
     if item is None:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
     source, capture = endpoint.source, day.results.capture
@@ -365,7 +380,7 @@ def _effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
     return DayEffect(day.name, item.change, item.outcome)
 
 
-def _error(day: Day, cell: Cell, item: Finding | None) -> float:
+def _change_error(day: Day, cell: Cell, item: Finding | None) -> float:
     """Returns the standard error of a day's change on the scale of logarithms; NaN without an interval."""
     if item is None or not item.change.has_interval:
         return nan
@@ -376,7 +391,8 @@ def _error(day: Day, cell: Cell, item: Finding | None) -> float:
     return design.standard_error(logs)
 
 
-def _few_days(results: Results, count: int) -> str:
+def _explain_few_days(results: Results, count: int) -> str:
+    """Returns why there is no verdict, as a sentence."""
     few = findings.first_cell(results).nothing_compared() or (
         f"{counted(count, 'day')} {'gives' if count == 1 else 'give'} no interval over days; at least "
         f"{LEAST_DAYS} are needed"
@@ -384,7 +400,7 @@ def _few_days(results: Results, count: int) -> str:
     return f"No verdict: {few}."
 
 
-def _few_left(plan: Plan, most: DaysFinding) -> str:
+def _explain_few_left(plan: Plan, most: DaysFinding) -> str:
     """Returns that too few days are left once those with too few distinct transfers are left out."""
     days, out = len(most.effects), most.left_out
     why = "is left out, as its capture has" if out == 1 else "are left out, as their captures have"
@@ -394,11 +410,11 @@ def _few_left(plan: Plan, most: DaysFinding) -> str:
     )
 
 
-def _left_out(effects: Sequence[DayEffect]) -> int:
+def _count_left_out(effects: Sequence[DayEffect]) -> int:
     return sum(effect.left_out is not None for effect in effects)
 
 
-def _over(days: int, left_out: int) -> str:
+def _over_days_text(days: int, left_out: int) -> str:
     """Returns `over 5 days`, and how many were left out: `over 5 days (1 left out)`."""
     return f"over {counted(days, 'day')}{f' ({left_out} left out)' if left_out else ''}"
 
@@ -426,10 +442,11 @@ def _effects_range(known: Sequence[DayEffect]) -> str:
 
 
 def _ends(name: str, change: Estimate) -> Record:
+    """Returns mean and ends of a change as three columns."""
     return {
-        name: finite(change.mean),
-        f"{name}_low": finite(change.low),
-        f"{name}_high": finite(change.high),
+        name: nan_to_none(change.mean),
+        f"{name}_low": nan_to_none(change.low),
+        f"{name}_high": nan_to_none(change.high),
     }
 
 

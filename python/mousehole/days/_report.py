@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from mousehole.base import capital, capped, engine_text, share_text
+from mousehole.base import capitalise, capped, engine_text, share_text
 from mousehole.charts import Series, make_scheme_series
 from mousehole.days import _days as days
 from mousehole.days._days import LEAST_DAYS, Day, DayEffect, DaysFinding
@@ -47,7 +47,7 @@ def document(own: Sequence[Day], command: Sequence[str] | None = None) -> Docume
         choices=choices(series),
         sections=[
             *(section for cell in plan.cells for section in _cell_sections(own, cell, series)),
-            Section("each-day", "Each day by itself", _each_day(own), "Each day", "details"),
+            Section("each-day", "Each day by itself", _day_blocks(own), "Each day", "details"),
             made_section(days.collect_manifests(own), command),
         ],
         footer=f"Mousehole {engine_text()}",
@@ -60,12 +60,13 @@ def title(own: Sequence[Day]) -> str:
 
 
 def _verdict(own: Sequence[Day]) -> Verdict:
+    """Returns the answer of all cells as the head of the document."""
     plan = own[0].results.plan
     lines: list[str | Code] = []
     is_good = False
     for cell in plan.cells:
         found, way = days.answer(own, cell)
-        lines += [f"{capital(cell.title)}: {found[0]}", *found[1:]] if len(plan.cells) > 1 else found
+        lines += [f"{capitalise(cell.title)}: {found[0]}", *found[1:]] if len(plan.cells) > 1 else found
         if way is not None:
             lines += [f"Install on {way.place}:", Code("\n".join(way.lines), "Commands that install it")]
         is_good = is_good or found[0].startswith("Best")
@@ -73,6 +74,7 @@ def _verdict(own: Sequence[Day]) -> Verdict:
 
 
 def _cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Section]:
+    """Returns a cell's changes, heterogeneity and sentences as sections."""
     plan = own[0].results.plan
     found = [item for item in days.days_findings(own, cell) if item.reference == plan.baseline]
     primary = [item for item in found if item.endpoint == PRIMARY]
@@ -99,7 +101,7 @@ def _cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Secti
             plan.baseline, series.without(plan.baseline),
         ),
     ])  # fmt: skip
-    single = Grid([_forest(item, f"day-effects{number}-{place}", short_words)
+    single = Grid([_forest_chart(item, f"day-effects{number}-{place}", short_words)
                    for place, item in enumerate(primary)])  # fmt: skip
     few = f"{len(own)} days give no interval over days; at least {LEAST_DAYS} are needed."
     words = [(primary, short_words), (list(long.values()), long_words)]
@@ -117,7 +119,7 @@ def _cell_sections(own: Sequence[Day], cell: Cell, series: Series) -> list[Secti
             single, _difference_table(primary),
             *(_effects_table(items, what) for items, what in words if items),
         ], f"How days differ{at}"),
-        Section(f"verdicts{number}", f"The verdicts{at}", [_sentences(days.days_findings(own, cell))],
+        Section(f"verdicts{number}", f"The verdicts{at}", [_sentence_table(days.days_findings(own, cell))],
                 f"Verdicts{at}", "details"),
     ]  # fmt: skip
 
@@ -128,7 +130,7 @@ def _over_text(own: Sequence[Day]) -> str:
     return "Points are means over days, bars 95 % intervals over days: each day counts once."
 
 
-def _forest(item: DaysFinding, name: str, words: str) -> Chart:
+def _forest_chart(item: DaysFinding, name: str, words: str) -> Chart:
     """Returns a scheme's change on each day with its own interval, then over all days and of another day."""
     changes = {effect.day: effect.change for effect in item.effects}
     if item.change.has_interval:
@@ -141,6 +143,7 @@ def _forest(item: DaysFinding, name: str, words: str) -> Chart:
 
 
 def _over_table(items: Sequence[DaysFinding], caption: str) -> Table:
+    """Returns a row per scheme: its change over days and on another day."""
     columns = [
         Column("scheme", is_number=False), Column("over days (95 %)"), Column("another day (95 %)"),
         Column("days that are faster"), Column("verdict", is_number=False),
@@ -159,6 +162,7 @@ def _over_table(items: Sequence[DaysFinding], caption: str) -> Table:
 
 
 def _difference_table(items: Sequence[DaysFinding]) -> Table:
+    """Returns the heterogeneity of each scheme's effects (I², Q, p)."""
     columns = [
         Column("scheme", is_number=False), Column("I²"), Column("deviation between days"), Column("Q"),
         Column("degrees of freedom"), Column("p"),
@@ -183,21 +187,23 @@ def _difference_table(items: Sequence[DaysFinding]) -> Table:
 
 
 def _effects_table(items: Sequence[DaysFinding], words: str) -> Table:
+    """Returns a row per day: the change under each scheme."""
     columns = [Column("day", is_number=False), *(Column(item.scheme) for item in items)]
     rows: list[Row] = [
         [effect.day, *(_effect_cell(item.effects[place]) for item in items)]
         for place, effect in enumerate(items[0].effects if items else ())
     ]
-    return Table(f"{capital(words)}: change on each day, with the day's own interval", columns, rows)
+    return Table(f"{capitalise(words)}: change on each day, with the day's own interval", columns, rows)
 
 
 def _effect_cell(effect: DayEffect) -> TableCell:
     """Returns a day's change, or why it has none."""
     is_known = isfinite(effect.change.mean)
-    return change_cell(effect.change) if is_known else TableCell(without_change(effect), None)
+    return change_cell(effect.change) if is_known else TableCell(explain_no_change(effect), None)
 
 
-def _sentences(found: Sequence[DaysFinding]) -> Table:
+def _sentence_table(found: Sequence[DaysFinding]) -> Table:
+    """Returns every finding with its verdict."""
     columns = [Column(name, is_number=False) for name in ("scheme", "against", "endpoint", "verdict")]
     rows: list[Row] = []
     for item in found:
@@ -207,7 +213,7 @@ def _sentences(found: Sequence[DaysFinding]) -> Table:
     return Table("Every endpoint over days", columns, rows, [item.scheme for item in found])
 
 
-def _each_day(own: Sequence[Day]) -> list[Block]:
+def _day_blocks(own: Sequence[Day]) -> list[Block]:
     """Returns for each day its tables, its conditions and its traffic, folded."""
     return [
         Details(
@@ -232,6 +238,6 @@ def prediction_text(item: DaysFinding) -> str:
     return f"{capped(one.low)}…{capped(one.high)}" if one.has_interval else "–"
 
 
-def without_change(effect: DayEffect) -> str:
+def explain_no_change(effect: DayEffect) -> str:
     """Returns why a day has no change: `too few` transfers to be judged, or `none`."""
     return "none" if effect.left_out is None else "too few"

@@ -20,30 +20,31 @@ from mousehole.document.blocks import (
 
 def as_markdown(document: Document) -> str:
     """Returns a document as Markdown of GitHub's kind, which has tables."""
-    parts = [f"# {_escaped(document.title)}"]
-    parts += [_escaped(document.subtitle)] if document.subtitle else []
+    parts = [f"# {_escape(document.title)}"]
+    parts += [_escape(document.subtitle)] if document.subtitle else []
     if document.verdict is not None:
-        parts.append(f"## {_escaped(document.verdict.heading)}")
+        parts.append(f"## {_escape(document.verdict.heading)}")
         parts += [
-            "\n".join(_code(line)) if isinstance(line, Code) else _escaped(line)
+            "\n".join(_code(line)) if isinstance(line, Code) else _escape(line)
             for line in document.verdict.lines
         ]
     for section in document.sections:
-        parts += [f"## {_escaped(section.title)}", *_parts(section.blocks)]
-    parts += [_escaped(document.footer)] if document.footer else []
+        parts += [f"## {_escape(section.title)}", *_render_blocks(section.blocks)]
+    parts += [_escape(document.footer)] if document.footer else []
     return "\n\n".join(parts) + "\n"
 
 
-def _parts(blocks: Sequence[Block]) -> Iterator[str]:
+def _render_blocks(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yields blocks as Markdown; of a chart its numbers."""
     for block in blocks:
         if isinstance(block, Grid):
-            yield from _parts(block.blocks)
+            yield from _render_blocks(block.blocks)
         elif isinstance(block, Details):
-            yield f"### {_escaped(block.summary)}"
-            yield from _parts(block.blocks)
+            yield f"### {_escape(block.summary)}"
+            yield from _render_blocks(block.blocks)
         elif isinstance(block, Chart):
-            yield f"### {_escaped(block.title)}"
-            yield _escaped(block.description)
+            yield f"### {_escape(block.title)}"
+            yield _escape(block.description)
             yield "\n".join(_table(block.numbers))
         else:
             for kind, lines in _WRITERS.items():
@@ -52,20 +53,20 @@ def _parts(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _prose(block: Prose) -> list[str]:
-    return [_escaped(block.text)]
+    return [_escape(block.text)]
 
 
 def _items(block: Items) -> list[str]:
-    return [f"- {_escaped(text)}" for text in block.texts]
+    return [f"- {_escape(text)}" for text in block.texts]
 
 
 def _facts(block: Facts) -> list[str]:
-    title = [f"**{_escaped(block.title)}**", ""] if block.title else []
+    title = [f"**{_escape(block.title)}**", ""] if block.title else []
     return [*title, *_pairs(block)]
 
 
 def _pairs(block: Facts) -> list[str]:
-    return [f"- {_escaped(name)}: {_escaped(value)}" for name, value in block.pairs]
+    return [f"- {_escape(name)}: {_escape(value)}" for name, value in block.pairs]
 
 
 def _code(block: Code) -> list[str]:
@@ -75,23 +76,24 @@ def _code(block: Code) -> list[str]:
 
 
 def _table(block: Table) -> list[str]:
+    """Returns a table as the lines of Markdown."""
     rows = [[cell.text if isinstance(cell, Cell) else cell for cell in row] for row in block.rows]
     lines = [
-        f"**{_escaped(block.caption)}**",
+        f"**{_escape(block.caption)}**",
         "",
         _line([column.heading for column in block.columns]),
         "|" + "|".join("---:" if column.is_number else "---" for column in block.columns) + "|",
         *map(_line, rows),
     ]
     below = f"{block.ends} {block.note}".strip()
-    return lines + (["", _escaped(below)] if below else [])
+    return lines + (["", _escape(below)] if below else [])
 
 
 def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_escaped(cell).replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(_escape(cell).replace("\n", " ") for cell in cells) + " |"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Returns a text whose characters mean nothing in Markdown."""
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in text)
 

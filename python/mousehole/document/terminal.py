@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as TextTable
 from rich.text import Text
 
-from mousehole.base import OutputConsole, dense, natural_width, print_fitting, say
+from mousehole.base import OutputConsole, make_dense_table, measure_width, print_fitting, say
 from mousehole.document.blocks import (
     INTERVALS,
     Block,
@@ -59,7 +59,7 @@ def print_document(console: Console, document: Document, details: bool = False, 
         if section.shown == "always" or (section.shown == "details" and details):
             if section.is_ruled:
                 console.rule(Text(section.title), align="left")
-            _print_blocks(console, list(_shown(section.blocks, details)))
+            _print_blocks(console, list(_select_blocks(section.blocks, details)))
     if not details and _is_folded(document):
         say(console, Text(more, style="dim"))
 
@@ -69,16 +69,17 @@ def _is_folded(document: Document) -> bool:
     sections = [section for section in document.sections if section.shown != "page"]
     return any(
         section.shown == "details"
-        or list(map(id, _shown(section.blocks, True))) != list(map(id, _shown(section.blocks, False)))
+        or list(map(id, _select_blocks(section.blocks, True)))
+        != list(map(id, _select_blocks(section.blocks, False)))
         for section in sections
     )
 
 
-def _shown(blocks: Sequence[Block], details: bool) -> Iterator[Block]:
+def _select_blocks(blocks: Sequence[Block], details: bool) -> Iterator[Block]:
     """Yields what is printed of blocks; of a chart its numbers."""
     for block in blocks:
         if isinstance(block, Grid) or (isinstance(block, Details) and details):
-            yield from _shown(block.blocks, details)
+            yield from _select_blocks(block.blocks, details)
         elif isinstance(block, Chart) and block.printed in ("always", *(["details"] if details else [])):
             yield block.numbers
         else:
@@ -86,6 +87,7 @@ def _shown(blocks: Sequence[Block], details: bool) -> Iterator[Block]:
 
 
 def _print_verdict(console: Console, verdict: Verdict, details: bool) -> None:
+    """Prints the answer; long commands only with `details`."""
     for place, line in enumerate(verdict.lines):
         if isinstance(line, Code):
             count = len(line.text.splitlines())
@@ -99,6 +101,7 @@ def _print_verdict(console: Console, verdict: Verdict, details: bool) -> None:
 
 
 def _print_blocks(console: Console, blocks: Sequence[Block]) -> None:
+    """Prints blocks, with empty lines between texts and tables."""
     before: Block | None = None
     for block in blocks:
         if isinstance(before, Prose | Items) and isinstance(block, Table | Facts):
@@ -143,11 +146,11 @@ def _print_code(console: Console, block: Code) -> None:
 
 def _print_table(console: Console, block: Table) -> None:
     """Prints the fullest form that fits; where none does, columns of text fold, and numbers follow below."""
-    forms = list(_forms(block))
+    forms = list(_fallback_forms(block))
     if not _fits(console, _text_table(block, *forms[-1])) and not _has_long_texts(block):
         _print_in_parts(console, block)
         return
-    left_out = print_fitting(console, ((_text_table(block, *form), _missing(*form)) for form in forms))
+    left_out = print_fitting(console, ((_text_table(block, *form), _left_out_text(*form)) for form in forms))
     _print_below(console, block, has_ends=INTERVALS not in left_out)
 
 
@@ -158,7 +161,7 @@ def _print_below(console: Console, block: Table, has_ends: bool) -> None:
 
 
 def _fits(console: Console, table: TextTable) -> bool:
-    return natural_width(console, table) <= console.width
+    return measure_width(console, table) <= console.width
 
 
 def _has_long_texts(block: Table) -> bool:
@@ -173,10 +176,10 @@ def _print_in_parts(console: Console, block: Table) -> None:
     names, rest, heading = kept[:1], kept[1:], block.caption
     while rest:
         count = len(rest)
-        while count > 1 and not _fits(console, _part(block, [*names, *rest[:count]])):
+        while count > 1 and not _fits(console, _select_columns(block, [*names, *rest[:count]])):
             count -= 1
         console.print(Text(heading, style="bold"))
-        table = _part(block, [*names, *rest[:count]])
+        table = _select_columns(block, [*names, *rest[:count]])
         table.title = None  # it would be folded to the width of the table
         console.print(table)
         console.print()
@@ -184,7 +187,7 @@ def _print_in_parts(console: Console, block: Table) -> None:
     _print_below(console, block, has_ends=True)
 
 
-def _forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
+def _fallback_forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
     """Yields the columns that are left out, and whether intervals have ends: the fullest form first.
 
     A table of which nothing gives way has one form.
@@ -202,18 +205,18 @@ def _forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
             yield names[:count], with_ends
 
 
-def _missing(left_out: Sequence[str], with_ends: bool) -> str:
+def _left_out_text(left_out: Sequence[str], with_ends: bool) -> str:
     return ", ".join(name.replace("\n", " ") for name in [*left_out, *([] if with_ends else [INTERVALS])])
 
 
 def _text_table(block: Table, left_out: Sequence[str], with_ends: bool) -> TextTable:
     kept = [place for place, column in enumerate(block.columns) if column.heading not in left_out]
-    return _part(block, kept, with_ends)
+    return _select_columns(block, kept, with_ends)
 
 
-def _part(block: Table, kept: Sequence[int], with_ends: bool = True) -> TextTable:
+def _select_columns(block: Table, kept: Sequence[int], with_ends: bool = True) -> TextTable:
     """Returns a table of some columns, by their places."""
-    table = dense(block.caption)
+    table = make_dense_table(block.caption)
     for place in kept:
         column = block.columns[place]
         table.add_column(column.heading, justify="right" if column.is_number else "left", overflow="fold")
@@ -223,6 +226,7 @@ def _part(block: Table, kept: Sequence[int], with_ends: bool = True) -> TextTabl
 
 
 def _text(cell: Cell | str, with_ends: bool) -> Text:
+    """Returns a cell in its colour; without `with_ends` its interval is left out."""
     own = cell if isinstance(cell, Cell) else Cell(cell, cell)
     text = own.text if with_ends else ENDS.sub("", own.text)
     if own.shade is not None:

@@ -5,13 +5,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from mousehole import _engine
-from mousehole.base import written_out
+from mousehole.base import escape_controls
 from mousehole.document.blocks import Block, Code, Details, Prose, Section
 
 
 def escape(text: str) -> str:
     """Returns a text as HTML has it; what would turn or hide the text around it is written out."""
-    return html.escape(written_out(text))
+    return html.escape(escape_controls(text))
 
 
 def made_section(

@@ -90,7 +90,7 @@ def plane_chart(
         "There are no intervals."
         if not any(isfinite(point.short.low) for point in points)
         else f"Bars are 95 % intervals. Short transfers gain, and long ones do not clearly lose, under "
-        f"{listed(free)}."
+        f"{join_names(free)}."
         if free
         else "Bars are 95 % intervals. Under nothing here do short transfers clearly gain without a clear "
         "loss of long ones."
@@ -128,7 +128,7 @@ def changes_sentence(changes: Mapping[str, Interval], what: str, baseline: str) 
     faster = [name for name, change in known.items() if change.high < 0]
     slower = [name for name, change in known.items() if change.low > 0]
     sides = {"faster": faster, "slower": slower}
-    parts = [f"{word} under {listed(names)}" for word, names in sides.items() if names]
+    parts = [f"{word} under {join_names(names)}" for word, names in sides.items() if names]
     seen = f"{what[0].upper()}{what[1:]} are {' and '.join(parts)}." if parts else "No change is clear."
     if not known:
         return f"Points are changes against {baseline}; there are too few replications for intervals."
@@ -149,6 +149,6 @@ def estimate_cell(estimate: Interval, words: Callable[..., str], is_bound: bool 
     return Cell(interval_text(estimate, words, is_bound), estimate.mean)
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Returns names in a row: `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

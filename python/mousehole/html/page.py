@@ -37,9 +37,9 @@ def render(page: Document) -> str:
         f'<link rel="icon" href="data:,"><title>{escape(page.title)}</title>\n'
         f"<style>\n{_file('style.css')}</style>{_colours()}</head>\n<body>"
         '<a class="skip" href="#main">Skip to the content</a>\n'
-        f"<header><h1>{escape(page.title)}</h1>{subtitle}{_contents(page)}</header>\n"
+        f"<header><h1>{escape(page.title)}</h1>{subtitle}{_render_contents(page)}</header>\n"
         f'<main id="main" tabindex="-1">'
-        f"{rendering.verdict(page.verdict) if page.verdict else ''}{_choices(page)}"
+        f"{rendering.verdict(page.verdict) if page.verdict else ''}{_render_choices(page)}"
         f"{''.join(rendering.section(section) for section in page.sections)}</main>\n{footer}"
         f'<p id="status" class="hidden" role="status"></p>\n'
         f"{_chart_scripts() if has_charts else ''}"
@@ -47,7 +47,8 @@ def render(page: Document) -> str:
     )
 
 
-def _contents(page: Document) -> str:
+def _render_contents(page: Document) -> str:
+    """Returns the links to sections; empty for fewer than two."""
     named = [section for section in page.sections if section.label]
     if len(named) < 2:
         return ""
@@ -57,7 +58,7 @@ def _contents(page: Document) -> str:
     return f'<nav aria-label="Sections"><ul>{links}</ul></nav>'
 
 
-def _choices(page: Document) -> str:
+def _render_choices(page: Document) -> str:
     """Returns the boxes that show and hide series; the script makes them visible."""
     if len(page.choices) < 2:
         return ""
@@ -73,6 +74,7 @@ def _choices(page: Document) -> str:
 
 
 def _symbol(choice: Choice) -> str:
+    """Returns the symbol of a series as SVG."""
     from mousehole.html import pictures
 
     return (
@@ -82,6 +84,7 @@ def _symbol(choice: Choice) -> str:
 
 
 def _has_chart(blocks: object) -> bool:
+    """Returns whether blocks contain a chart, at any depth."""
     parts: list[Block] = list(blocks) if isinstance(blocks, list | tuple) else []
     return any(
         isinstance(part, Chart) or (isinstance(part, Grid | Details) and _has_chart(part.blocks))
@@ -104,7 +107,7 @@ def _colours() -> str:
     """Returns the colours of charts for light and for dark pages."""
     from mousehole.html import pictures
 
-    return f"<style>{pictures.variables()}</style>\n"
+    return f"<style>{pictures.colour_variables()}</style>\n"
 
 
 def _file(name: str) -> str:

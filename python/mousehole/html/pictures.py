@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from mousehole.charts import writing
-from mousehole.charts.style import DARK, PATHS, SHOWN, Series, broken
+from mousehole.charts.style import DARK, PATHS, SHOWN, Series, break_name
 from mousehole.document.blocks import Chart, Choice
 
 STILL_WIDTH = 620
@@ -22,24 +22,24 @@ def choices(series: Series) -> list[Choice]:
     ]
 
 
-def fluid(chart: Chart) -> dict[str, Any]:
+def make_fluid(chart: Chart) -> dict[str, Any]:
     """Returns the chart's description in Vega-Lite, as wide as its place in the page."""
-    spec = _sized(chart)
+    spec = _set_size(chart)
     if chart.is_fluid:
         spec["width"] = "container"
     return spec
 
 
-def still(chart: Chart) -> str:
+def render_svg(chart: Chart) -> str:
     """Returns the chart as an SVG element without script, in the colours of the page around it."""
-    spec = _sized(chart)
+    spec = _set_size(chart)
     if chart.is_fluid:
         spec["width"] = STILL_WIDTH
     spec["padding"] = {"left": 5 + round(SPARE * _longest_name(chart)), "top": 5, "right": 8, "bottom": 5}
-    return in_colours_of_page(writing.as_svg(spec), chart.name)
+    return recolour_svg(writing.as_svg(spec), chart.name)
 
 
-def in_colours_of_page(svg: str, name: str) -> str:
+def recolour_svg(svg: str, name: str) -> str:
     """Returns an SVG element whose colours are those of the page, and whose ids begin with `name`."""
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
@@ -51,7 +51,7 @@ def as_variable(colour: str) -> str:
     return f"var(--chart-{colour[1:]})" if colour in DARK else colour
 
 
-def variables() -> str:
+def colour_variables() -> str:
     """Returns the style that gives every colour of charts its value on light and on dark pages."""
     light = "".join(f"--chart-{colour[1:]}:{colour};" for colour in DARK)
     dark = "".join(f"--chart-{colour[1:]}:{other};" for colour, other in DARK.items())
@@ -61,10 +61,11 @@ def variables() -> str:
 def _longest_name(chart: Chart) -> int:
     heads = (row[0] for row in chart.numbers.rows)
     names = (head if isinstance(head, str) else head.text for head in heads)
-    return max((len(line) for name in names for line in broken(name)), default=0)
+    return max((len(line) for name in names for line in break_name(name)), default=0)
 
 
-def _sized(chart: Chart) -> dict[str, Any]:
+def _set_size(chart: Chart) -> dict[str, Any]:
+    """Returns the chart's description with its size, and with the series that the page shows."""
     spec = writing.specification(chart.picture)
     if chart.is_fluid:
         spec["height"] = chart.height

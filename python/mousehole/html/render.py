@@ -85,8 +85,8 @@ def chart(part: Chart) -> str:
     from mousehole.html import pictures
 
     name = escape(part.name)
-    spec = json_in_script(pictures.fluid(part))
-    still = pictures.still(part)
+    spec = json_in_script(pictures.make_fluid(part))
+    still = pictures.render_svg(part)
     return (
         f'<figure class="chart" id="{name}"><figcaption><h3>{escape(part.title)}</h3>'
         f'<p id="{name}-description">{escape_prose(part.description)}</p></figcaption>'
@@ -115,6 +115,7 @@ def escape_prose(text: str) -> str:
 
 
 def _block(part: Block) -> str:
+    """Returns a block as HTML."""
     for kind, render in _RENDERERS.items():
         if isinstance(part, kind):
             return render(part)
@@ -131,6 +132,7 @@ def _items(part: Items) -> str:
 
 
 def _facts(part: Facts) -> str:
+    """Returns pairs of names and values as a description list."""
     tones = part.tones or [""] * len(part.pairs)
     pairs = "".join(
         f"<dt{_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
@@ -168,6 +170,7 @@ _RENDERERS: dict[type, Callable[[Any], str]] = {
 
 
 def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
+    """Returns the cells of a row of a table."""
     return "".join(
         _cell(cell, column, is_head=place == 0)
         for place, (cell, column) in enumerate(zip(row, columns, strict=True))
@@ -175,6 +178,7 @@ def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
 
 
 def _cell(given: Cell | str, column: Column, is_head: bool) -> str:
+    """Returns a cell with the class of its column, and its value for sorting."""
     cell = given if isinstance(given, Cell) else Cell(given, given)
     kind = "number" if column.is_number else "long" if len(cell.text) > LONG else ""
     classes = " ".join(filter(None, (kind, cell.tone)))

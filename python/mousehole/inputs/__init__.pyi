@@ -2,10 +2,10 @@ from ._replay import describe_replay as describe_replay
 from ._shipping import Received as Received
 from ._shipping import TrafficShipment as TrafficShipment
 from ._shipping import make_shipment as make_shipment
-from ._shipping import unpacked as unpacked
+from ._shipping import unpack as unpack
 from .traffic import Source as Source
 from .traffic import TrafficInput as TrafficInput
-from .traffic import described as described
+from .traffic import describe_traffic as describe_traffic
 from .traffic import from_section as from_section
 from .traffic import inspect as inspect
 from .traffic import is_model as is_model

@@ -33,7 +33,7 @@ class TrafficShipment:
         """
         digests = []
         for file in self._files():
-            with _opened(file) as stream:
+            with _open_file(file) as stream:
                 digests.append(hashlib.file_digest(stream, "sha256").digest())
         return self._digest(digests)
 
@@ -44,7 +44,7 @@ class TrafficShipment:
         """
         files = []
         for file in self._files():
-            with _opened(file) as stream:
+            with _open_file(file) as stream:
                 files.append((str(file), stream.read()))
         if self._digest([hashlib.sha256(data).digest() for _, data in files]) != self.digest:
             raise MouseholeError("a file of the traffic has changed since it was read; start again")
@@ -56,6 +56,7 @@ class TrafficShipment:
         return hashlib.sha256(text.encode() + b"".join(digests)).hexdigest()
 
     def _settings(self) -> dict[str, Any]:
+        """Returns the settings of reading that change the traffic."""
         return {
             "section": self.given.section,
             "strict": self.strict,
@@ -78,7 +79,7 @@ class Received:
     A name that is not here stays as it is.
     """
 
-    def localised(self, scenario: Mapping[str, object]) -> Mapping[str, object]:
+    def localise(self, scenario: Mapping[str, object]) -> Mapping[str, object]:
         """Returns the scenario with the worker's files of flow sizes; names of sources stay as they are."""
         if not self.sizes:
             return scenario
@@ -112,7 +113,7 @@ def make_shipment(given: TrafficInput, strict: bool, seed: int) -> TrafficShipme
     return TrafficShipment(given, strict, seed)
 
 
-def unpacked(content: bytes, folder: Path) -> Received:
+def unpack(content: bytes, folder: Path) -> Received:
     """Returns the traffic of a packed shipment; its files stay in `folder` while runs need them."""
     held = pickle.loads(content)  # noqa: S301 (of the process that asks for the run)
     local: dict[str, str] = {}
@@ -126,19 +127,20 @@ def unpacked(content: bytes, folder: Path) -> Received:
     files = tuple(Path(name) for name in local.values())
     here = TrafficInput(section, "", files, held["connections"], budget=(held["most_rows"], None))
     received = here.read(held["strict"], held["seed"])
-    traces = _traces(held["section"])
+    traces = _list_traces(held["section"])
     for name in traces & local.keys():
         Path(local.pop(name)).unlink()
     return Received(received, local)
 
 
-def _traces(section: TrafficSection) -> set[str]:
+def _list_traces(section: TrafficSection) -> set[str]:
     """Returns the files whose connections are replayed; runs do not need them any more."""
     mixed = (name for entry in section.get("mix") or () for name in entry.get("files") or ())
     return {str(name) for name in (*(section.get("files") or ()), *mixed)}
 
 
-def _opened(file: Path) -> Any:
+def _open_file(file: Path) -> Any:
+    """Opens a file for reading; raises `MouseholeError` that names it."""
     try:
         return file.open("rb")
     except OSError as error:

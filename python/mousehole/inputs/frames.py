@@ -70,7 +70,7 @@ def _is_polars(value: object, kind: str) -> bool:
     return polars is not None and isinstance(value, getattr(polars, kind))
 
 
-def collected(source: Any) -> FrameLike | Mapping[str, Any]:
+def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
     """Returns a frame whose columns are at hand: lazy frames are computed, streams read to their end.
 
     Raises `MouseholeError` where the source's library cannot.
@@ -119,7 +119,7 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     `flow_class` is the class of a row's flow. Raises `MouseholeError` for a column that is missing, and for a
     value that is not allowed, with its row and its column.
     """
-    keys = _keys(frame)
+    keys = _list_column_names(frame)
     known = {
         meaning: _Column(str(keys[place]), _read(frame, keys[place]), unit_ns)
         for meaning, place, unit_ns in _engine.table_columns([str(key) for key in keys], payload)
@@ -127,7 +127,7 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
     if "client" not in known:
         raise missing_error("data frame", "a column client, with the name, address or number of each client")
     starts, origin = known["start"].times(None)
-    flows = _flows(frame, keys)
+    flows = _find_flows(frame, keys)
     order = np.argsort(starts, kind="stable")
     clients, names = known["client"].hosts(order)
     servers = known["server"].hosts(order)[0] if "server" in known else np.zeros(len(starts), np.int64)
@@ -149,7 +149,7 @@ def from_frame(frame: FrameLike | Mapping[str, Any], payload: str) -> Given:
         columns["duration_s"] = known["end"].spans_since(starts, origin)[order].tolist()
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     are_flows = flows[order].tolist()
-    return Given([_connection(_row(*pair)) for pair in zip(rows, are_flows, strict=True)], names)
+    return Given([_make_connection(_make_row(*pair)) for pair in zip(rows, are_flows, strict=True)], names)
 
 
 def from_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
@@ -157,11 +157,11 @@ def from_dictionaries(given: Sequence[Mapping[str, object]]) -> Given:
 
     `bytes` alone means a single write. Raises `MouseholeError` for a value that is not allowed.
     """
-    rows = [_checked(number, row) for number, row in enumerate(given)]
-    clients, names = _numbered([row.get("client", 0) for row in rows])
-    servers, _ = _numbered([row.get("server", 0) for row in rows])
+    rows = [_check_connection(number, row) for number, row in enumerate(given)]
+    clients, names = _number_hosts([row.get("client", 0) for row in rows])
+    servers, _ = _number_hosts([row.get("server", 0) for row in rows])
     numbered = ({**row, "client": clients[n], "server": servers[n]} for n, row in enumerate(rows))
-    return Given([_connection(row) for row in numbered], names)
+    return Given([_make_connection(row) for row in numbered], names)
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class _Column:
             return self.values.astype(np.int64), None
         bad = [_is_missing(value) or _has_several(value) for value in self.values]
         self.require(~np.array(bad, bool), A_HOST)
-        numbers, names = _numbered([self.values[row] for row in order])
+        numbers, names = _number_hosts([self.values[row] for row in order])
         found = np.empty(len(order), np.int64)
         found[order] = numbers
         return found, names
@@ -233,27 +233,27 @@ class _Column:
     def times(self, origin: Any) -> tuple[Floats, Any]:
         """Returns seconds since `origin`, and that origin: the earliest value if it is None."""
         values = _as_times(self)
-        self.require(~_missing(values), A_TIME)
+        self.require(~_find_missing(values), A_TIME)
         if not len(values):
             return np.empty(0), origin
         if origin is None:
             origin = values.min()
         elif origin is not None and (values.dtype.kind == "M") != isinstance(origin, np.datetime64):
             raise self.fault(0, "of the same kind as the starts: both datetimes, or both numbers")
-        return _seconds(values - origin, self.unit_ns), origin
+        return _to_seconds(values - origin, self.unit_ns), origin
 
     def spans(self) -> Floats:
         """Returns the values as seconds, NaN where they are missing."""
         values = _as_times(self)
         if values.dtype.kind == "M":
-            raise self.fault(int(np.argmin(_missing(values))), A_SPAN)
-        found = _seconds(values, self.unit_ns)
+            raise self.fault(int(np.argmin(_find_missing(values))), A_SPAN)
+        found = _to_seconds(values, self.unit_ns)
         self.require(np.isnan(found) | ((found >= 0) & (found < LONGEST_S)), A_SPAN)
         return found
 
     def spans_since(self, starts: Floats, origin: Any) -> Floats:
         """Returns the seconds from `starts` to the values, NaN where these are missing."""
-        known = ~_missing(_as_times(self))
+        known = ~_find_missing(_as_times(self))
         found = np.full(len(starts), np.nan)
         if np.any(known):
             part = _Column(self.name, self.values[known], self.unit_ns)
@@ -262,7 +262,7 @@ class _Column:
         return found
 
 
-def _keys(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
+def _list_column_names(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
     """Returns the names of the columns; those of pyarrow's tables are not in `columns`."""
     if isinstance(frame, Mapping):
         return list(frame)
@@ -276,7 +276,7 @@ def _keys(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
 def _read(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]:
     """Returns a column as an array of one dimension; raises `MouseholeError` for one that is none."""
     try:
-        found = _values(frame[key])
+        found = _column_values(frame[key])
     except Exception as error:
         raise MouseholeError(f"data frame, column {key}: cannot be read ({_first_line(error)})") from None
     if found.ndim != 1:
@@ -284,7 +284,7 @@ def _read(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]:
     return found
 
 
-def _values(column: Any) -> NDArray[Any]:
+def _column_values(column: Any) -> NDArray[Any]:
     """Returns a column as an array; datetimes with a time zone become those of UTC."""
     if getattr(getattr(column, "dtype", None), "kind", None) == "M" and hasattr(column, "to_numpy"):
         return np.asarray(column.to_numpy(dtype="datetime64[ns]"))  # of pandas
@@ -321,27 +321,28 @@ def _as_times(column: _Column) -> NDArray[Any]:
         if _is_missing(value):
             made.append("NaT")
         elif isinstance(value, kind):
-            made.append(_in_utc(value))
+            made.append(_to_utc(value))
         else:
             raise column.fault(row, "of the same kind as the values before it")
     return np.array(made, "datetime64[ns]" if kind is dt.datetime else "timedelta64[ns]")
 
 
-def _in_utc(value: Any) -> Any:
+def _to_utc(value: Any) -> Any:
     """Returns a datetime without time zone; one that has none is taken for UTC."""
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         return value.astimezone(dt.UTC).replace(tzinfo=None)
     return value
 
 
-def _seconds(spans: NDArray[Any], unit_ns: int) -> Floats:
+def _to_seconds(spans: NDArray[Any], unit_ns: int) -> Floats:
+    """Returns time spans in seconds, NaN where they are missing."""
     if spans.dtype.kind == "m":
         found = spans.astype("timedelta64[ns]").astype(np.int64) / 1e9
         return np.where(np.isnat(spans), np.nan, found)
     return spans.astype(np.float64) if unit_ns == 10**9 else spans.astype(np.float64) * (unit_ns / 1e9)
 
 
-def _missing(times: NDArray[Any]) -> NDArray[np.bool_]:
+def _find_missing(times: NDArray[Any]) -> NDArray[np.bool_]:
     missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
     return cast("NDArray[np.bool_]", missing)
 
@@ -358,7 +359,7 @@ def _is_missing(value: Any) -> bool:
         return False  # several values have none either
 
 
-def _numbered(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
+def _number_hosts(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
     """Returns a number for each host, and the names by number unless the hosts are such numbers already."""
     if all(map(_is_number, hosts)):
         return [int(host) for host in hosts], None
@@ -368,6 +369,7 @@ def _numbered(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
 
 
 def _is_number(host: Any) -> bool:
+    """Returns whether a host is given by its number: a whole one of any numeric type."""
     # numpy's spans of time are integers by their type.
     if isinstance(host, bool | np.bool_ | np.timedelta64):
         return False
@@ -381,7 +383,7 @@ def _host_name(host: Any) -> str:
     return str(int(host)) if _is_number(host) else str(host)
 
 
-def _flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.bool_]:
+def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.bool_]:
     """Returns which rows are flows of datagrams; the columns with their sums must be there then."""
     start = next(iter(keys))
     if "is_datagrams" not in keys:
@@ -393,13 +395,13 @@ def _flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.
     return flows
 
 
-def _row(row: dict[str, Any], is_flow: bool) -> dict[str, Any]:
+def _make_row(row: dict[str, Any], is_flow: bool) -> dict[str, Any]:
     """Returns a row of a frame in the form of a scenario's `traffic.connections`."""
     sums = {name: row.pop(name) for name in _SUMS if name in row}
     return {**row, "datagrams": {**sums, "bytes": row["bytes"]}} if is_flow else row
 
 
-def _connection(row: Mapping[str, Any]) -> ConnectionSpec:
+def _make_connection(row: Mapping[str, Any]) -> ConnectionSpec:
     """Returns a connection in the form of a scenario, without what is not known."""
     known = {key: value for key, value in row.items() if key != "bytes" and not _is_missing(value)}
     if "writes" not in known and "datagrams" not in known:
@@ -407,7 +409,7 @@ def _connection(row: Mapping[str, Any]) -> ConnectionSpec:
     return cast("ConnectionSpec", known)
 
 
-def _checked(number: int, given: Mapping[str, object]) -> dict[str, Any]:
+def _check_connection(number: int, given: Mapping[str, object]) -> dict[str, Any]:
     """Returns the dictionary with plain numbers, and with whole ones for bytes."""
     place = f"traffic.connections[{number}]"
     row: dict[str, Any] = {
@@ -416,7 +418,7 @@ def _checked(number: int, given: Mapping[str, object]) -> dict[str, Any]:
     if row.get("writes") is None and row.get("datagrams") is None:
         if row.get("bytes") is None:
             raise missing_error(place, "bytes, writes or datagrams")
-        row["bytes"] = _whole_bytes(f"{place}.bytes", row["bytes"])
+        row["bytes"] = _check_bytes(f"{place}.bytes", row["bytes"])
     for name in ("rtt_s", "duration_s"):
         if isinstance(row.get(name), dt.timedelta):
             row[name] = row[name].total_seconds()
@@ -426,7 +428,8 @@ def _checked(number: int, given: Mapping[str, object]) -> dict[str, Any]:
     return row
 
 
-def _whole_bytes(field: str, value: Any) -> int:
+def _check_bytes(field: str, value: Any) -> int:
+    """Returns a whole number of bytes; raises `MouseholeError` for anything else."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, float) and value.is_integer():

@@ -59,7 +59,7 @@ def scheme_entry(text: str) -> CatalogueEntry:
     parts = {part["name"]: part for part in _engine.parts()}
     named = {scheme["name"]: scheme for scheme in _engine.schemes()}
     if "|" in text:
-        return _combined_entry(text, {**parts, **named})
+        return _combine_entries(text, {**parts, **named})
     if name not in named and name in parts and parts[name]["role"] == "marker":
         shown = text + "|droptail"  # a marker alone is no scheme, but its values are checked as one's
         values = {
@@ -73,7 +73,8 @@ def scheme_entry(text: str) -> CatalogueEntry:
     return {**entry, "params": params}
 
 
-def _combined_entry(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
+def _combine_entries(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
+    """Returns the entry of several parts joined by bars."""
     values = _engine.scheme_parameters(text)
     used = [entries[scheme_name(item)] for item in text.split("|")]
     params = [
@@ -116,6 +117,7 @@ def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
 
 
 def _parameters(params: list[ParameterEntry]) -> Table:
+    """Returns a table of parameters with meaning and source."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for heading in ("parameter", "value", "meaning", "source of the default"):
         table.add_column(heading, overflow="fold")

@@ -22,17 +22,17 @@ from mousehole.base import (
     as_html,
     conflict_error,
     counted,
+    estimate_reading_room,
     field_error,
     file_error,
-    for_reading,
-    interruptible,
     is_place,
     make_frame,
     missing_error,
     parquet,
     place_traffic,
     places,
-    suggesting,
+    run_interruptibly,
+    suggest_keywords,
     with_unit,
 )
 from mousehole.document import Document, print_document
@@ -81,7 +81,7 @@ class TrafficInput:
     """Connections that were given as data instead of files."""
     clients: tuple[str, ...] | None = None
     """The user's names of clients by number; None if clients have no names."""
-    budget: tuple[int | None, int | None] = field(default_factory=for_reading, compare=False)
+    budget: tuple[int | None, int | None] = field(default_factory=estimate_reading_room, compare=False)
     """Rows that may be held, of which other processes keep the same, and bytes that reading may take."""
 
     def read(
@@ -127,7 +127,7 @@ class TrafficInput:
         return None
 
 
-def described(
+def describe_traffic(
     source: Source, payload: str | None = None, params: Mapping[str, object] | None = None,
     users: int | None = None, apps: Apps | None = None,
 ) -> TrafficInput:  # fmt: skip
@@ -141,7 +141,7 @@ def described(
         return _from_users([str(item) for item in source], payload, params, users, apps)
     refuse_users(users, apps, "other traffic")
     if _is_data(source):
-        given = frames.from_frame(frames.collected(source), "down" if payload is None else payload)
+        given = frames.from_frame(frames.collect_frame(source), "down" if payload is None else payload)
         return _from_connections(given, payload, params)
     items = list(source)
     if items and all(isinstance(item, Mapping) for item in items):
@@ -244,7 +244,7 @@ def is_scenario(source: Source) -> bool:
     return False
 
 
-def listed(source: Source) -> Source:
+def make_repeatable(source: Source) -> Source:
     """Returns a source that can be looked at more than once: files of any iterable are a list.
 
     Raises `MouseholeError` for what is no source at all.
@@ -265,7 +265,7 @@ def scenario_path(source: Source) -> Path:
     return Path(str(source[0]))
 
 
-@suggesting
+@suggest_keywords
 def read(paths: Source, payload: Direction = "down", strict: bool = False, seed: int = 1,
          params: Mapping[str, object] | None = None, class_: str | Sequence[str] | None = None,
          format_: str | Path | None = None) -> "pl.DataFrame":  # fmt: skip
@@ -292,7 +292,7 @@ def read(paths: Source, payload: Direction = "down", strict: bool = False, seed:
     return make_frame(traffic.frame(), clients=given.clients)
 
 
-@suggesting
+@suggest_keywords
 def inspect(paths: Source, rate: str | float | None = None, payload: Direction = "down",
             strict: bool = False, seed: int = 1, params: Mapping[str, object] | None = None,
             class_: str | Sequence[str] | None = None, reporter: Reporter | None = None,
@@ -310,7 +310,7 @@ def inspect(paths: Source, rate: str | float | None = None, payload: Direction =
     if rate_text is not None:
         _engine.parse_rate("rate", rate_text)
     _, traffic = _read(paths, payload, strict, seed, params, class_, reporter, format_)
-    summary = interruptible(lambda: traffic.summary(rate_text))
+    summary = run_interruptibly(lambda: traffic.summary(rate_text))
     if summary["native_load"] is not None:
         summary["native_load"] /= summary["share"]
     return cast("TrafficSummary", _Summary(summary))
@@ -335,7 +335,7 @@ class _Summary(dict[str, object]):
 def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[str, object] | None,
           classes: str | Sequence[str] | None, reporter: Reporter | None = None,
           log_format: str | Path | None = None) -> tuple[TrafficInput, _engine.Traffic]:  # fmt: skip
-    paths = listed(paths)
+    paths = make_repeatable(paths)
     if is_scenario(paths):
         raise file_error(
             scenario_path(paths), "a scenario; inspect and read show traffic, mousehole run runs it"
@@ -345,7 +345,7 @@ def _read(paths: Source, payload: str, strict: bool, seed: int, params: Mapping[
             "a place, whose users are simulated; inspect and read show traffic, mousehole run runs it",
             kind="value", field="traffic",
         )  # fmt: skip
-    given = with_format(with_classes(described(paths, payload, params), classes), log_format)
+    given = with_format(with_classes(describe_traffic(paths, payload, params), classes), log_format)
     traffic = given.read(strict, seed, reporter)
     if traffic is None:
         raise missing_error("traffic", "something to inspect")
@@ -363,7 +363,7 @@ def _read_files(
     The progress of large files is reported in megabytes.
     """
     names, payload = section["files"], section.get("payload") or "down"
-    tables = parquet.tables(names)
+    tables = parquet.read_tables(names)
     megabytes = sum(Path(name).stat().st_size for name in names if Path(name).is_file()) // MEGABYTE
     before, shown = _engine.bytes_read(), 0
 
@@ -378,10 +378,10 @@ def _read_files(
             shown += 1
 
     if megabytes < LARGE_MB:
-        return interruptible(read)
+        return run_interruptibly(read)
     reporter.start(megabytes, "MB read")
     try:
-        traffic = interruptible(read, advance)
+        traffic = run_interruptibly(read, advance)
         advance()
     finally:
         reporter.finish()
@@ -397,6 +397,7 @@ def _refuse_misspelt(names: list[str]) -> None:
 
 
 def _from_files(names: list[str], payload: str | None) -> TrafficInput:
+    """Returns the traffic of files; raises `MouseholeError` for none."""
     if not names:
         raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     files = tuple(Path(name) for name in names)
@@ -406,6 +407,7 @@ def _from_files(names: list[str], payload: str | None) -> TrafficInput:
 
 
 def _from_model(names: list[str], payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
+    """Returns the traffic of a model; raises `MouseholeError` beside other traffic."""
     if len(names) > 1:
         (model, *_) = [name for name in names if is_model(name)]
         raise conflict_error("traffic", model, "other traffic", "a model stands alone")
@@ -414,13 +416,14 @@ def _from_model(names: list[str], payload: str | None, params: Mapping[str, obje
         section = with_params(section, params)
     files = sizefiles.named(section)
     label = f"{sizefiles.MODEL}{files[0].name}" if names[0].startswith(sizefiles.MODEL) else names[0]
-    return TrafficInput(_going(section, payload), label, files)
+    return TrafficInput(_set_direction(section, payload), label, files)
 
 
 def _from_users(
     names: list[str], payload: str | None, params: Mapping[str, object] | None, users: int | None,
     apps: Apps | None,
 ) -> TrafficInput:  # fmt: skip
+    """Returns the traffic of applications or a place; raises `MouseholeError` beside other traffic."""
     place = next((name for name in names if is_place(name)), None)
     if place is not None and len(names) > 1:
         raise conflict_error("traffic", place, "other traffic", "a place stands alone")
@@ -433,7 +436,8 @@ def _from_users(
 
 
 def _from_connections(given: Given, payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
-    section = _going({"files": [IN_MEMORY]}, payload)
+    """Returns the traffic of connections in memory; raises `MouseholeError` for parameters."""
+    section = _set_direction({"files": [IN_MEMORY]}, payload)
     if "payload" in section:
         given = replace(
             given, connections=[{"payload": section["payload"], **one} for one in given.connections]
@@ -449,6 +453,6 @@ def _is_data(source: Source) -> "TypeIs[FrameLike | Mapping[str, Sequence[object
     return frames.is_lazy(source) or isinstance(source, (Mapping, FrameLike)) or frames.is_stream(source)
 
 
-def _going(section: TrafficSection, payload: str | None) -> TrafficSection:
+def _set_direction(section: TrafficSection, payload: str | None) -> TrafficSection:
     """Returns the section with the way that its payload goes; a scenario takes down for granted."""
     return section if payload in (None, "down") else {**section, "payload": payload}

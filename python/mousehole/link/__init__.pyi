@@ -1,8 +1,8 @@
 from ._link import Observer as Observer
 from ._link import Played as Played
 from ._link import Programs as Programs
-from ._link import base_scenario as base_scenario
 from ._link import check as check
+from ._link import make_base_scenario as make_base_scenario
 from ._link import play as play
 from ._report import congestion_line as congestion_line
 from ._report import status_line as status_line

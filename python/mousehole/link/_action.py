@@ -48,12 +48,12 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
     _check_options(options)
     load_policies(options.policy)
     start = scenarios.default() if options.scenario is None else scenarios.load(options.scenario)
-    shared = link.base_scenario(
+    shared = link.make_base_scenario(
         start,
-        _comparison_options(options),
-        loss=_loss(options.loss),
+        _pick_comparison_options(options),
+        loss=_parse_loss(options.loss),
     )
-    programs = _programs(options, command)
+    programs = _parse_programs(options, command)
     if options.schemes is None:
         only: Scenario = {**shared.base, "scheme": options.scheme or start.get("scheme") or defaults.BASELINE}
         only["link"] = {**only["link"], "buffer": shared.buffers[0]}
@@ -64,6 +64,7 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
 
 
 def _check_options(options: LinkOptions) -> None:
+    """Raises `MouseholeError` for options that do not go together."""
     output.check_result(options, [options.scenario] if options.scenario else [])
     if options.schemes is None:
         several = {"--rounds": options.rounds, "--seeds": options.seeds, "--baseline": options.baseline,
@@ -84,7 +85,8 @@ def _check_options(options: LinkOptions) -> None:
         raise conflict_error("--predict", "true", "--schemes", "give --scheme instead, for one run")
 
 
-def _comparison_options(options: LinkOptions) -> Options:
+def _pick_comparison_options(options: LinkOptions) -> Options:
+    """Returns the options that `compare` has, too; a round is a replication."""
     rounds = options.rounds if options.seeds is None else options.seeds
     return Options(
         rate=options.rate, down=options.down, up=options.up, at=options.at, rtt=options.rtt,
@@ -97,7 +99,8 @@ def _comparison_options(options: LinkOptions) -> Options:
     )  # fmt: skip
 
 
-def _loss(given: str | None) -> float | None:
+def _parse_loss(given: str | None) -> float | None:
+    """Returns a share; raises `MouseholeError` outside 0 to 1."""
     if given is None:
         return None
     allowed = "a share of 0 to 1, or a percentage such as 1%"
@@ -110,7 +113,8 @@ def _loss(given: str | None) -> float | None:
     return share
 
 
-def _programs(options: LinkOptions, command: list[str] | None) -> Programs:
+def _parse_programs(options: LinkOptions, command: list[str] | None) -> Programs:
+    """Returns the programs of both sides with time limit and MTU."""
     duration = None if options.duration is None else _engine.parse_duration("--duration", options.duration)
     if duration is not None and duration <= 0:
         raise field_error("--duration", options.duration or "", "longer than zero")
@@ -122,13 +126,13 @@ def _programs(options: LinkOptions, command: list[str] | None) -> Programs:
         server=None if options.server is None else ["/bin/sh", "-c", options.server],
         mtu=mtu,
         duration_s=duration,
-        names=_names(options.name),
+        names=_parse_names(options.name),
         user_namespace=options.user_namespace,
         pcapng=None if options.pcapng is None else Path(options.pcapng),
     )
 
 
-def _names(given: str | None) -> list[str]:
+def _parse_names(given: str | None) -> list[str]:
     """Returns the server's further names, each of which becomes a word of a file of hosts."""
     names = [] if given is None else [name.strip() for name in given.split(",")]
     for name in names:
@@ -138,16 +142,17 @@ def _names(given: str | None) -> list[str]:
 
 
 def _run_one(scenario: Scenario, programs: Programs, options: LinkOptions, *, is_shell: bool) -> int:
+    """Runs one scheme. Returns the exit status of the command."""
     try:
         link.check(scenario, programs)
     except MouseholeError as error:
         raise error.renamed({"scheme": "--scheme"}) from None
     errors = OutputConsole(stderr=True, highlight=False, soft_wrap=True)
-    observer = _observer(
+    observer = _make_observer(
         errors, is_quiet=options.quiet or is_shell, is_shell=is_shell,
         in_user_namespace=options.user_namespace,
     )  # fmt: skip
-    with _shell_has_the_terminal(is_shell):
+    with _lend_terminal(is_shell):
         played = link.play(scenario, programs, observer)
     output.write_all(
         [
@@ -175,12 +180,13 @@ def _compare(
     shared: scenarios.SharedScenario, start: Scenario, programs: Programs, options: LinkOptions,
     command: list[str] | None,
 ) -> int:  # fmt: skip
+    """Runs every scheme in rounds. Returns the exit status of the command."""
     if not command:
         raise field_error(
             "--schemes", options.schemes or "", "given with a command, which is run for each scheme"
         )
     try:
-        plan = rounds.plan_rounds(shared, _comparison_options(options), start.get("scheme"))
+        plan = rounds.plan_rounds(shared, _pick_comparison_options(options), start.get("scheme"))
     except MouseholeError as error:
         raise error.renamed({"seeds": "--rounds" if options.seeds is None else "--seeds"}) from None
     errors = OutputConsole(stderr=True, highlight=False, soft_wrap=True)
@@ -189,7 +195,7 @@ def _compare(
         errors.print(
             f"round {task.replication + 1} of {plan.replications}: {plan.schemes[task.scheme]}", markup=False
         )
-        return _observer(errors, is_quiet=options.quiet, is_shell=False)
+        return _make_observer(errors, is_quiet=options.quiet, is_shell=False)
 
     statuses: list[int] = []
 
@@ -197,7 +203,7 @@ def _compare(
         name = f"{plan.schemes[run.task.scheme]}, round {run.task.replication + 1}"
         status = run.account["status"] or 0
         ended = [f"the command ended with status {status}"] if status else []
-        for warning in (*warnings(run.account), *ended, *_invalid(run)):
+        for warning in (*warnings(run.account), *ended, *_explain_invalid(run)):
             errors.print(f"warning: {name}: {warning}", markup=False)
         if not statuses and status in NOT_STARTED:
             errors.print("stopped after the first run, whose program could not be started", markup=False)
@@ -217,7 +223,7 @@ def _compare(
     return next(filter(None, statuses), 0)
 
 
-def _invalid(run: Run) -> list[str]:
+def _explain_invalid(run: Run) -> list[str]:
     """Says of an invalid run why it is so, and what becomes of it."""
     if run.account["is_valid"]:
         return []
@@ -225,9 +231,11 @@ def _invalid(run: Run) -> list[str]:
     return [f"INVALID: {'; '.join(run.account['faults'])}; {then}"]
 
 
-def _observer(
+def _make_observer(
     errors: Console, *, is_quiet: bool, is_shell: bool, in_user_namespace: bool = False
 ) -> Observer:
+    """Returns what prints the status of a run on standard error."""
+
     def begun(holders: tuple[int, int]) -> None:
         if is_shell:
             user = "" if os.geteuid() == 0 and not in_user_namespace else " --preserve-credentials -U"
@@ -246,7 +254,7 @@ def _observer(
 
 
 @contextmanager
-def _shell_has_the_terminal(is_shell: bool) -> Iterator[None]:
+def _lend_terminal(is_shell: bool) -> Iterator[None]:
     """Leaves Ctrl-C to an interactive shell, and takes the terminal back afterwards."""
     if not is_shell:
         yield

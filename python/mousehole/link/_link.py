@@ -12,7 +12,7 @@ import numpy as np
 
 from mousehole import _engine
 from mousehole import scenario as scenarios
-from mousehole.base import Options, interruptible, rows_of_columns
+from mousehole.base import Options, run_interruptibly, transpose_columns
 from mousehole.engine_types import (
     ConnectionSpec,
     LinkAccount,
@@ -86,7 +86,7 @@ class Played:
     @property
     def scenario(self) -> Scenario:
         """The scenario with the flows that were seen as its traffic, so that it can be simulated."""
-        return {**self.records.scenario, "traffic": recorded(self.records.columns)}
+        return {**self.records.scenario, "traffic": make_traffic(self.records.columns)}
 
 
 def check(scenario: Mapping[str, object], programs: Programs) -> None:
@@ -124,16 +124,17 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
             over.append(True)
 
     try:
-        result, account = interruptible(work, tick)
+        result, account = run_interruptibly(work, tick)
     finally:
         monitor.cancel()
         deadline = time.monotonic() + ENDING_S
         while not over and time.monotonic() < deadline:
             time.sleep(0.01)
-    return Played(_records(scenario, result, account), account, result)
+    return Played(_collect_records(scenario, result, account), account, result)
 
 
-def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount) -> Records:
+def _collect_records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount) -> Records:
+    """Returns the records of a run in the form of `run`."""
     whole = scenarios.filled({
         **scenario, "warmup": "0s", "duration": f"{account['seconds']:.6f}s", "max_windows": 5,
         "traffic": NOTHING,
@@ -148,10 +149,10 @@ def _records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount
     )
 
 
-def recorded(columns: RecordColumns) -> TrafficSection:
+def make_traffic(columns: RecordColumns) -> TrafficSection:
     """Returns the flows of a run as traffic: finished ones by their sizes, long-lived ones as bulk flows."""
     connections: list[ConnectionSpec] = []
-    for writes in _ended(columns).values():
+    for writes in _group_ended_transfers(columns).values():
         writes.sort(key=lambda one: one["write"])
         pauses = [0.0, *(max(one["start_s"] - before["end_s"], 0.0) for before, one in pairwise(writes))]
         specs: list[WriteSpec] = [
@@ -168,12 +169,12 @@ def recorded(columns: RecordColumns) -> TrafficSection:
     return section or NOTHING
 
 
-def unlike(columns: RecordColumns, congestion: str | None) -> list[str]:
+def list_differences(columns: RecordColumns, congestion: str | None) -> list[str]:
     """Returns what `recorded` leaves out of a run or changes, with its number, in words.
 
     `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
     """
-    ended, uploads = list(_ended(columns).values()), int(np.sum(columns.flows["upload"]))
+    ended, uploads = list(_group_ended_transfers(columns).values()), int(np.sum(columns.flows["upload"]))
     transfers, flows = len(columns.transfers["key"]), len(columns.flows["key"])
     counts = {
         "left out: uploads without end": uploads,
@@ -189,10 +190,10 @@ def unlike(columns: RecordColumns, congestion: str | None) -> list[str]:
     return found
 
 
-def _ended(columns: RecordColumns) -> dict[int, list[dict[str, Any]]]:
+def _group_ended_transfers(columns: RecordColumns) -> dict[int, list[dict[str, Any]]]:
     """Returns the transfers with payload that ended, by the key of their connection, in rising order."""
     ended: dict[int, list[dict[str, Any]]] = {}
-    for row in rows_of_columns(columns.transfers):
+    for row in transpose_columns(columns.transfers):
         if not isnan(row["end_s"]) and row["bytes"] > 0:
             ended.setdefault(row["key"], []).append(row)
     return dict(sorted(ended.items()))
@@ -211,7 +212,7 @@ def predict(played: Played) -> Records:
     return simulate(played.scenario)
 
 
-def base_scenario(
+def make_base_scenario(
     start: Scenario, options: Options, *, loss: float | None = None
 ) -> scenarios.SharedScenario:
     """Returns what all runs share: a scenario with the options of the link applied to it."""

@@ -8,7 +8,7 @@ import numpy as np
 from mousehole.base import counted, rate_text, share_text, time_text
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import LinkAccount, LinkStatus, LinkWayStatus, TransferColumns
-from mousehole.link._link import Played, default_congestion, unlike
+from mousehole.link._link import Played, default_congestion, list_differences
 from mousehole.records import Records
 from mousehole.records import run_document as document_of_run
 
@@ -98,11 +98,12 @@ def _prediction_table(played: Played, simulated: Records) -> Table:
 
 def prediction_line(played: Played) -> str:
     """Returns what the prediction leaves out of a run or changes, as one line."""
-    found = unlike(played.records.columns, default_congestion())
+    found = list_differences(played.records.columns, default_congestion())
     return f"simulated otherwise than in real time: {'; '.join(found) or 'nothing that is known'}"
 
 
 def _figures(transfers: TransferColumns) -> dict[str, float | None]:
+    """Returns mean and percentiles of the response time, seconds; empty without transfers."""
     response = transfers["end_s"] - transfers["start_s"]
     response = response[~np.isnan(response)]
     if not response.size:

@@ -144,11 +144,11 @@ def compare(
     if not rounds:
         return trial
     return replace(
-        trial, comparison=ProgramsComparison(_compared(plan, found, rounds, label), trial.entries())
+        trial, comparison=ProgramsComparison(_compare_rounds(plan, found, rounds, label), trial.entries())
     )
 
 
-def _compared(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Results:
+def _compare_rounds(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Results:
     """Returns the results of these rounds, which are their replications."""
     own = {
         replace(task, replication=rounds.index(task.replication)): one

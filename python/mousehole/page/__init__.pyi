@@ -13,4 +13,4 @@ from .conduct import Behind as Behind
 from .conduct import Errand as Errand
 from .predict import Prediction as Prediction
 from .serve import Listener as Listener
-from .serve import application as application
+from .serve import make_application as make_application

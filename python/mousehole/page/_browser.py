@@ -78,14 +78,14 @@ def find() -> str:
     )  # fmt: skip
 
 
-def sandbox_obstacle() -> str:
+def find_sandbox_obstacle() -> str:
     """Returns why Chromium's sandbox cannot be on, empty if it can."""
     if os.geteuid() == 0:
         return "Chromium refuses to use its sandbox as root"
     return ""
 
 
-def _short_folder(profile: Path) -> str:
+def _choose_short_folder(profile: Path) -> str:
     """Returns the folder for the browser's socket, whose path may have 107 bytes with the names behind it."""
     return str(profile) if len(str(profile)) < LONGEST else "/tmp"  # noqa: S108 (every system has it)
 
@@ -95,7 +95,7 @@ class Browser:
 
     def __init__(self, chromium: str, profile: Path, flags: Iterable[str] = ()) -> None:
         """Starts it. Raises `BrowserError` if it does not answer, with the sandbox and without."""
-        self.sandbox = sandbox_obstacle()
+        self.sandbox = find_sandbox_obstacle()
         base = [chromium, *FLAGS, f"--user-data-dir={profile}", *flags]
         try:
             self._start([*base, *(["--no-sandbox"] if self.sandbox else [])], profile)
@@ -106,8 +106,9 @@ class Browser:
             self._start([*base, "--no-sandbox"], profile)
 
     def _start(self, command: Sequence[str], profile: Path) -> None:
+        """Starts the browser and notes its version."""
         profile.mkdir(exist_ok=True)
-        own = {"HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "TMPDIR": _short_folder(profile)}
+        own = {"HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "TMPDIR": _choose_short_folder(profile)}
         self.tools = DevTools(command, profile.with_suffix(".log"), {**os.environ, **own})
         try:
             self.name = str(self.tools.call("Browser.getVersion")["product"])
@@ -175,7 +176,7 @@ class Tab:
         meanwhile: Callable[[], object] = lambda: None,
         is_filmed: bool = False,
     ) -> Load:
-        """Loads a page; what does not end in time or fails is told by the outcome.
+        """Loads a page; the outcome says what failed or did not end in time.
 
         `meanwhile` is called once, when the load event has come or the time is over. Filmed, a load that
         ended has its visual progress.
@@ -271,7 +272,9 @@ class Tab:
             return ()
         of_events, of_day = self._clocks
         times = [at - of_day + of_events - begin for at, _ in self._film]
-        return progress.steps(times, self._browser.histograms([picture for _, picture in self._film]))
+        return progress.compute_progress(
+            times, self._browser.histograms([picture for _, picture in self._film])
+        )
 
     def _navigation_start(self) -> float | None:
         """Returns when the navigation began by the clock of the events, in seconds."""
@@ -288,6 +291,7 @@ class Tab:
                 self._take(event["method"], event["params"])
 
     def _take(self, method: str, params: dict[str, Any]) -> None:
+        """Handles an event of DevTools."""
         if method == "Page.loadEventFired":
             self._is_loaded = True
         elif method == "Inspector.targetCrashed":
@@ -297,12 +301,12 @@ class Tab:
             self._film.append((params["metadata"]["timestamp"], params["data"]))
         elif method == "Network.requestWillBeSent":
             self._clocks = self._clocks or (params["timestamp"], params["wallTime"])
-            self._asked(params)
+            self._on_request(params)
         elif method.startswith("Network.") and (request := self._open.get(params.get("requestId", ""))):
             self._changed = time.monotonic()
             _note(request, method, params)
 
-    def _asked(self, params: dict[str, Any]) -> None:
+    def _on_request(self, params: dict[str, Any]) -> None:
         """Notes a new request, and with it the end of one that was redirected."""
         url, number = urldefrag(params["request"]["url"]).url, params["requestId"]
         if not url.startswith(("http:", "https:")):
@@ -313,12 +317,12 @@ class Tab:
             before.size = int(before.response.get("encodedDataLength", 0))
         priority = params["request"].get("initialPriority", "")
         self._changed = time.monotonic()
-        kind, asker = params.get("type", "Other"), _initiator(params)
+        kind, asker = params.get("type", "Other"), _find_initiator(params)
         self._open[number] = _Request(url, kind, priority, params["timestamp"], asker)
         self._requests.append(self._open[number])
 
 
-def _initiator(params: dict[str, Any]) -> str:
+def _find_initiator(params: dict[str, Any]) -> str:
     """Returns the address of the document, style sheet or script that asked for an object; may be empty."""
     given = params.get("initiator", {})
     frames = given.get("stack", {}).get("callFrames", [])

@@ -11,7 +11,7 @@ PATIENCE_S = 15.0
 """Seconds within which the server must be there."""
 
 
-def listening(address: str, port: int, congestion: str) -> socket.socket:
+def open_listener(address: str, port: int, congestion: str) -> socket.socket:
     """Returns a socket that listens, with the congestion control of all connections that it accepts.
 
     Raises `OSError` where the kernel does not have it, or does not let everyone use it.
@@ -28,6 +28,7 @@ def serve(listener: socket.socket) -> None:
 
 
 def _accept(listener: socket.socket) -> None:
+    """Accepts downloads until the listener is closed, a thread for each."""
     with contextlib.suppress(OSError):  # it was closed
         while True:
             end, _ = listener.accept()
@@ -35,6 +36,7 @@ def _accept(listener: socket.socket) -> None:
 
 
 def _send(end: socket.socket) -> None:
+    """Sends zeros until the other side closes."""
     zeros = bytes(CHUNK)
     with end, contextlib.suppress(OSError):
         while True:
@@ -53,7 +55,7 @@ class Downloads:
         self._ends: list[socket.socket] = []
         deadline = time.monotonic() + PATIENCE_S
         for number in range(count):
-            end = _connected(address, port, deadline)
+            end = _connect(address, port, deadline)
             self._ends.append(end)
             threading.Thread(target=self._read, args=(number, end), daemon=True).start()
 
@@ -71,6 +73,7 @@ class Downloads:
             end.close()
 
     def _read(self, number: int, end: socket.socket) -> None:
+        """Reads a download and counts its bytes; counts it as broken if it ends early."""
         buffer = bytearray(CHUNK)
         with contextlib.suppress(OSError):
             while got := end.recv_into(buffer):
@@ -81,19 +84,20 @@ class Downloads:
 
 def wait_for(address: str, port: int) -> None:
     """Waits until a server listens; raises `OSError` if none does in time."""
-    _connected(address, port, time.monotonic() + PATIENCE_S).close()
+    _connect(address, port, time.monotonic() + PATIENCE_S).close()
 
 
-def _connected(address: str, port: int, deadline: float) -> socket.socket:
+def _connect(address: str, port: int, deadline: float) -> socket.socket:
+    """Connects, again and again until the deadline; raises `OSError` after it."""
     while True:
         try:
-            return _without_timeout(socket.create_connection((address, port), timeout=5))
+            return _clear_timeout(socket.create_connection((address, port), timeout=5))
         except OSError:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 
 
-def _without_timeout(end: socket.socket) -> socket.socket:
+def _clear_timeout(end: socket.socket) -> socket.socket:
     end.settimeout(None)
     return end

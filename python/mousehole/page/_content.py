@@ -87,6 +87,7 @@ def from_folder(folder: Path, secure: bool) -> Page:
 
 
 def _read(path: Path) -> bytes:
+    """Reads a file; raises `MouseholeError` that names it."""
     try:
         return path.read_bytes()
     except OSError as error:

@@ -114,6 +114,7 @@ class DevTools:
         self._process.wait()
 
     def _receive(self) -> None:
+        """Reads messages and sorts them into answers and events; raises `BrowserError` at the end."""
         got = os.read(self._from, CHUNK)
         if not got:
             raise BrowserError(self._ending())
@@ -126,6 +127,7 @@ class DevTools:
                 self.events.append({**message, "arrived": time.monotonic()})
 
     def _ending(self) -> str:
+        """Returns why the browser ended, by its last messages."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         said = self._messages.read_text(errors="replace").strip().splitlines()

@@ -31,17 +31,17 @@ def classify(mime: str) -> str:
     return "font" if plain.startswith("font/") or "font" in plain else "data"
 
 
-def body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = PICTURE) -> bytes:
+def fill_body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = PICTURE) -> bytes:
     """Returns a body of exactly this size; `colour` (0 to 255), width and height are those of a picture."""
     kind = classify(mime)
     if kind == "image" and "svg" not in mime:
-        return _picture(size, colour, picture)
+        return _fill_picture(size, colour, picture)
     if kind in COMMENTS:
-        return padded(b"", kind, size)
+        return pad(b"", kind, size)
     return bytes(size) if kind in {"font", "image"} else b" " * size
 
 
-def padded(text: bytes, kind: str, size: int) -> bytes:
+def pad(text: bytes, kind: str, size: int) -> bytes:
     """Returns a text of this kind made longer by a comment, as it is if it has that size already.
 
     Below the size of an empty comment the rest is spaces.
@@ -54,7 +54,7 @@ def padded(text: bytes, kind: str, size: int) -> bytes:
     return text + opening + (line * (room // len(line) + 1))[:room] + closing
 
 
-def document(title: str, parts: Iterable[tuple[str, str]], size: int) -> bytes:
+def fill_document(title: str, parts: Iterable[tuple[str, str]], size: int) -> bytes:
     """Returns an HTML document that has a browser fetch the parts, each an address and its type.
 
     It is longer than `size` if the addresses alone are.
@@ -86,15 +86,16 @@ def document(title: str, parts: Iterable[tuple[str, str]], size: int) -> bytes:
         *shown,
         "</body>\n</html>\n",
     ]
-    return padded("\n".join(lines).encode(), "html", size)
+    return pad("\n".join(lines).encode(), "html", size)
 
 
-def _picture(size: int, colour: int, picture: tuple[int, int]) -> bytes:
-    png = _png(*picture, colour)
+def _fill_picture(size: int, colour: int, picture: tuple[int, int]) -> bytes:
+    """Returns a picture of exactly this size, a PNG or for few bytes a GIF."""
+    png = _encode_png(*picture, colour)
     spare = size - len(png) - 12
     if spare >= 0:
         # Before the last chunk, of 12 bytes, stands one that readers skip.
-        return png[:-12] + _chunk(b"fiLl", bytes(spare)) + png[-12:]
+        return png[:-12] + _encode_chunk(b"fiLl", bytes(spare)) + png[-12:]
     spare = size - len(GIF) + 2
     comment = b""
     if spare >= 4:
@@ -105,14 +106,14 @@ def _picture(size: int, colour: int, picture: tuple[int, int]) -> bytes:
     return (dot + bytes(max(size - len(dot), 0)))[:size]
 
 
-def _png(width: int, height: int, colour: int) -> bytes:
+def _encode_png(width: int, height: int, colour: int) -> bytes:
     """Returns a picture of one colour."""
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     palette = bytes([90 + colour * 53 % 140, 90 + colour * 97 % 140, 90 + colour * 29 % 140])
     rows = zlib.compress(bytes((width + 1) * height), 9)
     chunks = ((b"IHDR", header), (b"PLTE", palette), (b"IDAT", rows), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*one) for one in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_encode_chunk(*one) for one in chunks)
 
 
-def _chunk(name: bytes, data: bytes) -> bytes:
+def _encode_chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -66,7 +66,7 @@ def restore_loads(document: Mapping[str, Any]) -> PageLoads:
     given = {item.name: manifest[item.name] for item in fields(Setting)}
     setting = Setting(**{**given, "notes": tuple(given["notes"])})
     names = tuple(entry["scheme"] for entry in schemes)
-    trials = tuple(_trial(entry) for entry in document["loads"])
+    trials = tuple(_restore_trial(entry) for entry in document["loads"])
     results = PageResults(setting, names, manifest["baseline"], manifest["loads"], trials)
     times = {entry["scheme"]: entry["predicted"]["loads_s"] for entry in schemes if entry["predicted"]}
     numbers = {name: [or_nan(one) for one in own] for name, own in times.items()}
@@ -75,6 +75,7 @@ def restore_loads(document: Mapping[str, Any]) -> PageLoads:
 
 
 def _record(trial: Trial) -> dict[str, object]:
+    """Returns a load as the document has it."""
     return {
         "scheme": trial.scheme,
         "round": trial.round,
@@ -86,6 +87,6 @@ def _record(trial: Trial) -> dict[str, object]:
     }
 
 
-def _trial(entry: Mapping[str, Any]) -> Trial:
+def _restore_trial(entry: Mapping[str, Any]) -> Trial:
     own = (entry[name] for name in ("link", "invalid", "repeats"))
     return Trial(entry["scheme"], entry["round"], Load.from_record(entry), *own)

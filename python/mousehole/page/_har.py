@@ -62,12 +62,12 @@ def read(path: Path, secure: bool = False) -> Page:
 
 def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = False) -> Page:
     """Returns the page of a recording's entries; `file` is what errors name."""
-    own, pages = _first_page(entries)
-    origins = _served_origins(map(_url, own), secure)
+    own, pages = _select_first_page(entries)
+    origins = _map_origins(map(_url, own), secure)
     recorded: list[_Recorded] = []
     for number, entry in enumerate(own, 1):
         try:
-            one = _recorded(entry, number % 256, origins)
+            one = _convert_entry(entry, number % 256, origins)
         except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise file_error(file, f"entry {number} of the page cannot be served: {reason}") from None
@@ -77,20 +77,21 @@ def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = Fa
         raise file_error(file, "has no document: no entry of its page answers with status 200 and text/html")
     document = recorded[place]
     if document.is_made:
-        recorded[place] = replace(document, answer=_made_document(name, recorded[place:]))
+        recorded[place] = replace(document, answer=_make_document(name, recorded[place:]))
     answers = tuple(one.answer for one in recorded)
     if sum(len(answer.body) for answer in answers) > MOST_BYTES:
         raise file_error(file, f"has more than the {MOST_BYTES:,} bytes that a page may have")
     first = place
     while first > 0 and answers[first - 1].status in REDIRECTS:
         first -= 1
-    notes = _notes(name, pages, len(own) - len(recorded), document, recorded)
+    notes = _note_omissions(name, pages, len(own) - len(recorded), document, recorded)
     return Page(name, answers[first].url, answers, document.version, tuple(notes))
 
 
-def _notes(
+def _note_omissions(
     name: str, pages: int, unheard: int, document: _Recorded, recorded: Iterable[_Recorded]
 ) -> Iterable[str]:
+    """Yields a sentence for whatever a recording has and the page has not."""
     made = sum(one.is_made for one in recorded)
     if pages > 1:
         yield f"Of the {pages} pages in {name} the first is loaded."
@@ -102,7 +103,7 @@ def _notes(
         yield f"{name} lacks the bodies of {made} of its answers; they were made of the recorded size."
 
 
-def _first_page(entries: Sequence[Any]) -> tuple[list[Mapping[str, Any]], int]:
+def _select_first_page(entries: Sequence[Any]) -> tuple[list[Mapping[str, Any]], int]:
     """Returns the entries of the first page in order of their start, and the number of pages."""
     kept = [entry for entry in entries if isinstance(entry, dict)]
     pages = list(dict.fromkeys(entry["pageref"] for entry in kept if isinstance(entry.get("pageref"), str)))
@@ -117,7 +118,7 @@ def _url(entry: Mapping[str, Any]) -> str:
     return str(request.get("url", "")) if isinstance(request, dict) else ""
 
 
-def _served_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
+def _map_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
     """Returns the origins that are served under another name: with a port, of this machine, or without TLS.
 
     Servers here have the usual ports only, and browsers treat the local host and addresses in their own ways.
@@ -134,19 +135,20 @@ def _served_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
         has_port = port not in (None, DEFAULT_PORTS[parts.scheme])
         is_named = not (_is_address(host) or host == "localhost" or host.endswith(".localhost"))
         scheme = "https" if secure else parts.scheme
-        name = host if is_named and not has_port else _own_name(found)
+        name = host if is_named and not has_port else _choose_host_name(found)
         origin = f"{parts.scheme}://{parts.netloc}"
         if f"{scheme}://{name}" != origin:
             found.setdefault(origin, f"{scheme}://{name}")
     return found
 
 
-def _own_name(found: Mapping[str, str]) -> str:
+def _choose_host_name(found: Mapping[str, str]) -> str:
     taken = sum(origin.endswith(HOST) for origin in found.values())
     return HOST if not taken else f"{taken + 1}.{HOST}"
 
 
 def _is_address(host: str) -> bool:
+    """Returns whether a host is an IP address."""
     try:
         ip_address(host)
     except ValueError:
@@ -154,7 +156,7 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _recorded(entry: Mapping[str, Any], colour: int, origins: Mapping[str, str]) -> _Recorded | None:
+def _convert_entry(entry: Mapping[str, Any], colour: int, origins: Mapping[str, str]) -> _Recorded | None:
     """Returns what an entry answers; None if no answer came from the network."""
     asked, response = entry["request"], entry["response"]
     url = urldefrag(str(asked["url"])).url
@@ -166,31 +168,32 @@ def _recorded(entry: Mapping[str, Any], colour: int, origins: Mapping[str, str])
     content = response.get("content") or {}
     mime = str(content.get("mimeType") or headers.get("content-type") or BINARY)
     mime = mime if mime.isprintable() and mime.isascii() else BINARY
-    kept = {"location": _renamed(headers["location"], origins)} if "location" in headers else {}
+    kept = {"location": _replace_origins(headers["location"], origins)} if "location" in headers else {}
     is_empty = status in WITHOUT_BODY or status in REDIRECTS
     is_made = not is_empty and not content.get("text")
     if is_empty:
         body = b""
     elif is_made:
-        body = filling.body(mime, _wire_size(response), colour)
+        body = filling.fill_body(mime, _wire_size(response), colour)
     else:
-        body = _body(content, mime, origins)
+        body = _decode_body(content, mime, origins)
         if headers.get("content-encoding", "identity").strip() not in ("", "identity"):
             # Whatever compressed it: every browser knows gzip, and sizes differ little.
             body, kept = gzip.compress(body, 9, mtime=0), {**kept, "content-encoding": "gzip"}
     version = _version(f"{response.get('httpVersion', '')} {asked.get('httpVersion', '')}")
-    return _Recorded(Answer(_renamed(url, origins), status, mime, body, kept), is_made, version)
+    return _Recorded(Answer(_replace_origins(url, origins), status, mime, body, kept), is_made, version)
 
 
-def _body(content: Mapping[str, Any], mime: str, origins: Mapping[str, str]) -> bytes:
+def _decode_body(content: Mapping[str, Any], mime: str, origins: Mapping[str, str]) -> bytes:
+    """Returns the content of an answer, its texts with the served origins."""
     text = str(content["text"])
     body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()
     if filling.classify(mime) not in TEXTS or not origins:
         return body
-    return _renamed(body.decode("latin-1"), origins).encode("latin-1")
+    return _replace_origins(body.decode("latin-1"), origins).encode("latin-1")
 
 
-def _renamed(text: str, origins: Mapping[str, str]) -> str:
+def _replace_origins(text: str, origins: Mapping[str, str]) -> str:
     """Returns a text with origins replaced by those under which they are served."""
     for origin, served in origins.items():
         text = re.sub(rf"{re.escape(origin)}(?![\w.:-])", served, text)
@@ -201,11 +204,11 @@ def _is_document(answer: Answer) -> bool:
     return answer.status == 200 and filling.classify(answer.mime) == "html"
 
 
-def _made_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
+def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
     """Returns the first answer with a text that refers to the others."""
     document, *others = (one.answer for one in recorded)
     parts = [(one.url, one.mime) for one in others if one.status == 200]
-    return replace(document, body=filling.document(name, parts, len(document.body)))
+    return replace(document, body=filling.fill_document(name, parts, len(document.body)))
 
 
 def _wire_size(response: Mapping[str, Any]) -> int:

@@ -36,7 +36,7 @@ HISTOGRAMS = """
 """A function for the browser: base64 of pictures → of each the number of pixels by red, green and blue."""
 
 
-def steps(times_s: Sequence[float], histograms: Sequence[Sequence[int]]) -> Steps:
+def compute_progress(times_s: Sequence[float], histograms: Sequence[Sequence[int]]) -> Steps:
     """Returns the visual progress of a load, by the times of its pictures in order and their histograms.
 
     The last picture is the complete page. The last one at or before time 0 is the beginning, without one
@@ -48,10 +48,10 @@ def steps(times_s: Sequence[float], histograms: Sequence[Sequence[int]]) -> Step
         return ()
     counts = [np.asarray(one, float) for one in histograms]
     begin = max((place for place, time in enumerate(times_s) if time <= 0), default=0)
-    whole = _difference(counts[begin], counts[-1])
+    whole = _histogram_difference(counts[begin], counts[-1])
     found = [(0.0, 0.0 if whole else 1.0)]
     for time, own in list(zip(times_s, counts, strict=True))[begin + 1 :] if whole else []:
-        found.append((float(time), max(0.0, 1 - _difference(own, counts[-1]) / whole)))
+        found.append((float(time), max(0.0, 1 - _histogram_difference(own, counts[-1]) / whole)))
     return tuple(found)
 
 
@@ -62,5 +62,5 @@ def speed_index_s(progress: Steps) -> float | None:
     return sum((after[0] - before[0]) * (1 - before[1]) for before, after in pairwise(progress))
 
 
-def _difference(own: Floats, other: Floats) -> float:
+def _histogram_difference(own: Floats, other: Floats) -> float:
     return float(np.abs(own - other).sum())

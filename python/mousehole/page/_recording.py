@@ -54,7 +54,7 @@ def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
         load = tab.load(url, TIMEOUT_S)
         if load.outcome != "loaded":
             raise _fault(url, f"cannot be loaded: {load.reason}")
-        entries = [_entry(tab, fetch) for fetch in load.fetches]
+        entries = [_make_entry(tab, fetch) for fetch in load.fetches]
     except BrowserError as error:
         raise _fault(url, f"cannot be loaded: {error}") from None
     finally:
@@ -62,7 +62,7 @@ def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
     return from_entries(urlsplit(url).netloc, entries, url, secure)
 
 
-def _entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
+def _make_entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
     """Returns a fetch as an entry of a HAR file."""
     body, headers = tab.read_body(fetch.url), tab.read_headers(fetch.url)
     content: dict[str, Any] = {"mimeType": headers.get("content-type", "")}

@@ -47,7 +47,9 @@ def document(
     loads: list[Block] = [
         _table(results, rows, prediction), *_changes(results, rows), *_progress(results)
     ]  # fmt: skip
-    remarks = [Items(texts, tone) for tone, texts in _by_tone(_remarks(results, rows, prediction)).items()]
+    remarks = [
+        Items(texts, tone) for tone, texts in _group_by_tone(_remarks(results, rows, prediction)).items()
+    ]
     return Document(
         title=waterfall.write_title(results),
         subtitle=f"{counted(results.rounds, 'load')} under each of {len(results.schemes)} schemes.",
@@ -111,6 +113,7 @@ def _time(time: Estimate) -> Cell:
 
 
 def _changes(results: PageResults, rows: Sequence[SchemeRow]) -> list[Chart]:
+    """Returns the chart of the load time's change; none without intervals."""
     changes = {row.scheme: row.changes[PRIMARY] for row in rows if PRIMARY in row.changes}
     if not any(isfinite(change.mean) for change in changes.values()):
         return []
@@ -142,7 +145,7 @@ def _progress(results: PageResults) -> list[Chart]:
         color=series.colour(), strokeDash=series.dash(),
     )  # fmt: skip
     names = [f"{share_text(part)} complete" for part in PARTS]
-    reached = {scheme: [_reached(steps, part) for part in PARTS] for scheme, steps in known.items()}
+    reached = {scheme: [_time_to_reach(steps, part) for part in PARTS] for scheme, steps in known.items()}
     table = Table(
         "When the median loads looked so complete", [Column("scheme", is_number=False), *map(Column, names)],
         [[scheme, *(Cell(time_text(time), time) for time in times)] for scheme, times in reached.items()],
@@ -155,7 +158,7 @@ def _progress(results: PageResults) -> list[Chart]:
     return [Chart("progress", title, seen, lines, table, height=260, printed="details")]
 
 
-def _reached(steps: Steps, part: float) -> float:
+def _time_to_reach(steps: Steps, part: float) -> float:
     """Returns from when on a page looks complete to this part, and does not fall below it again."""
     below = [place for place, (_, share) in enumerate(steps) if share < part]
     return steps[min(below[-1] + 1, len(steps) - 1)][0] if below else 0.0
@@ -191,7 +194,8 @@ def _remarks(
         yield f"Chromium ran with --no-sandbox: {sandbox}.", "dim"
 
 
-def _by_tone(remarks: Iterator[tuple[str, Tone]]) -> dict[Tone, list[str]]:
+def _group_by_tone(remarks: Iterator[tuple[str, Tone]]) -> dict[Tone, list[str]]:
+    """Returns the remarks by tone."""
     found: dict[Tone, list[str]] = {}
     for text, tone in remarks:
         found.setdefault(tone, []).append(text)
@@ -217,6 +221,7 @@ def _waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
 
 
 def _objects(scheme: str, trial: Trial) -> Table:
+    """Returns the objects of a load with their times."""
     rows: list[Row] = [
         [
             fetch.url, fetch.kind.lower(), Cell(size_text(fetch.size), fetch.size),

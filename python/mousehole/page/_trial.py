@@ -32,7 +32,7 @@ class Task:
     """PEM files of the server's certificate and of its key."""
     key: str
     fingerprint: str
-    """SHA-256 of the certificate's public key in base64, which the browser is told to accept."""
+    """SHA-256 of the certificate's public key in base64, which the browser accepts by a flag."""
     bulk: int
     """Downloads beside the page."""
     congestion: str
@@ -58,7 +58,7 @@ class Task:
         return Task(**{**given, "hosts": tuple(given["hosts"])})
 
 
-def arguments(given: Sequence[str]) -> tuple[Task, str]:
+def parse_arguments(given: Sequence[str]) -> tuple[Task, str]:
     """Returns what a program of either side was started with: its task, and the server's address."""
     return Task.read(given[0]), os.environ[SERVER_VARIABLE]
 

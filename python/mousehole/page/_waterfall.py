@@ -108,6 +108,7 @@ def caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
 
 
 def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> Any:
+    """Returns the chart of a load; an empty one for None."""
     if trial is None:
         return empty("no load that counts")
     bars = make_chart([datum for fetch in trial.load.fetches for datum in _bars(fetch, rows)])
@@ -120,7 +121,7 @@ def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> An
     base = bars.encode(x=x, x2="end:Q", y=y, color=colour, tooltip=[alt.Tooltip("url:N")])
     thick = base.transform_filter(f"datum.kind !== '{WAITING}'").mark_bar(height={"band": 0.72})
     thin = base.transform_filter(f"datum.kind === '{WAITING}'").mark_bar(height={"band": 0.12})
-    faults = [{"begin": datum["end"], "row": datum["row"]} for datum in _faulty(trial, rows)]
+    faults = [{"begin": datum["end"], "row": datum["row"]} for datum in _mark_faults(trial, rows)]
     cross = make_chart(faults).mark_text(text="×", color=WORSE, fontSize=12, fontWeight="bold")
     marks = [
         {"begin": at, "what": name}
@@ -151,7 +152,7 @@ def _bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
     ]  # fmt: skip
 
 
-def _faulty(trial: Trial, rows: list[str]) -> list[Datum]:
+def _mark_faults(trial: Trial, rows: list[str]) -> list[Datum]:
     """Returns the objects that did not arrive whole or not as asked for, and when that was known."""
     found = []
     for fetch in trial.load.fetches:
@@ -175,7 +176,7 @@ def _row_axis(rows: list[str], is_first: bool) -> alt.Y:
 
 
 def _short_name(url: str) -> str:
-    """Returns the end of an address that tells objects apart."""
+    """Returns the end of an address, short enough for a label."""
     path = urlsplit(url).path
     name = path.rsplit("/", 1)[-1] or path.rsplit("/", 2)[0] or "/"
     return name if len(name) <= 24 else f"{name[:11]}…{name[-12:]}"

@@ -56,7 +56,7 @@ def page_command(
         results = conduct.measure(page, options, reporter)
     except MouseholeError as error:
         raise error.renamed({item.name: f"--{item.name}" for item in fields(PageOptions)}) from None
-    found = PageLoads(results, predict.predicted(results, options, reporter) if options.predict else None)
+    found = PageLoads(results, predict.predict_loads(results, options, reporter) if options.predict else None)
     present(
         found,
         [

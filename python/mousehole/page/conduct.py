@@ -83,9 +83,9 @@ def measure(
     `join` starts server and browser with a link between them; by default it is `mousehole link`. Raises
     `MouseholeError` for a fault in the input or where there is no link, and `Stopped` on Ctrl-C.
     """
-    plan = _planned(options)
+    plan = _make_plan(options)
     chromium = browser.find()
-    with output.scratch("page") as folder:
+    with output.make_scratch_folder("page") as folder:
         page = find_page(source, options.http, chromium, folder)
         version = options.http or page.version or "1.1"
         require_extra("page", "the page's server", without=() if version == "3" else ("aioquic",))
@@ -98,7 +98,7 @@ def measure(
             bulk=setting.bulk, congestion=setting.congestion, settle_s=setting.settle_s,
             timeout_s=setting.timeout_s, chromium=chromium, profile="", result="",
         )  # fmt: skip
-        trials = tuple(_trials(plan, task, folder, join or _by_link(options), reporter))
+        trials = tuple(_run_trials(plan, task, folder, join or _join_by_link(options), reporter))
     return PageResults(setting, plan.schemes, plan.baseline, plan.rounds, trials)
 
 
@@ -120,7 +120,7 @@ class _Plan:
                 yield number, self.schemes[place], settle_s
 
 
-def _planned(options: PageOptions) -> _Plan:
+def _make_plan(options: PageOptions) -> _Plan:
     """Returns what is to be done. Raises `MouseholeError` for an option that is not allowed."""
     if options.http is not None and options.http not in VERSIONS:
         raise field_error("http", options.http, f"one of {', '.join(VERSIONS)}")
@@ -152,7 +152,7 @@ def find_page(source: str, version: str | None, chromium: str, folder: Path) -> 
     """
     secure = version in ("2", "3")
     if source == example.NAME:
-        return example.page(secure)
+        return example.make_page(secure)
     if recording.is_url(source):
         return recording.record(source, chromium, folder / "recording", secure)
     path = Path(source)
@@ -165,6 +165,7 @@ def find_page(source: str, version: str | None, chromium: str, folder: Path) -> 
 
 
 def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Setting:
+    """Returns how the loads were made, for the report."""
     bulk = least("bulk", 0 if options.bulk is None else options.bulk, 0)
     return Setting(
         page=page.name, size=page.size, notes=page.notes, version=version, bulk=bulk,
@@ -174,7 +175,7 @@ def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Set
     )  # fmt: skip
 
 
-def _trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Reporter) -> Iterator[Trial]:
+def _run_trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Reporter) -> Iterator[Trial]:
     """Yields every load once it is over."""
     errands = list(plan.errands())
     expected_s = len(errands) * (TYPICAL_S + (plan.settle_s + SETTLE_SPREAD_S / 2 if task.bulk else 0))
@@ -184,10 +185,10 @@ def _trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Repo
     try:
         for number, scheme, settle_s in errands:
             own = replace(task, settle_s=settle_s)
-            trial = _trial(plan, own, folder, join, number, scheme)
+            trial = _run_trial(plan, own, folder, join, number, scheme)
             for repeats in range(1, REPEATS + 1):
                 if trial.invalid:
-                    trial = replace(_trial(plan, own, folder, join, number, scheme), repeats=repeats)
+                    trial = replace(_run_trial(plan, own, folder, join, number, scheme), repeats=repeats)
             yield trial
             done += 1
             reporter.advance()
@@ -197,7 +198,8 @@ def _trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Repo
         reporter.finish()
 
 
-def _trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, scheme: str) -> Trial:
+def _run_trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, scheme: str) -> Trial:
+    """Runs one load behind the link. Returns what it measured, or why it failed."""
     with tempfile.TemporaryDirectory(prefix="load-", dir=folder, ignore_cleanup_errors=True) as name:
         own = Path(name)
         result = own / "load.json"
@@ -218,7 +220,7 @@ def _trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, sc
     return Trial(scheme, number, load, behind.link, behind.invalid)
 
 
-def _by_link(options: PageOptions) -> Joining:
+def _join_by_link(options: PageOptions) -> Joining:
     """Returns what joins server and browser by the emulated link, whose account it passes on.
 
     Raises `MouseholeError` for a fault in the link's options, as a run on real packets has it.
@@ -226,36 +228,36 @@ def _by_link(options: PageOptions) -> Joining:
     own = Options(rate=options.rates["rate"], down=options.down, up=options.up, rtt=options.rtt,
                   buffer=options.buffer, schemes=options.schemes, baseline=options.baseline,
                   seed=options.seed)  # fmt: skip
-    plan = link.plan_rounds(link.base_scenario(default(), own), own, None)
+    plan = link.plan_rounds(link.make_base_scenario(default(), own), own, None)
     (cell,) = plan.cells
     for scheme in plan.schemes:
         link.check(plan.scenario(cell, scheme), link.Programs(command=["true"]))
 
     def join(errand: Errand) -> Behind:
         programs = link.Programs(
-            command=_quiet(errand.visitor, errand.folder / "visitor.log"),
-            server=_quiet(errand.server, errand.folder / "server.log"),
+            command=_redirect_to_log(errand.visitor, errand.folder / "visitor.log"),
+            server=_redirect_to_log(errand.server, errand.folder / "server.log"),
             duration_s=errand.patience_s,
         )
         account = link.play({**plan.scenario(cell, errand.scheme), "seed": errand.seed}, programs).account
         if account["server_status"] is not None:
-            said = _last_line(errand.folder / "server.log")
+            said = _read_last_line(errand.folder / "server.log")
             raise MouseholeError(said or f"the page's server ended with status {account['server_status']}")
         if account["status"] is None:
             return Behind(f"it was not over after {errand.patience_s:.0f} s", account)
         if account["status"]:
-            said = _last_line(errand.folder / "visitor.log")
+            said = _read_last_line(errand.folder / "visitor.log")
             return Behind(said or f"its program ended with status {account['status']}", account)
         return Behind("", account, "" if account["is_valid"] else "; ".join(account["faults"]))
 
     return join
 
 
-def _quiet(command: Sequence[str], log: Path) -> list[str]:
+def _redirect_to_log(command: Sequence[str], log: Path) -> list[str]:
     """Returns a command that writes what it says into a file."""
     return ["/bin/sh", "-c", f"exec {shlex.join(command)} >{shlex.quote(str(log))} 2>&1"]
 
 
-def _last_line(log: Path) -> str:
+def _read_last_line(log: Path) -> str:
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     return lines[-1] if lines else ""

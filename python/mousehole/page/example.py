@@ -32,27 +32,28 @@ TEXT = (
 )
 
 
-def page(secure: bool = False, seed: int = SEED) -> Page:
+def make_page(secure: bool = False, seed: int = SEED) -> Page:
     """Returns the page: 40 objects of about 1.07 MB in all."""
     draws = np.random.default_rng(seed)
     origin = f"{'https' if secure else 'http'}://{HOST}"
     answers: list[Answer] = []
     for ending, mime, count, total, deviation in KINDS:
-        for number, size in enumerate(_sizes(draws, count, total, deviation), 1):
+        for number, size in enumerate(_draw_sizes(draws, count, total, deviation), 1):
             url = f"{origin}/{ending}/{number}.{ending}"
-            answers.append(Answer(url, 200, mime, _part(ending, size, number)))
+            answers.append(Answer(url, 200, mime, _make_part(ending, size, number)))
     text = _document([(one.url.removeprefix(origin), one.mime) for one in answers])
     first = Answer(f"{origin}/", 200, "text/html; charset=utf-8", text)
     return Page(NAME, first.url, (first, *answers))
 
 
-def _sizes(draws: np.random.Generator, count: int, total: int, deviation: float) -> list[int]:
+def _draw_sizes(draws: np.random.Generator, count: int, total: int, deviation: float) -> list[int]:
     weights = draws.lognormal(0.0, deviation, count)
     spare = total - count * LEAST_BYTES
     return [LEAST_BYTES + int(spare * weight / weights.sum()) for weight in weights]
 
 
-def _part(ending: str, size: int, number: int) -> bytes:
+def _make_part(ending: str, size: int, number: int) -> bytes:
+    """Returns a body of this type and size."""
     if ending == "css":
         rules = (
             "body { margin: 2em auto; max-width: 68em; font: 16px/1.5 sans-serif; color: #222; }\n"
@@ -60,15 +61,14 @@ def _part(ending: str, size: int, number: int) -> bytes:
             "img { width: 100%; height: auto; }\n"
             "img:first-of-type { grid-column: span 3; grid-row: span 3; }\n"
         )
-        return filling.padded(rules.encode(), "css", size)
+        return filling.pad(rules.encode(), "css", size)
     if ending == "js":
-        return filling.padded(
-            f"document.documentElement.dataset.part{number} = '1';\n".encode(), "script", size
-        )
-    return filling.body("image/png", size, number, LARGE if number == 1 else filling.PICTURE)
+        return filling.pad(f"document.documentElement.dataset.part{number} = '1';\n".encode(), "script", size)
+    return filling.fill_body("image/png", size, number, LARGE if number == 1 else filling.PICTURE)
 
 
 def _document(parts: list[tuple[str, str]]) -> bytes:
+    """Returns the HTML document that refers to the parts."""
     sheets = [f'<link rel="stylesheet" href="{url}">' for url, mime in parts if mime.startswith("text/css")]
     scripts = [f'<script src="{url}" defer></script>' for url, mime in parts if "javascript" in mime]
     images = [url for url, mime in parts if mime.startswith("image/")]
@@ -83,4 +83,4 @@ def _document(parts: list[tuple[str, str]]) -> bytes:
         *sheets, *scripts, "</head>\n<body>\n<h1>Example page</h1>", f"<p>{TEXT}</p>", "<main>", *pictures,
         "</main>\n</body>\n</html>\n",
     ]  # fmt: skip
-    return filling.padded("\n".join(lines).encode(), "html", DOCUMENT_BYTES)
+    return filling.pad("\n".join(lines).encode(), "html", DOCUMENT_BYTES)

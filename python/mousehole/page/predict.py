@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mousehole import _engine
-from mousehole.base import Reporter, Silent, counted, interruptible
+from mousehole.base import Reporter, Silent, counted, run_interruptibly
 from mousehole.page._options import PageOptions
 from mousehole.page._results import SETTLE_SPREAD_S, PageResults, make_draws
 from mousehole.page._trial import Fetch, Load
@@ -94,7 +94,7 @@ class PageModel:
     """Whether all objects share one connection, as with HTTP/2 and HTTP/3."""
 
 
-def predicted(
+def predict_loads(
     results: PageResults, options: PageOptions, reporter: Reporter | None = None, times: int = 1
 ) -> Prediction:
     """Returns the simulated loads of the page under every scheme, `times` as many as the browser's.
@@ -106,7 +106,7 @@ def predicted(
     loads = [trial.load for trial in results.trials_under(results.baseline) if trial.counts]
     others = [trial.load for trial in results.trials if trial.counts]
     model = fit_model(loads, results.setting.version, others)
-    scenario = _scenario(options)
+    scenario = _make_scenario(options)
     rounds = times * results.rounds
     found: dict[str, list[float]] = {scheme: [nan] * rounds for scheme in results.schemes}
     if model is not None:
@@ -114,7 +114,7 @@ def predicted(
         try:
             for scheme, number in product(results.schemes, range(rounds)):
                 work = partial(_load_s, model, results, scenario, scheme, number)
-                found[scheme][number] = interruptible(work)
+                found[scheme][number] = run_interruptibly(work)
                 shown.advance()
         finally:
             shown.finish()
@@ -136,10 +136,10 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
     """
     if not loads:
         return None
-    own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_asked_s)
+    own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_request_time_s)
     numbers = {fetch.url: number for number, fetch in reversed(list(enumerate(own)))}
-    parts = _in_order(
-        Part(fetch.size, _parent(fetch, number, numbers), *_pause_s(fetch, loads, others))
+    parts = _put_pauses(
+        Part(fetch.size, _find_parent(fetch, number, numbers), *_pause_s(fetch, loads, others))
         for number, fetch in enumerate(own)
     )
     tails = [(load.load_s or 0.0) - max(one.end_s or 0.0 for one in load.fetches) for load in loads]
@@ -147,12 +147,12 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
     return PageModel(parts, max(float(np.median(tails)), 0.0), secure, secure and version != "1.1")
 
 
-def _asked_s(fetch: Fetch) -> float:
+def _request_time_s(fetch: Fetch) -> float:
     """Returns when a request was sent, which need not be in the order in which the page asked."""
     return fetch.queued_s if fetch.sent_s is None else fetch.sent_s
 
 
-def _parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int | None:
+def _find_parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int | None:
     """Returns the number of the object that asked for this one: the document, where that is not known."""
     if number == 0:
         return None
@@ -186,7 +186,7 @@ def _with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
     return None if own is None else (own, by_url.get(fetch.initiator))
 
 
-def _in_order(parts: Iterable[Part]) -> tuple[Part, ...]:
+def _put_pauses(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Returns the parts with pauses by which none is asked for before one that the browser preferred.
 
     A browser gives a connection that has just opened to the most important object, so that what was asked
@@ -201,7 +201,7 @@ def _in_order(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(reversed(found))
 
 
-def _scenario(options: PageOptions) -> dict[str, Any]:
+def _make_scenario(options: PageOptions) -> dict[str, Any]:
     """Returns what all runs have in common."""
     link = {**options.rates, "rtt": options.rtt, "buffer": options.buffer}
     return {
@@ -326,6 +326,7 @@ class _Player:
             self._request(number, [ready.pop(0)], now)
 
     def _request(self, number: int, parts: Sequence[int], now: float) -> None:
+        """Adds a request to a simulated connection, which is opened first if it is new."""
         if number == len(self._connections):
             self._connections.append(_Connection(now))
             self._free.append(now)

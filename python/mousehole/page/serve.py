@@ -10,7 +10,7 @@ from typing import Any
 
 from mousehole.page import _bulk as bulk
 from mousehole.page._content import Answer, Store
-from mousehole.page._trial import BULK_PORT, CLEAR_PORT, SECURE_PORT, Task, arguments
+from mousehole.page._trial import BULK_PORT, CLEAR_PORT, SECURE_PORT, Task, parse_arguments
 
 NOTHING = Answer("", 404, "text/plain", b"The page has nothing at this address.\n")
 NO_ICON = Answer("", 204, "image/x-icon", b"")
@@ -57,7 +57,7 @@ class Gathering(socket.socket):
             self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
+def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
     """Returns the ASGI application that answers from the store."""
 
     async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -76,14 +76,16 @@ def application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Await
         path = scope["raw_path"].decode("ascii", "replace")
         found = store.find(f"{scope['scheme']}://{host}{path}{'?' if query else ''}{query}")
         found = found or (NO_ICON if path == "/favicon.ico" else NOTHING)
-        await send({"type": "http.response.start", "status": found.status, "headers": _headers(found, asked)})
+        await send(
+            {"type": "http.response.start", "status": found.status, "headers": _make_headers(found, asked)}
+        )
         body = b"" if scope["method"] == "HEAD" else found.body
         await send({"type": "http.response.body", "body": body})
 
     return answer
 
 
-def _headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[bytes, bytes]]:
+def _make_headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[bytes, bytes]]:
     """Returns the headers of an answer; scripts and fonts of any host may be used by any other."""
     origin = asked.get(b"origin")
     headers = {
@@ -125,16 +127,17 @@ async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
-    application_: Any = application(Store(Path(task.folder)))
+    application_: Any = make_application(Store(Path(task.folder)))
     await serve(application_, config, shutdown_trigger=over.wait)
 
 
 def main(given: list[str]) -> int:
     """Answers until it is ended."""
-    task, address = arguments(given)
+    task, address = parse_arguments(given)
     try:
         clear, secure, endless = (
-            bulk.listening(address, port, task.congestion) for port in (CLEAR_PORT, SECURE_PORT, BULK_PORT)
+            bulk.open_listener(address, port, task.congestion)
+            for port in (CLEAR_PORT, SECURE_PORT, BULK_PORT)
         )
     except OSError as error:
         why = f"congestion control {task.congestion}: {error.strerror}"

@@ -12,10 +12,10 @@ from pathlib import Path
 from mousehole.page import _bulk as bulk
 from mousehole.page._browser import Browser, Tab
 from mousehole.page._devtools import BrowserError
-from mousehole.page._trial import BULK_PORT, Load, Task, arguments
+from mousehole.page._trial import BULK_PORT, Load, Task, parse_arguments
 
 
-def flags(task: Task, address: str) -> list[str]:
+def browser_flags(task: Task, address: str) -> list[str]:
     """Returns the browser's flags that lead every name to the server and accept its certificate."""
     place = f"[{address}]" if ":" in address else address
     own = [
@@ -33,21 +33,22 @@ def flags(task: Task, address: str) -> list[str]:
 def visit(task: Task, address: str) -> Load:
     """Loads the page once beside the downloads and returns what was measured."""
     bulk.wait_for(address, BULK_PORT)
-    browser = Browser(task.chromium, Path(task.profile), flags(task, address))
+    browser = Browser(task.chromium, Path(task.profile), browser_flags(task, address))
     try:
         tab = browser.open()
         downloads = bulk.Downloads(address, BULK_PORT, task.bulk)
         try:
             if task.bulk:
                 time.sleep(task.settle_s)
-            return _loaded(task, tab, downloads)
+            return _load_page(task, tab, downloads)
         finally:
             downloads.close()
     finally:
         browser.close()
 
 
-def _loaded(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
+def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
+    """Loads the page once beside the downloads, and measures their rate."""
     received, begin = downloads.received, time.monotonic()
     rate: list[float] = []
 
@@ -63,7 +64,7 @@ def _loaded(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
 
 def main(given: list[str]) -> int:
     """Writes the record of the load, or one that says what went wrong."""
-    task, address = arguments(given)
+    task, address = parse_arguments(given)
     try:
         load = visit(task, address)
     except (BrowserError, OSError) as error:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from mousehole import _engine
-from mousehole.base import conflict_error, output, whole
+from mousehole.base import conflict_error, output, parse_whole
 from mousehole.base.arguments import JsonFile
 from mousehole.base.cli_options import CliCommand, command_app
 from mousehole.engine_types import PolicyReport
@@ -48,10 +48,10 @@ def check_command(
     if no_kernel and require_kernel:
         raise conflict_error("--require-kernel", "true", "--no-kernel", "give one of them")
     output.check_outputs({"--json": json}, targets)
-    count = whole("records", records, 1) or policy.RECORDS
+    count = parse_whole("records", records, 1) or policy.RECORDS
     reports = []
     for target in targets:
-        report = policy.check(target, count, not no_kernel, whole("seed", seed, 0) or 1)
+        report = policy.check(target, count, not no_kernel, parse_whole("seed", seed, 0) or 1)
         reports.append(report)
         if json != "-":
             print(report_text(report), flush=True)

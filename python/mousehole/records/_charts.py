@@ -33,15 +33,15 @@ def series_picture(series: pl.DataFrame, scenario: Scenario, summary: RunSummary
     """
     begin = summary["window_begin_s"]
     span = (0.0, summary["window_end_s"])
-    shown = _thinned(series.filter(pl.col("name").is_in([*STATES, *COUNTS, "sent_bps"])), span)
+    shown = _thin_out(series.filter(pl.col("name").is_in([*STATES, *COUNTS, "sent_bps"])), span)
     links = list(dict.fromkeys(name for name in shown["link"] if name))
     panels = [panel for link in links for panel in _link_panels(shown.filter(pl.col("link") == link), link)]
     panels += _sender_panels(shown.filter(pl.col("link") == ""))
-    rows = [[_finished(panel, begin, span, is_last=panel is panels[-1])] for panel in panels]
+    rows = [[_finish_panel(panel, begin, span, is_last=panel is panels[-1])] for panel in panels]
     return picture(f"{scenario['scheme']} over time", rows)
 
 
-def _thinned(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
+def _thin_out(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
     """Returns at most `PLACES` values of each line: means of states and rates, sums of counts."""
     bin_s = max((span[1] - span[0]) / PLACES, 1e-9)
     # A sample stands for the interval that ends with it, so one on an edge belongs to the bin before.
@@ -101,6 +101,7 @@ def _y(title: str, **more: Any) -> alt.Y:
 
 
 def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
+    """Returns an area over time."""
     marks = make_chart([dict(row) for row in rows]).mark_area(
         line={"color": COLOURS[2], "strokeWidth": 1}, color=COLOURS[2], fillOpacity=0.25, interpolate="linear"
     )
@@ -108,6 +109,7 @@ def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
 
 
 def _stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
+    """Returns areas by colour of packets on top of each other."""
     if not rows:
         return empty("nothing was sent")
     marks = make_chart([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)
@@ -120,6 +122,7 @@ def _bars(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _step(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Returns a line of steps over time."""
     line = make_chart([dict(row) for row in rows]).mark_line(
         color=DIM, strokeWidth=1.2, interpolate="step-before"
     )
@@ -155,7 +158,7 @@ def _windows(series: pl.DataFrame) -> Any:
     return marks.encode(y=_y("segments"), color=alt.Color("flow:N", scale=scale, legend=legend))
 
 
-def _finished(panel: Panel, begin: float, span: tuple[float, float], is_last: bool) -> Panel:
+def _finish_panel(panel: Panel, begin: float, span: tuple[float, float], is_last: bool) -> Panel:
     """Returns a panel with an axis of time, named below the last one, and a line where the window begins."""
     scale = alt.Scale(domain=list(span), nice=False, padding=0)
     x = alt.X("t:Q", title="time in s" if is_last else None, scale=scale)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from mousehole import _engine
-from mousehole.answer import input_entry, jsonout, sources, without_directories
+from mousehole.answer import input_entry, jsonout, list_sources, strip_directories
 from mousehole.base import (
     REVISION,
     Apps,
@@ -19,12 +19,12 @@ from mousehole.base import (
     available_bytes,
     conflict_error,
     field_error,
-    interruptible,
     make_frame,
     missing_error,
     output,
     refuse_unknown,
-    rows_of_columns,
+    run_interruptibly,
+    transpose_columns,
     with_units,
 )
 from mousehole.document import Document
@@ -37,10 +37,10 @@ from mousehole.engine_types import (
     TrafficSection,
 )
 from mousehole.html import Shown
-from mousehole.inputs import described, from_section, is_of_users, refuse_users
+from mousehole.inputs import describe_traffic, from_section, is_of_users, refuse_users
 from mousehole.records import _report
 from mousehole.records._columns import RecordColumns, take_columns
-from mousehole.runs import cost_text, estimated_run, lengths_s, require_memory, run_one
+from mousehole.runs import cost_text, estimate_run, lengths_s, require_memory, run_one
 from mousehole.scenario import default, filled, load, rate_traces, shared, try_scenarios, with_params
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Records(Shown):
             "mousehole_version": _engine.__version__,
             "git_revision": REVISION,
             "inputs": [input_entry(file, self.sources) for file in self.inputs],
-            "scenario": without_directories(self.scenario),
+            "scenario": strip_directories(self.scenario),
             "tcp": _engine.tcp_parameters(self.scenario),
         }
 
@@ -136,10 +136,10 @@ class Records(Shown):
             "manifest": self.manifest,
             "summary": self.summary,
             "queues": self.queues,
-            "flows": rows_of_columns(self.columns.flows),
-            "datagrams": rows_of_columns(self.columns.datagrams),
-            "series": rows_of_columns(self.columns.series),
-            "applications": rows_of_columns(self.columns.applications),
+            "flows": transpose_columns(self.columns.flows),
+            "datagrams": transpose_columns(self.columns.datagrams),
+            "series": transpose_columns(self.columns.series),
+            "applications": transpose_columns(self.columns.applications),
             **({} if link is None else {"link": link}),
         }
         return _engine.json_text(document)
@@ -187,7 +187,7 @@ def run(
     """
     known = ["reporter", "replay", "params", "users", "apps", "down", "up"]
     refuse_unknown("run", changes, [*Scenario.__annotations__, *known])
-    loaded = _loaded(scenario, Options(users=users, apps=apps, down=down, up=up))
+    loaded = _load_scenario(scenario, Options(users=users, apps=apps, down=down, up=up))
     given = with_units({**loaded, **{name: value for name, value in changes.items() if value is not None}})
     section = given.get("traffic", {})
     if not isinstance(section, Mapping):
@@ -204,7 +204,7 @@ def run(
     cancel, clock = _engine.Cancel(), _Clock(whole, engine_traffic, reporter or Silent())
     try:
         clock.before()
-        result = interruptible(lambda: run_one(whole, engine_traffic, cancel), clock.tick)
+        result = run_interruptibly(lambda: run_one(whole, engine_traffic, cancel), clock.tick)
     finally:
         cancel.cancel()
         clock.finish()
@@ -214,14 +214,14 @@ def run(
         queues=result.queues(),
         summary=result.summary(),
         inputs=(*source.files, *rate_traces(whole)),
-        sources=sources(engine_traffic),
+        sources=list_sources(engine_traffic),
     )
 
 
-def _loaded(scenario: str | Path | Mapping[str, object], options: Options) -> Mapping[str, object]:
+def _load_scenario(scenario: str | Path | Mapping[str, object], options: Options) -> Mapping[str, object]:
     """Returns the scenario of a file, or that of a place on the link of these options."""
     if isinstance(scenario, str) and is_of_users(scenario):
-        place = described(scenario, users=options.users, apps=options.apps)
+        place = describe_traffic(scenario, users=options.users, apps=options.apps)
         return shared(default(), place.section, options).base
     refuse_users(options.users, options.apps, "a scenario")
     for name, rate in (("down", options.down), ("up", options.up)):
@@ -262,7 +262,8 @@ class _Clock:
             self._reporter.finish()
 
     def _estimate(self) -> None:
-        estimate = estimated_run(self._scenario, self._traffic)
+        """Estimates the run and reports its cost; raises `MouseholeError` beyond the memory left."""
+        estimate = estimate_run(self._scenario, self._traffic)
         require_memory(estimate, available_bytes())
         self._expected_s = max(estimate.seconds(1), 1e-3)
         self._reporter.say(f"{cost_text(estimate, 1)}: one run")

@@ -8,7 +8,15 @@ import numpy as np
 
 from mousehole import quantities
 from mousehole._engine import DROP_REASONS
-from mousehole.base import counted, engine_text, rate_text, rows_of_columns, share_text, time_text, unit_text
+from mousehole.base import (
+    counted,
+    engine_text,
+    rate_text,
+    share_text,
+    time_text,
+    transpose_columns,
+    unit_text,
+)
 from mousehole.document import Cell, Column, Document, Items, Prose, Row, Section, Table
 from mousehole.engine_types import Counter, QueueCounters, RunSummary, Scenario
 from mousehole.html.common import made_section
@@ -46,27 +54,32 @@ class OneRun(Protocol):
 def run_document(done: OneRun, command: Sequence[str] | None = None, how: str = SIMULATED) -> Document:
     """Returns the document of a run; `command` is what was typed, `how` says what its seconds are."""
     beside = list(_beside_transfers(done))
-    blocks = [_queue_table(done.queues), Prose(_simulated(done, how)), *([Items(beside)] if beside else [])]
+    blocks = [
+        _queue_table(done.queues),
+        Prose(_simulated_text(done, how)),
+        *([Items(beside)] if beside else []),
+    ]
     made = made_section(done.manifest, command, seed_note=how == SIMULATED)
     sections = [Section("links", "The links", blocks), made]
-    return Document(_measured(done), "", sections, footer=f"Mousehole {engine_text()}")
+    return Document(_measured_text(done), "", sections, footer=f"Mousehole {engine_text()}")
 
 
 def run_text(done: OneRun) -> str:
     """Returns a run as text of at most ten lines."""
     links = [_link_text(queue) for queue in done.queues]
-    lines = [_measured(done), _simulated(done), *links, *_beside_transfers(done)]
+    lines = [_measured_text(done), _simulated_text(done), *links, *_beside_transfers(done)]
     rest = len(lines) - MOST_LINES + 1
     return "\n".join(lines if rest <= 1 else [*lines[:-rest], f"and {rest} lines more"])
 
 
-def _measured(done: OneRun) -> str:
+def _measured_text(done: OneRun) -> str:
     ends = done.columns.transfers["end_s"]
     count, unfinished = len(ends), int(np.isnan(ends).sum())
     return f"{done.scenario['scheme']}: {counted(count, 'transfer')} measured, {unfinished} unfinished"
 
 
-def _simulated(done: OneRun, how: str = SIMULATED) -> str:
+def _simulated_text(done: OneRun, how: str = SIMULATED) -> str:
+    """Returns goodput, packets and simulated time."""
     summary = done.summary
     return (
         f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
@@ -75,6 +88,7 @@ def _simulated(done: OneRun, how: str = SIMULATED) -> str:
 
 
 def _link_text(queue: QueueCounters) -> str:
+    """Returns rate, utilisation, loss and delay of a link."""
     arrived, dropped = (sum(colour[name] for colour in queue["colours"]) for name in ("arrived", "dropped"))
     rate, used = rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])
     lost, delay = share_text(dropped / arrived if arrived else 0.0), time_text(queue["delay_p95_s"])
@@ -84,28 +98,28 @@ def _link_text(queue: QueueCounters) -> str:
 def _beside_transfers(done: OneRun) -> Iterator[str]:
     """Returns a line per source and direction of long-lived flows and datagrams, and per application."""
     tables = done.columns
-    for (source, upload), flows in _grouped(tables.flows, "source", "upload"):
+    for (source, upload), flows in _group_rows(tables.flows, "source", "upload"):
         rate = rate_text(sum(flow["goodput_bps"] for flow in flows))
         noun = "flow" if len(flows) == 1 else "flows"
         yield f"{source} {_direction(upload)}: {len(flows)} long-lived {noun}, {rate}"
-    for (source, upload), flows in _grouped(tables.datagrams, "source", "upload"):
+    for (source, upload), flows in _group_rows(tables.datagrams, "source", "upload"):
         sent, lost = (sum(flow[name] for flow in flows) for name in ("sent", "lost"))
         share = share_text(lost / sent if sent else 0.0)
         late = [flow["delay_p95_s"] for flow in flows if not isnan(flow["delay_p95_s"])]
         delay = f", one-way delay p95 up to {time_text(max(late))}" if late else ""
         yield f"{source} {_direction(upload)}: {sent} datagrams, {share} lost{delay}"
-    for (group,), rows in _grouped(tables.applications, "group"):
+    for (group,), rows in _group_rows(tables.applications, "group"):
         figures = [_figure(row["what"], row["value"]) for row in rows if row["kind"] and row["is_primary"]]
         if figures:
             yield f"{group}: {', '.join(figures)}"
 
 
-def _grouped(
+def _group_rows(
     columns: Mapping[str, Any], *keys: str
 ) -> Iterable[tuple[tuple[Any, ...], list[dict[str, Any]]]]:
     """Returns the rows of a table by the values of `keys`, in the order in which these first appear."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows_of_columns(columns):
+    for row in transpose_columns(columns):
         groups.setdefault(tuple(row[key] for key in keys), []).append(row)
     return groups.items()
 

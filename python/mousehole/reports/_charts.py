@@ -91,7 +91,7 @@ def heat_chart(results: Results, cell: Cell) -> Chart:
     """
     reference = overview.heat_reference(results)
     rows = overview.by_size_rows(results, cell)
-    groups = overview.by_group(results, cell)
+    groups = overview.group_schemes(results, cell)
     schemes = [scheme for group in groups.values() for scheme in group]
     sizes = list(dict.fromkeys(row.bucket for row in rows))
     shown = [row for row in rows if row.count >= LEAST_TRANSFERS and isfinite(row.response_mean_change.mean)]
@@ -147,6 +147,7 @@ def _heat_fields(
 
 
 def _heat_datum(row: SizeRow) -> Datum:
+    """Returns a field of the heat map; its number is pale where the interval covers no change."""
     change, is_own = row.response_mean_change, row.scheme == row.reference
     unclear = not isfinite(change.low) or change.low <= 0 <= change.high
     return {
@@ -205,6 +206,7 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
 
 
 def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], series: Series) -> Any:
+    """Returns the change over one axis of the grid, a line per scheme."""
     if not own:
         return empty("too few transfers to compare")
     base = series.filter_chosen(make_chart(own)).encode(
@@ -227,6 +229,7 @@ def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], s
 
 
 def _grid_datum(row: BucketRow, plan: Plan, over: str) -> Datum:
+    """Returns a point of the grid's chart."""
     is_both = len(plan.loads) > 1 and len(plan.buffers) > 1
     return {
         **change_datum("scheme", row.scheme, row.response_mean_change),
@@ -246,6 +249,7 @@ def figure_name(name: str, results: Results, cell: Cell) -> str:
 
 
 def _heat_cell(row: Any, reference: str) -> TableCell:
+    """Returns a cell of the heat map's table."""
     if row is None:
         return TableCell("–", None)
     if row.scheme == reference:

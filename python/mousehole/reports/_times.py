@@ -79,22 +79,23 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
 
 
 def _curves(results: Results, cell: Cell, series: Series) -> Any:
+    """Returns the mean time by size, a line per scheme; an empty chart for too few transfers."""
     plan = results.plan
     rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
     if not rows:
         return empty(f"no size bin has {LEAST_TRANSFERS} transfers,\nall replications together")
-    order = series.quiet_first()
+    order = series.order_quiet_first()
     data = [_curve_datum(row) for row in sorted(rows, key=lambda row: order.index(row.scheme))]
     sizes = log_axis([datum["size"] for datum in data], "transfer size", SIZE_LABEL)
-    y = log_axis(_places(data), "mean response time", TIME_LABEL)
+    y = log_axis(_sample_places(data), "mean response time", TIME_LABEL)
     base = series.filter_chosen(make_chart(data)).encode(x=sizes("size"), color=series.colour())
     nearest = alt.selection_point(
         nearest=True, on="pointerover", fields=["size", "scheme"], empty=False, name="over"
     )
     layers = [
-        series.named_only(base.mark_area(opacity=0.15)).encode(y=y("low", alt.Y), y2="high:Q"),
+        series.keep_named(base.mark_area(opacity=0.15)).encode(y=y("low", alt.Y), y2="high:Q"),
         base.mark_line().encode(y=y("mean", alt.Y), strokeDash=series.dash()),
-        series.named_only(base.mark_point(opacity=1))
+        series.keep_named(base.mark_point(opacity=1))
         .encode(
             y=y("mean", alt.Y),
             shape=series.shape(),
@@ -116,7 +117,7 @@ def tail_chart(results: Results, cell: Cell, series: Series) -> Chart:
     """Returns the share of short transfers that take longer than a time, on logarithmic scales."""
     plan = results.plan
     data: list[Datum] = []
-    for scheme in series.quiet_first():
+    for scheme in series.order_quiet_first():
         own = [row for row in tables.cdf_rows(results, cell) if row.scheme == scheme]
         last = None
         for row in own:
@@ -356,7 +357,7 @@ def _is_bound(row: BucketRow | SchemeRow) -> bool:
 def _value_axis(data: Sequence[Datum], look: _Look) -> Encoding:
     """Returns an axis of shares, or of times: logarithmic where all of them are above zero."""
     if look.words is not share_text and all(datum["low"] > 0 for datum in data):
-        return log_axis(_places(data), look.axis, TIME_LABEL)
+        return log_axis(_sample_places(data), look.axis, TIME_LABEL)
     label = SHARE_LABEL if look.words is share_text else TIME_LABEL
     axis = alt.Axis(labelExpr=label, tickCount=6)
     return lambda field: alt.X(f"{field}:Q", title=look.axis, axis=axis)
@@ -377,11 +378,12 @@ def _edges(plan: Plan, data: Sequence[Datum]) -> Any:
     )
 
 
-def _places(data: Sequence[Datum]) -> list[float]:
+def _sample_places(data: Sequence[Datum]) -> list[float]:
     return [datum[end] for datum in data for end in ("low", "mean", "high")]
 
 
 def _curve_datum(row: CurveRow) -> Datum:
+    """Returns a point of the curve, at the geometric middle of its bin."""
     middle = (row.low_bytes * row.high_bytes) ** 0.5
     return {
         "scheme": row.scheme,

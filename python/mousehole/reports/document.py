@@ -16,7 +16,7 @@ from mousehole.answer import (
 from mousehole.answer.advice import advice
 from mousehole.base import (
     Summary,
-    capital,
+    capitalise,
     counted,
     engine_text,
     size_text,
@@ -98,12 +98,13 @@ def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
         by_answer.setdefault(_describe_answer(one, baseline), []).append(one)
     ordered = sorted(by_answer.items(), key=lambda item: -len(item[1]))
     return [
-        f"{words} in {len(own)} of {len(found)} cells: {'; '.join(_places(own))}."
+        f"{words} in {len(own)} of {len(found)} cells: {'; '.join(_describe_cells(own))}."
         for words, own in ordered[:MOST_ANSWERS]
     ]
 
 
 def _describe_answer(one: Advice, baseline: str) -> str:
+    """Returns the outcome in a clause."""
     if one.classes:
         return f"{one.scheme} is recommended for {', '.join(one.classes)}"
     if one.outcome == RECOMMENDED:
@@ -113,7 +114,7 @@ def _describe_answer(one: Advice, baseline: str) -> str:
     return "No verdict" if one.outcome == NO_VERDICT else f"Nothing is shown to beat {baseline}"
 
 
-def _places(cells: Iterable[Advice]) -> list[str]:
+def _describe_cells(cells: Iterable[Advice]) -> list[str]:
     """Returns the cells by load, with the buffers of each: `buffer 20p, 50p at load 0.9`."""
     by_load: dict[float | None, list[str]] = {}
     for one in cells:
@@ -129,14 +130,16 @@ def _grid_sections(results: Results, series: Series) -> list[Section]:
     cells = results.plan.cells
     charts = _charts.grid_charts(results, series)
     trade = _charts.trade_off_chart(results, cells, series)
-    remarks = [f"{capital(cell.title)}: {note}" for cell in cells for note in notes.cell_notes(results, cell)]
+    remarks = [
+        f"{capitalise(cell.title)}: {note}" for cell in cells for note in notes.cell_notes(results, cell)
+    ]
     blocks = [*_grid_tables(results), Grid([*charts, trade]), Items(remarks, "open")]
     return [
         Section("grid", "Over the grid", blocks, "Over the grid"),
         *(
             Section(
                 f"cell-{place}",
-                capital(cell.title),
+                capitalise(cell.title),
                 [
                     *(report := cell_report(results, cell))["overview"],
                     *report["verdicts"],
@@ -164,9 +167,10 @@ def _grid_tables(results: Results) -> list[Block]:
 
 
 def _grid_table(results: Results, role: Summary, load: float | None, title: str) -> Table:
+    """Returns the mean times of a class by scheme and buffer."""
     plan, times = results.plan, overview.grid_times(results, role, load)
     note = f"All percentages are against one cell, {plan.baseline} with buffer {plan.buffers[0]}."
-    if best := overview.best_times(times):
+    if best := overview.select_best_times(times):
         buffers = ", ".join(one.buffer for one in best)
         note = f"Smallest: {best[0].scheme} with buffer {buffers}, {time_text(best[0].mean_s)}. {note}"
     rows: list[Row] = [

@@ -6,7 +6,7 @@ from textwrap import wrap
 import altair as alt
 
 from mousehole.answer import overview, tables
-from mousehole.base import capital
+from mousehole.base import capitalise
 from mousehole.charts import Panel, Series, make_scheme_series, picture
 from mousehole.document import Chart
 from mousehole.reports import _charts, _times
@@ -38,6 +38,7 @@ def heat_picture(results: Results) -> alt.VConcatChart:
 
 
 def _cell_picture(results: Results) -> alt.VConcatChart:
+    """Returns the charts of a single cell as one picture."""
     plan, cell = results.plan, results.plan.cells[0]
     series = _series(results)
     quiet = [OTHERS] if series.named is not None else []
@@ -48,13 +49,13 @@ def _cell_picture(results: Results) -> alt.VConcatChart:
     changes = _charts.change_charts(results, cell)
     if len(plan.schemes) > overview.MANY_SCHEMES:
         changes = [replace(made, height=LOW_STEP * (len(plan.schemes) - 1)) for made in changes]
-    titles = (f"{capital(words)}: change against {plan.baseline}" for words in (short, long))
+    titles = (f"{capitalise(words)}: change against {plan.baseline}" for words in (short, long))
     return picture(
         _title(results, cell),
         [
             [
                 _panel(sizes, "Mean response time by transfer size", WIDTH, [" ".join([*bands, *quiet])]),
-                _panel(tail, f"{capital(short)}: how many wait longer", WIDTH,
+                _panel(tail, f"{capitalise(short)}: how many wait longer", WIDTH,
                        ["The lower the line, the fewer."]),
             ],
             [_panel(made, title, WIDTH - 60) for made, title in zip(changes, titles, strict=True)],
@@ -87,7 +88,9 @@ def _series(results: Results) -> Series:
     """Returns the series of the schemes; of many, only the references have a colour of their own."""
     schemes = results.plan.schemes
     series = make_scheme_series(schemes)
-    return series.quieted(overview.references(results)) if len(schemes) > overview.MANY_SCHEMES else series
+    return (
+        series.quieten(overview.list_references(results)) if len(schemes) > overview.MANY_SCHEMES else series
+    )
 
 
 def _title(results: Results, cell: Cell | None) -> str:

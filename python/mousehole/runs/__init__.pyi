@@ -1,10 +1,10 @@
 from ._estimate import Estimate as Estimate
 from ._estimate import Part as Part
 from ._estimate import about_text as about_text
+from ._estimate import choose_jobs as choose_jobs
 from ._estimate import cost_text as cost_text
-from ._estimate import estimated as estimated
-from ._estimate import estimated_run as estimated_run
-from ._estimate import fitting_jobs as fitting_jobs
+from ._estimate import estimate_plan as estimate_plan
+from ._estimate import estimate_run as estimate_run
 from ._estimate import lengths_s as lengths_s
 from ._estimate import require_memory as require_memory
 from ._evidence import Capture as Capture
@@ -39,10 +39,10 @@ from ._pool import RunResult as RunResult
 from ._pool import Shipment as Shipment
 from ._pool import Threads as Threads
 from ._pool import default_jobs as default_jobs
-from ._pool import outcomes as outcomes
 from ._pool import run_all as run_all
 from ._pool import run_one as run_one
 from ._pool import run_plan as run_plan
+from ._pool import yield_outcomes as yield_outcomes
 from ._resamples import check_resamples as check_resamples
 from ._resamples import require_load as require_load
 from ._resamples import try_traffic as try_traffic
@@ -51,8 +51,8 @@ from ._results import Finding as Finding
 from ._results import Record as Record
 from ._results import Results as Results
 from ._results import as_record as as_record
-from ._results import finite as finite
 from ._results import frame_rows as frame_rows
+from ._results import nan_to_none as nan_to_none
 from ._results import or_nan as or_nan
 from ._row import Change as Change
 from ._row import Place as Place

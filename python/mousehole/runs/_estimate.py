@@ -8,7 +8,7 @@ from functools import partial
 from math import ceil, log
 
 from mousehole import _engine
-from mousehole.base import MouseholeError, field_error, interruptible
+from mousehole.base import MouseholeError, field_error, run_interruptibly
 from mousehole.engine_types import Scenario
 from mousehole.runs._facts import reduce_run
 from mousehole.runs._plan import Plan, Task
@@ -34,7 +34,7 @@ BYTES_PER_EVENT = 200
 BYTES_PER_CONNECTION = 1500
 """Memory of a live connection: its state, and its packets and timers under way."""
 WORTH_SAYING_GB = 1.0
-"""Memory from which on it is told beside the time."""
+"""Least memory, bytes, that is reported beside the time."""
 SAFE_SHARE = 0.9
 """Share of the memory that is left which a plan may take."""
 
@@ -71,7 +71,7 @@ class Estimate:
         return self.bytes_per_run * min(jobs, self.runs)
 
 
-def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
+def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
     """Estimates the cost of a plan that is run with up to `jobs` parallel runs.
 
     Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
@@ -81,12 +81,12 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
     cancel = _engine.Cancel()
 
     def timed(share: float, task: Task) -> Part:
-        return interruptible(lambda: _timed(plan, traffic, share, task, cancel))
+        return run_interruptibly(lambda: _time_plan_part(plan, traffic, share, task, cancel))
 
     first_run = filled(plan.scenario(plan.cells[0], plan.baseline))
     threads = ThreadPoolExecutor(max_workers=min(jobs, default_jobs(), len(plan.schemes)))
     try:
-        parts = _baseline_parts(lambda share: timed(share, Task(0, 0, 0)), sum(lengths_s(first_run)))
+        parts = _time_baseline_parts(lambda share: timed(share, Task(0, 0, 0)), sum(lengths_s(first_run)))
         setup_s = _setup_s(parts)
         tasks = [Task(0, number, number % plan.replications) for number in range(len(plan.schemes))]
         if setup_s * len(tasks) > SAMPLES_S:
@@ -94,11 +94,11 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
         affordable = [part.share for part in parts if (part.cpu_s - setup_s) * len(tasks) <= SAMPLES_S]
         share = max(affordable, default=parts[0].share)
         futures = [threads.submit(timed, share, task) for task in tasks]
-        samples = [interruptible(future.result) for future in futures]
+        samples = [run_interruptibly(future.result) for future in futures]
     finally:
         cancel.cancel()
         threads.shutdown(wait=False, cancel_futures=True)
-    whole = [_whole(part, parts, setup_s, first_run) for part in samples]
+    whole = [_extrapolate_run(part, parts, setup_s, first_run) for part in samples]
     each_s = sum(part.cpu_s for part in whole) / len(whole)
     first = plan.cells[0].load or 1.0
     cells = sum((cell.load or 1.0) / first for cell in plan.cells)
@@ -112,7 +112,7 @@ def estimated(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimat
     )
 
 
-def estimated_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
+def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
     """Estimates the cost of `runs` runs like this one, whose scenario is filled in, from parts of it.
 
     A packet trace is counted by the events of the longest part.
@@ -125,13 +125,13 @@ def estimated_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int
         events = 0 if trace is None else len(trace["time_s"])
 
     def timed(share: float) -> Part:
-        return interruptible(lambda: _timed_part(scenario, traffic, share, count_events, cancel))
+        return run_interruptibly(lambda: _time_part(scenario, traffic, share, count_events, cancel))
 
     try:
-        parts = _baseline_parts(timed, sum(lengths_s(scenario)))
+        parts = _time_baseline_parts(timed, sum(lengths_s(scenario)))
     finally:
         cancel.cancel()
-    whole = _whole(parts[-1], parts, _setup_s(parts), scenario)
+    whole = _extrapolate_run(parts[-1], parts, _setup_s(parts), scenario)
     return Estimate(
         cpu_s=whole.cpu_s * runs,
         slowdown=max(1.0, sum(part.wall_s for part in parts) / max(sum(part.cpu_s for part in parts), 1e-9)),
@@ -144,8 +144,8 @@ def require_memory(estimate: Estimate, available: int | None) -> None:
     """Raises `MouseholeError` if one run does not fit into `available` bytes."""
     if available is not None and estimate.bytes_per_run > SAFE_SHARE * available:
         raise MouseholeError(
-            f"this run needs about {_memory(estimate.bytes_per_run)} of memory, and "
-            f"{_memory(available)} are left here; give a shorter duration, a lower rate or a lower load"
+            f"this run needs about {_memory_text(estimate.bytes_per_run)} of memory, and "
+            f"{_memory_text(available)} are left here; give a shorter duration, a lower rate or a lower load"
         )
 
 
@@ -178,7 +178,7 @@ def about_text(seconds: float) -> str:
     return f"about {seconds / 86400:.0f} days"
 
 
-def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> int:
+def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> int:
     """Returns how many runs to have at once: `jobs`, or one per core as far as `available` bytes allow.
 
     Raises `MouseholeError` if one run does not fit into the memory, or if `jobs` were asked for and do not.
@@ -186,21 +186,21 @@ def fitting_jobs(estimate: Estimate, jobs: int | None, available: int | None) ->
     wanted = default_jobs() if jobs is None else jobs
     if available is None:
         return wanted
-    left = f"{_memory(available)} are left here"
+    left = f"{_memory_text(available)} are left here"
     fitting = int(SAFE_SHARE * available // estimate.bytes_per_run)
     if fitting < 1:
         raise MouseholeError(
-            f"a run of this comparison needs about {_memory(estimate.bytes_per_run)} of memory, "
+            f"a run of this comparison needs about {_memory_text(estimate.bytes_per_run)} of memory, "
             f"and {left}; give a shorter --duration, a lower --rate or a lower --load"
         )
     if jobs is not None and min(jobs, estimate.runs) > fitting:
-        needed = _memory(estimate.bytes_at_once(jobs))
+        needed = _memory_text(estimate.bytes_at_once(jobs))
         allowed = f"at most {fitting}, or the duration, the rate or the load lower"
         raise field_error("jobs", jobs, allowed, f"needs about {needed} of memory, and {left}")
     return min(wanted, fitting)
 
 
-def _baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
+def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
     """Returns the parts of a run of `span_s` simulated seconds that were timed, shortest first."""
     steps = max(STEPS, ceil(log(span_s / FIRST_S, 4)))
     shares = [4.0 ** (step - steps) for step in range(steps + 1)]
@@ -234,7 +234,7 @@ def _estimate_bytes(part: Part) -> float:
     return BYTES_PER_RUN + BYTES_PER_TRANSFER * part.transfers + BYTES_PER_CONNECTION * part.live
 
 
-def _whole(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
+def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
     """Extrapolates the cost of a whole run from `part`, which was timed; `parts` are those of the baseline.
 
     After the window a run goes on until its measured transfers have ended. That time, and the connections
@@ -256,15 +256,15 @@ def _growth(before: float, after: float) -> float:
     return min(max(after / before, 1.0), 4.0) if before > 0 else 4.0
 
 
-def _timed(
+def _time_plan_part(
     plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
 ) -> Part:
     """Runs a part of a plan's run in this thread and returns its cost."""
     reduce = partial(reduce_run, buckets=plan.buckets)
-    return _timed_part(plan.task_scenario(task), traffic, share, reduce, cancel)
+    return _time_part(plan.task_scenario(task), traffic, share, reduce, cancel)
 
 
-def _timed_part(
+def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
     reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
@@ -286,7 +286,7 @@ def _scale_duration(field: str, duration: str, share: float) -> str:
     return f"{_engine.parse_duration(field, duration) * share:.9f}s"
 
 
-def _memory(amount: float) -> str:
+def _memory_text(amount: float) -> str:
     """Returns an amount of memory: `42 MB` below 0.1 GB, else `2.1 GB`."""
     if amount < 1e8:
         return f"{amount / 1e6:.0f} MB"

@@ -24,12 +24,12 @@ from mousehole.runs._worker import (
     DONE,
     REFUSED,
     Answers,
-    busy,
+    count_tasks,
+    describe_worker,
     execute,
     execute_all,
-    identity,
+    explain_refusal,
     pack_job,
-    refusal,
 )
 
 CONNECT_S = 10.0
@@ -82,7 +82,7 @@ class Futures:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._scratch = ExitStack()
-        self._spool = self._scratch.enter_context(output.scratch("traffic"))
+        self._spool = self._scratch.enter_context(output.make_scratch_folder("traffic"))
         self._waiting: dict[Future[Any], tuple[Hashable, bytes, Shipment | None]] = {}
 
     @property
@@ -143,8 +143,9 @@ class Futures:
     def _submit(
         self, key: Hashable, parcel: bytes, shipment: Shipment | None, content: bytes | str | None
     ) -> None:
+        """Submits a task; raises `MouseholeError` if the executor is broken."""
         try:
-            future = self._executor.submit(execute, identity(), parcel, content)
+            future = self._executor.submit(execute, describe_worker(), parcel, content)
         except (BrokenExecutor, RuntimeError) as error:
             raise MouseholeError(f"the executor takes no work ({error})", field="executor") from None
         self._waiting[future] = key, parcel, shipment
@@ -217,7 +218,7 @@ class Dask:
 
     def __init__(self, address: str, reporter: Reporter) -> None:
         self._address, self._reporter = address, reporter
-        self._client = _client(address)
+        self._client = _connect_client(address)
         self._name = f"mousehole-{uuid4().hex[:12]}"
         self.tasks = 0
         """Tasks that have gone out."""
@@ -257,14 +258,14 @@ class Dask:
         Raises `MouseholeError` if the scheduler is gone, or if a worker is another Mousehole.
         """
         self._launch(self._batches.rest())
-        found = self._after_crashes()
-        names = self._names_over(0.0 if found else timeout_s)
+        found = self._handle_crashes()
+        names = self._list_finished(0.0 if found else timeout_s)
         self._require_scheduler()
-        fetched = self._fetched(names)
+        fetched = self._fetch_answers(names)
         for name in names:
             flight = self._flights.pop(name, None)
             if flight is not None:
-                found += self._outcomes(name, flight, fetched.get(name))
+                found += self._collect_outcomes(name, flight, fetched.get(name))
         if not self._flights and self._suspects and self._is_idle():
             flight = self._suspects.popleft()
             flight.alone += 1
@@ -293,9 +294,9 @@ class Dask:
     def _check_workers(self) -> None:
         """Refuses a worker that is another Mousehole; one that joins later is checked by its first task."""
         try:
-            answers = self._client.run(refusal, identity(), on_error="return")
+            answers = self._client.run(explain_refusal, describe_worker(), on_error="return")
         except (OSError, TimeoutError) as error:
-            raise _unreachable(self._address, error) from None
+            raise _unreachable_error(self._address, error) from None
         for address, answer in answers.items():
             if isinstance(answer, OSError):
                 continue  # it has just ended; what follows it is checked by its first task
@@ -305,14 +306,15 @@ class Dask:
                 raise self._fault(answer)
 
     def _launch(self, flights: Iterable[_Flight]) -> None:
+        """Submits tasks to Dask, with the traffic that they need."""
         for flight in flights:
             self.tasks += 1
             name = f"{self._name}-{self.tasks}"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that a task's arguments are large; they are sent once
-                content = None if flight.shipment is None else self._content(flight.shipment)
+                content = None if flight.shipment is None else self._submit_content(flight.shipment)
                 flight.future = self._client.submit(
-                    execute_all, identity(), list(flight.parcels.values()), content, 2 * BATCH_S,
+                    execute_all, describe_worker(), list(flight.parcels.values()), content, 2 * BATCH_S,
                     key=name, pure=False,
                 )  # fmt: skip
             self._flights[name] = flight
@@ -321,7 +323,7 @@ class Dask:
     def _watch(self, name: str, flight: _Flight) -> None:
         flight.future.add_done_callback(lambda _: self._over.put(name))
 
-    def _content(self, shipment: Shipment) -> Any:
+    def _submit_content(self, shipment: Shipment) -> Any:
         """Returns the future of a packed traffic: workers fetch it once, and it is made again if lost."""
         if shipment.digest not in self._contents:
             self._contents[shipment.digest] = self._client.submit(
@@ -329,7 +331,7 @@ class Dask:
             )
         return self._contents[shipment.digest]
 
-    def _names_over(self, timeout_s: float) -> list[str]:
+    def _list_finished(self, timeout_s: float) -> list[str]:
         """Returns the names of the tasks that are over, without waiting for more than one."""
         names = []
         with suppress(Empty):
@@ -338,7 +340,7 @@ class Dask:
                 names.append(self._over.get_nowait())
         return names
 
-    def _fetched(self, names: list[str]) -> dict[str, Answers]:
+    def _fetch_answers(self, names: list[str]) -> dict[str, Answers]:
         """Returns the answers of the tasks that have ended well, fetched together; none if that fails."""
         finished = [name for name in names if name in self._flights]
         futures = [self._flights[name].future for name in finished]
@@ -349,14 +351,14 @@ class Dask:
         except Exception:  # they are asked one by one, and each one's fault is seen to
             return {}
 
-    def _outcomes(self, name: str, flight: _Flight, fetched: Answers | None) -> list[tuple[Any, Any]]:
+    def _collect_outcomes(self, name: str, flight: _Flight, fetched: Answers | None) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of a task that is over; none if its jobs are on their way again."""
         from distributed import KilledWorker
 
         try:
             answers = fetched or flight.future.result(timeout=GATHER_S)
         except KilledWorker as error:
-            return self._after_crash(flight, str(getattr(error.last_worker, "address", "")), CRASHES)
+            return self._handle_crash(flight, str(getattr(error.last_worker, "address", "")), CRASHES)
         except TimeoutError:  # its worker has ended, and the run is repeated
             self._flights[name] = flight
             self._watch(name, flight)
@@ -381,7 +383,7 @@ class Dask:
         if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):
             self._ended.put(told)
 
-    def _after_crashes(self) -> list[tuple[Any, Any]]:
+    def _handle_crashes(self) -> list[tuple[Any, Any]]:
         """Sees to the tasks of workers that have ended unexpectedly; returns the jobs that are given up."""
         found: list[tuple[Any, Any]] = []
         with suppress(Empty):
@@ -394,10 +396,10 @@ class Dask:
                         continue  # the scheduler repeats it
                     del self._flights[name]
                     self._client.cancel([flight.future], force=True)
-                    found += self._after_crash(flight, worker, 0)
+                    found += self._handle_crash(flight, worker, 0)
         return found
 
-    def _after_crash(self, flight: _Flight, worker: str, least: int) -> list[tuple[Any, Any]]:
+    def _handle_crash(self, flight: _Flight, worker: str, least: int) -> list[tuple[Any, Any]]:
         """Counts one more worker that ended, at least `least`; returns why a job is given up, if it is.
 
         Several jobs go on as tasks of their own, one that crashed often waits to run alone.
@@ -418,6 +420,7 @@ class Dask:
         return []
 
     def _require_scheduler(self) -> None:
+        """Raises `MouseholeError` once the scheduler is gone or silent."""
         if self._client.status not in ("running", "connecting"):
             raise self._fault("the scheduler is gone; what was finished before is kept where it is written")
         now = time.monotonic()
@@ -426,7 +429,10 @@ class Dask:
             self._asked, self._is_silent = None, False
         if self._asked is None and now - self._asked_s > COUNT_S:
             loop = self._client.loop.asyncio_loop
-            self._asked, self._asked_s = asyncio.run_coroutine_threadsafe(_workers(self._client), loop), now
+            self._asked, self._asked_s = (
+                asyncio.run_coroutine_threadsafe(_count_threads(self._client), loop),
+                now,
+            )
         silent_s = 0.0 if self._asked is None else now - self._asked_s
         if silent_s > LOST_S:
             raise self._fault(
@@ -449,7 +455,7 @@ class Dask:
     def _is_idle(self) -> bool:
         """Returns whether no worker runs a task that was taken back, so that a job that starts is alone."""
         try:
-            running = self._client.run(busy, on_error="return")
+            running = self._client.run(count_tasks, on_error="return")
         except Exception:  # a worker has just ended; it is asked again
             return False
         return all(count == 0 for count in running.values())
@@ -458,7 +464,7 @@ class Dask:
         return MouseholeError(sentence, field="dask", value=self._address)
 
 
-def _client(address: str) -> Any:
+def _connect_client(address: str) -> Any:
     """Returns a client of the scheduler at this address, or of the one that a scheduler file names."""
     require_extra("dask", "--dask")
     distributed = importlib.import_module("distributed")
@@ -472,14 +478,14 @@ def _client(address: str) -> Any:
     try:
         client.__init__(**place, timeout=CONNECT_S, set_as_default=False, name="mousehole")
     except (OSError, TimeoutError, ValueError, TypeError) as error:
-        raise _unreachable(address, error) from None
+        raise _unreachable_error(address, error) from None
     except MemoryError:  # the first bytes of another protocol, taken for a length
         client.status = "closed"  # else it would wait for an answer when it is thrown away
-        raise _unreachable(address, OSError("what listens there speaks another protocol")) from None
+        raise _unreachable_error(address, OSError("what listens there speaks another protocol")) from None
     return client
 
 
-async def _workers(client: Any) -> dict[str, int]:
+async def _count_threads(client: Any) -> dict[str, int]:
     """Returns the threads of each worker."""
     found: dict[str, int] = await client.scheduler.ncores()
     return found
@@ -489,7 +495,8 @@ def _digest(shipment: Shipment | None) -> str | None:
     return None if shipment is None else shipment.digest
 
 
-def _unreachable(address: str, error: BaseException) -> MouseholeError:
+def _unreachable_error(address: str, error: BaseException) -> MouseholeError:
+    """Returns the error for a scheduler that does not answer."""
     return MouseholeError(
         f"no Dask scheduler answers at {address} ({_first_line(error)}); "
         "give its address, such as tcp://10.0.0.1:8786",

@@ -104,7 +104,7 @@ class Threads:
         """Takes a job over."""
         if self._pool is None:
             self._pool, self._cancel = ThreadPoolExecutor(max_workers=self._jobs), _engine.Cancel()
-        self._waiting[self._pool.submit(_work, job, self._cancel)] = key
+        self._waiting[self._pool.submit(_run_job, job, self._cancel)] = key
 
     def collect(self, timeout_s: float) -> list[tuple[Any, Any]]:
         """Returns keys and outcomes of the runs that are over."""
@@ -121,7 +121,7 @@ class Threads:
         self._waiting.clear()
 
 
-def _work(job: Job[T], cancel: _engine.Cancel) -> T:
+def _run_job(job: Job[T], cancel: _engine.Cancel) -> T:
     return job.reduce(run_one(job.scenario, job.traffic, cancel))
 
 
@@ -152,7 +152,7 @@ def run_plan(
         jobs,
         traffic,
         lambda facts: _finished_text(plan, facts),
-        lambda task, facts: _pair(plan, task, facts),
+        lambda task, facts: _pair_transfers(plan, task, facts),
         backend=backend,
         shipment=shipment,
         name=lambda task: f"scheme {plan.schemes[task.scheme]}, replication {task.replication}",
@@ -184,7 +184,7 @@ def run_all(
     each = ((key, Job(scenario, reduce, traffic, shipment)) for key, scenario in scenarios.items())
     try:
         reporter.start(len(scenarios))
-        with closing(outcomes(backend or Threads(jobs), each)) as found:
+        with closing(yield_outcomes(backend or Threads(jobs), each)) as found:
             for key, outcome in found:
                 if isinstance(outcome, Apart):
                     raise MouseholeError(f"{name(key) if name else 'a run'}: {outcome.reason}")
@@ -200,7 +200,9 @@ def run_all(
     return {key: done[key] for key in scenarios}
 
 
-def outcomes(backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]) -> Generator[tuple[K, Any], None, None]:
+def yield_outcomes(
+    backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]
+) -> Generator[tuple[K, Any], None, None]:
     """Yields key and outcome of every job as they end; an `Apart` stands for a job that was given up.
 
     Jobs are taken from `jobs` when there is room for them, so that not all of them are in memory at once. A
@@ -223,7 +225,7 @@ def outcomes(backend: Backend, jobs: Iterable[tuple[K, Job[Any]]]) -> Generator[
         backend.abandon()
 
 
-def _pair(plan: Plan, task: Task, facts: Facts) -> None:
+def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
     """Compares transfer by transfer once a replication has been run under every scheme."""
     tasks = [replace(task, scheme=number) for number in range(len(plan.schemes))]
     if all(each in facts for each in tasks):
@@ -233,6 +235,7 @@ def _pair(plan: Plan, task: Task, facts: Facts) -> None:
 
 
 def _finished_text(plan: Plan, facts: Facts) -> str:
+    """Returns how many runs and replications were finished before a stop."""
     done, total = len(facts), len(plan.tasks)
     if not done:
         return f"stopped before the first of {total} runs was finished; nothing was written"

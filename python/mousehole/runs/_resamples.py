@@ -1,7 +1,7 @@
 """Checks before anything runs that every replication's resample of a capture can meet the load."""
 
 from mousehole import _engine
-from mousehole.base import interruptible, missing_error
+from mousehole.base import missing_error, run_interruptibly
 from mousehole.engine_types import Scenario, TrafficSummary
 from mousehole.runs._plan import Plan, overlaid
 
@@ -35,8 +35,8 @@ def require_load(plan: Plan, summary: TrafficSummary | None) -> None:
 def try_traffic(plan: Plan, traffic: _engine.Traffic) -> None:
     """Raises `MouseholeError` if the traffic cannot be played as asked; plays no more than a moment."""
     run = plan.scenario(plan.cells[0], plan.baseline)
-    interruptible(lambda: traffic.set_up(run))
+    run_interruptibly(lambda: traffic.set_up(run))
 
 
 def _check(traffic: _engine.Traffic, runs: list[Scenario], load: float, native_load: float) -> None:
-    interruptible(lambda: traffic.check_resamples(runs, load, native_load))
+    run_interruptibly(lambda: traffic.check_resamples(runs, load, native_load))

@@ -69,6 +69,7 @@ class Results:
         return cast("ComparedCell", self.kept["compared", cell][0])
 
     def _plan_entry(self, cell: Cell) -> dict[str, object]:
+        """Returns the plan of a cell as the engine takes it."""
         plan = self.plan
         return {
             **{name: getattr(plan, name) for name in _OF_PLAN},
@@ -80,6 +81,7 @@ class Results:
         }
 
     def _capture_entry(self) -> dict[str, object] | None:
+        """Returns the capture as the engine takes it, None for a model."""
         if self.capture is None:
             return None
         entry = asdict(self.capture)
@@ -164,7 +166,7 @@ def frame_rows(rows: Iterable[Row]) -> "Frame":
     return make_frame([as_record(row) for row in rows])
 
 
-def finite(value: float) -> float | None:
+def nan_to_none(value: float) -> float | None:
     """Returns the value, None for NaN and infinity."""
     return value if isfinite(value) else None
 
@@ -175,12 +177,13 @@ def or_nan(value: float | None) -> float:
 
 
 def _columns(name: str, value: _Column) -> Record:
+    """Returns a value as columns; an estimate has three."""
     if isinstance(value, Estimate):
         names = (name, *quantities.ends(name))
-        return dict(zip(names, map(finite, (value.mean, value.low, value.high)), strict=True))
+        return dict(zip(names, map(nan_to_none, (value.mean, value.low, value.high)), strict=True))
     if isinstance(value, Change):
         names = (name, f"{name}_low", f"{name}_high")
-        ends = dict(zip(names, map(finite, (value.mean, value.low, value.high)), strict=True))
+        ends = dict(zip(names, map(nan_to_none, (value.mean, value.low, value.high)), strict=True))
         return {**ends, f"{name}_is_interval": value.is_interval}
     if isinstance(value, Bucket):
         edges: Record = {"low_bytes": value.low_bytes, "high_bytes": value.high_bytes}

@@ -18,7 +18,7 @@ from typing import Any
 from mousehole import _engine
 from mousehole.base import engine_text, file_error, output
 from mousehole.engine_types import PartEntry
-from mousehole.inputs import Received, unpacked
+from mousehole.inputs import Received, unpack
 from mousehole.paper import make_importable
 from mousehole.runs._pool import Job, run_one
 
@@ -62,7 +62,7 @@ class Parcel:
 
 
 @cache
-def identity() -> tuple[str, str]:
+def describe_worker() -> tuple[str, str]:
     """Returns version and revision for people, and a digest of the engine's and the package's sources."""
     digest = hashlib.sha256(_engine.SOURCES.encode())
     package = Path(__file__).parent
@@ -80,8 +80,8 @@ def pack_job(job: Job[Any]) -> bytes:
     digest = None if job.shipment is None else job.shipment.digest
     scheme, stage = str(job.scenario.get("scheme", "")), str(job.scenario.get("host_stage", ""))
     headers = tuple(
-        _header(part["name"], str(part["header"]), str(part["sha256"]))
-        for part in _own_policies()
+        _load_header(part["name"], str(part["header"]), str(part["sha256"]))
+        for part in _list_own_policies()
         if part["name"] in scheme or part["name"] in stage
     )
     return pickle.dumps(Parcel(job.scenario, job.reduce, digest, headers))
@@ -93,20 +93,20 @@ def execute(made_by: tuple[str, str], parcel: bytes, content: bytes | str | None
     `content` is the packed traffic, or the file that has it, where the parcel needs any. Every version of
     this function must take these arguments, since it is here that another version is noticed.
     """
-    fault = refusal(made_by)
+    fault = explain_refusal(made_by)
     if fault is not None:
         return REFUSED, fault
-    given = _unpickled(parcel)
+    given = _unpickle(parcel)
     fault = _load(given.headers)
     if fault is not None:
         return REFUSED, fault
     received = Received(None, {})
     if given.digest is not None:
-        found = _received(given.digest, content)
+        found = _receive_traffic(given.digest, content)
         if found is None:
             return MISSING, given.digest
         received = found
-    result = run_one(received.localised(given.scenario), received.traffic, _engine.Cancel())
+    result = run_one(received.localise(given.scenario), received.traffic, _engine.Cancel())
     return DONE, given.reduce(result)
 
 
@@ -131,14 +131,14 @@ def execute_all(
     return Answers(each, time.monotonic() - begin)
 
 
-def busy() -> int:
+def count_tasks() -> int:
     """Returns how many tasks this process runs, those that were taken back among them."""
     return len(_running)
 
 
-def refusal(made_by: tuple[str, str]) -> str | None:
+def explain_refusal(made_by: tuple[str, str]) -> str | None:
     """Returns why this process cannot run what `made_by` sends; None if both are the same Mousehole."""
-    own_text, own_digest = identity()
+    own_text, own_digest = describe_worker()
     text, digest = made_by
     if own_digest == digest:
         return None
@@ -150,7 +150,8 @@ def _place() -> str:
     return f"{socket.gethostname()} (process {os.getpid()})"
 
 
-def _unpickled(parcel: bytes) -> Parcel:
+def _unpickle(parcel: bytes) -> Parcel:
+    """Returns the parcel; makes the package `papers` importable if it needs that."""
     try:
         made: Parcel = pickle.loads(parcel)  # noqa: S301 (of the process that asks for the run)
     except ModuleNotFoundError as error:
@@ -161,13 +162,14 @@ def _unpickled(parcel: bytes) -> Parcel:
     return made
 
 
-def _own_policies() -> list[PartEntry]:
+def _list_own_policies() -> list[PartEntry]:
     """Returns the user's own policies that are loaded in this process."""
     return [part for part in _engine.parts() if part["header"]]
 
 
 @cache
-def _header(name: str, path: str, sha256: str) -> PolicyHeader:
+def _load_header(name: str, path: str, sha256: str) -> PolicyHeader:
+    """Loads an own policy; raises `MouseholeError` if its header has changed."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -184,14 +186,14 @@ _traffics: OrderedDict[str, Received] = OrderedDict()
 
 
 @cache
-def _folder() -> Path:
+def _make_folder() -> Path:
     """Returns a folder of this process, which is deleted when it ends."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(output.scratch("worker"))
+    return stack.enter_context(output.make_scratch_folder("worker"))
 
 
-def _received(digest: str, content: bytes | str | None) -> Received | None:
+def _receive_traffic(digest: str, content: bytes | str | None) -> Received | None:
     """Returns the traffic of this digest, made from `content` if it is not here yet."""
     with _lock:
         if digest in _traffics:
@@ -204,7 +206,7 @@ def _received(digest: str, content: bytes | str | None) -> Received | None:
                 return None  # another machine
         if content is None:
             return None
-        _traffics[digest] = unpacked(content, _folder())
+        _traffics[digest] = unpack(content, _make_folder())
         while len(_traffics) > KEPT:
             _traffics.popitem(last=False)
         return _traffics[digest]
@@ -215,10 +217,10 @@ def _load(headers: tuple[PolicyHeader, ...]) -> str | None:
     if not headers:
         return None
     with _lock:
-        known = {part["name"]: part["sha256"] for part in _own_policies()}
+        known = {part["name"]: part["sha256"] for part in _list_own_policies()}
         for header in headers:
             if header.name not in known:
-                place = _folder() / header.sha256
+                place = _make_folder() / header.sha256
                 place.mkdir(exist_ok=True)
                 (place / header.file).write_bytes(header.content)
                 _engine.load_policy(str(place / header.file))

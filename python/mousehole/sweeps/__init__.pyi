@@ -1,8 +1,8 @@
 from ._cells import with_parameter as with_parameter
 from ._description import read as read
 from ._design import Cells as Cells
-from ._quantities import between as between
-from ._quantities import numbers as numbers
+from ._quantities import interpolate as interpolate
+from ._quantities import parse_numbers as parse_numbers
 from ._result import Sweep as Sweep
 from ._rows import FAULT as FAULT
 from ._rows import reduce_row as reduce_row

@@ -25,7 +25,7 @@ from mousehole.inputs import TrafficShipment, make_shipment
 from mousehole.inputs import traffic as traffics
 from mousehole.runs import Plan, check_sizes
 from mousehole.scenario import bottleneck, sizefiles
-from mousehole.sweeps._description import SECTIONS, TRAFFIC, Description, is_part_setting, located
+from mousehole.sweeps._description import SECTIONS, TRAFFIC, Description, is_part_setting, resolve_traffic
 from mousehole.sweeps._design import Cells
 from mousehole.sweeps._quantities import Value, write_value
 
@@ -120,7 +120,9 @@ class Planner:
 
         Raises `MouseholeError` for standard input, which cannot be read again when a sweep goes on.
         """
-        source = located(self._made, {**self._made.options, **cell.settings}.get(TRAFFIC, self._made.traffic))
+        source = resolve_traffic(
+            self._made, {**self._made.options, **cell.settings}.get(TRAFFIC, self._made.traffic)
+        )
         own = [Path(source[0])] if traffics.is_scenario(source) else []
         if sizefiles.STANDARD_INPUT in map(str, cell.given.files):
             raise field_error("traffic", sizefiles.STANDARD_INPUT, "files, which can be read again")
@@ -131,10 +133,11 @@ class Planner:
         return make_shipment(cell.given, cell.options.strict, cell.plan.base["seed"])
 
     def _plan(self, number: int, settings: dict[str, Value], schemes: tuple[str, ...]) -> CellPlan:
+        """Returns the plan of a cell; raises `MouseholeError` for settings that do not fit."""
         made = self._made
         whole = {**made.options, **settings}
-        options = _options(whole)
-        source = located(made, whole.get(TRAFFIC, made.traffic))
+        options = _select_options(whole)
+        source = resolve_traffic(made, whole.get(TRAFFIC, made.traffic))
         start, given = starting_point(source, options)
         if options.replay is not None:
             given = replace(given, section={**given.section, "replay": options.replay})
@@ -158,6 +161,7 @@ class Planner:
         return CellPlan(number, settings, schemes, plan, given, options, chooses)
 
     def _load(self, cell: CellPlan) -> Loaded:
+        """Returns the cell's traffic, from the cache if it was read before."""
         section, seed = cell.given.section, cell.plan.base["seed"]
         key = repr((section, cell.options.strict, seed))
         if key in self._loaded:
@@ -169,7 +173,7 @@ class Planner:
         return self._loaded[key]
 
 
-def _options(settings: Mapping[str, Value]) -> Options:
+def _select_options(settings: Mapping[str, Value]) -> Options:
     """Returns the settings that are options of `compare`."""
     known = {item.name: item.default for item in fields(Options)}
     given: dict[str, Any] = {name: value for name, value in settings.items() if name in known}
@@ -202,6 +206,7 @@ _OPTIONS = {item.name for item in fields(Options)}
 
 
 def _with_path(table: dict[str, Any], path: str, value: Value) -> dict[str, Any]:
+    """Returns the table with a value at a path such as `tcp.min_rto`."""
     head, dot, rest = path.partition(".")
     inner = table.get(head)
     return {

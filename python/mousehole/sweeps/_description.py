@@ -23,7 +23,7 @@ from mousehole.base import (
 )
 from mousehole.engine_types import Scenario
 from mousehole.inputs import traffic as traffics
-from mousehole.sweeps._quantities import Value, between
+from mousehole.sweeps._quantities import Value, interpolate
 
 SCHEMA = "mousehole.sweep/1"
 Design = Literal["grid", "list", "latin-hypercube"]
@@ -79,7 +79,7 @@ class Range:
 
     def at(self, name: str, share: float) -> Value:
         """Returns the value at a share of the way."""
-        return between(f"axes.{name}", self.low, self.high, share, self.is_log)
+        return interpolate(f"axes.{name}", self.low, self.high, share, self.is_log)
 
 
 Axis = tuple[Value, ...] | Range
@@ -135,7 +135,7 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
     or empty.
     """
     if isinstance(source, Mapping):
-        return _described(source, Path())
+        return _make_description(source, Path())
     path = Path(source)
     text = read_text(path, "the sweep")
     try:
@@ -143,19 +143,20 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise file_error(path, f"is not valid TOML; {error}") from None
     try:
-        return _described(given, path.parent)
+        return _make_description(given, path.parent)
     except MouseholeError as error:
-        raise _in_file(error, path) from None
+        raise _prefix_file(error, path) from None
 
 
-def _in_file(error: MouseholeError, path: Path) -> MouseholeError:
+def _prefix_file(error: MouseholeError, path: Path) -> MouseholeError:
     """Returns the error of a field with the name of the file before it."""
     if error.file is not None or error.field is None:
         return error
     return error.moved(f"{path}: {error.field}")
 
 
-def _described(given: Mapping[str, Any], folder: Path) -> Description:
+def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
+    """Returns the description; raises `MouseholeError` for an unknown or faulty field."""
     for name in given:
         if name not in FIELDS:
             raise unknown_error("sweep", "field", str(name), sorted(FIELDS))
@@ -166,21 +167,21 @@ def _described(given: Mapping[str, Any], folder: Path) -> Description:
     design = given.get("design", "list" if isinstance(listed, list) else "grid")
     if design not in get_args(Design):
         raise field_error("design", str(design), "grid, list or latin-hypercube")
-    cells = _listed(listed) if design == "list" else ()
-    axes = _axes(given.get("axes", {}), design) if design != "list" else _collect_axes(cells)
+    cells = _parse_list(listed) if design == "list" else ()
+    axes = _parse_axes(given.get("axes", {}), design) if design != "list" else _collect_axes(cells)
     if design == "list" and "axes" in given:
         raise field_error("axes", "a table", "left out of a list; its cells have the settings")
-    schemes = _schemes(given.get("schemes"), axes)
-    options = _flat(_table("options", given.get("options", {})))
+    schemes = _parse_schemes(given.get("schemes"), axes)
+    options = _flatten(_check_table("options", given.get("options", {})))
     traffic = given.get("traffic", axes[TRAFFIC][0] if isinstance(axes.get(TRAFFIC), tuple) else None)  # type: ignore[index]
     if traffic is None:
         raise missing_error("traffic", "a model, files or a scenario, such as web:sfd")
     policy = () if given.get("policy") is None else text_list("policy", given["policy"])
     made = Description(
-        traffic=_value("traffic", traffic),
+        traffic=_check_value("traffic", traffic),
         schemes=schemes,
         axes={name: axis for name, axis in axes.items() if name != SCHEME},
-        options={name: _value(f"options.{name}", value) for name, value in options.items()},
+        options={name: _check_value(f"options.{name}", value) for name, value in options.items()},
         design=design,
         cells=tuple({name: value for name, value in cell.items() if name != SCHEME} for cell in cells),
         count=_count(listed) if design == "latin-hypercube" else 0,
@@ -195,7 +196,8 @@ def _described(given: Mapping[str, Any], folder: Path) -> Description:
     return made
 
 
-def _schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
+def _parse_schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
+    """Returns the schemes, from the list or the axis; raises `MouseholeError` for both or none."""
     axis = axes.get(SCHEME)
     if axis is not None and given is not None:
         raise field_error("schemes", str(given), "left out where scheme is an axis")
@@ -214,15 +216,16 @@ def _count(given: Any) -> int:
     return least("cells", given, 1)
 
 
-def _listed(given: Any) -> tuple[dict[str, Value], ...]:
+def _parse_list(given: Any) -> tuple[dict[str, Value], ...]:
+    """Returns the cells of a sweep that lists them; raises `MouseholeError` for none."""
     if not isinstance(given, list) or not all(isinstance(cell, Mapping) for cell in given):
         raise missing_error("cells", "a list of tables with the settings of each cell: [[cells]]")
     if not given:
         raise field_error("cells", "[]", "a list of at least one cell")
     cells = []
     for number, cell in enumerate(given):
-        flat = _flat(cell)
-        cells.append({name: _value(f"cells[{number}].{name}", value) for name, value in flat.items()})
+        flat = _flatten(cell)
+        cells.append({name: _check_value(f"cells[{number}].{name}", value) for name, value in flat.items()})
         missing = sorted(cells[0].keys() ^ cells[number].keys())
         if missing:
             raise MouseholeError(
@@ -244,19 +247,21 @@ def _collect_axes(cells: tuple[dict[str, Value], ...]) -> dict[str, Axis]:
     }
 
 
-def _axes(given: Any, design: str) -> dict[str, Axis]:
-    flat = _flat(_table("axes", given), ranges=True)
+def _parse_axes(given: Any, design: str) -> dict[str, Axis]:
+    """Returns the axes by name; raises `MouseholeError` for none."""
+    flat = _flatten(_check_table("axes", given), ranges=True)
     if not flat:
         raise field_error("axes", "{}", "a table of at least one axis, such as load = [0.5, 0.9]", "is empty")
-    return {name: _axis(f"axes.{name}", name, value, design) for name, value in flat.items()}
+    return {name: _parse_axis(f"axes.{name}", name, value, design) for name, value in flat.items()}
 
 
-def _axis(field: str, name: str, given: Any, design: str) -> Axis:
+def _parse_axis(field: str, name: str, given: Any, design: str) -> Axis:
+    """Returns a list of values or a range; raises `MouseholeError` for anything else."""
     if isinstance(given, Mapping):
-        return _range(field, name, given, design)
+        return _parse_range(field, name, given, design)
     if not isinstance(given, list):
         raise field_error(field, str(given), "a list of values, or a range: {from = …, to = …}")
-    values = tuple(_value(field, value) for value in given)
+    values = tuple(_check_value(field, value) for value in given)
     if not values:
         raise field_error(
             field, "[]", "a list of at least one value", "is empty, so that the sweep has no cell"
@@ -270,7 +275,8 @@ def _axis(field: str, name: str, given: Any, design: str) -> Axis:
     return values
 
 
-def _range(field: str, name: str, given: Mapping[str, Any], design: str) -> Axis:
+def _parse_range(field: str, name: str, given: Mapping[str, Any], design: str) -> Axis:
+    """Returns a range; raises `MouseholeError` for ends that do not fit the design."""
     for key in given:
         if key not in RANGE:
             raise unknown_error(field, "field", str(key), sorted(RANGE))
@@ -280,7 +286,7 @@ def _range(field: str, name: str, given: Mapping[str, Any], design: str) -> Axis
     scale = given.get("scale", "linear")
     if scale not in ("linear", "log"):
         raise field_error(f"{field}.scale", str(scale), "linear or log")
-    made = Range(_value(field, given["from"]), _value(field, given["to"]), scale == "log")
+    made = Range(_check_value(field, given["from"]), _check_value(field, given["to"]), scale == "log")
     made.at(name, 0.0)  # refuses ends of different units
     if design == "latin-hypercube":
         if "steps" in given:
@@ -294,25 +300,26 @@ def _range(field: str, name: str, given: Mapping[str, Any], design: str) -> Axis
     return tuple(dict.fromkeys(made.at(name, step / (steps - 1)) for step in range(steps)))
 
 
-def _table(field: str, given: Any) -> Mapping[str, Any]:
+def _check_table(field: str, given: Any) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise field_error(field, str(given), "a table")
     return given
 
 
-def _flat(given: Mapping[str, Any], prefix: str = "", ranges: bool = False) -> dict[str, Any]:
+def _flatten(given: Mapping[str, Any], prefix: str = "", ranges: bool = False) -> dict[str, Any]:
     """Returns the settings of nested tables by their paths: `{tcp: {min_rto: …}}` is `tcp.min_rto`."""
     found: dict[str, Any] = {}
     for name, value in given.items():
         path = f"{prefix}{name}"
         if isinstance(value, Mapping) and not (ranges and "from" in value):
-            found |= _flat(value, f"{path}.", ranges)
+            found |= _flatten(value, f"{path}.", ranges)
         else:
             found[path] = value
     return found
 
 
-def _value(field: str, given: Any) -> Value:
+def _check_value(field: str, given: Any) -> Value:
+    """Returns a value that a setting may have; raises `MouseholeError` for anything else."""
     if isinstance(given, str | bool | int | float):
         return given
     if isinstance(given, list) and given and all(isinstance(item, str) for item in given):
@@ -320,7 +327,7 @@ def _value(field: str, given: Any) -> Value:
     raise field_error(field, str(given), "a text, a number, true or false")
 
 
-def option_names() -> list[str]:
+def list_options() -> list[str]:
     """Returns the options of `compare` that are settings of a cell."""
     return [item.name for item in fields(Options) if item.name not in NO_AXES | FOR_ALL]
 
@@ -339,9 +346,9 @@ def list_parts(scheme: str) -> list[str]:
 def _check_names(made: Description) -> None:
     """Raises `MouseholeError` for a setting that nothing knows, and for one that is given twice."""
     parts = sorted({part for scheme in made.schemes for part in list_parts(scheme)})
-    shared = [*option_names(), *sorted(FOR_ALL)]
+    shared = [*list_options(), *sorted(FOR_ALL)]
     top = [name for name in Scenario.__annotations__ if name not in (*SECTIONS, "schema", "replication")]
-    for field, names, options in (("axes", made.axes, option_names()), ("options", made.options, shared)):
+    for field, names, options in (("axes", made.axes, list_options()), ("options", made.options, shared)):
         known = list(dict.fromkeys([*options, *top, *([TRAFFIC, SCHEME] if field == "axes" else [])]))
         for name in names:
             head, dot, _ = name.partition(".")
@@ -349,35 +356,35 @@ def _check_names(made: Description) -> None:
                 continue
             if field == "axes" and name in FOR_ALL:
                 raise field_error("axes", name, "in options: rows of all cells must mean the same")
-            raise unknown_error(field, "setting", name, _suggested(name, known, parts))
+            raise unknown_error(field, "setting", name, _suggest_names(name, known, parts))
     both = sorted(made.axes.keys() & made.options.keys())
     if both:
         raise field_error("options", both[0], "given once", "is also an axis")
 
 
-def _suggested(name: str, known: list[str], parts: list[str]) -> list[str]:
+def _suggest_names(name: str, known: list[str], parts: list[str]) -> list[str]:
     """Returns names of settings, those with paths only if the unknown name is a path."""
     if "." not in name:
         return known
     head, _, rest = name.partition(".")
-    of_parts = [f"{part}.{param}" for part in parts for param in _params(part)]
+    of_parts = [f"{part}.{param}" for part in parts for param in _list_params(part)]
     named = [f"{section}.{rest}" for section in (*SECTIONS, "params")]
     return [*(path for path in of_parts if rest in path or head in path), *named] or known
 
 
-def _params(part: str) -> list[str]:
+def _list_params(part: str) -> list[str]:
     known = {entry["name"]: entry["params"] for entry in [*_engine.parts(), *_engine.schemes()]}
     return [entry["name"] for entry in known.get(part, [])]
 
 
-def traffic_names(value: Value) -> list[str]:
+def list_traffic_names(value: Value) -> list[str]:
     """Returns traffic as a list of names."""
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
-def located(made: Description, value: Value) -> list[str]:
+def resolve_traffic(made: Description, value: Value) -> list[str]:
     """Returns the names of a traffic; those of files start from the description's folder."""
-    names = traffic_names(value)
+    names = list_traffic_names(value)
     return [name if traffics.is_model(name) or name == "-" else str(made.folder / name) for name in names]
 
 

@@ -54,7 +54,7 @@ class Cells:
             return {name: axis[places[name]] for name, axis in self._axes.items() if isinstance(axis, tuple)}
         shares = self._hypercube[number]
         return {
-            name: _drawn(name, axis, share)
+            name: _draw_value(name, axis, share)
             for (name, axis), share in zip(self._axes.items(), shares, strict=True)
         }
 
@@ -93,6 +93,7 @@ class Cells:
 
     @cached_property
     def _hypercube(self) -> NDArray[np.float64]:
+        """Returns the draws of a Latin hypercube, a row per cell, a column per axis, in [0, 1)."""
         require_extra("sweep", "a Latin hypercube")
         from scipy.stats import qmc  # takes a second to load
 
@@ -105,7 +106,7 @@ def _reads(name: str) -> bool:
     return name in (TRAFFIC, "payload") or name.startswith(("params.", "traffic."))
 
 
-def _drawn(name: str, axis: Axis, share: float) -> Value:
+def _draw_value(name: str, axis: Axis, share: float) -> Value:
     if isinstance(axis, Range):
         return axis.at(name, float(share))
     return axis[min(int(share * len(axis)), len(axis) - 1)]

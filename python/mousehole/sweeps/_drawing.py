@@ -12,7 +12,7 @@ import polars as pl
 
 from mousehole.base import (
     MouseholeError,
-    capital,
+    capitalise,
     change_text,
     counted,
     rate_text,
@@ -44,7 +44,7 @@ from mousehole.charts.marks import (
 from mousehole.charts.style import DIM, SEQUENTIAL, STRONG
 from mousehole.runs import or_nan
 from mousehole.sweeps._found import VALUE, Found
-from mousehole.sweeps._views import Scale, Trend, What, choose_scale, trend, write_title
+from mousehole.sweeps._views import Scale, Trend, What, choose_scale, compute_trend, write_title
 
 MOST_PANELS = 6
 """Panels side by side, or one above the other."""
@@ -149,7 +149,7 @@ def surfaces(
     `MouseholeError` where there are no two axes of numbers.
     """
     numeric = [axis for axis in sweep.axes if sweep.number_column(axis) is not None]
-    x, y = _two_axes(sweep, numeric, x, y)
+    x, y = _choose_two_axes(sweep, numeric, x, y)
     drawing = Drawing(sweep, sweep.cells(value, against), What.choose(sweep, value, against, absolute))
     panels = [
         Panel(scheme, _surface(drawing, scheme, x, y, value, against), 260, 230)
@@ -159,8 +159,8 @@ def surfaces(
     how = "mean" if sweep.manifest["sweep"]["design"] == "grid" else "fitted through the cells,"
     over = f"  ·  {how} over {', '.join(rest)}" if rest else ""
     percent = ", %" if drawing.what.of_change is not None else ""
-    heading = f"{capital(drawing.what.description)}{percent}  ·  {write_title(sweep)}{over}"
-    return picture(heading, _in_rows(panels), one_legend=True)
+    heading = f"{capitalise(drawing.what.description)}{percent}  ·  {write_title(sweep)}{over}"
+    return picture(heading, _arrange_in_rows(panels), one_legend=True)
 
 
 def axis_encoding(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: Any = alt.X) -> Any:
@@ -171,10 +171,10 @@ def axis_encoding(scale: Scale, cells: pl.DataFrame, room: float = 0.06, kind: A
     """
     known = cells.drop_nulls(scale.setting)
     places = scale.places(known)
-    ticks = _ticks(places, scale.is_log) if scale.column is not None else list(range(len(scale.names)))
+    ticks = _choose_ticks(places, scale.is_log) if scale.column is not None else list(range(len(scale.names)))
     names = [scale.text(tick) for tick in ticks] if scale.column is not None else list(scale.names)
     low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
-    domain = _padded(low, high, scale.is_log, room)
+    domain = _pad_range(low, high, scale.is_log, room)
     axis = alt.Axis(values=ticks, labelExpr=label_list(ticks, names), labelFlush=False)
     form: Any = "log" if scale.is_log else "linear"
     field = "x:Q" if kind is alt.X else "y:Q"
@@ -195,7 +195,7 @@ def trend_chart(drawing: Drawing, setting: str, most: int | None = None) -> tupl
             continue
         places, values = scale.places(own), own[drawing.what.column].to_numpy()
         lines += [_trend_datum(drawing, scale, scheme, point)
-                  for point in trend(places, values, drawing.what, scale)]  # fmt: skip
+                  for point in compute_trend(places, values, drawing.what, scale)]  # fmt: skip
         every = 1 if most is None else ceil(len(drawing.cells) / most)
         dots += [_dot(drawing, row, place)
                  for row, place in zip(own.gather_every(every).iter_rows(named=True), places[::every],
@@ -264,13 +264,13 @@ def _facets(drawing: Drawing, x: str | None, columns: str | None, rows: str | No
     for low in _values(cells, rows):
         line = []
         for left in _values(cells, columns):
-            part = _at(_at(cells, columns, left), rows, low)
+            part = _select_cells(_select_cells(cells, columns, left), rows, low)
             titles = [f"{name} {_short(entry)}" for name, entry in ((columns, left), (rows, low)) if name]
             line.append(Panel(", ".join(titles), _lines(drawing, part, scale), 230, 180))
         panels.append(line)
     rest = [axis for axis in sweep.axes if axis not in (x, columns, rows) and counts[axis] > 1]
     over = f"  ·  mean over {', '.join(rest)}" if rest else ""
-    heading = f"{capital(drawing.what.description)} along {x}  ·  {write_title(sweep)}{over}"
+    heading = f"{capitalise(drawing.what.description)} along {x}  ·  {write_title(sweep)}{over}"
     return picture(heading, panels, sweep.schemes, one_legend=True)
 
 
@@ -282,11 +282,11 @@ def _trends(drawing: Drawing, settings: Sequence[str]) -> alt.VConcatChart:
     panels = [Panel("", trend_chart(drawing, name)[0], 300, 220) for name in settings]
     how = "Each dot is a cell; lines are the trend along one axis over all others."
     panels[0] = replace(panels[0], subtitle=[how])
-    heading = f"{capital(drawing.what.description)}  ·  {write_title(drawing.sweep)}"
-    return picture(heading, _in_rows(panels), drawing.sweep.schemes, one_legend=True)
+    heading = f"{capitalise(drawing.what.description)}  ·  {write_title(drawing.sweep)}"
+    return picture(heading, _arrange_in_rows(panels), drawing.sweep.schemes, one_legend=True)
 
 
-def _in_rows(panels: list[Panel]) -> list[list[Panel]]:
+def _arrange_in_rows(panels: list[Panel]) -> list[list[Panel]]:
     across = 2 if len(panels) == 4 else min(len(panels), 3)
     return [panels[first : first + across] for first in range(0, len(panels), across)]
 
@@ -295,7 +295,7 @@ def _values(cells: pl.DataFrame, axis: str | None) -> list[Any]:
     return [None] if axis is None else cells[axis].drop_nulls().unique(maintain_order=True).to_list()
 
 
-def _at(cells: pl.DataFrame, axis: str | None, entry: Any) -> pl.DataFrame:
+def _select_cells(cells: pl.DataFrame, axis: str | None, entry: Any) -> pl.DataFrame:
     """Returns the cells with a value on an axis; those whose scheme does not have the setting are in all."""
     return cells if axis is None else cells.filter(pl.col(axis).eq_missing(entry) | pl.col(axis).is_null())
 
@@ -339,6 +339,7 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
 
 
 def _line_data(drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, aside: float) -> list[Datum]:
+    """Returns the points of a scheme's line, with intervals where each is a single cell."""
     places = scale.places(own)
     values, lows, highs = (own[name].to_numpy() for name in (drawing.what.column, *drawing.what.ends))
     whole = scale.places(drawing.cells.drop_nulls(scale.setting))
@@ -351,13 +352,13 @@ def _line_data(drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, a
         ends = (lows[here][0], highs[here][0]) if is_single else (mean, mean)
         low, high = map(drawing.height, ends)
         data.append({
-            "scheme": scheme, "x": _beside(float(place), aside, whole, scale), "y": drawing.height(mean),
+            "scheme": scheme, "x": _shift_place(float(place), aside, whole, scale), "y": drawing.height(mean),
             "low": low, "high": high, "text": drawing.text(mean, int(here.sum())),
         })  # fmt: skip
     return data
 
 
-def _beside(place: float, aside: float, whole: Any, scale: Scale) -> float:
+def _shift_place(place: float, aside: float, whole: Any, scale: Scale) -> float:
     """Returns a place moved by a share of the axis, so that intervals do not cover each other."""
     low, high = float(whole.min()), float(whole.max())
     if scale.is_log:
@@ -365,7 +366,8 @@ def _beside(place: float, aside: float, whole: Any, scale: Scale) -> float:
     return rounded(place + aside * (high - low))
 
 
-def _padded(low: float, high: float, is_log: bool, share: float) -> list[float]:
+def _pad_range(low: float, high: float, is_log: bool, share: float) -> list[float]:
+    """Returns a range extended at both ends by a share of it."""
     if is_log:
         room = exp(share * (log(high) - log(low)))
         return [low / room, high * room]
@@ -373,7 +375,7 @@ def _padded(low: float, high: float, is_log: bool, share: float) -> list[float]:
     return [low - room, high + room]
 
 
-def _ticks(places: Any, is_log: bool) -> list[float]:
+def _choose_ticks(places: Any, is_log: bool) -> list[float]:
     """Returns the values that cells have if they are few, else round ones between them."""
     own = np.unique(places)
     if len(own) <= 6:
@@ -398,6 +400,7 @@ def _trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> D
 
 
 def _dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
+    """Returns the point of a cell with its settings."""
     settings = ", ".join(f"{name}={row[name]}" for name in drawing.sweep.axes if row[name] is not None)
     low, high = (or_nan(row[end]) for end in drawing.what.ends)
     number = row[drawing.what.column]
@@ -406,7 +409,8 @@ def _dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
             "settings": settings, "text": text}  # fmt: skip
 
 
-def _two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | None) -> tuple[str, str]:
+def _choose_two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | None) -> tuple[str, str]:
+    """Returns two axes of numbers; raises `MouseholeError` if there are not two."""
     for field, name in (("x", x), ("y", y)):
         if name is not None:
             sweep.require_numbers(field, name)
@@ -430,7 +434,7 @@ def _surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against:
     across, down = (np.unique(own) for own in places)
     scales = choose_scale(drawing.sweep, drawing.cells, x), choose_scale(drawing.sweep, drawing.cells, y)
     if len(across) * len(down) > 4 * len(values) or len(across) < 2 or len(down) < 2:
-        return _fitted(drawing, places, values, scales)
+        return _surface_chart(drawing, places, values, scales)
     texts = [{float(place): scale.text(float(place)) for place in own}
              for own, scale in zip((across, down), scales, strict=True)]  # fmt: skip
     data = [
@@ -441,7 +445,9 @@ def _surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against:
     return field_chart(drawing, data, (x, list(texts[0].values())), (y, list(texts[1].values())))
 
 
-def _fitted(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tuple[Scale, Scale]) -> Any:
+def _surface_chart(
+    drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tuple[Scale, Scale]
+) -> Any:
     """Draws a smooth surface through scattered cells, and the cells; only the cells where they are few."""
     logs = [np.log(own) if scale.is_log else own for own, scale in zip(places, scales, strict=True)]
     x = axis_encoding(scales[0], drawing.cells, 0.0)
@@ -478,6 +484,7 @@ def _fitted(drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tupl
 
 
 def _surface_colour(drawing: Drawing) -> Any:
+    """Returns the colours of fields: diverging for changes, else sequential."""
     legend = alt.Legend(type="gradient", orient="right", gradientLength=200, title=None)
     if drawing.what.of_change is None:
         return _sequential(drawing, legend)

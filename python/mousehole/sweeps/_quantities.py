@@ -24,7 +24,7 @@ DIGITS = 4
 """Digits of a value inside a range."""
 
 
-def numbers(values: Sequence[Value]) -> tuple[str, list[float]] | None:
+def parse_numbers(values: Sequence[Value]) -> tuple[str, list[float]] | None:
     """Returns the unit of all values, and each as a number of it; the unit of plain numbers is empty.
 
     None stands for values that are no numbers, or not of one unit.
@@ -46,7 +46,7 @@ def read_unit(column: str | None, setting: str) -> str:
     return "" if column is None else column.removeprefix(setting).removeprefix("_")
 
 
-def between(field: str, low: Value, high: Value, share: float, is_log: bool) -> Value:
+def interpolate(field: str, low: Value, high: Value, share: float, is_log: bool) -> Value:
     """Returns the value at `share` of the way from `low` to `high`, with their unit.
 
     Whole numbers and packets stay whole. Raises `MouseholeError` for ends that are not in rising order, or
@@ -101,6 +101,7 @@ def _split(field: str, value: Value) -> tuple[float, str, bool]:
 
 
 def _number(value: Any) -> tuple[str, float] | None:
+    """Returns unit and number of a value such as `20p`, None for a text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

@@ -62,10 +62,10 @@ def document(
         title=write_title(found),
         subtitle=f"{found.finished:,} of {found.manifest['rows']:,} rows; axes: {', '.join(found.axes)}; "
         f"measure: {value}.",
-        verdict=Verdict(_over_all(cells, value, reference, others), "open", "What was found"),
+        verdict=Verdict(_summarise_schemes(cells, value, reference, others), "open", "What was found"),
         choices=choices(make_scheme_series(found.schemes)),
         sections=[
-            Section("axes", "Along each axis", _along(drawing, reference), "Axes", "page"),
+            Section("axes", "Along each axis", _axis_blocks(drawing, reference), "Axes", "page"),
             *_surfaces(drawing, reference),
             Section("effects", "What each value changes",
                     [_effects(found, value, reference, others), Prose(NOTE, "dim")], "Effects"),
@@ -76,7 +76,7 @@ def document(
     )  # fmt: skip
 
 
-def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[str]) -> list[str]:
+def _summarise_schemes(cells: pl.DataFrame, value: str, reference: str, others: Sequence[str]) -> list[str]:
     """Returns a sentence per scheme on its change over all cells."""
     lines = []
     for scheme in others:
@@ -93,7 +93,8 @@ def _over_all(cells: pl.DataFrame, value: str, reference: str, others: Sequence[
     return lines or [f"Nothing is compared with {reference}: {nothing}."]
 
 
-def _along(drawing: Drawing, reference: str) -> list[Block]:
+def _axis_blocks(drawing: Drawing, reference: str) -> list[Block]:
+    """Returns a chart per axis, or a sentence if there is no change to draw."""
     known = drawing.cells.filter(pl.col("change").is_not_null())
     if not len(known):
         return [Prose("There is no change to draw: one scheme, or no cell that is whole.")]
@@ -142,6 +143,7 @@ def _surfaces(drawing: Drawing, reference: str) -> list[Section]:
 def _surface(
     drawing: Drawing, across: str, down: str, scheme: str, place: int, reference: str
 ) -> Chart | None:
+    """Returns the change over two axes as fields, None without a known cell."""
     own = drawing.own(scheme, drawing.cells).drop_nulls([across, down])
     data: list[Datum] = []
     for (x, y), part in own.group_by([across, down], maintain_order=True):
@@ -149,7 +151,7 @@ def _surface(
         data.append({"x": str(x), "y": str(y), "value": mean, "text": f"{signed(mean)} %"})
     if not data:
         return None
-    names = {axis: _ordered(drawing.sweep, drawing.cells, axis) for axis in (across, down)}
+    names = {axis: _order_values(drawing.sweep, drawing.cells, axis) for axis in (across, down)}
     by_place = {(datum["x"], datum["y"]): datum for datum in data}
     rows: list[Row] = [
         [low, *(_surface_cell(by_place.get((left, low))) for left in names[across])] for low in names[down]
@@ -196,6 +198,7 @@ def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
 
 
 def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_is_better: bool) -> Table:
+    """Returns the first cells with settings and change."""
     rows: list[Row] = []
     shown = cells.head(MOST_ROWS)
     for row in shown.iter_rows(named=True):
@@ -229,7 +232,7 @@ def _names(cells: pl.DataFrame, axis: str) -> list[str]:
     return [str(name) for name in cells[axis].drop_nulls().unique(maintain_order=True)]
 
 
-def _ordered(found: Found, cells: pl.DataFrame, axis: str) -> list[str]:
+def _order_values(found: Found, cells: pl.DataFrame, axis: str) -> list[str]:
     """Returns the values of an axis as texts, in the order of their numbers where they have some."""
     column = found.number_column(axis)
     return _names(cells if column is None else cells.sort(column), axis)

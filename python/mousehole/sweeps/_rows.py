@@ -9,9 +9,9 @@ import polars as pl
 from mousehole import _engine, quantities
 from mousehole._engine import RunResult
 from mousehole.base import Bucket
-from mousehole.runs import finite, reduce_run
+from mousehole.runs import nan_to_none, reduce_run
 from mousehole.sweeps._description import Axis, Range
-from mousehole.sweeps._quantities import Value, name_column, numbers, write_value
+from mousehole.sweeps._quantities import Value, name_column, parse_numbers, write_value
 
 FAULT = "fault"
 """The column that says why a row has no numbers; null for a row that has them."""
@@ -28,16 +28,16 @@ def reduce_row(result: RunResult, buckets: tuple[Bucket, ...]) -> dict[str, floa
             found[f"{bucket.role}_count"] = int(facts.count[place])
             found[f"{bucket.role}_unfinished"] = int(facts.censored[place])
             for name, values in facts.statistics.items():
-                found[f"{bucket.role}_{name}"] = finite(float(values[place]))
-    found |= {name: finite(float(value)) for name, value in facts.scheme.items()}
+                found[f"{bucket.role}_{name}"] = nan_to_none(float(values[place]))
+    found |= {name: nan_to_none(float(value)) for name, value in facts.scheme.items()}
     kinds = {one.name: (one.kind, one.quantity.name) for one in quantities.measures() if one.kind}
     averages = _engine.average_over_kinds(facts, list(kinds.values()))
-    found |= {name: finite(float(value)) for name, value in zip(kinds, averages, strict=True)}
+    found |= {name: nan_to_none(float(value)) for name, value in zip(kinds, averages, strict=True)}
     achieved = facts.load["achieved"]
     return found | {
-        "load_achieved": None if achieved is None else finite(float(achieved)),
-        "window_load": finite(float(facts.window_load)),
-        "simulated_s": finite(float(facts.simulated_s)),
+        "load_achieved": None if achieved is None else nan_to_none(float(achieved)),
+        "window_load": nan_to_none(float(facts.window_load)),
+        "simulated_s": nan_to_none(float(facts.simulated_s)),
     }
 
 
@@ -71,9 +71,9 @@ class Columns:
         for name, axis in self.axes.items():
             column, known = number_column(name, axis), name not in foreign
             if column is not None and column != name:
-                parsed = numbers([values[name]])
+                parsed = parse_numbers([values[name]])
                 found[column] = parsed[1][0] if known and parsed else None
-            found[name] = _written(values[name], _kind(axis)) if known else None
+            found[name] = _cast_value(values[name], _kind(axis)) if known else None
         return found
 
     def frame(self, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
@@ -84,13 +84,14 @@ class Columns:
 
 def number_column(name: str, axis: Axis) -> str | None:
     """Returns the column that has an axis as numbers: `rate_bps` of `rate`, `load` itself; None without."""
-    found = numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
+    found = parse_numbers([axis.low, axis.high] if isinstance(axis, Range) else list(axis))
     if found is None:
         return None
     return name_column(name, found[0])
 
 
 def _kind(axis: Axis) -> pl.DataType:
+    """Returns the type of an axis' column."""
     values = [axis.low, axis.high] if isinstance(axis, Range) else list(axis)
     if all(isinstance(value, bool) for value in values):
         return pl.Boolean()
@@ -101,7 +102,7 @@ def _kind(axis: Axis) -> pl.DataType:
     return pl.String()
 
 
-def _written(value: Value, kind: pl.DataType) -> Any:
+def _cast_value(value: Value, kind: pl.DataType) -> Any:
     if kind == pl.String():
         return write_value(value)
     return float(value) if kind == pl.Float64() else value  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mousehole import _engine
-from mousehole.answer import input_entry, without_directories
+from mousehole.answer import input_entry, strip_directories
 from mousehole.base import (
     REVISION,
     Reporter,
@@ -30,12 +30,12 @@ from mousehole.runs import (
     Job,
     Threads,
     about_text,
+    choose_jobs,
     default_jobs,
-    estimated_run,
-    fitting_jobs,
+    estimate_run,
     load_policies,
     opened,
-    outcomes,
+    yield_outcomes,
 )
 from mousehole.scenario import filled, try_scenarios
 from mousehole.sweeps._cells import Planner
@@ -99,7 +99,7 @@ class Prepared:
         self.columns = Columns(self.cells.axes)
         self.planner = Planner(made, self.cells)
         self._files: dict[Path, None] = {}
-        self.weight, self.heaviest = self._checked()
+        self.weight, self.heaviest = self._check_cells()
         per_cell = max(1, len(made.schemes) * made.seeds)
         self.part_cells = max(1, ceil(LEAST_ROWS / per_cell), ceil(len(self.cells) / MOST_PARTS))
         self.rows = made.seeds * sum(len(self.cells.schemes(number)) for number in range(len(self.cells)))
@@ -125,12 +125,12 @@ class Prepared:
         for turn, number in enumerate(dict.fromkeys(chosen)):
             cell, traffic = self.planner.ready(self.planner.plan(number))
             scenario = cell.scenario(turn % len(cell.schemes), 0)
-            found = estimated_run(filled(scenario), traffic)
+            found = estimate_run(filled(scenario), traffic)
             seconds, bits = seconds + found.cpu_s, bits + cell.weight
             needed, slowdown = max(needed, found.bytes_per_run), max(slowdown, found.slowdown)
         whole = Estimate(seconds / max(bits, 1.0) * self.weight, slowdown, needed, self.rows)
         if backend is None:
-            at_once = min(fitting_jobs(whole, jobs, available_bytes()), default_jobs())
+            at_once = min(choose_jobs(whole, jobs, available_bytes()), default_jobs())
         else:
             at_once = max(backend.at_once, 1)
         return Forecast(len(self.cells), self.rows, self.parts, whole, at_once)
@@ -148,7 +148,7 @@ class Prepared:
             "cells_sha256": self.cells.digest(),
             "rows": self.rows,
             "rows_of_first_file": self.size(0),
-            "scenario": without_directories(filled(self.planner.plan(self.heaviest).scenario(0, 0))),
+            "scenario": strip_directories(filled(self.planner.plan(self.heaviest).scenario(0, 0))),
             "inputs": self._inputs(),
             "policies": self._policies(),
         }
@@ -163,7 +163,7 @@ class Prepared:
         own = [policy for scheme in self.made.schemes for policy in _engine.scheme_policies(scheme)]
         return {policy["name"]: policy["sha256"] for policy in own}
 
-    def _checked(self) -> tuple[float, int]:
+    def _check_cells(self) -> tuple[float, int]:
         """Checks the cells; returns the weight of all rows, and the cell of the largest weight."""
         count = len(self.cells)
         numbers = choose_evenly(range(count), CHECKED)
@@ -223,17 +223,23 @@ def run(
     store = Store(folder, prepared.manifest(), prepared.columns)
     try:
         store.tidy()
-        missing = _missing(prepared, store)
+        missing = _count_missing(prepared, store)
         there = prepared.rows - missing
         if there:
             reporter.say(f"{there:,} of {prepared.rows:,} rows are there already")
         if missing:
-            _run(prepared, store, missing, backend or Threads(_jobs(prepared, jobs, reporter)), reporter)
+            _run(
+                prepared,
+                store,
+                missing,
+                backend or Threads(_announce_and_choose_jobs(prepared, jobs, reporter)),
+                reporter,
+            )
     finally:
         store.close()
 
 
-def _jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
+def _announce_and_choose_jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
     """Reports the cost of a long sweep; returns how many runs to have at once."""
     if prepared.weight < WORTH_ESTIMATING_BITS:
         return jobs or default_jobs()
@@ -242,7 +248,7 @@ def _jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
     return expected.jobs
 
 
-def _missing(prepared: Prepared, store: Store) -> int:
+def _count_missing(prepared: Prepared, store: Store) -> int:
     """Returns how many rows the folder does not have; writes files whose rows are all there."""
     missing = 0
     for part in range(prepared.parts):
@@ -254,10 +260,11 @@ def _missing(prepared: Prepared, store: Store) -> int:
 
 
 def _run(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
+    """Runs what is missing and stores each row as its run ends."""
     done, given_up, heads = 0, 0, dict[_Place, dict[str, Any]]()
     try:
         reporter.start(missing, "rows")
-        with closing(outcomes(backend, _missing_jobs(prepared, store, heads))) as found:
+        with closing(yield_outcomes(backend, _yield_missing_jobs(prepared, store, heads))) as found:
             for (part, place), outcome in found:
                 numbers = {FAULT: outcome.reason} if isinstance(outcome, Apart) else outcome
                 given_up += isinstance(outcome, Apart)
@@ -265,16 +272,16 @@ def _run(prepared: Prepared, store: Store, missing: int, backend: Backend, repor
                 done += 1
                 reporter.advance()
     except KeyboardInterrupt:
-        raise Stopped(_stopped("stopped", done, missing)) from None
+        raise Stopped(_stop_text("stopped", done, missing)) from None
     except Terminated:
-        raise Terminated(_stopped("terminated", done, missing)) from None
+        raise Terminated(_stop_text("terminated", done, missing)) from None
     finally:
         reporter.finish()
     if given_up:
         reporter.say(f"warning: {given_up} rows have no numbers; their column {FAULT} says why")
 
 
-def _missing_jobs(
+def _yield_missing_jobs(
     prepared: Prepared, store: Store, heads: dict[_Place, dict[str, Any]]
 ) -> Iterator[tuple[_Place, Job[Any]]]:
     """Yields the jobs of the rows that are missing, in the order of the files.
@@ -308,5 +315,5 @@ def _missing_jobs(
                 yield (part, place), Job(scenario, reduce, traffic, shipment)
 
 
-def _stopped(word: str, done: int, missing: int) -> str:
+def _stop_text(word: str, done: int, missing: int) -> str:
     return f"{word} after {done:,} of {missing:,} rows, which are kept; the same command goes on from there"

@@ -108,6 +108,7 @@ class Store:
             self._lock = None
 
     def _finish(self, part: int) -> None:
+        """Writes the Parquet file of a part whose rows are all there."""
         kept = self._kept.pop(part)
         rows = [json.loads(kept[place])[1] for place in sorted(kept)]
         frame, target = self._columns.frame(rows), self._place(part)
@@ -148,24 +149,24 @@ class Store:
         """Raises `MouseholeError` if the folder has something else than this sweep."""
         manifest = self.folder / MANIFEST
         if self.folder.exists() and not self.folder.is_dir():
-            raise self._other("it is a file; a sweep needs a folder")
+            raise self._other_sweep_error("it is a file; a sweep needs a folder")
         if not manifest.exists():
             left = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
             if left - {ROWS, UNFINISHED}:
-                raise self._other("it is not empty and holds no sweep; give another folder")
+                raise self._other_sweep_error("it is not empty and holds no sweep; give another folder")
             return
         try:
             text = manifest.read_text(encoding="utf-8")
             known = json.loads(text)
         except (OSError, ValueError):
-            raise self._other(f"its {MANIFEST} cannot be read; give another folder") from None
+            raise self._other_sweep_error(f"its {MANIFEST} cannot be read; give another folder") from None
         if text != self._text:
-            name, there, here = _difference(known, json.loads(self._text))
-            raise self._other(
+            name, there, here = _find_difference(known, json.loads(self._text))
+            raise self._other_sweep_error(
                 f"it holds another sweep: there {name} is {there}, here {here}; give another folder"
             )
 
-    def _other(self, reason: str) -> MouseholeError:
+    def _other_sweep_error(self, reason: str) -> MouseholeError:
         return file_error(self.folder, reason)
 
     def _place(self, part: int) -> Path:
@@ -194,7 +195,7 @@ class _Written:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, output.faults_of_writing()):
+        if isinstance(error, output.list_write_errors()):
             raise file_error(
                 self._folder,
                 f"cannot be written; {output.explain(error)}; what is there is whole, and the same command "
@@ -230,12 +231,12 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
+def _find_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
     """Returns the first field in which two documents differ, and its values."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in _keys(there, here):
             if there.get(key) != here.get(key):
-                return _difference(there.get(key), here.get(key), f"{name}.{key}" if name else key)
+                return _find_difference(there.get(key), here.get(key), f"{name}.{key}" if name else key)
     return name, _shown(there), _shown(here)
 
 

@@ -106,7 +106,7 @@ class Trend:
     count: int
 
 
-def trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
+def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
     """Returns the mean in windows of equally many cells, or at each value of an axis that has few."""
     own = np.unique(places)
     if len(own) <= MOST_LEVELS:

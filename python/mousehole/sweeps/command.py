@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from mousehole.base import MouseholeError, console_reporter, option, output, switch, whole
+from mousehole.base import MouseholeError, console_reporter, option, output, parse_whole, switch
 from mousehole.base.arguments import DaskAddress, Jobs
 from mousehole.base.cli_options import (
     OPTIONS,
@@ -59,7 +59,7 @@ def run_command(
     from mousehole.sweeps._description import read
     from mousehole.sweeps._running import Prepared, forecast, run
 
-    at_once = whole("jobs", jobs, 1)
+    at_once = parse_whole("jobs", jobs, 1)
     if dry_run:
         print("\n".join(forecast(source, at_once, dask).lines()))
         return

@@ -107,7 +107,7 @@ pub fn behind_token_bucket(queue: &str, line: &Line) -> Vec<String> {
     };
     // TBF has a limit of its own that only its built-in queue uses; tc asks for it all the same.
     let limit = line.buffer_packets * FULL_PACKET;
-    let bucket = format!("tbf rate {} burst {burst} limit {limit}", rate_of_tc(line.frame_rate()));
+    let bucket = format!("tbf rate {} burst {burst} limit {limit}", format_tc_rate(line.frame_rate()));
     let mut lines = vec![
         format!("tc qdisc replace dev DEV root handle 1: {table}{bucket}"),
         format!("tc qdisc replace dev DEV parent 1: handle 2: {queue}"),
@@ -131,7 +131,7 @@ fn size_table(overhead: u32, mpu: u32, framing: Framing) -> String {
 }
 
 /// Returns a rate as tc writes it, in the largest unit that leaves a whole number: `5mbit`, `1500kbit`.
-pub fn rate_of_tc(rate: Rate) -> String {
+pub fn format_tc_rate(rate: Rate) -> String {
     let units = [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1000)];
     match units.iter().find(|(_, scale)| rate.0.is_multiple_of(*scale)) {
         Some((unit, scale)) => format!("{}{unit}", rate.0 / scale),
@@ -140,7 +140,7 @@ pub fn rate_of_tc(rate: Rate) -> String {
 }
 
 /// Returns a threshold in packets; one in percent is of the buffer.
-pub fn in_packets(threshold: &str, buffer_packets: u64) -> u64 {
+pub fn threshold_packets(threshold: &str, buffer_packets: u64) -> u64 {
     let number = |text: &str| text.parse::<f64>().unwrap_or_default();
     match threshold.strip_suffix('%') {
         Some(percent) => (number(percent) / 100.0 * buffer_packets as f64).round_ties_even() as u64,
@@ -187,14 +187,15 @@ pub fn fq_codel(values: &Values, line: &Line) -> Vec<String> {
 /// sch_red drops, or with ecn marks, every packet once the average is at max: it has no gentle part. Its drops are between
 /// 1 and 1/p packets apart.
 pub fn red(text: impl Fn(&'static str) -> String, more: &str, line: &Line) -> Vec<String> {
-    let [low, high] = ["min", "max"].map(|name| in_packets(&text(name), line.buffer_packets) * FULL_PACKET);
+    let [low, high] =
+        ["min", "max"].map(|name| threshold_packets(&text(name), line.buffer_packets) * FULL_PACKET);
     // tc-red(8): the burst that it recommends; tc derives the weight of the average from it.
     let burst = (2 * low + high).div_ceil(3 * FULL_PACKET);
     let ecn = if text("ecn") == "true" { " ecn" } else { "" };
     let queue = format!(
         "red limit {} min {low} max {high} avpkt {FULL_PACKET} burst {burst} bandwidth {} probability {}{ecn}{more}",
         line.buffer_packets * FULL_PACKET,
-        rate_of_tc(line.rate),
+        format_tc_rate(line.rate),
         text("maxp")
     );
     let mut lines = behind_token_bucket(&queue, line);
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn rate_of_tc__in_the_largest_whole_unit() {
-        let text = |bps| rate_of_tc(Rate(bps));
+        let text = |bps| format_tc_rate(Rate(bps));
         assert_eq!(
             [5_000_000, 1_500_000, 1_000_000_000, 999].map(text),
             ["5mbit", "1500kbit", "1gbit", "999bit"]
@@ -229,7 +230,7 @@ mod tests {
     fn in_packets__of_a_share_of_the_buffer() {
         let cases = [("50%", 500), ("12.5%", 125), ("16%", 160), ("30", 30), ("7p", 7), ("0.05%", 0)];
         for (threshold, packets) in cases {
-            assert_eq!(in_packets(threshold, 1000), packets, "{threshold}");
+            assert_eq!(threshold_packets(threshold, 1000), packets, "{threshold}");
         }
     }
 
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn behind_token_bucket__counts_a_link_layer() {
         let first = |name| {
-            let wire = Wire { overhead: 0, layer: Some(LinkLayer::named("layer", name).unwrap()) };
+            let wire = Wire { overhead: 0, layer: Some(LinkLayer::find_layer("layer", name).unwrap()) };
             let line =
                 Line { rate: Rate(65_000_000), buffer_packets: 50, wire, is_upload: true, burst: None };
             behind_token_bucket("pfifo", &line)[0].clone()

@@ -1,6 +1,6 @@
 //! What `mousehole-live` does with the parts of a scheme: which verb runs them, or why none does.
 
-use super::line::{Install, Line, rate_of_tc};
+use super::line::{Install, Line, format_tc_rate};
 use crate::catalogue::Part;
 use crate::error::Result;
 use crate::link_context::LinkContext;
@@ -243,14 +243,14 @@ impl LiveCommand {
             Verb::Host => ("host", "--scheme"),
         };
         let mut words = vec![format!("mousehole-live {verb} DEV")];
-        words.extend(self.policies.iter().map(|path| format!("--policy {}", quoted(path))));
-        words.extend(self.rate.map(|rate| format!("--rate {}", rate_of_tc(rate))));
+        words.extend(self.policies.iter().map(|path| format!("--policy {}", quote(path))));
+        words.extend(self.rate.map(|rate| format!("--rate {}", format_tc_rate(rate))));
         words.extend(self.buffer_packets.map(|packets| format!("--buffer {packets}p")));
         words.extend(self.overhead.map(|bytes| format!("--overhead {bytes}")));
-        words.push(format!("{option} {}", quoted(&self.scheme)));
+        words.push(format!("{option} {}", quote(&self.scheme)));
         if !self.dscps.is_empty() {
             let via = if self.verb == Verb::Mark { "--via dscp " } else { "" };
-            words.push(format!("{via}--dscp {}", self.listed_dscps()));
+            words.push(format!("{via}--dscp {}", self.join_dscps()));
         }
         words.join(" ")
     }
@@ -266,11 +266,11 @@ impl LiveCommand {
         let mut entries: Vec<(&str, String)> =
             mode.map(|mode| ("mode", mode.to_string())).into_iter().collect();
         entries.push(("scheme", self.scheme.clone()));
-        entries.extend(self.rate.map(|rate| ("rate", rate_of_tc(rate))));
+        entries.extend(self.rate.map(|rate| ("rate", format_tc_rate(rate))));
         entries.extend(self.buffer_packets.map(|packets| ("buffer", format!("{packets}p"))));
         if !self.dscps.is_empty() {
             entries.extend((self.verb == Verb::Mark).then(|| ("via", "dscp".to_string())));
-            entries.push(("dscp", self.listed_dscps()));
+            entries.push(("dscp", self.join_dscps()));
         }
         let mut lines = vec![format!("# mousehole-live {verb} DEV --config mousehole-live.toml")];
         lines.extend(entries.iter().map(|(name, value)| format!("{name} = '{value}'")));
@@ -282,7 +282,7 @@ impl LiveCommand {
         lines.join("\n") + "\n"
     }
 
-    fn listed_dscps(&self) -> String {
+    fn join_dscps(&self) -> String {
         self.dscps.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
     }
 }
@@ -297,7 +297,7 @@ fn headers(scheme: &Scheme) -> Vec<String> {
 }
 
 /// Returns a word as a shell reads it back.
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_string(),

@@ -78,7 +78,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     let verb = if markers.iter().any(reads_windows) { Verb::Host } else { Verb::Mark };
     let profiles = wred::profiles(&markers, (queue, &values), line);
     if !profiles.is_empty() {
-        return Ok(before_a_router(scheme, &parts, profiles, verb, line));
+        return Ok(install_before_router(scheme, &parts, profiles, verb, line));
     }
     let view = Values::new(queue.name(), queue.parameters(), &values);
     live::refuse_idle_classes(queue, &view, !markers.is_empty())?;
@@ -87,11 +87,13 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     let decided = place_queue(queue, &values, !markers.is_empty(), line);
     match (lines, decided) {
         // Nothing is to be decided before it, so what Linux has is simpler than a program of ours.
-        (Some(lines), decided) if markers.is_empty() => {
-            Ok(alone(queue, lines, decided.ok().map(|_| LiveCommand::from_scheme(Verb::Up, scheme, line))))
-        }
+        (Some(lines), decided) if markers.is_empty() => Ok(install_queue(
+            queue,
+            lines,
+            decided.ok().map(|_| LiveCommand::from_scheme(Verb::Up, scheme, line)),
+        )),
         (Some(lines), decided) if verb == Verb::Host || decided.is_err() => {
-            Ok(before_a_qdisc(scheme, &parts, (queue, &view), lines, verb, line))
+            Ok(install_before_qdisc(scheme, &parts, (queue, &view), lines, verb, line))
         }
         (_, Err(reason)) => Err(reason),
         (_, Ok(_)) if verb == Verb::Host => {
@@ -104,8 +106,8 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
             Ok(Installation::from_live(command, vec![remark]))
         }
         (_, Ok(_)) => {
-            let remark =
-                classes_differ(queue, &view).map(|words| format!("# not quite as it was simulated: {words}"));
+            let remark = explain_class_difference(queue, &view)
+                .map(|words| format!("# not quite as it was simulated: {words}"));
             let least = line.wire.layer.filter(|layer| layer.mpu > 0).map(|layer| {
                 format!(
                     "# on the link a packet takes at least {} bytes, which mousehole-live does not count",
@@ -119,7 +121,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
 }
 
 /// Returns how classes of HTB differ from a queue with these values; nothing if they do not.
-fn classes_differ(queue: Part, values: &Values) -> Option<&'static str> {
+fn explain_class_difference(queue: Part, values: &Values) -> Option<&'static str> {
     let has_red = values.has("wq");
     match (queue.has_classes() && values.flag("shared"), queue.has_classes() && has_red) {
         (true, true) => Some(
@@ -132,7 +134,7 @@ fn classes_differ(queue: Part, values: &Values) -> Option<&'static str> {
 }
 
 /// Returns a queue discipline of Linux without a marker. What it does otherwise is followed by the command that does not.
-fn alone(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Installation {
+fn install_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Installation {
     if let Some(command) = live.as_ref().filter(|_| lines.iter().any(|line| line.starts_with('#'))) {
         lines.push(format!("# as it was simulated: {}", command.line()));
     }
@@ -140,7 +142,7 @@ fn alone(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Inst
 }
 
 /// Returns a queue discipline of Linux with a marker before it.
-fn before_a_qdisc(
+fn install_before_qdisc(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
     (queue, values): (Part, &Values),
@@ -180,7 +182,7 @@ fn before_a_qdisc(
 }
 
 /// Returns profiles of WRED with what marks for them.
-fn before_a_router(
+fn install_before_router(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
     profiles: Vec<WredProfile>,

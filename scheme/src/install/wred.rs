@@ -1,6 +1,6 @@
 //! A scheme as profiles of a router's WRED: one average for all packets, and thresholds for each DSCP.
 
-use super::line::{Line, in_packets};
+use super::line::{Line, threshold_packets};
 use crate::catalogue::Part;
 use crate::units::parse_size;
 use mousehole_policy::{Counterpart, CounterpartKind, Key};
@@ -62,8 +62,8 @@ pub fn profiles(markers: &[Part], (queue, values): (Part, &Texts), line: &Line) 
     let weight_exponent = (-libm::log2(weight)).round_ties_even().max(0.0) as u32;
     let profile = |(dscp, colour): (&u8, &str)| WredProfile {
         dscp: *dscp,
-        min_packets: in_packets(&text(&format!("{colour}_min")), line.buffer_packets),
-        max_packets: in_packets(&text(&format!("{colour}_max")), line.buffer_packets),
+        min_packets: threshold_packets(&text(&format!("{colour}_min")), line.buffer_packets),
+        max_packets: threshold_packets(&text(&format!("{colour}_max")), line.buffer_packets),
         probability: text(&format!("{colour}_maxp")),
         weight_exponent,
     };

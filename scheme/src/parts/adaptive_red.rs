@@ -33,7 +33,7 @@ fn lines(values: &Values, line: &Line) -> Written {
     if steps.iter().any(is_changed) {
         return Err("takes other steps than Linux's red, whose are fixed");
     }
-    let min = least_threshold(line.rate, values.time("delay"), values.number("mean"));
+    let min = lower_threshold(line.rate, values.time("delay"), values.number("mean"));
     let text = |name: &'static str| match (name, values.flag("auto")) {
         ("min", true) => format!("{}", min.round()),
         ("max", true) => format!("{}", (3.0 * min).round()),
@@ -102,7 +102,7 @@ pub fn set_automatically(
     rate: Rate,
     target_delay: Dur,
 ) -> std::result::Result<(), ParameterError> {
-    let min = least_threshold(rate, target_delay, params.number("mean"));
+    let min = lower_threshold(rate, target_delay, params.number("mean"));
     params.set_number("wq", 0.0)?; // which RED sets by the rate
     params.set_number("max", 1_048_576.0)?;
     params.set_number("min", min)?;
@@ -111,7 +111,7 @@ pub fn set_automatically(
 }
 
 /// Returns the lower threshold that the paper sets for a link, in packets of `mean_bytes`.
-fn least_threshold(rate: Rate, target_delay: Dur, mean_bytes: f64) -> f64 {
+fn lower_threshold(rate: Rate, target_delay: Dur, mean_bytes: f64) -> f64 {
     let per_second = rate.0 as f64 / 8.0 / mean_bytes;
     (target_delay.as_secs() * per_second / 2.0).max(5.0)
 }

@@ -1,7 +1,7 @@
 //! A CAKE-like, what people with a router of their own install.
 
 use crate::error::Result;
-use crate::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, rate_of_tc};
+use crate::install::line::{FULL_PACKET, Install, Line, Qdisc, Written, format_tc_rate};
 use crate::link_context::LinkContext;
 use crate::native_part::{NativePart, Order, Role};
 use crate::units::{Buffer, Rate};
@@ -23,7 +23,7 @@ pub(crate) static CAKE: NativePart = NativePart {
     install: Install::Qdisc(Qdisc { kind: "cake", kernel: "4.19", lines }),
 };
 
-/// Bytes that CAKE may hold if tc is told nothing.
+/// Default memory limit of CAKE in tc, bytes.
 const MEMORY: u64 = 4 << 20;
 
 /// Returns the line for CAKE, which shapes by itself.
@@ -53,7 +53,7 @@ fn lines(values: &Values, line: &Line) -> Written {
     let limit = if memory == MEMORY { String::new() } else { format!(" memlimit {memory}") };
     Ok(vec![format!(
         "tc qdisc replace dev DEV root cake bandwidth {} rtt {} {tins} {}{filter}{overhead}{limit}",
-        rate_of_tc(Rate((share * line.rate.0 as f64).round_ties_even() as u64)),
+        format_tc_rate(Rate((share * line.rate.0 as f64).round_ties_even() as u64)),
         values.text("rtt"),
         values.text("hosts")
     )])

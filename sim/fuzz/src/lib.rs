@@ -5,14 +5,14 @@ pub mod seeds;
 
 use mousehole_sim::error::Error;
 use mousehole_sim::traffic::Traffic;
-use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, read_contents};
 use mousehole_sim::units::{Rate, Time};
 
 /// Reads the files in both directions, leniently and strictly.
 pub fn check_traffic(named: &[(&str, &[u8])]) {
     for direction in [Direction::Down, Direction::Up] {
         for strict in [false, true] {
-            match contents(named, &ReadOptions { direction, strict, ..ReadOptions::default() }) {
+            match read_contents(named, &ReadOptions { direction, strict, ..ReadOptions::default() }) {
                 Ok(traffic) => check_sound(&traffic, strict),
                 Err(error) => check_error(&error),
             }

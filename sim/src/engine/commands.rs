@@ -14,8 +14,8 @@ pub const BULK: u32 = u32::MAX;
 /// A source of connections, which the engine drives while a run is under way.
 ///
 /// The engine calls [`begin`](Self::begin) once before the first event, [`wake`](Self::wake) at each time the
-/// source asked for, and [`finished`](Self::finished) when one of its connections ends. After each call it
-/// applies the commands the source has added. A source never sees packets.
+/// source asked for, and [`connection_finished`](Self::connection_finished) when one of its connections ends.
+/// After each call it applies the commands the source has added. A source never sees packets.
 pub trait ConnectionSource {
     /// Gives the commands that precede the first event.
     fn begin(&mut self, commands: &mut Commands);
@@ -25,7 +25,7 @@ pub trait ConnectionSource {
 
     /// Handles the end of the connection with this tag; never called for [`NO_TAG`]. Sources whose connections
     /// do not wait for each other do nothing.
-    fn finished(&mut self, _tag: u32, _now: Time, _commands: &mut Commands) {}
+    fn connection_finished(&mut self, _tag: u32, _now: Time, _commands: &mut Commands) {}
 
     /// Returns what its viewers of streams have seen by `now`, the end of the run.
     fn views(&self, _now: Time) -> Vec<ViewRecord> {

@@ -115,6 +115,7 @@ impl World {
         self.is_over |= self.window_is_over && self.outstanding == 0;
     }
 
+    /// Returns the receiver's statistics of the packet's flow; `None` if it is not a flow of datagrams.
     fn receive_stats(&mut self, packet: &Packet) -> Option<&mut ReceiveStats> {
         match self.live[packet.flow as usize].open.payload {
             Payload::Datagrams(index) => self.datagrams.get_mut(index as usize),

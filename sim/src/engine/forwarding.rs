@@ -52,7 +52,7 @@ impl World {
     pub(super) fn inject(&mut self, mut packet: Packet) {
         let path_state = &mut self.path_states[packet.flow as usize];
         path_state.in_flight += 1;
-        packet.flags |= flag::when(path_state.upload, flag::UPLOAD);
+        packet.flags |= flag::bits_if(path_state.upload, flag::UPLOAD);
         let upward = packet.is_upward();
         let first = self.setup.layout.link(0, upward, path_state.path);
         packet.link = first.expect("every path crosses a link");

@@ -60,7 +60,7 @@ impl ConnectionSource for Ftp {
     }
 
     /// Schedules the flow's next file after a pause; with `skip`, notes that the next period need not be left out.
-    fn finished(&mut self, flow: u32, now: Time, commands: &mut Commands) {
+    fn connection_finished(&mut self, flow: u32, now: Time, commands: &mut Commands) {
         if self.draws.model().skip {
             self.busy[flow as usize] = false;
             return;

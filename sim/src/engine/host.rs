@@ -104,7 +104,7 @@ impl World {
         self.arm(slot);
     }
 
-    /// Handles data at its receiver.
+    /// Handles a data packet at its receiver, which may send an ACK.
     #[inline(always)]
     fn data(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
@@ -162,7 +162,7 @@ impl World {
         }
     }
 
-    /// Answers a SYN.
+    /// Handles a SYN at the server: answers it by a SYN-ACK.
     #[inline(never)]
     fn syn(&mut self, slot: u32, packet: &Packet) {
         let live = &mut self.live[slot as usize];
@@ -244,10 +244,10 @@ impl World {
                 packet.position = live.position_after(out.seq + 1, params);
             }
             let ect = if params.is_l4s() { flag::ECT | flag::L4S } else { flag::ECT };
-            packet.flags = flag::when(params.is_ecn_capable(out.seq, out.retransmission), ect)
-                | flag::when(out.retransmission, flag::RETRANSMISSION)
-                | flag::when(out.in_recovery, flag::IN_RECOVERY)
-                | flag::when(out.cwr, flag::CWR);
+            packet.flags = flag::bits_if(params.is_ecn_capable(out.seq, out.retransmission), ect)
+                | flag::bits_if(out.retransmission, flag::RETRANSMISSION)
+                | flag::bits_if(out.in_recovery, flag::IN_RECOVERY)
+                | flag::bits_if(out.cwr, flag::CWR);
             self.inject(packet);
         }
     }
@@ -264,7 +264,7 @@ impl World {
             packet.position = live.position_after(fields.next, params);
         }
         packet.colour = live.answer;
-        packet.flags = flag::REVERSE | flag::when(fields.ece, flag::ECE);
+        packet.flags = flag::REVERSE | flag::bits_if(fields.ece, flag::ECE);
         packet.remaining = fields.marks;
         self.inject(packet);
     }
@@ -306,7 +306,7 @@ impl World {
             self.live[slot as usize].is_finished = true;
             let tag = self.live[slot as usize].open.tag;
             if tag != super::commands::NO_TAG {
-                self.setup.source.finished(tag, now, &mut self.commands);
+                self.setup.source.connection_finished(tag, now, &mut self.commands);
                 self.apply_commands();
             }
         } else if self.live[slot as usize].opening(self.setup.senders.first()) != Opening::Sender {

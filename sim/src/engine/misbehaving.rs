@@ -135,7 +135,7 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
     }
 
     /// Opens the next piece of a transfer, or notifies the inner source when the last piece has arrived.
-    fn finished(&mut self, slot: u32, now: Time, commands: &mut Commands) {
+    fn connection_finished(&mut self, slot: u32, now: Time, commands: &mut Commands) {
         let Some(pending) = self.pending.get_mut(slot as usize) else { return };
         pending.left -= 1;
         let more = pending.opened < split::count(pending.bytes, self.rules.split);
@@ -146,7 +146,7 @@ impl<S: ConnectionSource> ConnectionSource for Misbehaving<S> {
             && let Some(done) = self.pending.try_remove(slot as usize)
             && done.whole.tag != NO_TAG
         {
-            self.ask(commands, |inner, own| inner.finished(done.whole.tag, now, own));
+            self.ask(commands, |inner, own| inner.connection_finished(done.whole.tag, now, own));
         }
     }
 
@@ -165,7 +165,7 @@ fn next_piece(pending: &mut Pending, pieces: u32, slot: u32) -> Open {
     }
     Open {
         key: piece_key(whole.key, number),
-        payload: Payload::Single(split::part(pending.bytes, pieces, number)),
+        payload: Payload::Single(split::piece_bytes(pending.bytes, pieces, number)),
         tag: slot,
         object_bytes: pending.bytes,
         object_key: whole.key,
@@ -188,7 +188,7 @@ mod tests {
     use crate::engine::source::Starts;
 
     /// Returns what is opened when a source opens connections of these payloads and every sender misbehaves.
-    fn opened(payloads: &[Payload], rules: Rules) -> Vec<Open> {
+    fn collect_opened(payloads: &[Payload], rules: Rules) -> Vec<Open> {
         let opens = (0u64..)
             .zip(payloads)
             .map(|(key, &payload)| (Time::ZERO, Open { key, payload, ..Open::default() }));
@@ -208,7 +208,7 @@ mod tests {
     fn hint__is_claimed_by_large_transfers_and_flows_without_end() {
         let payloads =
             [Payload::Single(1000), Payload::Single(999), Payload::LongLived, Payload::Keystrokes(0)];
-        let hints: Vec<(u64, u8, bool)> = opened(&payloads, hint_of_one())
+        let hints: Vec<(u64, u8, bool)> = collect_opened(&payloads, hint_of_one())
             .iter()
             .map(|open| (open.key, open.hint, open.misbehaves))
             .collect();
@@ -217,12 +217,13 @@ mod tests {
 
     #[test]
     fn split__the_first_piece_keeps_the_key() {
-        let pieces = opened(&[Payload::Single(10_001)], Rules { split: 3, ..hint_of_one() });
+        let pieces = collect_opened(&[Payload::Single(10_001)], Rules { split: 3, ..hint_of_one() });
         let sizes: Vec<Payload> = pieces.iter().map(|piece| piece.payload).collect();
         assert_eq!(sizes, [Payload::Single(3334), Payload::Single(3334), Payload::Single(3333)]);
         assert_eq!(pieces[0].key, 0);
         assert!(pieces[1].key != pieces[2].key && pieces[1].key != 0);
-        let next = opened(&[Payload::Single(10_001)], Rules { split: 3, parallel: false, ..hint_of_one() });
+        let next =
+            collect_opened(&[Payload::Single(10_001)], Rules { split: 3, parallel: false, ..hint_of_one() });
         assert_eq!(next.len(), 1);
     }
 }

@@ -78,9 +78,9 @@ impl<S: ConnectionSource> ConnectionSource for Mix<S> {
     }
 
     /// Notifies the source whose connection has ended.
-    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
+    fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         if let Some((index, tag)) = self.tags.try_remove(tag as usize) {
-            self.ask(index, commands, |source, own| source.finished(tag, now, own));
+            self.ask(index, commands, |source, own| source.connection_finished(tag, now, own));
         }
     }
 

@@ -183,9 +183,9 @@ impl World {
                 }
                 self.apply_commands();
             }
-            What::Ready(slot) => self.ready(slot),
+            What::Ready(slot) => self.queue_ready(slot),
             What::AckDue(slot) => self.send_due_ack(slot),
-            What::Served(server) => self.served(server),
+            What::Served(server) => self.finish_job(server),
             What::ProbeDue(number) => self.repeat_probe(slot, number),
             What::WindowBegins => self.open_window(),
             What::WindowEnds => self.close_window(),

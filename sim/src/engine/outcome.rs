@@ -257,7 +257,7 @@ impl World {
             |event: &&Event| matches!(event.what, What::Arrive | What::Data | What::Ack | What::Other);
         let travelling = self.wheel.events().filter(is_packet).count() as u64;
         let (now, links) = (self.now, self.setup.links.iter_mut());
-        let queued: u64 = links.map(|link| u64::from(link.stored(now))).sum();
+        let queued: u64 = links.map(|link| u64::from(link.count_stored(now))).sum();
         InFlight { accounted, found: travelling + queued }
     }
 

@@ -44,6 +44,8 @@ impl World {
         }
     }
 
+    /// Adds the long-lived flow of `key` to the measured loads. Returns its place among them; `None` once it
+    /// is over.
     fn add_load(&mut self, key: u64) -> Option<usize> {
         let slots = self.long_lived.iter().map(|(slot, _)| *slot);
         let slot = slots.into_iter().find(|slot| self.live[*slot as usize].open.key == key)?;
@@ -91,6 +93,7 @@ impl World {
         self.end_probe_stage(record as usize, stage);
     }
 
+    /// Records the end of a stage of a probe: TCP, TLS or HTTP (0 to 2).
     fn end_probe_stage(&mut self, record: usize, stage: usize) {
         let probe = &mut self.probes.records[record];
         probe.ends[stage] = self.now;

@@ -102,12 +102,12 @@ impl ReceiveStats {
                 self.jitter_sum_ns / (received as f64 - 1.0).max(1.0) / 1e9
             },
             late: (received - sorted.partition_point(|&delay| delay <= DatagramRecord::LATE.0)) as u64,
-            played: self.played(sorted.first().copied()),
+            played: self.play_out(sorted.first().copied()),
         })
     }
 
     /// Returns how the flow was played, of which the fastest packet took `least_ns`.
-    fn played(&self, least_ns: Option<u64>) -> Played {
+    fn play_out(&self, least_ns: Option<u64>) -> Played {
         // A flow of which nothing arrived has no playout point: all of it is missing at any.
         let point = |hold: Dur| least_ns.unwrap_or(0) + hold.0;
         match self.playback {
@@ -127,13 +127,13 @@ impl ReceiveStats {
                     gaps: (begins + usize::from(missing.first() == Some(&true))) as u64,
                 }
             }
-            Playback::Frames { interval, hold } => self.shown(interval, point(hold)),
+            Playback::Frames { interval, hold } => self.play_frames(interval, point(hold)),
         }
     }
 
     /// Returns how the frames were shown that have to be complete `point_ns` after they were sent. A frame that is
     /// late is shown when it is complete, but not after a later one; one that is not complete is never shown.
-    fn shown(&self, interval: Dur, point_ns: u64) -> Played {
+    fn play_frames(&self, interval: Dur, point_ns: u64) -> Played {
         let ends = self.frames.iter().skip(1).map(|&(_, place)| place).chain([self.delays_ns.len()]);
         let complete: Vec<(Time, u64)> = self
             .frames

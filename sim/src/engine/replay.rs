@@ -70,7 +70,7 @@ impl Replay {
             }
             let next = self.under_cursor();
             if !self.waits_within_run(&next) {
-                commands.wake.push((Time(self.recorded(&next).since(self.offset).0), CURSOR));
+                commands.wake.push((Time(self.recorded_time(&next).since(self.offset).0), CURSOR));
                 return;
             }
             self.cursor += 1;
@@ -82,7 +82,7 @@ impl Replay {
     }
 
     /// Returns the recorded time of a connection, from the beginning of repetition 0 on.
-    fn recorded(&self, instance: &Instance) -> Time {
+    fn recorded_time(&self, instance: &Instance) -> Time {
         instance.arrival.at + Dur(self.overlay.period.0 * instance.repetition)
     }
 
@@ -90,7 +90,7 @@ impl Replay {
     fn waits_within_run(&self, instance: &Instance) -> bool {
         let wait = self.waiting.as_ref().and_then(|waiting| waiting.wait(instance.arrival.connection));
         let parent = wait.and_then(|wait| self.in_same_lap(instance, wait.parent));
-        parent.is_some_and(|parent| self.recorded(&parent) >= self.offset)
+        parent.is_some_and(|parent| self.recorded_time(&parent) >= self.offset)
     }
 
     /// Returns another connection of the same copy and lap of the trace; `None` if it lies before repetition 0, or in
@@ -168,7 +168,7 @@ impl ConnectionSource for Replay {
     }
 
     /// Lets the think times begin of the connections that waited for this one.
-    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
+    fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         let ended = self.running.remove(tag as usize);
         let Some(waiting) = &self.waiting else { return };
         for &child in waiting.children(ended.arrival.connection) {

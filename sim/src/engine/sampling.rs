@@ -135,6 +135,7 @@ impl LinkSamples {
         self.counts = counts;
     }
 
+    /// Returns the samples of a link as named series; `every` is their interval.
     fn series(self, link: &str, every: Dur) -> Vec<Series> {
         let one = |name, colour, points| Series { link: link.to_string(), name, colour, flow: None, points };
         let state = |name, value: fn(&Backlog) -> f64| {

@@ -32,7 +32,7 @@ impl World {
     }
 
     /// Continues when the server has thought.
-    pub(super) fn ready(&mut self, slot: u32) {
+    pub(super) fn queue_ready(&mut self, slot: u32) {
         self.start_job(slot);
         self.arm(slot);
     }
@@ -51,7 +51,7 @@ impl World {
     }
 
     /// Sends the answer whose job a server's CPU has finished, and begins the next job.
-    pub(super) fn served(&mut self, server: u32) {
+    pub(super) fn finish_job(&mut self, server: u32) {
         let Some(servers) = &mut self.setup.servers else { return };
         let (slot, next) = servers.done(server);
         self.schedule_job_end(server, next);
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Sends the answer.
+    /// Sends the answer to a request, once the server has prepared it.
     fn answer(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         live.request_acks.note_answer(self.now, self.setup.senders.params_at(live.tcp));

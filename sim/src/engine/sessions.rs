@@ -92,7 +92,7 @@ impl ConnectionSource for Sessions {
     }
 
     /// Opens the next part of the object whose transfer has ended, or completes the object.
-    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
+    fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         self.objects[tag as usize].part += 1;
         if self.open_part(tag, commands) {
             return;

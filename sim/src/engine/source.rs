@@ -82,20 +82,20 @@ impl ConnectionSource for Source {
         }
     }
 
-    fn finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
+    fn connection_finished(&mut self, tag: u32, now: Time, commands: &mut Commands) {
         match self {
-            Source::Replay(source) => source.finished(tag, now, commands),
-            Source::List(source) => source.finished(tag, now, commands),
-            Source::Sessions(source) => source.finished(tag, now, commands),
-            Source::Arrivals(source) => source.finished(tag, now, commands),
-            Source::Poisson(source) => source.finished(tag, now, commands),
-            Source::Isolated(source) => source.finished(tag, now, commands),
-            Source::Ftp(source) => source.finished(tag, now, commands),
-            Source::Viewers(source) => source.finished(tag, now, commands),
-            Source::Testers(source) => source.finished(tag, now, commands),
-            Source::Starts(source) => source.finished(tag, now, commands),
-            Source::Mix(source) => source.finished(tag, now, commands),
-            Source::Misbehaving(source) => source.finished(tag, now, commands),
+            Source::Replay(source) => source.connection_finished(tag, now, commands),
+            Source::List(source) => source.connection_finished(tag, now, commands),
+            Source::Sessions(source) => source.connection_finished(tag, now, commands),
+            Source::Arrivals(source) => source.connection_finished(tag, now, commands),
+            Source::Poisson(source) => source.connection_finished(tag, now, commands),
+            Source::Isolated(source) => source.connection_finished(tag, now, commands),
+            Source::Ftp(source) => source.connection_finished(tag, now, commands),
+            Source::Viewers(source) => source.connection_finished(tag, now, commands),
+            Source::Testers(source) => source.connection_finished(tag, now, commands),
+            Source::Starts(source) => source.connection_finished(tag, now, commands),
+            Source::Mix(source) => source.connection_finished(tag, now, commands),
+            Source::Misbehaving(source) => source.connection_finished(tag, now, commands),
         }
     }
 
@@ -188,6 +188,7 @@ impl Poisson {
         commands.wake.push((now + self.draws.gap(self.next), 0));
     }
 
+    /// Opens the next connection at `now` and asks to be woken for the one after it.
     fn open(&mut self, now: Time, commands: &mut Commands) {
         let (client, server) = self.draws.hosts(self.next);
         commands.open.push(Open {
@@ -226,12 +227,14 @@ impl Starts {
         Starts { opens, next: 0 }
     }
 
+    /// Asks to be woken when the next connection opens.
     fn schedule(&mut self, commands: &mut Commands) {
         if let Some((at, _)) = self.opens.get(self.next) {
             commands.wake.push((*at, 0));
         }
     }
 
+    /// Opens all connections that are due at `now`.
     fn open(&mut self, now: Time, commands: &mut Commands) {
         while let Some((_, open)) = self.opens.get(self.next).filter(|(at, _)| *at <= now) {
             commands.open.push(*open);
@@ -268,6 +271,7 @@ impl Isolated {
         Isolated { traffic, request_bytes, next: 0 }
     }
 
+    /// Opens the next connection of the traffic.
     fn open(&mut self, commands: &mut Commands) {
         if let Some(connection) = self.traffic.connections.get(self.next as usize) {
             commands.open.push(Open {
@@ -290,7 +294,7 @@ impl ConnectionSource for Isolated {
         self.open(commands);
     }
 
-    fn finished(&mut self, _tag: u32, now: Time, commands: &mut Commands) {
+    fn connection_finished(&mut self, _tag: u32, now: Time, commands: &mut Commands) {
         if (self.next as usize) < self.traffic.connections.len() {
             commands.wake.push((now + Isolated::PAUSE, self.next));
         }

@@ -34,7 +34,7 @@ fn begun(window: (Time, Time)) -> (Viewers, Commands) {
 /// Has the segment arrive that was asked for, at a time in seconds.
 fn arrive(viewers: &mut Viewers, commands: &mut Commands, seconds: f64) {
     assert_eq!(commands.open.drain(..).count(), 1, "one segment at a time");
-    viewers.finished(0, at(seconds), commands);
+    viewers.connection_finished(0, at(seconds), commands);
 }
 
 #[test]

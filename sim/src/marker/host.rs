@@ -1,6 +1,6 @@
 //! The host of any marker policy: it keeps the table of flows, sweeps it, and takes the policy's slow step.
 
-use super::table::{Table, grown};
+use super::table::{Table, grow_to};
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::rng::{Purpose, Stream};
@@ -59,7 +59,7 @@ impl PolicyMarker {
     /// Notes that a new connection uses `slot`.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         self.table.open(slot, flow);
-        *grown(&mut self.applications, slot) = flow.class.application();
+        *grow_to(&mut self.applications, slot) = flow.class.application();
     }
 
     /// Returns when [`PolicyMarker::control`] is to be called next, if ever.

@@ -34,7 +34,7 @@ pub enum Marker {
 }
 
 impl Marker {
-    /// Returns the host of a policy.
+    /// Returns the marker that runs a policy's header.
     pub fn from_policy(policy: PolicyMarker) -> Marker {
         match policy.policy().key() {
             Key::Connection => Marker::Shared(Rc::new(RefCell::new(policy))),
@@ -43,7 +43,7 @@ impl Marker {
     }
 
     /// Returns one marker for several, one behind the other.
-    pub fn chain(mut all: Vec<Marker>) -> Marker {
+    pub fn chain_markers(mut all: Vec<Marker>) -> Marker {
         match all.len() {
             0 => Marker::None,
             1 => all.remove(0),
@@ -68,17 +68,17 @@ impl Marker {
             Marker::Shared(policy) => Some(Marker::Shared(policy.clone())),
             Marker::Chain(all) => {
                 let both: Vec<Marker> = all.iter().filter_map(Marker::other_direction).collect();
-                (!both.is_empty()).then(|| Marker::chain(both))
+                (!both.is_empty()).then(|| Marker::chain_markers(both))
             }
             _ => None,
         }
     }
 
     /// Returns the markers of it that act at a host: all except those that act only at the network's edge.
-    pub fn at_host(self) -> Marker {
+    pub fn keep_host_markers(self) -> Marker {
         match self {
             Marker::Chain(all) => {
-                Marker::chain(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect())
+                Marker::chain_markers(all.into_iter().filter(|marker| !marker.is_at_edge_only()).collect())
             }
             other if other.is_at_edge_only() => Marker::None,
             other => other,

@@ -1,6 +1,6 @@
 //! SFD as ns-2.35 implements it.
 
-use super::table::grown;
+use super::table::grow_to;
 use crate::packet::Colour;
 use crate::units::{Dur, Time};
 
@@ -42,7 +42,7 @@ impl Ns2Sfd {
 
     /// Assigns a new flow id to the slot, as ns-2 gives every object its own.
     pub fn open(&mut self, slot: u32) {
-        *grown(&mut self.names, slot) = self.next_name;
+        *grow_to(&mut self.names, slot) = self.next_name;
         self.next_name += 1;
     }
 

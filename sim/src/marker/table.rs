@@ -4,7 +4,7 @@ use crate::flow::Flow;
 use mousehole_policy::{Key, Policy};
 
 /// Returns the entry of `slot`, in a list that grows to hold it.
-pub fn grown<T: Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
+pub fn grow_to<T: Default>(list: &mut Vec<T>, slot: u32) -> &mut T {
     let slot = slot as usize;
     if slot >= list.len() {
         list.resize_with(slot + 1, T::default);
@@ -44,7 +44,7 @@ impl Table {
     /// Starts a fresh flow in `slot`, whose connection is new. A user keeps the state of earlier connections.
     pub fn open(&mut self, slot: u32, flow: &Flow) {
         if self.key == Key::User {
-            *grown(&mut self.users, slot) = flow.client;
+            *grow_to(&mut self.users, slot) = flow.client;
             self.grow(flow.client);
             return;
         }

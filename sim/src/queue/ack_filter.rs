@@ -52,21 +52,21 @@ impl AckFilter {
 
 /// Returns whether `newer` acknowledges all that `ack` does, and more.
 fn is_superseded(ack: &Packet, newer: &Packet) -> bool {
-    if ack.seq > newer.seq || !blocks(ack).all(|block| is_covered(block, newer)) {
+    if ack.seq > newer.seq || !sack_blocks(ack).all(|block| is_covered(block, newer)) {
         return false;
     }
-    let amount = |packet: &Packet| blocks(packet).map(|(from, to)| to - from).sum::<u32>();
+    let amount = |packet: &Packet| sack_blocks(packet).map(|(from, to)| to - from).sum::<u32>();
     ack.seq < newer.seq || amount(newer) > amount(ack)
 }
 
 /// Returns whether one of the SACK blocks of `newer` holds this range. As in Linux what lies below its cumulative
 /// acknowledgement does not count.
 fn is_covered((from, to): (u32, u32), newer: &Packet) -> bool {
-    blocks(newer).any(|(begin, end)| begin <= from && to <= end)
+    sack_blocks(newer).any(|(begin, end)| begin <= from && to <= end)
 }
 
 /// Returns the SACK blocks of an ACK as segments `[from, to)`.
-fn blocks(ack: &Packet) -> impl Iterator<Item = (u32, u32)> + '_ {
+fn sack_blocks(ack: &Packet) -> impl Iterator<Item = (u32, u32)> + '_ {
     let next = ack.seq;
     let given = |block: &&SackBlock| block.length > 0;
     ack.sacks.iter().filter(given).map(move |block| {

@@ -94,7 +94,7 @@ impl AdaptiveRed {
         self.red.readings()[0]
     }
 
-    /// Takes the steps due by `now`.
+    /// Adapts `max_p` in the steps that are due by `now`.
     pub fn advance(&mut self, now: Time) {
         while self.next_step <= now {
             let at = self.next_step;
@@ -106,7 +106,7 @@ impl AdaptiveRed {
         }
     }
 
-    /// Judges an arrival.
+    /// Returns RED's verdict on an arrival, after the adaptation that is due.
     #[inline]
     pub fn packet(&mut self, view: &View, backlog: &Backlog, now: Time, random: u32) -> Verdict {
         if self.next_step <= now {

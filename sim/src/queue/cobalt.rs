@@ -62,7 +62,7 @@ pub(super) struct Cobalt {
 
 impl Cobalt {
     /// Raises BLUE's probability and enters the dropping state: a packet was dropped because the buffer is full.
-    pub fn overflowed(&mut self, params: &CobaltParams, now: Time) {
+    pub fn on_overflow(&mut self, params: &CobaltParams, now: Time) {
         self.change_blue(params, now, STEP_UP);
         self.is_dropping = true;
         self.drop_next = now;
@@ -84,7 +84,7 @@ impl Cobalt {
             }
             drops.push(Dropped { packet, reason: DropReason::Early });
         }
-        self.found_empty(params, now);
+        self.on_empty(params, now);
         None
     }
 
@@ -137,7 +137,7 @@ impl Cobalt {
     }
 
     /// Takes notice that the queue has nothing to send: BLUE's probability and the count fall.
-    pub fn found_empty(&mut self, params: &CobaltParams, now: Time) {
+    pub fn on_empty(&mut self, params: &CobaltParams, now: Time) {
         if self.blue > 0.0 {
             self.change_blue(params, now, -STEP_DOWN);
         }
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn overflow__has_the_next_late_packet_dropped() {
         let mut queue = Standing::new();
-        queue.cobalt.overflowed(&PARAMS, at(100));
+        queue.cobalt.on_overflow(&PARAMS, at(100));
         queue.cobalt.blue = 0.0;
         assert_eq!(queue.take(101, 6), 1);
         assert_eq!(queue.take(102, 6), 0);
@@ -300,7 +300,7 @@ mod tests {
     fn blue__moves_once_per_target() {
         let mut queue = Standing::new();
         for ms in 1..=60 {
-            queue.cobalt.overflowed(&PARAMS, at(ms));
+            queue.cobalt.on_overflow(&PARAMS, at(ms));
         }
         assert_eq!(queue.cobalt.blue, 10.0 / 256.0, "every 6 ms: strictly more than the target of 5 ms");
         for ms in 66..=125 {

@@ -70,7 +70,7 @@ pub(super) fn convert_limit(buffer: Buffer) -> Limit {
 
 /// Returns the reason for a drop, `None` if the verdict drops nothing.
 #[inline]
-fn reason(verdict: Verdict) -> Option<DropReason> {
+fn drop_reason(verdict: Verdict) -> Option<DropReason> {
     match verdict {
         Verdict::Early => Some(DropReason::Early),
         Verdict::Forced => Some(DropReason::Forced),
@@ -235,7 +235,7 @@ impl Fifo {
     fn admit(&mut self, packet: &mut Packet, now: Time, rng: &mut Stream) -> Option<DropReason> {
         let full = self.limit.is_full(&self.waiting, u32::from(packet.bytes), 1);
         if full && !FullBuffer.asks(self.sees_full_buffers) {
-            return reason(FullBuffer.verdict(Verdict::Pass));
+            return drop_reason(FullBuffer.verdict(Verdict::Pass));
         }
         let verdict = match &mut self.policy {
             // First, as it is the commonest and leaves nothing to do.
@@ -262,7 +262,7 @@ impl Fifo {
         if verdict == Verdict::Mark {
             packet.flags |= flag::CE;
         }
-        reason(verdict)
+        drop_reason(verdict)
     }
 
     fn add(&mut self, bytes: u16, colour: Colour) {

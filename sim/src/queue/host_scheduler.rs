@@ -32,7 +32,7 @@ struct Shaper {
 }
 
 impl Shaper {
-    /// Takes the tokens of a packet, or returns when they will be there.
+    /// Takes the tokens of a packet; an error is the time at which there are enough.
     fn take_tokens(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
         let policy = self.params.policy();
         match policy.shape(&self.params, &mut self.user, &mut self.state, &packet.view(), now.0) {
@@ -87,7 +87,7 @@ impl HostScheduler {
         (self.occupancy.packets, self.occupancy.bytes)
     }
 
-    /// Takes an arrival.
+    /// Stores an arrival, or drops it where its user's buffer is full.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Vec<Dropped>) {
         if self.occupancy.is_full_for(&packet, self.limit) {
             drops.push(Dropped { packet, reason: DropReason::Forced });

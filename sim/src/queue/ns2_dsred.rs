@@ -64,20 +64,20 @@ impl Ns2DsRed {
 
     /// Returns the average by which `colour` is judged, in packets.
     pub fn average(&self, colour: Colour) -> f64 {
-        f64::from(self.levels[self.updated(self.level(colour)).start].average)
+        f64::from(self.levels[self.averages_to_update(self.level(colour)).start].average)
     }
 
     /// Judges an arrival that finds `waiting`; `u` is uniform in [0, 1).
     pub fn arrive(&mut self, colour: Colour, ect: bool, waiting: &Backlog, now: Time, u: f64) -> Verdict {
         let own = self.level(colour);
-        for index in self.updated(own) {
+        for index in self.averages_to_update(own) {
             self.update(index, waiting, now);
         }
         let average = self.average(colour);
         let hit = self.levels[own].hit(average, u);
         let verdict = if ect && self.levels[own].spec.ecn && hit.drops() { Verdict::Mark } else { hit };
         if !verdict.drops() {
-            let range = self.updated(own);
+            let range = self.averages_to_update(own);
             self.levels[range].iter_mut().for_each(|level| level.idle_since = None);
         }
         verdict
@@ -104,7 +104,7 @@ impl Ns2DsRed {
     }
 
     /// Returns the averages that an arrival at a level belongs to; the first is the one that judges it.
-    fn updated(&self, own: usize) -> Range<usize> {
+    fn averages_to_update(&self, own: usize) -> Range<usize> {
         match self.mode {
             Mode::Coupled => own..self.levels.len(),
             Mode::Decoupled => own..own + 1,
@@ -121,7 +121,7 @@ impl Ns2DsRed {
     fn update(&mut self, index: usize, waiting: &Backlog, now: Time) {
         let level = &self.levels[index];
         let idle = level.idle_since.map_or(0, |since| idle_slots(&level.spec, now.since(since)));
-        let mut average = level.decayed(idle + 1);
+        let mut average = level.decay(idle + 1);
         let mut add = |w_q: f64, length: u32| {
             average = (f64::from(average) + w_q * f64::from(length)) as f32;
         };
@@ -137,7 +137,7 @@ impl Ns2DsRed {
 }
 
 impl Level {
-    fn decayed(&self, slots: u64) -> f32 {
+    fn decay(&self, slots: u64) -> f32 {
         let keep = 1.0 - self.spec.w_q;
         let rounded =
             (0..slots.min(ROUNDED_SLOTS)).fold(self.average, |average, _| (f64::from(average) * keep) as f32);

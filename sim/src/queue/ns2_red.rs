@@ -110,7 +110,7 @@ impl Spacing {
             (self.count, self.count_bytes) = (1, u64::from(bytes));
             return Verdict::Pass;
         }
-        match u <= self.chance(spec, base(spec, average), bytes) {
+        match u <= self.chance(spec, base_probability(spec, average), bytes) {
             false => Verdict::Pass,
             true if spec.ecn && ect => Verdict::Mark,
             true => Verdict::Early,
@@ -131,7 +131,7 @@ impl Spacing {
     }
 }
 
-fn base(spec: &RedLine, average: f64) -> f64 {
+fn base_probability(spec: &RedLine, average: f64) -> f64 {
     let &RedLine { min_packets, max_packets, max_p, .. } = spec;
     if average >= max_packets {
         (1.0 - max_p) / max_packets * average + 2.0 * max_p - 1.0

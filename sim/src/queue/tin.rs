@@ -168,7 +168,7 @@ impl Tin {
         drops: &mut Vec<Dropped>,
     ) -> Option<(Packet, Time)> {
         if let Some(index) = self.lists.first(DECAYING) {
-            self.queues[index as usize].cobalt.found_empty(&self.cobalt, now);
+            self.queues[index as usize].cobalt.on_empty(&self.cobalt, now);
             self.retire(index, now);
         }
         loop {
@@ -204,7 +204,7 @@ impl Tin {
     pub fn drop_head(&mut self, index: usize, now: Time) -> Option<Packet> {
         let queue = &mut self.queues[index];
         let (packet, _) = queue.fifo.pop()?;
-        queue.cobalt.overflowed(&self.cobalt, now);
+        queue.cobalt.on_overflow(&self.cobalt, now);
         self.bytes[index] -= u64::from(packet.bytes);
         self.occupancy.remove(&packet);
         Some(packet)

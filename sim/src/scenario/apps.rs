@@ -29,7 +29,7 @@ pub fn derive_seed(seed: u64, number: u16) -> u64 {
 
 /// Returns everything that the run plays as one source: the main source, the mix, and misbehaviour applied to
 /// all.
-pub fn combined(
+pub fn combine_sources(
     plan: &Plan,
     main: Source,
     entries: Vec<Source>,

@@ -20,9 +20,9 @@ use mousehole_scheme::scheme::Placed;
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
-pub fn marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
+pub fn build_marker(scheme: &Scheme, context: LinkContext) -> Result<Marker> {
     let markers = scheme.placed().filter(|one| one.part().role() == Role::Marker);
-    Ok(Marker::chain(markers.map(|one| build_marker(one, context)).collect::<Result<_>>()?))
+    Ok(Marker::chain_markers(markers.map(|one| build_placed_marker(one, context)).collect::<Result<_>>()?))
 }
 
 /// Returns the queue of a scheme.
@@ -43,7 +43,7 @@ pub fn queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
         None => {
             let Part::Native(part) = placed.part() else { unreachable!("a policy has parameters") };
             (part.check)(&placed.values(), context)?;
-            native_queue(placed, context)
+            build_native_queue(placed, context)
         }
     }
 }
@@ -52,7 +52,7 @@ pub fn queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
-pub fn host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<Queue>> {
+pub fn build_host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<Queue>> {
     let shapes = |one: &Placed| matches!(one.part(), Part::Policy(policy) if policy.shapes());
     let Some(params) = scheme.placed().find(shapes).map(|one| one.params(context)).transpose()?.flatten()
     else {
@@ -62,37 +62,45 @@ pub fn host_queue(scheme: &Scheme, context: LinkContext) -> Result<Option<Queue>
     Ok(Some(Queue::HostScheduler(Box::new(HostScheduler::new(params, exempts_acks, context.buffer)))))
 }
 
-fn build_marker(placed: Placed, context: LinkContext) -> Result<Marker> {
+/// Builds one marker of a scheme, a policy or a native one.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+fn build_placed_marker(placed: Placed, context: LinkContext) -> Result<Marker> {
     let of_policy = |params: Params| Marker::from_policy(PolicyMarker::new(params, context.marker_seed()));
     Ok(match placed.params(context)? {
         Some(params) => of_policy(params),
-        None => native_marker(placed),
+        None => build_native_marker(placed),
     })
 }
 
-fn native_marker(placed: Placed) -> Marker {
+/// Builds a native marker, whose values were checked.
+fn build_native_marker(placed: Placed) -> Marker {
     match placed.part().name() {
         "no-hint" => Marker::NoHint,
-        "ns2-sfd" => ns2::sfd(&placed.values()),
+        "ns2-sfd" => ns2::build_sfd(&placed.values()),
         other => unreachable!("nothing builds the marker {other}"),
     }
 }
 
-/// Builds a native queue, whose values were checked.
-fn native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
+/// Builds a native queue, whose values have the right kinds and ranges.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+fn build_native_queue(placed: Placed, context: LinkContext) -> Result<Queue> {
     let values = &placed.values();
     Ok(match placed.part().name() {
-        "droptail" => droptail::droptail(values, context),
-        "ared" => adaptive_red::ared(values, context)?,
-        "pie" => pie::pie(values),
-        "sfq" => sfq::sfq(values, context),
-        "cake" => cake::cake(values, context),
-        "srpt" => ideal::srpt(values),
-        "las" => ideal::las(values),
+        "droptail" => droptail::build_droptail(values, context),
+        "ared" => adaptive_red::build_ared(values, context)?,
+        "pie" => pie::build_pie(values),
+        "sfq" => sfq::build_sfq(values, context),
+        "cake" => cake::build_cake(values, context),
+        "srpt" => ideal::build_srpt(values),
+        "las" => ideal::build_las(values),
         "empty" => ideal::empty(),
-        "ns2-red" => ns2::red(values, context)?,
-        "ns2-dsred" => ns2::dsred(values, context)?,
-        "ns2-rio" => ns2::rio(values, context)?,
+        "ns2-red" => ns2::build_red(values, context)?,
+        "ns2-dsred" => ns2::build_dsred(values, context)?,
+        "ns2-rio" => ns2::build_rio(values, context)?,
         other => unreachable!("nothing builds the queue {other}"),
     })
 }
@@ -112,7 +120,7 @@ mod tests {
                 }
                 Role::Marker => {
                     let scheme = Scheme::parse(&format!("{}|droptail", part.name)).unwrap();
-                    let built = marker(&scheme, LinkContext::EXAMPLE).unwrap();
+                    let built = build_marker(&scheme, LinkContext::EXAMPLE).unwrap();
                     assert!(!matches!(built, Marker::None), "{}", part.name);
                 }
             }

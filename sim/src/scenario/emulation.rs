@@ -45,8 +45,8 @@ impl Emulation {
         let seed = scenario.replication_seed();
         let parts = Parts { links: &network.links, scheme: &scheme, slow_path: scenario.slow_path };
         Ok(Emulation {
-            links: two(parts.links(seed)?),
-            markers: two(parts.markers(seed)?),
+            links: take_two(parts.links(seed)?),
+            markers: take_two(parts.markers(seed)?),
             host_delay: network.layout.host_delay(network.rtt, 0),
             rtt: network.rtt,
             seed,
@@ -59,6 +59,10 @@ impl Emulation {
     }
 }
 
+/// Refuses parts of a scenario that real packets cannot have.
+///
+/// # Errors
+/// [`Error::Field`] naming the first.
 fn refuse_networks(scenario: &Scenario) -> Result<()> {
     let given = [
         ("topology", scenario.topology.is_some()),
@@ -74,6 +78,6 @@ fn refuse_networks(scenario: &Scenario) -> Result<()> {
     }
 }
 
-fn two<T>(all: Vec<T>) -> [T; 2] {
+fn take_two<T>(all: Vec<T>) -> [T; 2] {
     all.try_into().unwrap_or_else(|_| unreachable!("a dumbbell without access links has two links"))
 }

@@ -56,14 +56,14 @@ type SingleWrite = (PathKey, u64, usize);
 ///
 /// # Errors
 /// [`crate::error::Error::Cancelled`] after a cancel.
-pub fn ideal_times(
+pub fn compute_ideal_times(
     plan: &Plan,
     traffic: &Traffic,
     outcome: &Outcome,
     cancel: &AtomicBool,
 ) -> Result<Vec<f64>> {
     let transfers = &outcome.transfers;
-    let mut times = times_of_single_writes(plan, transfers, cancel)?;
+    let mut times = time_single_writes(plan, transfers, cancel)?;
     let case = |index: usize| make_case(plan, &transfers[index], traffic, &outcome.scripts);
     let rest: Vec<usize> = (0..times.len()).filter(|&index| times[index].is_nan()).collect();
     let mut cases: Vec<Case> = rest.iter().map(|&index| case(index)).collect();
@@ -85,7 +85,7 @@ pub fn ideal_times(
 
 /// Returns the ideal times of transfers that are the only write of their connection, in seconds. All others, and
 /// those that need a simulation of their own, are NaN.
-fn times_of_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Vec<f64>> {
+fn time_single_writes(plan: &Plan, transfers: &[Transfer], cancel: &AtomicBool) -> Result<Vec<f64>> {
     let mut times = vec![f64::NAN; transfers.len()];
     if plan.senders.first().opening == Opening::OneWaySyn {
         return Ok(times);
@@ -113,7 +113,7 @@ fn simulate_longest(
         return Ok(());
     };
     let case = Case { path, writes: vec![(0, fill_segments(plan, path, longest))], request_bytes: 0 };
-    let setup = idle_setup(plan, path.tcp, &[case], Vec::new());
+    let setup = make_idle_setup(plan, path.tcp, &[case], Vec::new());
     let steady = IdlePath::steady_state(plan, path);
     let outcome = World::new(setup).until_saturated(steady).run(cancel)?;
     let Some(begin) = outcome.transfers.first().map(|transfer| transfer.start) else { return Ok(()) };
@@ -178,7 +178,7 @@ impl Completions<'_> {
             self.forwarded += u64::from(sent.is_data);
         }
         if let (false, Some(steady)) = (self.is_steady, self.steady) {
-            self.path = self.path.clone().starting_at(steady.link);
+            self.path = self.path.clone().rest_from(steady.link);
             self.is_steady = true;
         }
         let full = self.full_segment();
@@ -209,7 +209,7 @@ fn simulate_with(plan: &Plan, tcp: u8, cases: &[Case], times: &mut Times, cancel
         return Ok(());
     }
     let requests = cases.iter().map(|case| case.request_bytes).collect();
-    let setup = idle_setup(plan, tcp, cases, requests);
+    let setup = make_idle_setup(plan, tcp, cases, requests);
     let outcome = World::new(setup).run(cancel)?;
     for transfer in outcome.transfers.iter().filter(|transfer| transfer.end != Time::NEVER) {
         let case = cases[transfer.key as usize].clone();
@@ -220,7 +220,7 @@ fn simulate_with(plan: &Plan, tcp: u8, cases: &[Case], times: &mut Times, cancel
 
 /// Returns a time by which all cases are over when they are played one after the other. It depends on their writes
 /// alone, so that the simulation ends even where TCP makes no progress.
-fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
+fn bound_time(plan: &Plan, cases: &[Case]) -> Time {
     let time = |case: &Case| {
         let segments = case
             .writes
@@ -236,8 +236,8 @@ fn longest_time(plan: &Plan, cases: &[Case]) -> Time {
 
 /// Returns the set-up of an engine that plays the cases one after the other, on the plan's network with endless
 /// buffers and the TCP at index `tcp` of the plan's.
-fn idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
-    let (traffic, end) = (Arc::new(make_traffic(plan, cases)), longest_time(plan, cases));
+fn make_idle_setup(plan: &Plan, tcp: u8, cases: &[Case], request_bytes: Vec<u16>) -> Setup {
+    let (traffic, end) = (Arc::new(make_traffic(plan, cases)), bound_time(plan, cases));
     let link = |(number, planned): (usize, &PlannedLink)| {
         let queue = Queue::Fifo(Fifo::new(Buffer::Packets(u32::MAX), Policy::DropTail));
         let mut link = Link::new(&planned.name, number as u64, planned.rate, planned.delay, queue, 0);
@@ -283,6 +283,7 @@ fn is_single_write(plan: &Plan, transfer: &Transfer) -> bool {
     transfer.template.is_none() && plan.find_keystroke(transfer.source).is_none()
 }
 
+/// Returns the transfer with all its writes, to be played alone on its path.
 fn make_case(plan: &Plan, transfer: &Transfer, traffic: &Traffic, scripts: &[Script]) -> Case {
     let path = find_path(transfer);
     if let Some((echo, request_bytes)) = plan.find_keystroke(transfer.source) {
@@ -305,6 +306,7 @@ fn fill_segments(plan: &Plan, path: PathKey, bytes: u64) -> u64 {
     bytes.next_multiple_of(u64::from(plan.senders.params_at(path.tcp).mss))
 }
 
+/// Returns the cases as traffic, a connection each.
 fn make_traffic(plan: &Plan, cases: &[Case]) -> Traffic {
     let connection = |case: &Case| {
         let (client, server) = plan.layout.ends(case.path.path);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 /// and that every time is derived.
 fn assert_ideal(plan: &Plan, transfers: &[Transfer], what: &str) {
     let cancel = AtomicBool::new(false);
-    let times = times_of_single_writes(plan, transfers, &cancel).expect("a run");
+    let times = time_single_writes(plan, transfers, &cancel).expect("a run");
     let make_case = |transfer: &Transfer| make_case(plan, transfer, &Traffic::default(), &[]);
     let cases: Vec<Case> = transfers.iter().map(make_case).collect();
     let own = simulate(plan, &cases, &cancel).expect("a run");
@@ -133,7 +133,7 @@ fn assert_all_ideal(scenario: &Scenario, sizes: &[(u64, bool)], own_rtt: Option<
     let one = |&(bytes, upload): &(u64, bool)| Transfer { rtt_ns: rtt.0, ..transfer(&plan, bytes, upload) };
     let transfers: Vec<Transfer> = sizes.iter().map(one).collect();
     let cancel = AtomicBool::new(false);
-    let times = times_of_single_writes(&plan, &transfers, &cancel).expect("a run");
+    let times = time_single_writes(&plan, &transfers, &cancel).expect("a run");
     let told = transfers.into_iter().zip(times).filter(|(_, time)| !time.is_nan());
     let known: Vec<Transfer> = told.map(|(transfer, _)| transfer).collect();
     assert_ideal(&plan, &known, &scenario.to_toml());

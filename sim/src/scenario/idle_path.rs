@@ -50,6 +50,7 @@ impl Stage {
         self.pace.map_or(Dur::ZERO, |pace| pace.tx_time(self.wire.bytes(u64::from(bytes))))
     }
 
+    /// Returns when the last bit of a packet leaves the stage, given its arrival.
     fn departure(&self, arrival: Time, bytes: u16) -> Time {
         match self.pace {
             Some(_) if self.burst > Dur::ZERO => {
@@ -122,7 +123,7 @@ impl IdlePath {
 
     /// Returns the rest of the path from `link` on. That link must be saturated: packets depart from it back to back,
     /// so that their times of arrival there do not matter.
-    pub fn starting_at(mut self, link: u16) -> IdlePath {
+    pub fn rest_from(mut self, link: u16) -> IdlePath {
         let first = self.stages.iter().position(|stage| stage.link == Some(link)).unwrap_or(0);
         self.stages.drain(..first);
         self

@@ -19,7 +19,7 @@ const CALL_PACKETS: u32 = 3000;
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.
 pub fn demotes_calls(scheme: &Scheme, context: LinkContext) -> Result<bool> {
-    let mut marker = build::marker(scheme, context)?;
+    let mut marker = build::build_marker(scheme, context)?;
     marker.open(0, &Flow::default());
     let mut first = None;
     for number in 0..CALL_PACKETS {

@@ -34,7 +34,7 @@ pub enum Plays {
 }
 
 impl Entry {
-    /// Returns the model, if it is one.
+    /// Returns the entry's model; `None` for an entry that replays files.
     pub fn model(&self) -> Option<&Model> {
         match &self.plays {
             Plays::Model(model) => Some(model),
@@ -55,7 +55,7 @@ impl Entry {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.mix[n].<field>`.
-pub fn entries(scenario: &Scenario) -> Result<Vec<Entry>> {
+pub fn check_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     let specs = &scenario.traffic.mix;
     if specs.len() > MAX_SOURCES {
         let (value, allowed) = (format!("{} entries", specs.len()), format!("at most {MAX_SOURCES}"));
@@ -78,8 +78,8 @@ pub fn entries(scenario: &Scenario) -> Result<Vec<Entry>> {
 /// Checks what an entry plays; errors name fields of the entry.
 fn plays(spec: &MixSpec) -> Result<Plays> {
     match (spec.model.is_empty(), spec.files.is_empty()) {
-        (false, true) => modelled(spec).map(Plays::Model),
-        (true, false) => trace(spec),
+        (false, true) => check_model(spec).map(Plays::Model),
+        (true, false) => check_trace(spec),
         (false, false) => Err(Error::conflict(
             "model",
             quote(&spec.model),
@@ -91,7 +91,7 @@ fn plays(spec: &MixSpec) -> Result<Plays> {
 }
 
 /// Checks an entry that replays files, which have neither parameters nor a count.
-fn trace(spec: &MixSpec) -> Result<Plays> {
+fn check_trace(spec: &MixSpec) -> Result<Plays> {
     let params = spec.params.as_ref().map(Value::to_string);
     let count = spec.count.map(|count| count.to_string());
     if let Some((name, value)) =
@@ -101,16 +101,16 @@ fn trace(spec: &MixSpec) -> Result<Plays> {
         return Err(Error::conflict(name, value, "files", allowed));
     }
     check_load(None, spec.load)?;
-    let direction = Direction::by_name("payload", spec.payload.as_deref().unwrap_or("down"))?;
+    let direction = Direction::parse("payload", spec.payload.as_deref().unwrap_or("down"))?;
     Ok(Plays::Trace { upload: direction == Direction::Up })
 }
 
 /// Checks an entry that plays a model.
-fn modelled(spec: &MixSpec) -> Result<Model> {
+fn check_model(spec: &MixSpec) -> Result<Model> {
     let given = spec.params.clone().unwrap_or(Value::Null);
-    let mut model = model::by_name(&spec.model, &given)?;
+    let mut model = model::build_model(&spec.model, &given)?;
     if let Some(count) = spec.count {
-        model = model::by_name(&spec.model, &counted(spec, given, count)?)?;
+        model = model::build_model(&spec.model, &insert_count(spec, given, count)?)?;
     }
     let model = model.with_payload(spec.payload.as_deref())?;
     check_load(Some(&model), spec.load)?;
@@ -118,7 +118,7 @@ fn modelled(spec: &MixSpec) -> Result<Model> {
 }
 
 /// Returns the parameters with `count` among them.
-fn counted(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
+fn insert_count(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
     let refuse = |with: &str, allowed: &str| Err(Error::conflict("count", count, with, allowed));
     let parameter = match model::count_parameter(&spec.model) {
         Ok(parameter) => parameter,
@@ -167,7 +167,7 @@ pub fn name_field(number: u16) -> String {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.
-pub fn misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
+pub fn check_misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     let Some(spec) = &traffic.gaming else { return Ok(None) };
     if !(0.0..=1.0).contains(&spec.share) {
         return Err(Error::field("traffic.gaming.share", spec.share, "a share from 0 to 1"));

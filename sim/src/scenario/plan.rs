@@ -3,7 +3,7 @@
 use super::link_context::LinkContext;
 use super::mix::{self, Entry};
 use super::scheme::Scheme;
-use super::server::server;
+use super::server::parse_server;
 use super::spec::{BulkSpec, ConnectionSpec, DatagramsSpec, SCHEMA, Scenario, TrafficSpec};
 use super::topology::{self, Network, PlannedLink};
 use super::{build, tcp};
@@ -83,8 +83,8 @@ impl Plan {
         check_format(&scenario.traffic)?;
         let Network { links, layout, rtt, own_rtt } = Network::new(scenario)?;
         let (warmup, duration) = window(scenario)?;
-        connections(&scenario.traffic.connections)?;
-        let senders = tcp::senders(&scenario.tcp, scenario.traffic.server_think.as_deref())?;
+        parse_connections(&scenario.traffic.connections)?;
+        let senders = tcp::parse_senders(&scenario.tcp, scenario.traffic.server_think.as_deref())?;
         Plan {
             scheme: Scheme::parse(&scenario.scheme)?,
             senders,
@@ -96,14 +96,14 @@ impl Plan {
             layout,
             warmup,
             duration,
-            sampled: sampled(scenario, warmup + duration)?,
+            sampled: parse_sample_interval(scenario, warmup + duration)?,
             direction,
             data_link: DOWN,
             model: model(scenario)?,
-            server: scenario.server.as_ref().map(|spec| server(spec, direction)).transpose()?,
-            mix: mix::entries(scenario)?,
+            server: scenario.server.as_ref().map(|spec| parse_server(spec, direction)).transpose()?,
+            mix: mix::check_entries(scenario)?,
             replay: replay(&scenario.traffic)?,
-            misbehaviour: mix::misbehaviour(&scenario.traffic)?,
+            misbehaviour: mix::check_misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
         .with_data_link()
@@ -169,7 +169,7 @@ impl Plan {
     /// bottleneck. On a graph, where data may be marked elsewhere and acknowledgements may take other paths,
     /// it would count all data as outstanding.
     fn with_an_edge_that_sees_both_directions(self) -> Result<Plan> {
-        let needs_both = build::marker(&self.scheme, LinkContext::EXAMPLE)?.other_direction().is_some();
+        let needs_both = build::build_marker(&self.scheme, LinkContext::EXAMPLE)?.other_direction().is_some();
         if needs_both && matches!(self.layout.access, Access::Graph(_)) {
             let with = "a topology or a host stage, where its marker does not see both directions";
             let value = self.scheme.to_string();
@@ -239,8 +239,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Field`] naming the connection and its field.
-    pub fn listed(&self) -> Result<Traffic> {
-        let mut connections = connections(&self.scenario.traffic.connections)?;
+    pub fn listed_connections(&self) -> Result<Traffic> {
+        let mut connections = parse_connections(&self.scenario.traffic.connections)?;
         connections.sort_by_key(|connection| connection.start);
         Ok(Traffic { connections, ..Traffic::default() })
     }
@@ -259,7 +259,7 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
 }
 
 /// Returns the interval of samples, if there are to be any in the `whole` time up to the end of the window.
-fn sampled(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>> {
+fn parse_sample_interval(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>> {
     let Some(text) = &scenario.series else { return Ok(None) };
     let every = parse_dur("series", text)?;
     if every == Dur::ZERO || every > whole || whole.0 / every.0 > MOST_SAMPLES {
@@ -305,7 +305,7 @@ fn payload_of_files(traffic: &TrafficSpec) -> Result<Direction> {
         let allowed = "give each connection, or each entry of a mix, a payload of its own";
         return Err(Error::conflict("traffic.payload", quote(name), with, allowed));
     }
-    if has_files { Direction::by_name("traffic.payload", name) } else { Ok(Direction::Down) }
+    if has_files { Direction::parse("traffic.payload", name) } else { Ok(Direction::Down) }
 }
 
 /// Returns whether the payload of a connection written out goes up.
@@ -316,7 +316,7 @@ fn is_upload(payload: Option<&str>) -> bool {
 /// Checks `traffic.replay`, which only files have.
 fn replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
     let Some(name) = &traffic.replay else { return Ok(None) };
-    let asked = Loop::by_name("traffic.replay", name)?;
+    let asked = Loop::parse("traffic.replay", name)?;
     if traffic.files.is_empty() && traffic.mix.iter().all(|entry| entry.files.is_empty()) {
         let allowed = "models say themselves who waits for what";
         return Err(Error::conflict("traffic.replay", quote(name), "traffic that has no files", allowed));
@@ -324,13 +324,17 @@ fn replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
     Ok(Some(asked))
 }
 
+/// Returns the traffic model of a scenario, if it has one.
+///
+/// # Errors
+/// [`Error::Field`] naming the faulty field of `traffic`.
 fn model(scenario: &Scenario) -> Result<Option<Model>> {
     let traffic = &scenario.traffic;
     check_one_source(traffic)?;
     traffic.bulk.as_ref().map_or(Ok(()), check_bulk)?;
     let params = traffic.params.as_ref().unwrap_or(&serde_json::Value::Null);
     let payload = traffic.payload.as_deref();
-    let named = |name| model::by_name(name, params).and_then(|model| model.with_payload(payload));
+    let named = |name| model::build_model(name, params).and_then(|model| model.with_payload(payload));
     let model = traffic.model.as_deref().map(named).transpose();
     let model = model.map_err(|error| error.inside("traffic"))?;
     mix::check_load(model.as_ref(), traffic.load).map_err(|error| error.inside("traffic"))?;
@@ -362,6 +366,10 @@ fn check_one_source(traffic: &TrafficSpec) -> Result<()> {
     }
 }
 
+/// Checks the bulk flows.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.bulk.<field>`.
 fn check_bulk(bulk: &BulkSpec) -> Result<()> {
     let fields = [
         ("flows", f64::from(bulk.flows), 1.0..=1_000_000.0),
@@ -377,11 +385,15 @@ fn check_bulk(bulk: &BulkSpec) -> Result<()> {
     Ok(())
 }
 
-fn connections(specs: &[ConnectionSpec]) -> Result<Vec<Connection>> {
-    specs.iter().enumerate().map(|(index, spec)| connection(index, spec)).collect()
+fn parse_connections(specs: &[ConnectionSpec]) -> Result<Vec<Connection>> {
+    specs.iter().enumerate().map(|(index, spec)| parse_connection(index, spec)).collect()
 }
 
-fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
+/// Parses one connection that the scenario writes out.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.connections[index].<field>`.
+fn parse_connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
     let field = |name: &str| format!("traffic.connections[{index}].{name}");
     let seconds = |name: &str, value: f64| match value {
         value if value.is_finite() && (0.0..1e9).contains(&value) => Ok(Dur::from_secs(value)),
@@ -394,7 +406,7 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         bytes => Err(Error::field(field("writes.bytes"), bytes, "from 1 to 10^12 bytes")),
     });
     let writes = writes.collect::<Result<Vec<_>>>()?;
-    let direction = Direction::by_name(&field("payload"), spec.payload.as_deref().unwrap_or("down"))?;
+    let direction = Direction::parse(&field("payload"), spec.payload.as_deref().unwrap_or("down"))?;
     let duration = spec.duration_s.map(|duration| seconds("duration_s", duration)).transpose()?;
     let (kind, writes) = match (&spec.datagrams, writes.is_empty()) {
         (None, true) => return Err(Error::missing(field("writes"), "at least one write")),
@@ -402,9 +414,9 @@ fn connection(index: usize, spec: &ConnectionSpec) -> Result<Connection> {
         (Some(_), false) => {
             return Err(Error::conflict(field("datagrams"), "a flow", "writes", "give one of the two"));
         }
-        (Some(sums), true) => (Kind::Datagrams, datagrams(sums, duration, &field("datagrams"))?),
+        (Some(sums), true) => (Kind::Datagrams, parse_datagrams(sums, duration, &field("datagrams"))?),
     };
-    let named = spec.flow_class.as_deref().map(|name| FlowClass::by_name(&field("flow_class"), name));
+    let named = spec.flow_class.as_deref().map(|name| FlowClass::parse(&field("flow_class"), name));
     let is_up = direction == Direction::Up;
     let by_sums = || spec.datagrams.map(|sums| classify_sums(&sums, duration, is_up));
     Ok(Connection {
@@ -432,7 +444,7 @@ fn classify_sums(sums: &DatagramsSpec, duration: Option<Dur>, is_up: bool) -> Fl
 }
 
 /// Returns a flow of datagrams with these sums.
-fn datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result<Writes> {
+fn parse_datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result<Writes> {
     let amount = |packets: u64, bytes: u64| match packets.max(bytes) {
         0..=1_000_000_000_000 => Ok(Amount::from_sums(packets, bytes)),
         most => Err(Error::field(field, most, "at most 10^12 packets or bytes")),
@@ -441,6 +453,6 @@ fn datagrams(sums: &DatagramsSpec, duration: Option<Dur>, field: &str) -> Result
     if amounts == [Amount::default(); 2] {
         return Err(Error::missing(field, "at least one packet"));
     }
-    let flow = Datagrams::even(Service::default(), duration.unwrap_or_default(), amounts);
+    let flow = Datagrams::from_sums(Service::default(), duration.unwrap_or_default(), amounts);
     Ok(Writes::from_datagrams(flow))
 }

@@ -46,7 +46,7 @@ impl RunResult {
 }
 
 /// Returns a name for each class of a source that has several, with that of the source where there are several.
-fn groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowClass, String)> {
+fn name_groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowClass, String)> {
     let named = |(number, class): (u16, FlowClass)| {
         let source = sources.iter().find(|(known, _)| *known == number).filter(|_| sources.len() > 1);
         let name =
@@ -63,7 +63,7 @@ fn groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowClass, 
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = plan.replication_seed();
     let mut apps = Apps::default();
-    let replayed = sources::replayed(plan, traffic)?;
+    let replayed = sources::load_replay(plan, traffic)?;
     let (source, load) = sources::build(plan, &replayed, &mut apps)?;
     let traffic = replayed.traffic;
     let bottlenecks = Parts::new(plan);
@@ -89,11 +89,11 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     let _ = mousehole_policy::take_fault();
     let outcome = World::new(setup).run(cancel)?;
     refuse_fault()?;
-    let ideal_s = ideal_time::ideal_times(plan, &traffic, &outcome, cancel)?;
+    let ideal_s = ideal_time::compute_ideal_times(plan, &traffic, &outcome, cancel)?;
     let [goodput_bps, goodput_up_bps] = [outcome.goodput_bytes, outcome.goodput_up_bytes]
         .map(|bytes| bytes as f64 * 8.0 / plan.duration.as_secs());
     let sources = mix::source_names(&plan.scenario.traffic);
-    let groups = groups(&traffic, &sources);
+    let groups = name_groups(&traffic, &sources);
     Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources, groups })
 }
 
@@ -124,11 +124,10 @@ impl<'a> Parts<'a> {
         let link = |(number, planned): (usize, &PlannedLink)| {
             let context = self.context(planned, seed, number);
             let queue = match planned.runs {
-                Runs::Fifo => fifo(planned.buffer),
+                Runs::Fifo => build_fifo(planned.buffer),
                 Runs::Scheme => build::queue(self.scheme, context)?,
-                Runs::Host => {
-                    build::host_queue(self.scheme, context)?.unwrap_or_else(|| fifo(planned.buffer))
-                }
+                Runs::Host => build::build_host_queue(self.scheme, context)?
+                    .unwrap_or_else(|| build_fifo(planned.buffer)),
             };
             let name = &planned.name;
             let Some(shaper) = self.shaper(planned) else {
@@ -143,20 +142,23 @@ impl<'a> Parts<'a> {
             if !self.scheme.shapes_by_clock() {
                 link.set_burst(shaper.burst);
             }
-            let modem = on_line(planned, &format!("{name}-modem"), number, fifo(planned.buffer), seed);
+            let modem = on_line(planned, &format!("{name}-modem"), number, build_fifo(planned.buffer), seed);
             link.set_modem(modem.with_settings(Fault::default(), planned.wire, false));
             Ok(link)
         };
         self.links.iter().enumerate().map(link).collect()
     }
 
-    /// Builds the markers before them.
+    /// Builds the markers that stand before the queues of the links.
+    ///
+    /// # Errors
+    /// [`Error::Field`] when a value does not fit the link.
     pub fn markers(&self, seed: u64) -> Result<Vec<Marker>> {
         let marker = |(number, planned): (usize, &PlannedLink)| match planned.is_marked {
             true if planned.runs == Runs::Host => {
-                Ok(build::marker(self.scheme, self.context(planned, seed, number))?.at_host())
+                Ok(build::build_marker(self.scheme, self.context(planned, seed, number))?.keep_host_markers())
             }
-            true => build::marker(self.scheme, self.context(planned, seed, number)),
+            true => build::build_marker(self.scheme, self.context(planned, seed, number)),
             false => Ok(Marker::None),
         };
         let mut markers = self.links.iter().enumerate().map(marker).collect::<Result<Vec<_>>>()?;
@@ -176,6 +178,7 @@ impl<'a> Parts<'a> {
         planned.shaper.as_ref().filter(|_| planned.runs == Runs::Scheme && !self.scheme.stays_on_line())
     }
 
+    /// Returns what parts of a scheme may know of link `number`.
     fn context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
         let bottleneck = &self.links[usize::from(if number == usize::from(UP) { UP } else { DOWN })];
         let rate = |link| self.shaper(link).map_or(link.rate, |shaper| shaper.rate);
@@ -201,7 +204,7 @@ fn on_line(planned: &PlannedLink, name: &str, number: usize, queue: Queue, seed:
     link
 }
 
-fn fifo(buffer: Buffer) -> Queue {
+fn build_fifo(buffer: Buffer) -> Queue {
     Queue::Fifo(Fifo::new(buffer, Policy::DropTail))
 }
 

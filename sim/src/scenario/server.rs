@@ -10,7 +10,7 @@ use crate::units::{Rate, parse_size};
 ///
 /// # Errors
 /// [`Error::Field`] naming `server.rate` or `server.order`, or `server` where clients send the data.
-pub(super) fn server(spec: &ServerSpec, direction: Direction) -> Result<(Rate, Order)> {
+pub(super) fn parse_server(spec: &ServerSpec, direction: Direction) -> Result<(Rate, Order)> {
     if direction == Direction::Up {
         let allowed = "servers send the data only with payload \"down\"";
         return Err(Error::conflict("server", "a server", "traffic.payload \"up\"", allowed));

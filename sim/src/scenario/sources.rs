@@ -39,9 +39,9 @@ pub(super) struct Replayed {
 ///
 /// # Errors
 /// [`Error::Field`] when files were not read or cannot be played as asked.
-pub(super) fn replayed(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Replayed> {
-    let traffic = replayed_traffic(plan, read)?;
-    let replay = replayed_as(plan, &traffic)?;
+pub(super) fn load_replay(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Replayed> {
+    let traffic = join_traffic(plan, read)?;
+    let replay = choose_loop(plan, &traffic)?;
     if !plan.scenario.traffic.fitted || plan.scenario.traffic.files.is_empty() || !traffic.parts.is_empty() {
         return Ok(Replayed { traffic, replay, fitted: None });
     }
@@ -53,13 +53,13 @@ pub(super) fn replayed(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Replay
         most_bytes: (PART_OF_WINDOW * rate.bytes_in(plan.duration)) as u64,
     };
     let seed = apps::derive_seed(plan.scenario.seed, 0);
-    let drawn = fitted::drawn(&traffic, &wanted, (seed, plan.scenario.replication));
+    let drawn = fitted::draw_fitted(&traffic, &wanted, (seed, plan.scenario.replication));
     let fitted = Some((drawn.copies, measure_load(&*traffic, rate, mss)));
     Ok(Replayed { traffic: Arc::new(drawn.traffic), replay, fitted })
 }
 
 /// Returns what was read from files, and the connections written out.
-fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
+fn join_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
     let spec = &plan.scenario.traffic;
     let read = read.unwrap_or_default();
     let in_mix = (1..).zip(&spec.mix).map(|(number, entry)| (number, &entry.files));
@@ -69,8 +69,8 @@ fn replayed_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traff
     }
     match spec.connections.is_empty() {
         true => Ok(read),
-        false if read.parts.is_empty() => Ok(Arc::new(plan.listed()?)),
-        false => Ok(Arc::new(read.with_main(plan.listed()?))),
+        false if read.parts.is_empty() => Ok(Arc::new(plan.listed_connections()?)),
+        false => Ok(Arc::new(read.with_main(plan.listed_connections()?))),
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn build(plan: &Plan, replayed: &Replayed, apps: &mut Apps) -> Result
         (load.copies, load.native) = (load.copies * copies, Some(native));
     }
     let entries = mix_sources(plan, traffic, apps, &mut load)?;
-    Ok((apps::combined(plan, main, entries, traffic, plan.replication_seed()), load))
+    Ok((apps::combine_sources(plan, main, entries, traffic, plan.replication_seed()), load))
 }
 
 /// Returns the source of the scenario outside its mix.
@@ -138,7 +138,7 @@ fn replay_source(
         Some(target) if plan.scenario.traffic.resample && !plan.scenario.traffic.fitted => {
             Overlay::from_resample(part, target, rate, mss, run, span)?
         }
-        target => Overlay::for_span(part, target, rate, mss, run, span)?,
+        target => Overlay::overlay_span(part, target, rate, mss, run, span)?,
     };
     load.native = Some(overlay.native);
     load.copies = overlay.copies;
@@ -158,11 +158,11 @@ fn replay_source(
 /// # Errors
 /// [`Error::Field`] naming `traffic.replay` when a closed loop is asked for and files do not tell when connections
 /// ended.
-fn replayed_as(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
+fn choose_loop(plan: &Plan, traffic: &Traffic) -> Result<Option<Loop>> {
     let main = (!plan.scenario.traffic.files.is_empty()).then_some(0);
     let in_mix = (1..).zip(&plan.mix).filter_map(|(number, entry)| entry.model().is_none().then_some(number));
     let numbers: Vec<u16> = main.into_iter().chain(in_mix).collect();
-    if numbers.is_empty() { Ok(None) } else { waiting::chosen(plan.replay, traffic, &numbers).map(Some) }
+    if numbers.is_empty() { Ok(None) } else { waiting::choose_loop(plan.replay, traffic, &numbers).map(Some) }
 }
 
 /// Returns source `number` of the run, which is a model's.

@@ -564,14 +564,14 @@ const REPLACED: &[(&str, &str)] = &[
 ];
 
 /// Returns what is written today in the place of a field that had this name.
-pub fn replacement(field: &str) -> Option<&'static str> {
+pub fn find_replacement(field: &str) -> Option<&'static str> {
     REPLACED.iter().find(|(old, _)| *old == field).map(|(_, new)| *new)
 }
 
 /// Returns the message of a parser, or if it is about a field that was replaced, what to write in its place.
 fn with_new_name(message: &str) -> String {
     let old = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
-    match old.and_then(|(old, _)| Some((old, replacement(old)?))) {
+    match old.and_then(|(old, _)| Some((old, find_replacement(old)?))) {
         Some((old, new)) => format!("{old} was replaced; write {new}"),
         None => message.to_string(),
     }

@@ -16,7 +16,7 @@ const SHARES_TOLERANCE: f64 = 1e-6;
 ///
 /// # Errors
 /// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
-pub(super) fn senders(spec: &TcpSpec, server_think: Option<&str>) -> Result<Senders> {
+pub(super) fn parse_senders(spec: &TcpSpec, server_think: Option<&str>) -> Result<Senders> {
     let mut all = Vec::new();
     for part in spec.profile.split(',').map(str::trim) {
         let (profile, share) = match part.split_once(':') {
@@ -28,7 +28,7 @@ pub(super) fn senders(spec: &TcpSpec, server_think: Option<&str>) -> Result<Send
             None => (part, 1.0),
         };
         let own = TcpSpec { profile: profile.into(), ..spec.clone() };
-        let mut params = params(&own)?;
+        let mut params = parse_params(&own)?;
         if let Some(text) = server_think {
             params.server_think = parse_server_think(text, profile, params.opening)?;
         }
@@ -43,6 +43,10 @@ const SERVER_THINK: &str = "traffic.server_think";
 /// The longest time that servers may think.
 const LONGEST_THINK: Dur = Dur::from_millis(60_000);
 
+/// Parses the servers' think time.
+///
+/// # Errors
+/// [`Error::Field`] when it is too long or clients send no requests.
 fn parse_server_think(text: &str, profile: &str, opening: Opening) -> Result<Dur> {
     if opening != Opening::Request {
         let with = format!("tcp.profile \"{profile}\", whose clients send no requests");
@@ -55,6 +59,7 @@ fn parse_server_think(text: &str, profile: &str, opening: Opening) -> Result<Dur
     Ok(think)
 }
 
+/// Parses the share of a profile; `part` is for errors.
 fn parse_share(part: &str, share: &str) -> Result<f64> {
     match share.trim().parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
@@ -80,13 +85,17 @@ fn check_shares(given: &str, all: &[Share]) -> Result<()> {
     Ok(())
 }
 
-fn params(spec: &TcpSpec) -> Result<Params> {
-    let mut params = Params::profile(&spec.profile)?;
+/// Returns the profile's parameters with the scenario's changes.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.<field>`.
+fn parse_params(spec: &TcpSpec) -> Result<Params> {
+    let mut params = Params::find_profile(&spec.profile)?;
     set_sizes(&mut params, spec)?;
     set_ssthresh(&mut params, spec)?;
     set_timers(&mut params, spec)?;
     set_recovery(&mut params, spec)?;
-    params.opening = opening(params.opening, spec)?;
+    params.opening = parse_opening(params.opening, spec)?;
     Ok(params)
 }
 
@@ -120,6 +129,10 @@ fn set_ssthresh(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     Ok(())
 }
 
+/// Sets the timers that the scenario names.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.<field>`.
 fn set_timers(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     for (text, target, field) in [
         (&spec.initial_rto, &mut params.initial_rto, "tcp.initial_rto"),
@@ -159,7 +172,7 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
         return Err(Error::conflict(
             "tcp.variant",
             quote("tahoe"),
-            profile(spec),
+            profile_text(spec),
             "only the ns2 profiles have it",
         ));
     }
@@ -174,7 +187,7 @@ fn set_recovery(params: &mut Params, spec: &TcpSpec) -> Result<()> {
 fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
     let congestion = spec.congestion.unwrap_or(params.congestion);
     let conflict = |name: &str, allowed: &str| {
-        Err(Error::conflict("tcp.congestion", quote(name), profile(spec), allowed))
+        Err(Error::conflict("tcp.congestion", quote(name), profile_text(spec), allowed))
     };
     match congestion {
         Congestion::Cubic if params.is_ns2() => return conflict("cubic", "the ns2 profiles have reno only"),
@@ -200,17 +213,19 @@ fn set_congestion(params: &mut Params, spec: &TcpSpec) -> Result<()> {
 }
 
 /// Returns the profile as errors name it.
-fn profile(spec: &TcpSpec) -> String {
+fn profile_text(spec: &TcpSpec) -> String {
     format!("tcp.profile {}", quote(&spec.profile).into_given())
 }
 
-fn opening(of_profile: Opening, spec: &TcpSpec) -> Result<Opening> {
+/// Returns how connections open: as the profile has it, or as `tcp.syn` says where ns-2's profiles leave the
+/// choice.
+fn parse_opening(of_profile: Opening, spec: &TcpSpec) -> Result<Opening> {
     Ok(match (of_profile, spec.syn) {
         (Opening::OneWaySyn | Opening::None, Some(true)) => Opening::OneWaySyn,
         (Opening::OneWaySyn | Opening::None, Some(false)) => Opening::None,
         (Opening::Request, Some(syn)) => {
             let allowed = "only the ns2 profiles leave the choice";
-            return Err(Error::conflict("tcp.syn", syn, profile(spec), allowed));
+            return Err(Error::conflict("tcp.syn", syn, profile_text(spec), allowed));
         }
         (opening, ..) => opening,
     })

@@ -117,7 +117,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn in_force(profile: &str) -> Value {
-        let params = Params::profile(profile).expect("a known profile");
+        let params = Params::find_profile(profile).expect("a known profile");
         serde_json::to_value(params).expect("parameters are JSON")
     }
 

@@ -104,6 +104,8 @@ impl Handshake {
         Some(self.transmit(now, params))
     }
 
+    /// Records a transmission at `now`, sets the retransmission deadline, and returns what to send: kind and
+    /// number of the write.
     fn transmit(&mut self, now: Time, params: &Params) -> (Kind, u32) {
         self.transmissions = self.transmissions.saturating_add(1);
         self.sent = now;

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn timeout_after(samples_ms: &[u64]) -> f64 {
-        let params = Params::profile("linux").expect("a known profile");
+        let params = Params::find_profile("linux").expect("a known profile");
         let (mut rtt, mut timer) = (LinuxRtt::default(), RetransmissionTimer::new(Dur::ZERO));
         for (round, &ms) in samples_ms.iter().enumerate() {
             // Every sample begins a round trip of its own.

@@ -167,7 +167,7 @@ impl Params {
     ///
     /// # Errors
     /// [`Error::Field`] for an unknown name.
-    pub fn profile(name: &str) -> Result<Params> {
+    pub fn find_profile(name: &str) -> Result<Params> {
         match name {
             "rfc" => Ok(rfc()),
             "linux" => Ok(linux()),
@@ -211,6 +211,7 @@ impl Params {
     }
 }
 
+/// Returns the parameters of a sender that follows the RFCs; other profiles are given as differences from it.
 fn rfc() -> Params {
     Params {
         dialect: Dialect::Rfc,
@@ -282,6 +283,7 @@ fn linux() -> Params {
     }
 }
 
+/// Returns the parameters of ns-2.35's senders.
 fn ns2_235() -> Params {
     Params {
         dialect: Dialect::Ns2(Ns2Quirks::NS_2_35),
@@ -303,6 +305,7 @@ fn ns2_235() -> Params {
     }
 }
 
+/// Returns the parameters of ns-2's senders in 2001, by their differences from ns-2.35.
 fn ns2_2001() -> Params {
     Params {
         dialect: Dialect::Ns2(Ns2Quirks::YEAR_2001),

@@ -159,6 +159,8 @@ impl Receiver {
         grows
     }
 
+    /// Stores a segment: advances `next` over all that is now in order, or holds it until the gap before it
+    /// is filled.
     fn store(&mut self, seq: u32) {
         if seq != self.next {
             if seq > self.next {
@@ -173,6 +175,8 @@ impl Receiver {
         self.held.trim(self.next);
     }
 
+    /// Updates the ECN feedback by a data packet's CE and CWR: the echo of RFC 3168, or the count of marks of
+    /// L4S.
     fn note_ecn(&mut self, packet: &Packet, params: &Params) {
         if params.is_l4s() {
             self.marks = self.marks.wrapping_add(u16::from(packet.has(flag::CE)));
@@ -185,6 +189,7 @@ impl Receiver {
         }
     }
 
+    /// Returns the ACK to send now, and cancels the delayed one; `trigger` is the segment that caused it.
     #[inline]
     fn acknowledge(&mut self, trigger: u32, params: &Params) -> AckFields {
         self.pending = 0;

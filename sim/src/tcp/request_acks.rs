@@ -94,7 +94,7 @@ mod tests {
     const CONVERSATION_START: Time = Time(5_000_000_000);
 
     fn linux() -> Params {
-        Params::profile("linux").expect("a known profile")
+        Params::find_profile("linux").expect("a known profile")
     }
 
     fn ms(after: u64) -> Time {
@@ -145,7 +145,7 @@ mod tests {
     fn request_acks__are_not_of_every_profile() {
         for profile in ["rfc", "ns2-2.35", "ns2-2001"] {
             let (params, mut acks) =
-                (Params::profile(profile).expect("a known profile"), RequestAcks::default());
+                (Params::find_profile(profile).expect("a known profile"), RequestAcks::default());
             assert_eq!(acks.handle_request(ms(0), &params), RequestAck::Carried, "{profile}");
             assert!(!acks.handle_repeated(&params), "{profile}");
         }

@@ -161,6 +161,7 @@ impl Sender {
         self.tcb.reduce_for_mark(flight, params);
     }
 
+    /// Records the transmission of segment `seq` in all parts of the sender, and returns it.
     #[inline]
     fn emit(&mut self, seq: u32, now: Time, params: &Params) -> Transmit {
         let was_idle = self.tcb.sequence.is_idle();

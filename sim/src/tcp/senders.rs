@@ -68,7 +68,7 @@ mod tests {
         let share = |profile: &str, share: f64| Share {
             profile: profile.into(),
             share,
-            params: Params::profile(profile).expect("a known profile"),
+            params: Params::find_profile(profile).expect("a known profile"),
         };
         let senders = Senders::new(vec![share("linux", 0.6), share("bbr", 0.3), share("rfc", 0.1)]);
         let mut counts = [0; 3];

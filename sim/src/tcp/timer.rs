@@ -9,7 +9,7 @@ use crate::units::{Dur, Time};
 const FINE_TICKS: u64 = 63;
 
 /// Returns when a timer expires that is set at `now` to run for `time`, on a clock of `tick`.
-pub(super) fn expiry(now: Time, time: Dur, tick: Dur) -> Time {
+pub(super) fn expiry_time(now: Time, time: Dur, tick: Dur) -> Time {
     if tick == Dur::ZERO {
         return now + time;
     }
@@ -144,6 +144,7 @@ impl RetransmissionTimer {
         self.end_timing(next);
     }
 
+    /// Ends the timing of a segment that an ACK up to `next` covers; returns whether it did.
     #[inline]
     fn end_timing(&mut self, next: u32) -> bool {
         let is_acked = self.is_timing && next >= self.timed;
@@ -162,7 +163,7 @@ mod tests {
 
     fn expiry_ms(now_ms: u64, time_ms: u64, tick_ms: u64) -> u64 {
         let at = |ms: u64| Time(ms * 1_000_000);
-        expiry(at(now_ms), Dur::from_millis(time_ms), Dur::from_millis(tick_ms)).0 / 1_000_000
+        expiry_time(at(now_ms), Dur::from_millis(time_ms), Dur::from_millis(tick_ms)).0 / 1_000_000
     }
 
     /// Two ticks cover 5 ms and one more guards against the tick that has begun; from 252 ms on, 32 ms are one step.

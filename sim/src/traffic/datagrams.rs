@@ -131,7 +131,7 @@ enum Form {
 
 impl Datagrams {
     /// Returns a flow of these datagrams, in any order.
-    pub fn listed(service: Service, mut list: Vec<Datagram>) -> Datagrams {
+    pub fn from_list(service: Service, mut list: Vec<Datagram>) -> Datagrams {
         if !list.is_sorted_by_key(|datagram| datagram.at()) {
             list.sort_by_key(|datagram| datagram.at());
         }
@@ -142,7 +142,7 @@ impl Datagrams {
 
     /// Returns a flow of which only sums are known: how much went in the direction of the data, and in the other one,
     /// within `duration`.
-    pub fn even(service: Service, duration: Dur, amounts: [Amount; 2]) -> Datagrams {
+    pub fn from_sums(service: Service, duration: Dur, amounts: [Amount; 2]) -> Datagrams {
         Datagrams { service, amounts, form: Form::Even(duration) }
     }
 
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn listed__each_direction_by_time() {
         let list = vec![datagram(20, 200, false), datagram(0, 100, true), datagram(10, 300, true)];
-        let flow = Datagrams::listed(Service::default(), list);
+        let flow = Datagrams::from_list(Service::default(), list);
         assert_eq!(all(&flow, true), [datagram(0, 100, true), datagram(10, 300, true)]);
         assert_eq!(all(&flow, false), [datagram(20, 200, false)]);
         assert_eq!(flow.amount(true), Amount { packets: 2, bytes: 400 });
@@ -292,7 +292,7 @@ mod tests {
             from in 0u64..1 << 40,
         ) {
             let amounts = sums.map(|(packets, bytes)| Amount::from_sums(packets, bytes));
-            let flow = Datagrams::even(Service::default(), Dur(duration), amounts);
+            let flow = Datagrams::from_sums(Service::default(), Dur(duration), amounts);
             for (is_reverse, amount) in [(false, amounts[0]), (true, amounts[1])] {
                 let list = all(&flow, is_reverse);
                 let bytes: u64 = list.iter().map(|one| u64::from(one.bytes())).sum();

@@ -59,11 +59,11 @@ pub struct Fitted {
 }
 
 /// Draws what a model fitted to `recorded` plays in a replication, of (seed, replication).
-pub fn drawn(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
+pub fn draw_fitted(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
     let period = measure_period(recorded);
-    let resample = Draws::resampled(recorded.into(), period, run);
+    let resample = Draws::resample(recorded.into(), period, run);
     let mut stream = Stream::new(run.0, Purpose::Fitted, u64::from(run.1));
-    let sizes = Sizes::fitted(resampled_sizes(recorded, &resample), wanted.most_bytes, &mut stream);
+    let sizes = Sizes::fit_sizes(resample_sizes(recorded, &resample), wanted.most_bytes, &mut stream);
     let laps = wanted.span.0.div_ceil(period.0).max(1);
     let mut users = Users { recorded, resample, sizes, period, played: Vec::new(), units: 0 };
     let mut extent =
@@ -99,6 +99,7 @@ struct Extent {
 }
 
 impl Extent {
+    /// Extends the first and last start and the end by a connection.
     fn include(&mut self, one: &Connection) {
         self.first = self.first.min(one.start);
         self.last = self.last.max(one.start);
@@ -113,7 +114,7 @@ impl Extent {
 }
 
 /// Returns the sizes of the writes of a resample, each as often as it was drawn.
-fn resampled_sizes(recorded: &Traffic, resample: &Draws) -> Vec<f64> {
+fn resample_sizes(recorded: &Traffic, resample: &Draws) -> Vec<f64> {
     let of_one = |(connection, &unit): (&Connection, &u32)| {
         let times = resample.times(unit) as usize;
         let writes: Vec<f64> = connection.writes.iter().map(|write| write.bytes as f64).collect();
@@ -197,7 +198,7 @@ struct Sizes {
 
 impl Sizes {
     /// Fits the distribution; nothing is drawn beyond `most_bytes` or the largest size, whichever is larger.
-    fn fitted(mut sizes: Vec<f64>, most_bytes: u64, stream: &mut Stream) -> Sizes {
+    fn fit_sizes(mut sizes: Vec<f64>, most_bytes: u64, stream: &mut Stream) -> Sizes {
         sizes.sort_by(f64::total_cmp);
         let (body, tail) = sizes.split_at(sizes.len() - sizes.len() / TAIL);
         let least = body.last().copied().unwrap_or(1.0);
@@ -221,12 +222,14 @@ impl Sizes {
         drawn.min(self.most).round().max(1.0) as u64
     }
 
+    /// Draws a size near a recorded one: a normal kernel on the logarithm, shrunk to keep the variance.
     fn near(&self, size: f64, stream: &mut Stream) -> f64 {
         let (radius, angle) = (stream.exponential(2.0).sqrt(), TAU * stream.uniform());
         let log = libm::log(size) - self.middle + self.width * radius * libm::cos(angle);
         libm::exp(self.middle + self.shrink * log)
     }
 
+    /// Draws a size from the tail, a bounded Pareto distribution.
     fn draw_tail(&self, stream: &mut Stream) -> f64 {
         let beyond = libm::pow(self.least / self.most, self.index);
         let left = 1.0 - stream.uniform() * (1.0 - beyond);

@@ -35,7 +35,7 @@ fn mean_log(sizes: &[f64]) -> f64 {
 
 #[test]
 fn drawn__meets_the_load_with_users_of_their_own_for_the_whole_span() {
-    let (capture, found) = (capture(), drawn(&capture(), &WANTED, (1, 0)));
+    let (capture, found) = (capture(), draw_fitted(&capture(), &WANTED, (1, 0)));
     let clients = found.traffic.clients;
     assert!(found.copies > 3 && clients == 3 * found.copies, "{} {clients}", found.copies);
     let period = measure_period(&found.traffic);
@@ -63,13 +63,13 @@ fn drawn__meets_the_load_where_activity_outlasts_the_laps() {
     let pause = Dur::from_millis(400_000);
     recorded.connections[29].writes =
         vec![Write { idle: Dur::ZERO, bytes: 500 }, Write { idle: pause, bytes: 900 }].into();
-    let found = drawn(&recorded, &WANTED, (1, 0)).traffic;
+    let found = draw_fitted(&recorded, &WANTED, (1, 0)).traffic;
     assert!(found.wire_bytes(1460) as f64 >= 100_000.0 * measure_period(&found).as_secs());
 }
 
 #[test]
 fn drawn__is_named_by_seed_and_replication() {
-    let connections = |run| drawn(&capture(), &WANTED, run).traffic.connections;
+    let connections = |run| draw_fitted(&capture(), &WANTED, run).traffic.connections;
     assert_eq!(connections((1, 0)), connections((1, 0)));
     assert_ne!(connections((1, 0)), connections((1, 1)));
     assert_ne!(connections((1, 0)), connections((2, 0)));
@@ -81,7 +81,7 @@ fn drawn__sizes_are_of_the_capture_with_a_tail_beyond_it() {
     let largest = recorded.iter().copied().fold(0.0, f64::max);
     let (mut middles, mut beyond) = (Vec::new(), 0);
     for replication in 0..40 {
-        let found = sizes(&drawn(&capture(), &WANTED, (1, replication)).traffic);
+        let found = sizes(&draw_fitted(&capture(), &WANTED, (1, replication)).traffic);
         assert!(found.iter().all(|size| (1.0..=1e6).contains(size)));
         beyond += usize::from(found.iter().any(|&size| size > 2.0 * largest));
         middles.push(mean_log(&found));
@@ -102,9 +102,9 @@ fn drawn__sizes_are_of_the_capture_with_a_tail_beyond_it() {
 #[test]
 fn drawn__without_a_load_has_the_capture_s_own_clients() {
     let wanted = Wanted { bytes_per_s: None, span: Dur::from_millis(1), ..WANTED };
-    let found = drawn(&capture(), &wanted, (1, 0));
+    let found = draw_fitted(&capture(), &wanted, (1, 0));
     assert_eq!((found.copies, found.traffic.clients), (1, 3));
-    let without_bytes = drawn(&Traffic::default(), &WANTED, (1, 0));
+    let without_bytes = draw_fitted(&Traffic::default(), &WANTED, (1, 0));
     assert_eq!((without_bytes.copies, without_bytes.traffic.connections.len()), (1, 0));
 }
 
@@ -112,13 +112,13 @@ fn drawn__without_a_load_has_the_capture_s_own_clients() {
 fn drawn__leaves_datagrams_and_pauses_as_they_are() {
     let mut recorded = capture();
     let list = (0..50).map(|k| Datagram::new(Dur::from_millis(20 * k), 200, k % 2 == 0)).collect();
-    let datagrams = Writes::from_datagrams(Datagrams::listed(Service::default(), list));
+    let datagrams = Writes::from_datagrams(Datagrams::from_list(Service::default(), list));
     recorded.connections[0] =
         Connection { kind: Kind::Datagrams, writes: datagrams, ..recorded.connections[0].clone() };
     let pause = Dur::from_millis(750);
     recorded.connections[29].writes =
         vec![Write { idle: Dur::ZERO, bytes: 500 }, Write { idle: pause, bytes: 900 }].into();
-    let found = drawn(&recorded, &WANTED, (1, 0)).traffic;
+    let found = draw_fitted(&recorded, &WANTED, (1, 0)).traffic;
     let calls: Vec<_> = found.connections.iter().filter(|one| one.kind == Kind::Datagrams).collect();
     assert!(!calls.is_empty() && calls.iter().all(|one| one.writes == recorded.connections[0].writes));
     let several: Vec<_> = found.connections.iter().filter(|one| one.writes.len() == 2).collect();
@@ -129,7 +129,7 @@ fn drawn__leaves_datagrams_and_pauses_as_they_are() {
 fn drawn__pages_belong_to_one_draw() {
     let mut recorded = capture();
     recorded.pages = Pages::new((0..30u32).map(|k| vec![k / 3 + 1].into_boxed_slice()));
-    let found = drawn(&recorded, &WANTED, (1, 0)).traffic;
+    let found = draw_fitted(&recorded, &WANTED, (1, 0)).traffic;
     let mut of_page = std::collections::BTreeMap::new();
     for (place, one) in (0..).zip(&found.connections) {
         let (page, transfers) = found.pages.find_page(place, 0);
@@ -144,7 +144,7 @@ fn drawn__pages_belong_to_one_draw() {
 fn sizes__of_one_value_or_none_are_defined() {
     let mut stream = Stream::new(1, Purpose::Size, 0);
     for given in [vec![], vec![1000.0], vec![1000.0; 40]] {
-        let fitted = Sizes::fitted(given, 50_000, &mut stream);
+        let fitted = Sizes::fit_sizes(given, 50_000, &mut stream);
         assert!(
             (0..100).all(|_| (900..=1100).contains(&fitted.draw(1000, &mut stream)) || fitted.most == 0.0)
         );

@@ -94,7 +94,7 @@ impl Overlay {
         seed: u64,
         replication: u32,
     ) -> Result<Overlay> {
-        Overlay::for_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
+        Overlay::overlay_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
     }
 
     /// Overlays copies as [`Overlay::new`] does for a run, (seed, replication), but keeps only the arrivals of the first
@@ -103,7 +103,7 @@ impl Overlay {
     ///
     /// # Errors
     /// As [`Overlay::new`].
-    pub fn for_span<'a>(
+    pub fn overlay_span<'a>(
         traffic: impl Into<Part<'a>>,
         target: Option<f64>,
         rate: Rate,
@@ -112,11 +112,19 @@ impl Overlay {
         span: Dur,
     ) -> Result<Overlay> {
         let traffic = traffic.into();
-        Overlay::from_draws(traffic, (Draws::once(traffic), KEY_BITS, None), target, rate, mss, run, span)
+        Overlay::from_draws(
+            traffic,
+            (Draws::each_client_once(traffic), KEY_BITS, None),
+            target,
+            rate,
+            mss,
+            run,
+            span,
+        )
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
-    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn in place of clients.
+    /// [`Overlay::overlay_span`]. With few clients, blocks of their time are drawn in place of clients.
     ///
     /// # Errors
     /// As [`Overlay::new`].
@@ -130,7 +138,7 @@ impl Overlay {
     ) -> Result<Overlay> {
         let traffic = traffic.into();
         let period = measure_period(traffic);
-        let draws = Draws::resampled(traffic, period, run);
+        let draws = Draws::resample(traffic, period, run);
         let drawn = (draws, RESAMPLE_KEY_BITS, Together::measure(traffic, period));
         Overlay::from_draws(traffic, drawn, Some(target), rate, mss, run, span)
     }
@@ -153,7 +161,7 @@ impl Overlay {
         let bytes: u64 = traffic.connections.iter().zip(draws.units()).map(wire_bytes).sum();
         let load = bytes as f64 / rate.bytes_in(period);
         let (copies, dilation) = match target {
-            Some(target) => copies_and_dilation(traffic, load, checked_load(target)?)?,
+            Some(target) => compute_dilation(traffic, load, check_load(target)?)?,
             None => (1, 1.0),
         };
         let dilated = scale(period.0, dilation);
@@ -201,18 +209,18 @@ impl Overlay {
         let begin = (own_offset + own_period - MARGIN.0) % own_period;
         let length = ((span.0 as f64 / self.dilation) as u64).saturating_add(2 * MARGIN.0);
         for start in drawn {
-            let own = self.moved(start.at.0 + shifts[start.unit as usize]);
+            let own = self.move_time(start.at.0 + shifts[start.unit as usize]);
             if start.lasts > Dur::ZERO {
-                let arrival = Arrival { at: self.dilated(own), connection: start.connection, copy: number };
+                let arrival = Arrival { at: self.dilate(own), connection: start.connection, copy: number };
                 if arrival.at != offset && self.since_start(&arrival, offset) < start.lasts {
                     self.in_progress.push(arrival);
                 }
             }
-            if since(own, begin, own_period) > length {
+            if time_since(own, begin, own_period) > length {
                 continue;
             }
-            let at = self.dilated(own);
-            if since(at.0, offset.0, self.period.0) <= span.0 {
+            let at = self.dilate(own);
+            if time_since(at.0, offset.0, self.period.0) <= span.0 {
                 self.arrivals.push(Arrival { at, connection: start.connection, copy: number });
             }
         }
@@ -228,7 +236,7 @@ impl Overlay {
     /// end, so that it belongs to the repetition before. `start` is that of connection number `connection` of the traffic.
     pub fn place(&self, connection: u32, start: Time, copy: u32) -> (Time, bool) {
         let shifted = start.0 + self.shift(copy, self.find_unit(connection));
-        (self.dilated(self.moved(shifted)), shifted >= self.own_period.0)
+        (self.dilate(self.move_time(shifted)), shifted >= self.own_period.0)
     }
 
     /// Returns the unit of a connection, by its index in the traffic.
@@ -240,7 +248,7 @@ impl Overlay {
     fn shift(&self, number: u32, unit: u32) -> u64 {
         let Some(shifts) = &self.shifts else { return 0 };
         let (draw, copy) = (number / self.copies, number % self.copies);
-        match self.draws.moved(unit, draw) {
+        match self.draws.find_move(unit, draw) {
             _ if draw >= self.draws.times(unit) => 0,
             None => shifts.draw_shift(number, self.draws.client(unit)),
             Some((client, by)) => (shifts.draw_shift(copy, client) + by) % self.own_period.0,
@@ -248,9 +256,9 @@ impl Overlay {
     }
 
     /// Returns a shifted time within the period, before dilation, moved to when clients act together.
-    fn moved(&self, shifted: u64) -> u64 {
+    fn move_time(&self, shifted: u64) -> u64 {
         let own = self.within_period(shifted);
-        self.together.as_ref().map_or(own, |together| together.moved(own))
+        self.together.as_ref().map_or(own, |together| together.map_time(own))
     }
 
     /// Returns a time modulo the period, both before dilation. Most times are below it, and a division is slow.
@@ -259,7 +267,7 @@ impl Overlay {
     }
 
     /// Returns a time within the period after dilation, which may round the last start up to the period itself.
-    fn dilated(&self, own: u64) -> Time {
+    fn dilate(&self, own: u64) -> Time {
         Time(scale(own, self.dilation).min(self.period.0 - 1))
     }
 
@@ -276,7 +284,7 @@ impl Overlay {
 
     /// Returns how long ago an arrival was when the time within the period is `now`.
     pub fn since_start(&self, arrival: &Arrival, now: Time) -> Dur {
-        Dur(since(now.0, arrival.at.0, self.period.0))
+        Dur(time_since(now.0, arrival.at.0, self.period.0))
     }
 
     /// Returns an endless iterator over arrivals from `offset` into the period: the time since the offset, the arrival,
@@ -339,7 +347,7 @@ fn collect_starts(traffic: Part, draws: &Draws) -> Vec<Start> {
 }
 
 /// Returns the time from `begin` to `at`, both within a cycle of `period`; across its end if `at` is earlier.
-fn since(at: u64, begin: u64, period: u64) -> u64 {
+fn time_since(at: u64, begin: u64, period: u64) -> u64 {
     if at >= begin { at - begin } else { at + period - begin }
 }
 
@@ -377,6 +385,7 @@ struct Shifts {
 }
 
 impl Shifts {
+    /// Draws by how much, ns, a client of a copy is shifted cyclically within the period.
     fn draw_shift(&self, copy: u32, client: u32) -> u64 {
         let entity = u64::from(copy) << 32 | u64::from(client);
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
@@ -399,14 +408,23 @@ pub fn measure_load<'a>(traffic: impl Into<Part<'a>>, rate: Rate, mss: u32) -> f
     traffic.wire_bytes(mss) as f64 / rate.bytes_in(measure_period(traffic))
 }
 
-fn checked_load(target: f64) -> Result<f64> {
+/// Returns the load if it is allowed.
+///
+/// # Errors
+/// [`Error::Field`] naming `load`.
+fn check_load(target: f64) -> Result<f64> {
     if target > 0.0 && target <= MAX_LOAD {
         return Ok(target);
     }
     Err(Error::field("load", target, LOADS))
 }
 
-fn copies_and_dilation(traffic: Part, native: f64, target: f64) -> Result<(u32, f64)> {
+/// Returns how many copies meet the `target` load, and the factor by which time is dilated to meet it
+/// exactly.
+///
+/// # Errors
+/// [`Error::Field`] for traffic without bytes, or when the copies would have too many arrivals.
+fn compute_dilation(traffic: Part, native: f64, target: f64) -> Result<(u32, f64)> {
     if native <= 0.0 {
         return Err(Error::missing("", "traffic with at least one byte in the direction of the data"));
     }

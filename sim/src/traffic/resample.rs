@@ -54,14 +54,14 @@ struct Slots {
 
 impl Draws {
     /// Returns draws in which every client occurs once.
-    pub fn once(traffic: Part) -> Draws {
+    pub fn each_client_once(traffic: Part) -> Draws {
         let (unit_of, units) = group_units(traffic, 1, Dur(1));
         let (times, drawn) = (vec![1; units.len()], (0..units.len() as u32).collect());
         Draws { unit_of, places: units.clone(), units, drawn, times, slots: None }
     }
 
     /// Draws as many clients as the traffic has, with replacement, named by (seed, replication). `period` is the traffic's.
-    pub fn resampled(traffic: Part, period: Dur, (seed, replication): (u64, u32)) -> Draws {
+    pub fn resample(traffic: Part, period: Dur, (seed, replication): (u64, u32)) -> Draws {
         let clients: BTreeSet<u32> = traffic.connections.iter().map(|one| one.client).collect();
         let blocks = LEAST_UNITS.div_ceil(clients.len().max(1)) as u64;
         let (unit_of, units) = group_units(traffic, blocks, period);
@@ -86,11 +86,11 @@ impl Draws {
         Draws { unit_of, units, places, drawn, times, slots }
     }
 
-    /// Draws a unit from the resample for each place; returns the unit, and client and time as of [`Draws::moved`].
+    /// Draws a unit from the resample for each place; returns the unit, and client and time as of [`Draws::find_move`].
     pub fn again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
         let one = |place: u32| {
             let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];
-            (unit, self.moved_to(unit, place))
+            (unit, self.move_to(unit, place))
         };
         (0..self.drawn.len() as u32).map(one).collect()
     }
@@ -122,13 +122,13 @@ impl Draws {
 
     /// Returns for which client a unit was drawn, and how much later than recorded it is played, modulo the period, ns;
     /// `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this one less often.
-    pub fn moved(&self, unit: u32, draw: u32) -> Option<(u32, u64)> {
+    pub fn find_move(&self, unit: u32, draw: u32) -> Option<(u32, u64)> {
         let slots = self.slots.as_ref()?;
-        Some(self.moved_to(unit, *slots.of[unit as usize].get(draw as usize)?))
+        Some(self.move_to(unit, *slots.of[unit as usize].get(draw as usize)?))
     }
 
     /// Returns the client of a slot, and how much later than recorded a unit is played there, modulo the period, ns.
-    fn moved_to(&self, unit: u32, slot: u32) -> (u32, u64) {
+    fn move_to(&self, unit: u32, slot: u32) -> (u32, u64) {
         let slot = self.places[slot as usize];
         let Some(Slots { blocks, period, .. }) = self.slots else { return (slot.client, 0) };
         let begin = |block: u64| block * period.0 / blocks;
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn resampled(traffic: &Traffic, replication: u32) -> Draws {
-        Draws::resampled(traffic.into(), measure_period(traffic), (1, replication))
+        Draws::resample(traffic.into(), measure_period(traffic), (1, replication))
     }
 
     #[test]
@@ -201,16 +201,16 @@ mod tests {
     fn resampled__enough_clients_are_drawn_whole() {
         let draws = resampled(&traffic(60), 0);
         assert_eq!(draws.unit_count(), 60);
-        assert!((0..60).all(|unit| draws.moved(unit, 0).is_none() && draws.client(unit) == unit));
+        assert!((0..60).all(|unit| draws.find_move(unit, 0).is_none() && draws.client(unit) == unit));
         assert_eq!((0..60).map(|unit| draws.times(unit)).sum::<u32>(), 60);
     }
 
     #[test]
     fn once__has_every_client_once() {
-        let draws = Draws::once((&traffic(3)).into());
+        let draws = Draws::each_client_once((&traffic(3)).into());
         assert_eq!((draws.unit_count(), draws.most_times()), (3, 1));
         assert_eq!(draws.units()[..4], [0, 1, 2, 0]);
-        assert_eq!(Draws::once((&Traffic::default()).into()).most_times(), 1);
+        assert_eq!(Draws::each_client_once((&Traffic::default()).into()).most_times(), 1);
     }
 
     /// Each slot gets a block, whose connections then lie in the slot, and every block is drawn about once.
@@ -225,11 +225,11 @@ mod tests {
                 drawn[unit as usize] += draws.times(unit);
                 let first = draws.units().iter().position(|&of| of == unit).unwrap();
                 for draw in 0..draws.times(unit) {
-                    let (client, by) = draws.moved(unit, draw).unwrap();
+                    let (client, by) = draws.find_move(unit, draw).unwrap();
                     let at = (traffic.connections[first].start.0 + by) % period;
                     *slots.entry((client, at * 20 / period)).or_insert(0) += 1;
                 }
-                assert_eq!(draws.moved(unit, draws.times(unit)), None);
+                assert_eq!(draws.find_move(unit, draws.times(unit)), None);
             }
             assert_eq!(slots.len(), 60, "replication {replication}");
             assert!(slots.values().all(|&times| times == 1));

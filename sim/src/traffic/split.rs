@@ -2,21 +2,21 @@
 
 /// Returns how many pieces `bytes` become when they are cut into `pieces` of equal size.
 pub fn count(bytes: u64, pieces: u32) -> u64 {
-    let size = size(bytes, pieces);
+    let size = piece_size(bytes, pieces);
     bytes.max(1).div_ceil(size)
 }
 
 /// Returns the bytes of piece `number`: all are equal but the last, which has the rest.
-pub fn part(bytes: u64, pieces: u32, number: u64) -> u64 {
-    chunk(bytes, size(bytes, pieces), number)
+pub fn piece_bytes(bytes: u64, pieces: u32, number: u64) -> u64 {
+    chunk_bytes(bytes, piece_size(bytes, pieces), number)
 }
 
 /// Returns the bytes of chunk `number` when `bytes` are cut into chunks of `size`.
-pub fn chunk(bytes: u64, size: u64, number: u64) -> u64 {
+pub fn chunk_bytes(bytes: u64, size: u64, number: u64) -> u64 {
     size.min(bytes - number * size)
 }
 
-fn size(bytes: u64, pieces: u32) -> u64 {
+fn piece_size(bytes: u64, pieces: u32) -> u64 {
     bytes.max(1).div_ceil(u64::from(pieces.max(1)))
 }
 
@@ -31,7 +31,7 @@ mod tests {
             for pieces in [1u32, 2, 3, 8, 64] {
                 let count = count(bytes, pieces);
                 assert!(count <= u64::from(pieces) && count >= 1);
-                let parts: Vec<u64> = (0..count).map(|number| part(bytes, pieces, number)).collect();
+                let parts: Vec<u64> = (0..count).map(|number| piece_bytes(bytes, pieces, number)).collect();
                 assert_eq!(parts.iter().sum::<u64>(), bytes, "{bytes} in {pieces}: {parts:?}");
                 assert!(parts.iter().all(|&part| part >= 1));
             }

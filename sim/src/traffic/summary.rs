@@ -181,7 +181,7 @@ impl Traffic {
             short_share_count: ratio(short as u64, sizes.len() as u64),
             short_share_bytes: ratio(short_bytes, payload),
             rtt_known: rtts.len() as u64,
-            ends_known: waiting::known_ends(self.into()),
+            ends_known: waiting::count_known_ends(self.into()),
             waiting: extents.iter().map(|extent| extent.waiting).sum(),
             shared_addresses: extents.iter().map(|extent| extent.shared_addresses).sum(),
             rtt_s: time_percentiles(&rtts),
@@ -205,7 +205,7 @@ impl Traffic {
         Part::from(self).span()
     }
 
-    /// Returns who waits in each part.
+    /// Returns for each part the extent to which its connections wait for others.
     fn extents(&self) -> Vec<waiting::Extent> {
         if self.parts.is_empty() {
             return vec![waiting::Extent::measure(self)];
@@ -213,6 +213,7 @@ impl Traffic {
         self.parts.iter().filter_map(|(number, _)| self.part(*number)).map(waiting::Extent::measure).collect()
     }
 
+    /// Returns transfers and bytes by class of port or service.
     fn classes(&self) -> Classes {
         let mut sums = Classes::default();
         for connection in self.transfers() {
@@ -232,6 +233,7 @@ impl Traffic {
         self.connections.iter().filter(|connection| connection.kind != Kind::Datagrams)
     }
 
+    /// Returns flows and bytes by class of behaviour, those that occur.
     fn flow_classes(&self) -> Vec<FlowClassCount> {
         let mut sums = [(0, 0); FlowClass::ALL.len()];
         for connection in &self.connections {
@@ -246,6 +248,7 @@ impl Traffic {
         FlowClass::ALL.into_iter().zip(sums).map(count).filter(|count| count.flows > 0).collect()
     }
 
+    /// Returns the sizes of all writes in rising order, bytes.
     fn sizes(&self) -> Vec<u64> {
         let writes = self.connections.iter().flat_map(|connection| connection.writes.iter());
         let mut sizes: Vec<u64> = writes.map(|write| write.bytes).collect();
@@ -260,6 +263,7 @@ impl Traffic {
         times
     }
 
+    /// Returns connections and bytes by transport.
     fn kinds(&self) -> Kinds {
         let mut kinds = Kinds::default();
         for connection in &self.connections {

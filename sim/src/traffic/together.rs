@@ -51,10 +51,10 @@ impl Together {
         at.sort_unstable();
         let mut starts = vec![0.0; count];
         at.iter().for_each(|(_, bin)| starts[*bin] += 1.0);
-        let whole: f64 = starts.chunks(bins).map(squares).sum();
+        let whole: f64 = starts.chunks(bins).map(sum_of_squares).sum();
         let is_same_block =
             |one: &(u32, usize), other: &(u32, usize)| (one.0, one.1 / bins) == (other.0, other.1 / bins);
-        let alone: f64 = at.chunk_by(is_same_block).map(|own| squares_of_one(own, bins)).sum();
+        let alone: f64 = at.chunk_by(is_same_block).map(|own| sum_of_squares_of_client(own, bins)).sum();
         let excess = whole / alone - 1.0;
         let is_sure = alone > 0.0 && excess > SURE * (2.0 / (count - blocks) as f64).sqrt();
         let weight = (excess / (1.0 + excess)).sqrt(); // keeps the variance that is in common
@@ -66,7 +66,7 @@ impl Together {
     }
 
     /// Returns where a time of the period, ns, is after the map.
-    pub fn moved(&self, at: u64) -> u64 {
+    pub fn map_time(&self, at: u64) -> u64 {
         let block = ((at as f64 / self.block) as usize).min(self.before.len() / self.bins - 1);
         let begin = block as f64 * self.block;
         let share = (at as f64 - begin) / self.block;
@@ -79,13 +79,13 @@ impl Together {
 }
 
 /// Returns the sum of the squared distances from the mean.
-fn squares(counts: &[f64]) -> f64 {
+fn sum_of_squares(counts: &[f64]) -> f64 {
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
     counts.iter().map(|count| (count - mean) * (count - mean)).sum()
 }
 
 /// Returns the same of the starts of one client in the `bins` bins of a block, by bin.
-fn squares_of_one(starts: &[(u32, usize)], bins: usize) -> f64 {
+fn sum_of_squares_of_client(starts: &[(u32, usize)], bins: usize) -> f64 {
     let total = starts.len() as f64;
     let counts = starts.chunk_by(|one, other| one == other).map(|own| own.len() as f64);
     counts.map(|count| count * count).sum::<f64>() - total * total / bins as f64
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn moved__brings_even_times_to_where_clients_act_and_keeps_order_and_blocks() {
         let found = Together::measure((&traffic(bursts)).into(), PERIOD).unwrap();
-        let times: Vec<u64> = (0..6000).map(|k| found.moved(k * PERIOD.0 / 6000)).collect();
+        let times: Vec<u64> = (0..6000).map(|k| found.map_time(k * PERIOD.0 / 6000)).collect();
         assert!(times.is_sorted() && times[5999] < PERIOD.0);
         let share = times.iter().filter(|at| **at % 60_000_000_000 < 10_000_000_000).count();
         assert!((2700..3100).contains(&share), "half of 6000: {share}");

@@ -34,7 +34,7 @@ impl Loop {
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for any other word.
-    pub fn by_name(field: &str, name: &str) -> Result<Loop> {
+    pub fn parse(field: &str, name: &str) -> Result<Loop> {
         match name {
             "open" => Ok(Loop::Open),
             "closed" => Ok(Loop::Closed),
@@ -42,7 +42,7 @@ impl Loop {
         }
     }
 
-    /// Returns the word that [`Loop::by_name`] takes.
+    /// Returns the word that [`Loop::parse`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Loop::Open => "open",
@@ -113,9 +113,10 @@ impl Waiting {
     }
 }
 
+/// Returns for each connection of the part what it waits for, if anything.
 fn collect_waits(part: Part) -> Vec<Option<Wait>> {
     let mut waits = vec![None; part.connections.len()];
-    each_wait(part, |index, wait| waits[index as usize] = Some(wait));
+    visit_all_waits(part, |index, wait| waits[index as usize] = Some(wait));
     waits
 }
 
@@ -132,14 +133,14 @@ impl Extent {
     /// Applies the rule to the connections of a part.
     pub fn measure<'a>(part: impl Into<Part<'a>>) -> Extent {
         let mut waiting = 0;
-        let shared_addresses = each_wait(part.into(), |_, _| waiting += 1);
+        let shared_addresses = visit_all_waits(part.into(), |_, _| waiting += 1);
         Extent { waiting, shared_addresses }
     }
 }
 
 /// Hands over each connection that waits, by its place in the part, and for what. Returns the number of addresses that
 /// have several users.
-fn each_wait(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
+fn visit_all_waits(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let client = |place: &u32| part.connections[*place as usize].client;
     // Connections are in order of their start, so that client and place give the order within a client.
     let is_transfer = |place: &u32| can_wait(&part.connections[*place as usize]);
@@ -174,7 +175,7 @@ fn visit_waits(own: &[u32], part: Part, mut found: impl FnMut(u32, Wait)) {
 }
 
 /// Returns the number of connections whose end is known, without flows of datagrams.
-pub fn known_ends(part: Part) -> u64 {
+pub fn count_known_ends(part: Part) -> u64 {
     let known = |connection: &&Connection| can_wait(connection) && connection.duration.is_some();
     part.connections.iter().filter(known).count() as u64
 }
@@ -194,16 +195,16 @@ fn count(part: Part) -> usize {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.replay` if a closed loop is asked for and too few ends are known.
-pub fn chosen(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result<Loop> {
+pub fn choose_loop(asked: Option<Loop>, traffic: &Traffic, numbers: &[u16]) -> Result<Loop> {
     let parts = numbers.iter().filter_map(|&number| traffic.part(number));
     let parts: Vec<Part> = parts.collect();
-    let short = |part: &&Part| (known_ends(**part) as f64) < LEAST_KNOWN_ENDS * count(**part) as f64;
+    let short = |part: &&Part| (count_known_ends(**part) as f64) < LEAST_KNOWN_ENDS * count(**part) as f64;
     match (asked, parts.iter().find(short)) {
         (Some(Loop::Open), _) | (None, Some(_)) => Ok(Loop::Open),
         (None, None) if parts.iter().all(|part| count(*part) == 0) => Ok(Loop::Open),
         (Some(Loop::Closed) | None, None) => Ok(Loop::Closed),
         (Some(Loop::Closed), Some(part)) => {
-            let (known, all) = (known_ends(*part), count(*part));
+            let (known, all) = (count_known_ends(*part), count(*part));
             let why =
                 format!("needs to know when connections ended, and the files tell it for {known} of {all}");
             Err(Error::faulty("traffic.replay", "closed", why, "open"))
@@ -298,10 +299,10 @@ mod tests {
             let one = |k| connection(0, k as u64 * 100, (k < known).then_some(10));
             Traffic::from_connections((0..10).map(one).collect())
         };
-        assert_eq!(chosen(None, &traffic(9), &[0]).unwrap(), Loop::Closed);
-        assert_eq!(chosen(None, &traffic(8), &[0]).unwrap(), Loop::Open);
-        assert_eq!(chosen(Some(Loop::Open), &traffic(10), &[0]).unwrap(), Loop::Open);
-        let error = chosen(Some(Loop::Closed), &traffic(8), &[0]).unwrap_err().to_string();
+        assert_eq!(choose_loop(None, &traffic(9), &[0]).unwrap(), Loop::Closed);
+        assert_eq!(choose_loop(None, &traffic(8), &[0]).unwrap(), Loop::Open);
+        assert_eq!(choose_loop(Some(Loop::Open), &traffic(10), &[0]).unwrap(), Loop::Open);
+        let error = choose_loop(Some(Loop::Closed), &traffic(8), &[0]).unwrap_err().to_string();
         assert!(error.contains("traffic.replay") && error.contains("8 of 10"), "{error}");
     }
 

@@ -4,7 +4,7 @@ use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MisbehavingSpec, MixSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
 use mousehole_sim::traffic::Traffic;
-use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, read_contents};
 use mousehole_sim::units::Time;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -24,14 +24,14 @@ fn trace(direction: Direction) -> Traffic {
         log += &line(page, 2 * page + 1, &format!("/p{page}.png"), &format!("http://h{document}"), 20_000);
     }
     let options = ReadOptions { direction, ..ReadOptions::default() };
-    contents(&[("access.log", log.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
+    read_contents(&[("access.log", log.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Uploads, one of them in two writes.
 fn uploads() -> Traffic {
     let table = "start,client,conn,bytes_up\n0,a,1,5000\n1,b,2,3000\n3,b,2,7000\n4,c,3,40000\n";
     let options = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
-    contents(&[("up.csv", table.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
+    read_contents(&[("up.csv", table.as_bytes())], &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn files(name: &str, load: Option<f64>) -> MixSpec {
@@ -134,10 +134,10 @@ fn trace__pages_over_persistent_connections() {
                1700000000.1\tA\t10.0.0.1\t10.9.0.1\th\t/a.html\t-\t4000\n\
                1700000000.5\tA\t10.0.0.1\t10.9.0.1\th\t/a.png\thttp://h/a.html\t5000\n\
                1700000000.6\tB\t10.0.0.1\t10.9.0.1\th\t/b.png\thttp://h/a.html\t6000\n";
-    let zeek = contents(&[("http.log", log.as_bytes())], &ReadOptions::default()).expect("a log");
+    let zeek = read_contents(&[("http.log", log.as_bytes())], &ReadOptions::default()).expect("a log");
     let scenario = mixed(scenario("droptail"), vec![files("x.csv", None), files("http.log", None)]);
-    let table =
-        contents(&[("x.csv", b"start,bytes\n0,900\n".as_slice())], &ReadOptions::default()).expect("a table");
+    let table = read_contents(&[("x.csv", b"start,bytes\n0,900\n".as_slice())], &ReadOptions::default())
+        .expect("a table");
     let result = played(&scenario, vec![(1, table), (2, zeek)]);
     let pages: BTreeSet<(u64, u16)> = result
         .outcome

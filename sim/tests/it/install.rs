@@ -206,7 +206,7 @@ fn markers__alone_mean_the_same() {
 
 #[test]
 fn describe__says_what_installs_every_part() {
-    for part in Part::all() {
+    for part in Part::all_parts() {
         let text = describe(part);
         assert!(
             ["`tc qdisc", "`mousehole-live ", "nothing: "].iter().any(|head| text.starts_with(head)),
@@ -224,7 +224,7 @@ fn describe__says_what_installs_every_part() {
 #[test]
 fn install__names_the_link_layer() {
     let line = |name| {
-        let layer = Some(LinkLayer::named("link.layer", name).unwrap());
+        let layer = Some(LinkLayer::find_layer("link.layer", name).unwrap());
         Line { wire: Wire { overhead: 0, layer }, rate: Rate(6_500_000), ..LINE }
     };
     for (name, keyword) in [("docsis", "docsis"), ("adsl", "pppoe-llcsnap"), ("vdsl", "pppoe-ptm")] {

@@ -9,7 +9,7 @@ use mousehole_sim::scenario::{LinkContext, Scenario, Scheme, build};
 use mousehole_sim::units::{Buffer, Dur, Rate, Time};
 
 fn wire(name: &str) -> Wire {
-    Wire { overhead: 0, layer: Some(LinkLayer::named("link.layer", name).unwrap()) }
+    Wire { overhead: 0, layer: Some(LinkLayer::find_layer("link.layer", name).unwrap()) }
 }
 
 fn with_layer(scenario: Scenario, name: &str) -> Scenario {

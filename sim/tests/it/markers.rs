@@ -155,9 +155,9 @@ fn policer__drops_packets_beyond_a_profile_but_not_acknowledgements() {
 fn chain__applies_markers_in_order_and_hosts_leave_the_policer_out() {
     let policed = || {
         let policer = marker("policer", &[("high_rate", "8kbit"), ("med_rate", "8kbit"), ("burst", "1000B")]);
-        Marker::chain(vec![marker("application", &[]), policer])
+        Marker::chain_markers(vec![marker("application", &[]), policer])
     };
-    let (mut edge, mut host) = (policed(), policed().at_host());
+    let (mut edge, mut host) = (policed(), policed().keep_host_markers());
     for marker in [&mut edge, &mut host] {
         marker.open(0, &make_flow(0, Class::Web));
     }

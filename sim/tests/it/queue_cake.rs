@@ -124,7 +124,7 @@ fn host_share(isolation: Isolation, by_client: bool, reverse: bool) -> f64 {
         let host = if slot == 0 { 1 } else { 2 };
         let (client, server) = if by_client { (host, 7) } else { (7, host) };
         driven.open(slot, client, server);
-        let flags = flag::when(reverse, flag::REVERSE);
+        let flags = flag::bits_if(reverse, flag::REVERSE);
         (0..1000).for_each(|seq| driven.put(Packet { flags, ..packet(slot, seq, 1500) }, ms(0)));
     }
     driven.shares(10, 1500)[0]

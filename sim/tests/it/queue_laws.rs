@@ -68,7 +68,8 @@ fn host(limit: Buffer) -> Queue {
 fn disciplines(limit: Buffer) -> Vec<(String, Queue, Claims)> {
     let variants = variants(limit).into_iter().map(|(name, queue, claims)| (name.to_string(), queue, claims));
     // A link that nobody shares has no queue.
-    let queues = Part::all().into_iter().filter(|part| part.role() == Role::Queue && part.name() != "empty");
+    let queues =
+        Part::all_parts().into_iter().filter(|part| part.role() == Role::Queue && part.name() != "empty");
     queues.map(|part| from_catalogue(part, limit)).chain(variants).collect()
 }
 
@@ -148,7 +149,7 @@ fn play(queue: Queue, arrivals: &[Arrival], slow: bool) -> Hop {
     let mut now = Time::ZERO;
     for (seq, &(gap, flow, bytes, colour, ect, reverse)) in arrivals.iter().enumerate() {
         now += Dur(gap * 1000);
-        let flags = flag::when(ect, flag::ECT) | flag::when(reverse, flag::REVERSE);
+        let flags = flag::bits_if(ect, flag::ECT) | flag::bits_if(reverse, flag::REVERSE);
         let remaining = (flow as u16 + 1) * 7;
         let plain = coloured(Colour::ALL[colour], packet(flow, seq as u32, bytes));
         hop.arrive(Packet { flags, remaining, ..plain }, now);

@@ -16,7 +16,7 @@ fn marker(scheme: &str) -> Marker {
         ..LinkContext::EXAMPLE
     };
     Scheme::parse(scheme)
-        .and_then(|scheme| build::marker(&scheme, context))
+        .and_then(|scheme| build::build_marker(&scheme, context))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -4,7 +4,7 @@ use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{MixSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
 use mousehole_sim::traffic::Traffic;
-use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 use mousehole_sim::traffic::waiting::{Loop, Waiting};
 use mousehole_sim::units::Time;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn pages(durations: bool) -> Traffic {
             row(at + 0.55, client, 6000 + page, 0.2);
         }
     }
-    contents(&[("pages.csv", table.as_bytes())], &ReadOptions::default())
+    read_contents(&[("pages.csv", table.as_bytes())], &ReadOptions::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

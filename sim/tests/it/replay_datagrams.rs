@@ -19,7 +19,7 @@ const SECOND: u64 = 1_000_000_000;
 /// A flow of a client from `start_ms` on: time in ms after the start, IP length and whether it goes up, of each packet.
 fn flow(client: u32, start_ms: u64, packets: &[(u64, u16, bool)]) -> Connection {
     let one = |&(ms, bytes, up): &(u64, u16, bool)| Datagram::new(Dur::from_millis(ms), bytes, up);
-    let datagrams = Datagrams::listed(Service::default(), packets.iter().map(one).collect());
+    let datagrams = Datagrams::from_list(Service::default(), packets.iter().map(one).collect());
     make_connection(client, start_ms, datagrams)
 }
 
@@ -217,7 +217,7 @@ proptest! {
         let listed = flows.iter().map(|(client, start, packets)| flow(*client, *start, packets));
         let from_sums = even.iter().map(|&(client, start, duration, down, up)| {
             let amounts = [Amount::from_sums(down, down * 700), Amount::from_sums(up, up * 90)];
-            make_connection(client, start, Datagrams::even(Service::default(), Dur::from_millis(duration), amounts))
+            make_connection(client, start, Datagrams::from_sums(Service::default(), Dur::from_millis(duration), amounts))
         });
         let traffic = Traffic::from_connections(listed.chain(from_sums).collect());
         let base = Scenario {

@@ -74,7 +74,7 @@ fn two_flows__converge() {
 /// Section 5.6.2: the initial window leaves in quanta of two, 2.77 initial windows per round trip.
 #[test]
 fn pacing__spaces_the_initial_window() {
-    let params = Params::profile("bbr").expect("a known profile");
+    let params = Params::find_profile("bbr").expect("a known profile");
     let mut talk = SenderHarness::new(params);
     let sent = talk.now;
     talk.wait(100);
@@ -92,7 +92,7 @@ fn pacing__spaces_the_initial_window() {
 /// Nothing of it needs the clock to tick while nothing is sent.
 #[test]
 fn pacing__ends_with_the_data() {
-    let mut talk = SenderHarness::new(Params::profile("bbr").expect("a known profile"));
+    let mut talk = SenderHarness::new(Params::find_profile("bbr").expect("a known profile"));
     talk.write(2);
     talk.wait(50);
     talk.ack(2);

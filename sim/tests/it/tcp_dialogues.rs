@@ -125,7 +125,7 @@ fn sack_blocks__of_ns2_leave_the_room_of_blocks_that_grew_together() {
         }
         list_blocks(&harness.receive(7).expect("out of order"))
     };
-    let ns2 = Params { variant: Variant::Sack, ..Params::profile("ns2-2.35").expect("a profile") };
+    let ns2 = Params { variant: Variant::Sack, ..Params::find_profile("ns2-2.35").expect("a profile") };
     assert_eq!(blocks(ns2), [(6, 9), (4, 5)]);
     assert_eq!(blocks(rfc(Variant::Sack)), [(6, 9), (4, 5), (2, 3)]);
 }

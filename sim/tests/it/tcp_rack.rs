@@ -11,7 +11,7 @@ const NOTHING: [u32; 0] = [];
 const RTT: u64 = 100;
 
 fn linux() -> Params {
-    let linux = Params::profile("linux").expect("a known profile");
+    let linux = Params::find_profile("linux").expect("a known profile");
     Params { congestion: Congestion::Reno, timer_tick: Dur::ZERO, ..linux }
 }
 

@@ -309,8 +309,10 @@ fn sack__a_partial_ack_detects_the_next_loss() {
 fn ns2__sends_nothing_beyond_what_was_written() {
     for profile in ["ns2-2.35", "ns2-2001"] {
         for variant in [Variant::Tahoe, Variant::Reno, Variant::Newreno] {
-            let mut talk =
-                SenderHarness::new(Params { variant, ..Params::profile(profile).expect("a known profile") });
+            let mut talk = SenderHarness::new(Params {
+                variant,
+                ..Params::find_profile(profile).expect("a known profile")
+            });
             talk.write(3);
             (1..=3).for_each(|next| drop(talk.ack(next)));
             assert!(talk.sender.is_done(), "{profile} {variant:?}");

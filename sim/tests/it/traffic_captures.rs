@@ -3,7 +3,7 @@ use crate::traffic_common::*;
 use mousehole_sim::error::Error;
 use mousehole_sim::traffic::connection::Connection;
 use mousehole_sim::traffic::note::NoteKind;
-use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 use mousehole_sim::units::Dur;
 
 fn with_handshake_rtt() -> Vec<Connection> {
@@ -80,7 +80,7 @@ fn capture__cut_within_a_packet_keeps_complete_packets() {
     assert!(traffic.faults.first.unwrap().contains("ends within this packet"));
     assert_eq!(traffic.connections.len(), 3);
     let strict = ReadOptions { strict: true, ..ReadOptions::default() };
-    assert!(matches!(contents(&[("x", &whole[..whole.len() - 10])], &strict), Err(Error::Row { .. })));
+    assert!(matches!(read_contents(&[("x", &whole[..whole.len() - 10])], &strict), Err(Error::Row { .. })));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn capture__damaged_is_used_up_to_the_damage() {
         traffic.notes
     );
     let strict = ReadOptions { strict: true, ..ReadOptions::default() };
-    assert!(contents(&[("x", &torn[..torn.len() - 40])], &strict).is_err());
+    assert!(read_contents(&[("x", &torn[..torn.len() - 40])], &strict).is_err());
 }
 
 /// A frame in Linux's cooked form, on an interface.
@@ -161,6 +161,6 @@ fn capture__of_one_direction_is_named() {
 fn capture__damaged_early_is_refused() {
     let mut data = pcap(false, false, 65_535);
     data[24 + 8..24 + 12].copy_from_slice(&[0xff; 4]);
-    let error = contents(&[("x", &data)], &ReadOptions::default()).unwrap_err().to_string();
+    let error = read_contents(&[("x", &data)], &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("x:1: ") && error.contains("100 % of the capture lies behind it"), "{error}");
 }

@@ -2,7 +2,7 @@
 use crate::traffic_common::*;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
-use mousehole_sim::traffic::read::{Direction, ReadOptions, Spec, contents, known_formats};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, Spec, known_formats, read_contents};
 use mousehole_sim::units::Dur;
 use std::sync::Arc;
 
@@ -260,13 +260,13 @@ fn table__rows_of_one_direction_are_paired() {
     assert_eq!((traffic.clients, traffic.servers, traffic.sources[0].used), (5, 1, 10));
     assert!(traffic.notes.iter().any(|note| note.text.contains("rows of one direction each")));
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
-    let traffic = contents(&[("x", one_way(header, true).as_bytes())], &up).unwrap();
+    let traffic = read_contents(&[("x", one_way(header, true).as_bytes())], &up).unwrap();
     assert_eq!(sizes(&traffic), [900; 5]);
     // Without answers, bytes are the server's, as documented.
     assert_eq!(sizes(&one(&one_way(header, false))), [900; 5]);
     let error = refuse(&one_way("ts,src,dst,a,b,proto,bytes", true));
     assert!(error.contains("add them"), "{error}");
-    let error = contents(&[("x", one_way(header, false).as_bytes())], &up).unwrap_err().to_string();
+    let error = read_contents(&[("x", one_way(header, false).as_bytes())], &up).unwrap_err().to_string();
     assert!(error.contains("bytes from client to server"), "{error}");
 }
 
@@ -391,7 +391,7 @@ fn format__of_the_user() {
         [fields]\nstart = \"when\"\nsource = \"who\"\nreceived = \"how much\"\nprotocol = \"http?\"\n";
     let format = Some(Arc::new(Spec::parse("mine.toml", spec).unwrap()));
     let options = ReadOptions { format, ..ReadOptions::default() };
-    let read = |text: &str| contents(&[("x", text.as_bytes())], &options);
+    let read = |text: &str| read_contents(&[("x", text.as_bytes())], &options);
     let traffic = read("when;who;how much;http\n1500;a;70;HTTP/2\n2500;b;80;h3\n").unwrap();
     assert_eq!((sizes(&traffic), traffic.connections[1].kind), (vec![70, 80], Kind::Quic));
     assert_eq!(traffic.connections[1].start.0, 1_000_000_000);

@@ -1,7 +1,7 @@
 //! Faults of files and of rows: one clear line each, and never a half-read file.
 use crate::traffic_common::*;
 use mousehole_sim::error::Error;
-use mousehole_sim::traffic::read::{Direction, ReadOptions, contents, files};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, read_contents, read_files};
 
 #[test]
 fn gzip__is_recognised_and_may_have_members() {
@@ -16,11 +16,13 @@ fn gzip__is_recognised_and_may_have_members() {
 fn gzip__cut_short_is_an_error_of_logs() {
     let rows: String = (0..3000).map(|k| conn_row(k, &format!("C{k}"), "a", "b", "9")).collect();
     let zipped = gzip(format!("{CONN_FIELDS}{rows}").as_bytes());
-    let error =
-        contents(&[("c.gz", &zipped[..zipped.len() / 2])], &ReadOptions::default()).unwrap_err().to_string();
+    let error = read_contents(&[("c.gz", &zipped[..zipped.len() / 2])], &ReadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.starts_with("c.gz: gzip data ends early after "), "{error}");
-    let error =
-        contents(&[("c.gz", &zipped[..zipped.len() - 3])], &ReadOptions::default()).unwrap_err().to_string();
+    let error = read_contents(&[("c.gz", &zipped[..zipped.len() - 3])], &ReadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("ends early"), "{error}");
 }
 
@@ -34,7 +36,7 @@ fn faults__are_counted_and_the_first_is_shown() {
     assert!(first.starts_with("sample:42: ") && first.contains("\"-5\""), "{first}");
     let strict = ReadOptions { strict: true, ..ReadOptions::default() };
     let bad = text.clone() + "41.5,a,-5\n";
-    assert!(matches!(contents(&[("x", bad.as_bytes())], &strict), Err(Error::Row { line: 42, .. })));
+    assert!(matches!(read_contents(&[("x", bad.as_bytes())], &strict), Err(Error::Row { line: 42, .. })));
     let error = refuse(&(text + "1.5,a,-5\n1.5,a,x\n1.5,a,\n,a,4\n"));
     assert!(error.contains("3 of 44 rows") && error.contains("5 %"), "{error}");
 }
@@ -65,12 +67,15 @@ fn file_faults__name_the_problem_and_the_known_formats() {
     assert!(!refuse("\"start,byes\n1,2\n").contains('\n'));
     assert!(refuse("[{\"ts\":1}]").contains("JSON with the names ts"));
     assert!(refuse("#separator \\x09\n#path\tdns\n#fields\tts\tquery\n1\tx\n").contains("kind \"dns\""));
-    let missing = files(&["/nonexistent/file.pcap".to_string()], &ReadOptions::default()).unwrap_err();
+    let missing = read_files(&["/nonexistent/file.pcap".to_string()], &ReadOptions::default()).unwrap_err();
     assert_eq!(missing.to_string(), "/nonexistent/file.pcap: no such file");
     assert!(
-        files(&["/".to_string()], &ReadOptions::default()).unwrap_err().to_string().contains("directory")
+        read_files(&["/".to_string()], &ReadOptions::default())
+            .unwrap_err()
+            .to_string()
+            .contains("directory")
     );
-    assert!(files(&[], &ReadOptions::default()).is_err());
+    assert!(read_files(&[], &ReadOptions::default()).is_err());
 }
 
 #[test]
@@ -80,7 +85,7 @@ fn file_faults__an_unusable_file_gets_reasons_and_advice() {
     assert!(error.contains("1 skipped as no payload in this direction"), "{error}");
     assert!(error.contains("with payload up there would be 100 bytes"), "{error}");
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
-    assert_eq!(contents(&[("x", only_up.as_bytes())], &up).unwrap().connections[0].bytes(), 100);
+    assert_eq!(read_contents(&[("x", only_up.as_bytes())], &up).unwrap().connections[0].bytes(), 100);
     assert!(refuse("start,bytes\n").contains("nothing usable: 0 rows"));
 }
 
@@ -100,7 +105,7 @@ fn long_lines__are_refused_early() {
         (format!("{nfdump}{endless}"), 2),
     ] {
         let zipped = gzip(text.as_bytes());
-        let error = contents(&[("x", &zipped)], &ReadOptions::default()).unwrap_err().to_string();
+        let error = read_contents(&[("x", &zipped)], &ReadOptions::default()).unwrap_err().to_string();
         assert!(error.starts_with(&format!("x:{line}: the ")) && error.contains("1 MiB"), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 use crate::traffic_common::*;
 use mousehole_sim::traffic::connection::{Connection, Kind, Write};
 use mousehole_sim::traffic::datagrams::Amount;
-use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, read_contents};
 use mousehole_sim::units::{Dur, Time};
 
 #[test]
@@ -124,7 +124,7 @@ fn zeek__datagrams_have_the_sums_of_their_row() {
     assert_eq!(second.at(), Dur::from_millis(10));
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
     let data = format!("#separator \\x09\n#path\tconn\n#fields\t{fields}\n{row}\n");
-    let turned = contents(&[("x", data.as_bytes())], &up).unwrap();
+    let turned = read_contents(&[("x", data.as_bytes())], &up).unwrap();
     assert_eq!(turned.connections[0].writes.datagrams().unwrap().amount(false), flow.amount(true));
 }
 
@@ -174,7 +174,8 @@ fn access_log__whole_seconds_are_spread_by_seed() {
         traffic.connections.iter().filter(|connection| connection.start.0 % 1_000_000_000 != 0).count();
     assert!(fractions >= 28);
     let other =
-        contents(&[("sample", text.as_bytes())], &ReadOptions { seed: 2, ..ReadOptions::default() }).unwrap();
+        read_contents(&[("sample", text.as_bytes())], &ReadOptions { seed: 2, ..ReadOptions::default() })
+            .unwrap();
     assert_ne!(traffic.connections, other.connections);
 }
 
@@ -185,7 +186,7 @@ fn source__has_the_name_and_hash_of_the_stored_file() {
     assert_eq!(traffic.sources[0].name, "t.csv");
     assert_eq!(traffic.sources[0].sha256, "ecd221a7a194b4dc6ba9f848b0f80fdbf464d3c36cad74edeeb6b1c62a3c428d");
     assert!(traffic.notes.iter().any(|note| note.text.contains("given twice")));
-    let zipped = contents(&[("t.csv.gz", &gzip(text.as_bytes()))], &ReadOptions::default()).unwrap();
+    let zipped = read_contents(&[("t.csv.gz", &gzip(text.as_bytes()))], &ReadOptions::default()).unwrap();
     assert_ne!(zipped.sources[0].sha256, traffic.sources[0].sha256);
 }
 

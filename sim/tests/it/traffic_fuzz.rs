@@ -3,7 +3,7 @@ use flate2::{Compression, write::GzEncoder};
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
 use mousehole_sim::traffic::overlay::Overlay;
-use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, read_contents};
 use mousehole_sim::units::{Rate, Time};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -137,7 +137,7 @@ fn spoil(data: &mut Vec<u8>, damage: &Damage) {
 fn check(named: &[(&str, &[u8])]) {
     for direction in [Direction::Down, Direction::Up] {
         for strict in [false, true] {
-            match contents(named, &ReadOptions { direction, strict, ..ReadOptions::default() }) {
+            match read_contents(named, &ReadOptions { direction, strict, ..ReadOptions::default() }) {
                 Ok(traffic) => sound(&traffic, strict),
                 Err(error) => assert!(!error.to_string().contains('\n'), "one line: {error}"),
             }
@@ -178,7 +178,7 @@ fn sound(traffic: &Traffic, strict: bool) {
 #[test]
 fn samples__are_sound_as_they_are() {
     for sample in samples() {
-        let traffic = contents(&[("sample", &sample)], &ReadOptions::default()).unwrap();
+        let traffic = read_contents(&[("sample", &sample)], &ReadOptions::default()).unwrap();
         sound(&traffic, true);
     }
 }

@@ -4,7 +4,7 @@ use mousehole_sim::flow::Class;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
 use mousehole_sim::traffic::datagrams::Amount;
-use mousehole_sim::traffic::read::{Direction, ReadOptions, contents};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, read_contents};
 use mousehole_sim::units::Dur;
 
 const SSL_FIELDS: &str = "#separator \\x09\n#path\tssl\n#fields\tts\tuid\tid.orig_h\tid.resp_h\tversion\tserver_name\tnext_protocol\n";
@@ -215,7 +215,7 @@ fn har__sizes_from_whatever_is_recorded() {
     assert_eq!(skipped(&traffic), [("no payload in this direction", 1), ("size not recorded", 1)]);
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
     let text = har("", &[entry(0, 9, "https://a.example/", 1, "")]);
-    assert_eq!(contents(&[("x", text.as_bytes())], &up).unwrap().connections[0].bytes(), 200);
+    assert_eq!(read_contents(&[("x", text.as_bytes())], &up).unwrap().connections[0].bytes(), 200);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn har__faults_have_their_line() {
     );
     assert!(refuse("{\"log\":{\"version\":\"1.2\"}}").contains("nothing usable: 0 rows"));
     let zipped = gzip(har("", &entries).as_bytes());
-    let error = contents(&[("x", &zipped[..zipped.len() - 20])], &ReadOptions::default()).unwrap_err();
+    let error = read_contents(&[("x", &zipped[..zipped.len() - 20])], &ReadOptions::default()).unwrap_err();
     assert!(error.to_string().contains("ends early"), "{error}");
 }
 
@@ -303,7 +303,7 @@ fn nfdump__flows_are_paired_into_connections() {
     assert!(skipped(&traffic).is_empty());
     assert!(traffic.notes.iter().any(|note| note.text.contains("4 flows have rows of one direction only")));
     let up = ReadOptions { direction: Direction::Up, ..ReadOptions::default() };
-    let sizes = contents(&[("x", rows.concat().as_bytes())], &up).unwrap().connections[..2].to_vec();
+    let sizes = read_contents(&[("x", rows.concat().as_bytes())], &up).unwrap().connections[..2].to_vec();
     assert_eq!(sizes.iter().map(Connection::bytes).collect::<Vec<_>>(), [100, 80]);
 }
 

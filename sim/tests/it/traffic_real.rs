@@ -2,7 +2,7 @@
 //! tests say that they did not run; with `MOUSEHOLE_REQUIRE_DATA=1` they fail instead.
 use flate2::read::GzDecoder;
 use mousehole_sim::traffic::connection::{Connection, Kind};
-use mousehole_sim::traffic::read::{Direction, ReadOptions, files};
+use mousehole_sim::traffic::read::{Direction, ReadOptions, read_files};
 use mousehole_sim::traffic::{Skipped, Traffic};
 use mousehole_sim::units::Rate;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn data() -> Option<PathBuf> {
 
 fn read(paths: &[PathBuf], direction: Direction) -> Traffic {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    files(&paths, &ReadOptions { direction, ..ReadOptions::default() }).unwrap()
+    read_files(&paths, &ReadOptions { direction, ..ReadOptions::default() }).unwrap()
 }
 
 fn skipped_rows(traffic: &Traffic, reason: &str) -> u64 {

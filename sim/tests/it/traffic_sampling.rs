@@ -5,7 +5,7 @@
 use crate::traffic_common::{T0, pcap_of_link};
 use etherparse::PacketBuilder;
 use mousehole_sim::traffic::Traffic;
-use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -91,7 +91,7 @@ fn nfdump() -> String {
 
 fn read(files: &[(&str, String)], most_rows: Option<u64>) -> Traffic {
     let named: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
-    contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()
+    read_contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()
 }
 
 /// Returns the sizes and kinds of what each client did.
@@ -195,7 +195,7 @@ fn capture(flows: u64, clients: u64) -> Vec<u8> {
 
 fn read_captures(captures: &[Vec<u8>], most_rows: Option<u64>) -> Traffic {
     let named: Vec<(&str, &[u8])> = captures.iter().map(|capture| ("a.pcap", &capture[..])).collect();
-    contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()
+    read_contents(&named, &ReadOptions { most_rows, ..ReadOptions::default() }).unwrap()
 }
 
 #[test]

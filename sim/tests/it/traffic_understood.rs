@@ -4,7 +4,7 @@ use crate::traffic_common::*;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::connection::{Connection, Kind};
 use mousehole_sim::traffic::read::formats::{LINK_TYPES, Understood, understood};
-use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 
 const ETHERNET: u32 = 1;
 
@@ -362,7 +362,7 @@ fn understood__every_entry_reads_its_sample() {
             let file = format!("{} {}.cap", entry.group, entry.name).replace([' ', '/'], "-");
             std::fs::write(std::path::Path::new(&folder).join(file), &data).unwrap();
         }
-        let traffic = contents(&[("sample", &data)], &ReadOptions::default())
+        let traffic = read_contents(&[("sample", &data)], &ReadOptions::default())
             .unwrap_or_else(|error| panic!("{}: {error}", entry.name));
         // Hosts of datagrams have numbers, too.
         let hosts = u32::from(reason.is_none() && entry.name.starts_with("other "));
@@ -411,7 +411,8 @@ fn understood__quic_is_read_as_flows() {
     let data =
         pcap_of_link(ETHERNET, vec![(0, udp(443, &[0; 700])), (9, udp(443, &[0; 300]))], false, false, 60);
     let traffic =
-        contents(&[("sample", &data)], &ReadOptions { direction: up(), ..ReadOptions::default() }).unwrap();
+        read_contents(&[("sample", &data)], &ReadOptions { direction: up(), ..ReadOptions::default() })
+            .unwrap();
     assert_eq!((traffic.connections[0].kind, traffic.connections[0].bytes()), (Kind::Quic, 1000));
 }
 

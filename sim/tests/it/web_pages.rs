@@ -3,7 +3,7 @@ use crate::common::{connection, digest, play, scenario, with_connections, with_m
 use mousehole_sim::record::Transfer;
 use mousehole_sim::scenario::spec::{ServerSpec, TrafficSpec};
 use mousehole_sim::scenario::{Plan, RunResult, Scenario, run};
-use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 use mousehole_sim::units::{Dur, Time};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -341,7 +341,7 @@ c1 - - [10/Oct/2000:13:55:50 +0000] "GET /b.gif HTTP/1.0" 200 5000 "http://h/b/"
 /// A page of an access log keeps its name through copies, laps and schemes, and no copy shares it with another.
 #[test]
 fn access_log__pages_reach_the_records() {
-    let traffic = contents(&[("log", LOG.as_bytes())], &ReadOptions::default()).expect("a log");
+    let traffic = read_contents(&[("log", LOG.as_bytes())], &ReadOptions::default()).expect("a log");
     assert_eq!(traffic.pages.count(), 2);
     let mut base = Scenario { duration: "300s".into(), ..scenario("droptail") };
     base.traffic = TrafficSpec { files: vec!["log".into()], load: Some(0.02), ..TrafficSpec::default() };
@@ -369,7 +369,7 @@ const ZEEK: &str = "#separator \\x09\n#path\thttp\n#fields\tts\tuid\tid.orig_h\t
 /// In an http.log a page may spread over connections, and a connection over pages.
 #[test]
 fn zeek_http__pages_follow_the_referrer() {
-    let traffic = contents(&[("http.log", ZEEK.as_bytes())], &ReadOptions::default()).expect("a log");
+    let traffic = read_contents(&[("http.log", ZEEK.as_bytes())], &ReadOptions::default()).expect("a log");
     let of = |connection, write| traffic.pages.find_page(connection, write);
     assert_eq!([of(0, 0), of(0, 1), of(1, 0), of(0, 2)], [(1, 3), (1, 3), (1, 3), (2, 1)]);
 }

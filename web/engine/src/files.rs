@@ -2,7 +2,7 @@
 
 use mousehole_compare::{Given, Options};
 use mousehole_sim::error::{Error, Result};
-use mousehole_sim::traffic::read::{ReadOptions, streams};
+use mousehole_sim::traffic::read::{ReadOptions, read_streams};
 use std::io::{self, Read};
 
 /// Bytes of all files together that a page takes: it waits for their reading in each of its workers.
@@ -25,7 +25,7 @@ pub fn read(options: &Options) -> Result<Given> {
     };
     let named = options.files.iter().enumerate().map(stream).collect();
     let reading = ReadOptions { seed: options.seed, most_bytes: Some(MOST_MEMORY), ..ReadOptions::default() };
-    streams(named, &reading).map(Given::from)
+    read_streams(named, &reading).map(Given::from)
 }
 
 /// The bytes of one file from where the page is in it.

@@ -70,7 +70,7 @@ pub extern "C" fn choices() -> u32 {
         "request": Options::default(),
         "models": model::MODELS.iter().map(|one| (one.name, one.summary)).collect::<Vec<_>>(),
         "most": { "users": places::MOST_USERS, "seeds": MOST_REPLICATIONS, "file_bytes": files::MOST_BYTES },
-        "quantities": table().iter().map(described).collect::<Vec<_>>(),
+        "quantities": table().iter().map(describe_quantity).collect::<Vec<_>>(),
     })))
 }
 
@@ -130,7 +130,8 @@ pub extern "C" fn run(scheme: u32, replication: u32) -> u32 {
 pub extern "C" fn document() -> u32 {
     let input = take();
     let found = || {
-        let parts = parts(&input).ok_or_else(|| Error::field("runs", "bytes", "parts with their lengths"))?;
+        let parts =
+            split_input(&input).ok_or_else(|| Error::field("runs", "bytes", "parts with their lengths"))?;
         let (options, runs) = parts.split_first().ok_or_else(|| Error::field("runs", "none", "options"))?;
         let facts = |bytes: &&[u8]| {
             postcard::from_bytes::<Facts>(bytes).map_err(|_| Error::field("runs", "a run", "facts of a run"))
@@ -169,11 +170,11 @@ pub extern "C" fn curve(replication: u32) -> u32 {
 /// Puts out what happened to every packet in a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn watch() -> u32 {
-    put_json(read(&take()).and_then(|one| watch::watched(&one)))
+    put_json(read(&take()).and_then(|one| watch::watch_link(&one)))
 }
 
 /// Returns what a page needs to know of a quantity to draw it.
-fn described(one: &Quantity) -> serde_json::Value {
+fn describe_quantity(one: &Quantity) -> serde_json::Value {
     json!({
         "name": one.name(),
         "subject": one.subject,
@@ -198,7 +199,7 @@ fn with_asked<T>(options: Vec<u8>, work: impl FnOnce(&Asked) -> Result<T>) -> Re
     work(&kept.as_ref().expect("it was put there").1)
 }
 
-fn parts(mut input: &[u8]) -> Option<Vec<&[u8]>> {
+fn split_input(mut input: &[u8]) -> Option<Vec<&[u8]>> {
     let mut found = Vec::new();
     while let Some((length, rest)) = input.split_first_chunk::<4>() {
         let (part, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;

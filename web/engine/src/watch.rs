@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 
-/// The clients by which packets are told apart: the call, pages from here on, and downloads.
+/// Client numbers of the three kinds of traffic: the call, pages from here on, and downloads.
 const CALL: u32 = 0;
 const PAGE: u32 = 1;
 const DOWNLOAD: u32 = 1000;
@@ -82,8 +82,8 @@ pub struct Watched {
 ///
 /// # Errors
 /// [`Error::Field`] naming the field, the value and what is allowed.
-pub fn watched(watch: &Watch) -> Result<Watched> {
-    let plan = Plan::new(&scenario(watch)?)?;
+pub fn watch_link(watch: &Watch) -> Result<Watched> {
+    let plan = Plan::new(&make_scenario(watch)?)?;
     if plan.rate.0 > MOST_BPS {
         return Err(Error::field(
             "rate",
@@ -92,11 +92,11 @@ pub fn watched(watch: &Watch) -> Result<Watched> {
         ));
     }
     let found = run(&plan, None, &AtomicBool::new(false))?;
-    let packets = packets(&found.outcome.trace, plan.rate.0, watch.seconds);
-    Ok(felt(packets, &found, watch))
+    let packets = trace_packets(&found.outcome.trace, plan.rate.0, watch.seconds);
+    Ok(measure_felt(packets, &found, watch))
 }
 
-fn scenario(watch: &Watch) -> Result<Scenario> {
+fn make_scenario(watch: &Watch) -> Result<Scenario> {
     if watch.downloads > MOST_DOWNLOADS {
         let allowed = format!("a whole number from 0 to {MOST_DOWNLOADS}");
         return Err(Error::field("downloads", watch.downloads.to_string(), allowed));
@@ -120,14 +120,14 @@ fn scenario(watch: &Watch) -> Result<Scenario> {
             ..LinkSpec::default()
         },
         tcp: TcpSpec { profile: "linux".into(), ..TcpSpec::default() },
-        traffic: TrafficSpec { connections: connections(watch), ..TrafficSpec::default() },
+        traffic: TrafficSpec { connections: make_connections(watch), ..TrafficSpec::default() },
         trace: true,
         ..Scenario::default()
     })
 }
 
 /// Returns a call that lasts, pages every few seconds, and downloads that begin after the first page.
-fn connections(watch: &Watch) -> Vec<ConnectionSpec> {
+fn make_connections(watch: &Watch) -> Vec<ConnectionSpec> {
     let plain = |start_s: f64, client: u32, bytes: u64| ConnectionSpec {
         start_s,
         client,
@@ -172,7 +172,7 @@ fn page_start_s(page: u32) -> f64 {
 /// Returns what happened to each packet of the data, from the trace.
 ///
 /// Without other links, a packet is at its host a fixed time after its transmission: the least that any took.
-fn packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
+fn trace_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
     let mut waiting: BTreeMap<(u32, i64), VecDeque<usize>> = BTreeMap::new();
     let mut rows: Vec<(f64, Option<f64>, bool, &TraceRow)> = Vec::new();
     for row in trace.iter().filter(|row| row.at.as_secs() <= seconds) {
@@ -222,7 +222,7 @@ fn app(client: u32) -> u8 {
     }
 }
 
-fn felt(mut found: Watched, run: &RunResult, watch: &Watch) -> Watched {
+fn measure_felt(mut found: Watched, run: &RunResult, watch: &Watch) -> Watched {
     for page in 0..pages(watch) {
         let first = PAGE + page * CONNECTIONS_PER_PAGE;
         let own = run.outcome.transfers.iter();

@@ -7,7 +7,11 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_scheme::parts::adaptive_red::make_red;
 
-pub(super) fn ared(values: &Values, context: LinkContext) -> Result<Queue> {
+/// Builds the queue of Adaptive RED.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+pub(super) fn build_ared(values: &Values, context: LinkContext) -> Result<Queue> {
     let adaptation = Adaptation {
         interval: values.time("interval"),
         alpha: values.number("alpha"),

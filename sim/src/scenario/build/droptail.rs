@@ -5,7 +5,8 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use crate::units::Buffer;
 
-pub(super) fn droptail(values: &Values, context: LinkContext) -> Queue {
+/// Builds a drop-tail FIFO; with `ns2` it holds one packet less, as ns-2 counts.
+pub(super) fn build_droptail(values: &Values, context: LinkContext) -> Queue {
     let limit = match context.buffer {
         Buffer::Packets(packets) if values.flag("ns2") => Buffer::Packets(packets.saturating_sub(1)),
         other => other,

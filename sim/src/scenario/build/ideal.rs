@@ -4,11 +4,11 @@ use crate::queue::srpt::{Params, Rank};
 use crate::queue::{Queue, Srpt, Unshared};
 use crate::scenario::values::Values;
 
-pub(super) fn srpt(values: &Values) -> Queue {
+pub(super) fn build_srpt(values: &Values) -> Queue {
     make_srpt(Rank::Remaining, values)
 }
 
-pub(super) fn las(values: &Values) -> Queue {
+pub(super) fn build_las(values: &Values) -> Queue {
     make_srpt(Rank::Attained, values)
 }
 

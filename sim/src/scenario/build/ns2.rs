@@ -8,32 +8,36 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use mousehole_scheme::parts::ns2::thresholds;
 
-pub(super) fn sfd(values: &Values) -> Marker {
+pub(super) fn build_sfd(values: &Values) -> Marker {
     Marker::Ns2Sfd(Ns2Sfd::new(values.size("th") as u32, values.flag("selective")))
 }
 
-pub(super) fn red(values: &Values, context: LinkContext) -> Result<Queue> {
-    let line = line(values, "", context)?;
-    Ok(fifo(context, Policy::Ns2Red(Box::new(Ns2Red::new(line, context.buffer)))))
+pub(super) fn build_red(values: &Values, context: LinkContext) -> Result<Queue> {
+    let line = parse_red_line(values, "", context)?;
+    Ok(build_fifo(context, Policy::Ns2Red(Box::new(Ns2Red::new(line, context.buffer)))))
 }
 
-pub(super) fn dsred(values: &Values, context: LinkContext) -> Result<Queue> {
-    let lines = [line(values, "in_", context)?, line(values, "out_", context)?];
+/// Builds ns-2's RED for two drop precedences.
+///
+/// # Errors
+/// [`crate::error::Error::Field`] when a value does not fit the link.
+pub(super) fn build_dsred(values: &Values, context: LinkContext) -> Result<Queue> {
+    let lines = [parse_red_line(values, "in_", context)?, parse_red_line(values, "out_", context)?];
     let mode = match values.text("mode") {
         "decoupled" => Mode::Decoupled,
         "total" => Mode::Total,
         _ => Mode::Coupled,
     };
-    Ok(fifo(context, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
+    Ok(build_fifo(context, Policy::Ns2DsRed(Box::new(Ns2DsRed::new(mode, &lines)))))
 }
 
-pub(super) fn rio(values: &Values, context: LinkContext) -> Result<Queue> {
-    let (inside, out) = (line(values, "in_", context)?, line(values, "out_", context)?);
-    Ok(fifo(context, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, context.buffer)))))
+pub(super) fn build_rio(values: &Values, context: LinkContext) -> Result<Queue> {
+    let (inside, out) = (parse_red_line(values, "in_", context)?, parse_red_line(values, "out_", context)?);
+    Ok(build_fifo(context, Policy::Ns2Rio(Box::new(Ns2Rio::new(inside, out, context.buffer)))))
 }
 
 /// Returns the line whose own parameters begin with `prefix`.
-fn line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> {
+fn parse_red_line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> {
     let (min_packets, max_packets) = thresholds(values, prefix, context)?;
     let is_set = |name: &str| values.has(name) && values.flag(name);
     Ok(RedLine {
@@ -51,6 +55,6 @@ fn line(values: &Values, prefix: &str, context: LinkContext) -> Result<RedLine> 
     })
 }
 
-fn fifo(context: LinkContext, policy: Policy) -> Queue {
+fn build_fifo(context: LinkContext, policy: Policy) -> Queue {
     Queue::Fifo(Fifo::new(context.buffer, policy))
 }

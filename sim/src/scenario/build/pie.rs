@@ -4,7 +4,7 @@ use crate::queue::pie::{Delay, Params};
 use crate::queue::{Pie, Queue};
 use crate::scenario::values::Values;
 
-pub(super) fn pie(values: &Values) -> Queue {
+pub(super) fn build_pie(values: &Values) -> Queue {
     Queue::Pie(Box::new(Pie::new(params(values))))
 }
 

@@ -6,7 +6,8 @@ use crate::scenario::link_context::LinkContext;
 use crate::scenario::values::Values;
 use crate::units::Dur;
 
-pub(super) fn sfq(values: &Values, context: LinkContext) -> Queue {
+/// Builds stochastic fairness queueing.
+pub(super) fn build_sfq(values: &Values, context: LinkContext) -> Queue {
     let perturb_s = values.number("perturb");
     let params = queue::sfq::Params {
         flows: values.count("flows"),

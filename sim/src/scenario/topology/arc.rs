@@ -43,7 +43,7 @@ impl Arc {
     }
 
     /// Returns a buffer's text, `None` for an unlimited one, which a link with the scheme cannot have.
-    pub fn checked_buffer(&self, field: &str, text: Option<&str>) -> Result<Option<String>> {
+    pub fn check_buffer(&self, field: &str, text: Option<&str>) -> Result<Option<String>> {
         if self.scheme && text == Some(UNLIMITED) {
             let allowed = "give a buffer in packets, bytes or bandwidth-delay products";
             return Err(Error::conflict(field, quote("unlimited"), "a scheme at the link", allowed));
@@ -53,7 +53,7 @@ impl Arc {
 }
 
 /// Returns every one-way link, those of host groups last.
-pub(super) fn arcs(spec: &TopologySpec, ends: Ends) -> Result<Vec<Arc>> {
+pub(super) fn list_arcs(spec: &TopologySpec, ends: Ends) -> Result<Vec<Arc>> {
     let mut arcs = Vec::new();
     for (index, link) in spec.links.iter().enumerate() {
         add_link(&mut arcs, link, format!("topology.links[{index}]"), ends)?;
@@ -65,7 +65,7 @@ pub(super) fn arcs(spec: &TopologySpec, ends: Ends) -> Result<Vec<Arc>> {
             return Err(Error::field(format!("{field}.count"), group.count, "from 1 to 10000"));
         }
         for number in 0..group.count {
-            add_link(&mut arcs, &host_link(group, number), field.clone(), ends)?;
+            add_link(&mut arcs, &make_host_link(group, number), field.clone(), ends)?;
         }
         check_count(arcs.len())?;
     }
@@ -79,7 +79,8 @@ pub(super) fn host_name(group: &HostGroup, number: u32) -> String {
     format!("{}{number}", group.name)
 }
 
-fn host_link(group: &HostGroup, number: u32) -> TopologyLink {
+/// Returns the link between a group's host and its node.
+fn make_host_link(group: &HostGroup, number: u32) -> TopologyLink {
     TopologyLink {
         from: host_name(group, number),
         to: group.at.clone(),
@@ -90,7 +91,7 @@ fn host_link(group: &HostGroup, number: u32) -> TopologyLink {
     }
 }
 
-/// Adds a link, and the one back.
+/// Adds both directions of a link to the arcs.
 fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, ends: Ends) -> Result<()> {
     if link.from == link.to || link.from.is_empty() || link.to.is_empty() {
         let value = format!("\"{}\" to \"{}\"", link.from, link.to);
@@ -100,7 +101,7 @@ fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, ends: Ends)
         from: link.from.clone(),
         to: link.to.clone(),
         rate: parse_rate(&format!("{field}.rate"), &link.rate)?,
-        delay: delay(&format!("{field}.delay"), &link.delay)?,
+        delay: parse_delay(&format!("{field}.delay"), &link.delay)?,
         buffer: None,
         scheme: link.scheme,
         mark: link.mark.unwrap_or(link.scheme),
@@ -108,7 +109,7 @@ fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, ends: Ends)
         buffer_field: format!("{field}.buffer"),
         field,
     };
-    forward.buffer = forward.checked_buffer(&forward.buffer_field, link.buffer.as_deref())?;
+    forward.buffer = forward.check_buffer(&forward.buffer_field, link.buffer.as_deref())?;
     let back = Arc {
         from: forward.to.clone(),
         to: forward.from.clone(),
@@ -123,13 +124,14 @@ fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, ends: Ends)
 }
 
 /// Parses a delay, short enough that the sum over any path fits its type.
-fn delay(field: &str, text: &str) -> Result<Dur> {
+fn parse_delay(field: &str, text: &str) -> Result<Dur> {
     match parse_dur(field, text)? {
         delay if delay <= MOST_DELAY => Ok(delay),
         _ => Err(Error::field(field, quote(text), "at most 1000s")),
     }
 }
 
+/// Refuses a topology with too many links.
 fn check_count(links: usize) -> Result<()> {
     if (1..=MOST_LINKS).contains(&links) {
         return Ok(());

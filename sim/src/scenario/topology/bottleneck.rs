@@ -1,7 +1,7 @@
 //! The bottleneck of a topology: finds its link and applies the fields that change it.
 
 use super::super::spec::Ends;
-use super::arc::{Arc, arcs};
+use super::arc::{Arc, list_arcs};
 use super::kinds;
 use super::spec::TopologySpec;
 use crate::error::{Error, Result, quote};
@@ -71,11 +71,11 @@ fn apply_overrides(arcs: &mut [Arc], spec: &TopologySpec) -> Result<()> {
         (1, with_inherited(back_follows, rate, up_rate), with_inherited(back_follows, buffer, up_buffer)),
     ] {
         let arc = &mut arcs[number];
-        if let Some((field, text)) = last_given(&rates) {
+        if let Some((field, text)) = find_last_given(&rates) {
             arc.rate = parse_rate(field, text)?;
         }
-        if let Some((field, text)) = last_given(&buffers) {
-            arc.buffer = arc.checked_buffer(field, Some(text))?;
+        if let Some((field, text)) = find_last_given(&buffers) {
+            arc.buffer = arc.check_buffer(field, Some(text))?;
             arc.buffer_field = field.into();
         }
     }
@@ -88,7 +88,7 @@ fn with_inherited<'a>(follows: bool, first: Override<'a>, own: Override<'a>) -> 
     follows.then_some(first).into_iter().chain([own]).collect()
 }
 
-fn last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a str)> {
+fn find_last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a str)> {
     overrides.iter().rev().find_map(|&(field, value)| value.map(|text| (field, text)))
 }
 
@@ -96,7 +96,7 @@ fn last_given<'a>(overrides: &[Override<'a>]) -> Option<(&'static str, &'a str)>
 pub fn fill(spec: &mut TopologySpec, ends: Ends) {
     let drawn = || -> Result<(Option<String>, Vec<Arc>)> {
         let drawn = kinds::write_out(spec)?;
-        let mut arcs = arcs(&drawn, ends)?;
+        let mut arcs = list_arcs(&drawn, ends)?;
         put_first(&mut arcs, &drawn)?;
         Ok((drawn.rtt.clone(), arcs))
     };

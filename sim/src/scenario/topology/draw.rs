@@ -2,14 +2,14 @@
 
 use super::super::scheme::Scheme;
 use super::super::spec::{Ends, LinkSpec, Scenario};
-use super::arc::{Arc, UNLIMITED, arcs, host_name};
+use super::arc::{Arc, UNLIMITED, host_name, list_arcs};
 use super::bottleneck;
 use super::kinds;
 use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs};
 use super::route::Router;
 use super::shaper::refuse_rate_of_scheme;
 use super::spec::{Role, TopologySpec};
-use super::wire::wire;
+use super::wire::parse_wire;
 use crate::engine::graph::{Hops, Hosts};
 use crate::error::{Error, IntoGiven, Result, quote};
 use crate::link_layer::Wire;
@@ -17,30 +17,30 @@ use crate::units::{Buffer, Dur, parse_buffer, parse_dur};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the links and paths of a scenario with a topology.
-pub fn network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
+pub fn build_network(scenario: &Scenario, spec: &TopologySpec) -> Result<Network> {
     check_alone(scenario)?;
     refuse_rate_of_scheme(scenario, Scheme::parse(&scenario.scheme)?.shape())?;
     let spec = kinds::write_out(spec)?;
-    let mut arcs = arcs(&spec, scenario.ends())?;
-    let (clients, servers) = hosts(&spec, &arcs)?;
+    let mut arcs = list_arcs(&spec, scenario.ends())?;
+    let (clients, servers) = list_hosts(&spec, &arcs)?;
     bottleneck::put_first(&mut arcs, &spec)?;
-    let hosts = numbers(&spec, clients.len(), servers.len())?;
-    let hops = routes(&arcs, hosts, &clients, &servers)?;
-    let rtts = hops.iter().map(|path| rtt(path, &arcs));
+    let hosts = number_hosts(&spec, clients.len(), servers.len())?;
+    let hops = find_routes(&arcs, hosts, &clients, &servers)?;
+    let rtts = hops.iter().map(|path| sum_rtt(path, &arcs));
     let longest = rtts.clone().max().unwrap_or_default();
-    let own_rtt = own_rtt(spec.rtt.as_deref(), rtts.min().unwrap_or_default())?;
+    let own_rtt = parse_own_rtt(spec.rtt.as_deref(), rtts.min().unwrap_or_default())?;
     let unit = if own_rtt > Dur::ZERO { own_rtt } else { longest };
-    let wire = wire(&scenario.link)?;
-    let links = arcs.iter().map(|arc| planned(arc, unit, wire));
+    let wire = parse_wire(&scenario.link)?;
+    let links = arcs.iter().map(|arc| plan_link(arc, unit, wire));
     let links = links.collect::<Result<Vec<_>>>()?;
-    let recorded = recorded(&links, spec.all_queues);
+    let recorded = select_recorded(&links, spec.all_queues);
     let layout = Routes { hosts, hops, remark: spec.remark, recorded }.layout(&links);
     Ok(Network { links, layout, rtt: unit, own_rtt })
 }
 
 /// Returns the round-trip time of connections without one of their own; zero where the links alone determine
 /// it.
-fn own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
+fn parse_own_rtt(text: Option<&str>, shortest: Dur) -> Result<Dur> {
     let Some(text) = text else { return Ok(Dur::ZERO) };
     match parse_dur("topology.rtt", text)? {
         rtt if rtt >= shortest => Ok(rtt),
@@ -87,7 +87,7 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
 }
 
 /// Names of the clients' and the servers' nodes.
-fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)> {
+fn list_hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)> {
     let nodes: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
     let nodes_of = |role: Role, field: &str, listed: &[String]| {
         let groups = spec.hosts.iter().filter(|group| group.role == role);
@@ -110,7 +110,7 @@ fn hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)
 }
 
 /// Returns the rule by which the hosts' numbers select paths.
-fn numbers(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts> {
+fn number_hosts(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts> {
     let paired = spec.paired.unwrap_or(false);
     if paired && clients != servers {
         let with = format!("{clients} clients and {servers} servers");
@@ -126,7 +126,7 @@ fn numbers(spec: &TopologySpec, clients: usize, servers: usize) -> Result<Hosts>
 }
 
 /// Returns the path of each pair of hosts.
-fn routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) -> Result<Vec<Hops>> {
+fn find_routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) -> Result<Vec<Hops>> {
     let names: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
     let nodes: BTreeMap<&str, usize> = names.into_iter().enumerate().map(|(n, name)| (name, n)).collect();
     let ends: Vec<(usize, usize)> =
@@ -142,7 +142,7 @@ fn routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) ->
         let (client, server) = (&clients[client as usize], &servers[server as usize]);
         let mut path = |from: &str, to: &str| {
             let links = router.path(nodes[from], nodes[to]).filter(|links| links.len() < 255);
-            links.ok_or_else(|| unreachable(from, to))
+            links.ok_or_else(|| unreachable_error(from, to))
         };
         let data = path(server, client)?;
         // Where every link has its opposite the way back is the same; else it is found like any other.
@@ -153,15 +153,16 @@ fn routes(arcs: &[Arc], hosts: Hosts, clients: &[String], servers: &[String]) ->
     (0..hosts.paths()).map(hops).collect()
 }
 
-fn unreachable(from: &str, to: &str) -> Error {
+fn unreachable_error(from: &str, to: &str) -> Error {
     Error::missing("topology.links", format!("a path from \"{from}\" to \"{to}\" of fewer than 255 links"))
 }
 
-fn rtt(path: &Hops, arcs: &[Arc]) -> Dur {
+fn sum_rtt(path: &Hops, arcs: &[Arc]) -> Dur {
     Dur(path.data.iter().chain(&path.back).map(|&link| arcs[usize::from(link)].delay.0).sum())
 }
 
-fn planned(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
+/// Returns an arc as a link; a buffer in BDP is of `rtt`.
+fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
     let buffer = match arc.buffer_text() {
         UNLIMITED => Buffer::Packets(u32::MAX),
         text => parse_buffer(&arc.buffer_field, text, arc.rate, rtt)?,
@@ -171,12 +172,12 @@ fn planned(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
         wire,
         runs: if arc.scheme { Runs::Scheme } else { Runs::Fifo },
         is_marked: arc.mark,
-        ..PlannedLink::plain(arc.name(), arc.rate, arc.delay)
+        ..PlannedLink::unlimited_link(arc.name(), arc.rate, arc.delay)
     })
 }
 
 /// Returns the bottleneck both ways, then the other links with the scheme, or all.
-fn recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
+fn select_recorded(links: &[PlannedLink], all: bool) -> Vec<u16> {
     let is_recorded = |&number: &usize| number < 2 || all || links[number].runs == Runs::Scheme;
     (0..links.len()).filter(is_recorded).map(|number| number as u16).collect()
 }

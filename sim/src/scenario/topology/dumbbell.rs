@@ -1,9 +1,9 @@
 //! The dumbbell of `[link]` and `[access]`: one bottleneck, and hosts around it.
 
 use super::super::spec::{AccessSpec, LinkSpec, Scenario};
-use super::network::{FULL_PACKET, Network, PlannedLink, access_rate};
+use super::network::{FULL_PACKET, Network, PlannedLink, parse_access_rate};
 use super::shaper;
-use super::wire::wire;
+use super::wire::parse_wire;
 use crate::engine::layout::{Access, Layout};
 use crate::error::{Error, Result, quote};
 use crate::link_layer::Wire;
@@ -18,22 +18,22 @@ const MOST_BURST: u64 = 1_000_000_000;
 const LONGEST_BURST: Dur = Dur::from_millis(10_000);
 
 /// Returns the links and paths of a scenario without a topology.
-pub fn network(scenario: &Scenario) -> Result<Network> {
+pub fn build_network(scenario: &Scenario) -> Result<Network> {
     let link = &scenario.link;
     check_rates(link)?;
-    let (rate, trace) = rate(link, link.down_rate())?;
+    let (rate, trace) = parse_link_rate(link, link.down_rate())?;
     let rtt = parse_dur("link.rtt", &link.rtt)?;
     let delay = parse_dur("link.delay", &link.delay)?;
-    let (layout, shared) = layout(scenario.access.as_ref(), delay)?;
+    let (layout, shared) = build_layout(scenario.access.as_ref(), delay)?;
     check_rtt(link, rtt, layout.base_rtt)?;
     let (up_rate, up_trace) = match &link.up {
-        Some(_) => self::rate(link, link.up_rate())?,
+        Some(_) => self::parse_link_rate(link, link.up_rate())?,
         None => (rate, None),
     };
-    let wire = wire(link)?;
-    let burst = burst(link, wire, rate.min(up_rate))?;
+    let wire = parse_wire(link)?;
+    let burst = parse_burst(link, wire, rate.min(up_rate))?;
     let bottleneck = |name: &str, rate, buffer, has_scheme| {
-        let plain = PlannedLink::plain(name.into(), rate, delay);
+        let plain = PlannedLink::unlimited_link(name.into(), rate, delay);
         let planned = PlannedLink { buffer, wire, burst, ..plain };
         if has_scheme { planned.with_scheme() } else { planned }
     };
@@ -47,7 +47,7 @@ pub fn network(scenario: &Scenario) -> Result<Network> {
     ];
     shaper::put_before(scenario, &mut links, rtt)?;
     if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
-        let access = |number| PlannedLink::plain(format!("access-{number}"), rate, delay);
+        let access = |number| PlannedLink::unlimited_link(format!("access-{number}"), rate, delay);
         links.extend((0..2 * (servers + clients)).map(access));
     }
     Ok(Network { links, layout, rtt, own_rtt: rtt })
@@ -72,7 +72,7 @@ fn check_rates(link: &LinkSpec) -> Result<()> {
 }
 
 /// Returns the rate of a direction; of one that changes over time the mean, and its trace.
-fn rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
+fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
     if !RateTrace::is_named(text) {
         return Ok((parse_rate(field, text)?, None));
     }
@@ -91,7 +91,7 @@ fn rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Ar
 
 /// Returns the depth of the token bucket in bytes; 0 without one. At the rate of the slower direction, an idle bucket
 /// must be full before the next connection whose ideal completion time is computed.
-fn burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
+fn parse_burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     let Some(text) = &link.burst else { return Ok(0) };
     let (bytes, least) = (parse_size("link.burst", text)?, wire.bytes(u64::from(FULL_PACKET)));
     if (least..=MOST_BURST).contains(&bytes) && slowest.tx_time(bytes) <= LONGEST_BURST {
@@ -104,6 +104,7 @@ fn burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     Err(Error::field("link.burst", quote(text), allowed))
 }
 
+/// Refuses a round-trip time shorter than the `base` of the links.
 fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     if rtt >= base && rtt > Dur::ZERO {
         return Ok(());
@@ -113,19 +114,19 @@ fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
 }
 
 /// Returns the layout, and rate and delay of shared access links.
-fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
+fn build_layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
     let base_rtt = Dur(2 * delay.0);
     let none =
         Layout { access: Access::Unlimited, base_rtt, server_delay: Dur::ZERO, client_delay: Dur::ZERO };
     let Some(spec) = spec else { return Ok((none, None)) };
-    let server = access_rate("access.rate", &spec.rate)?;
+    let server = parse_access_rate("access.rate", &spec.rate)?;
     let server_delay = parse_dur("access.delay", &spec.delay)?;
     match (spec.servers, spec.clients) {
         (None, None) => {
             let client = spec
                 .client_rate
                 .as_ref()
-                .map_or(Ok(server), |text| access_rate("access.client_rate", text))?;
+                .map_or(Ok(server), |text| parse_access_rate("access.client_rate", text))?;
             let client_delay = spec
                 .client_delay
                 .as_ref()
@@ -135,7 +136,7 @@ fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate
             Ok((Layout { access, base_rtt, server_delay, client_delay }, None))
         }
         (Some(servers @ 1..=10_000), Some(clients @ 1..=10_000)) => {
-            let rate = shared_rate(spec, server)?;
+            let rate = parse_shared_rate(spec, server)?;
             let base_rtt = Dur(base_rtt.0 + 4 * server_delay.0);
             let access = Access::Shared { servers, clients };
             Ok((Layout { access, base_rtt, ..none }, Some((rate, server_delay))))
@@ -154,7 +155,7 @@ fn layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate
 }
 
 /// Returns the rate of the shared access links, which all have the same rate.
-fn shared_rate(spec: &AccessSpec, rate: Option<Rate>) -> Result<Rate> {
+fn parse_shared_rate(spec: &AccessSpec, rate: Option<Rate>) -> Result<Rate> {
     for (field, given) in
         [("access.client_rate", &spec.client_rate), ("access.client_delay", &spec.client_delay)]
     {

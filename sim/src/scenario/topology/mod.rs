@@ -33,8 +33,8 @@ impl Network {
     /// [`Error::Field`] naming the field of `link`, `access`, `topology`, `host_stage` or `faults`.
     pub fn new(scenario: &Scenario) -> Result<Network> {
         let mut network = match &scenario.topology {
-            None => dumbbell::network(scenario)?,
-            Some(spec) => draw::network(scenario, spec)?,
+            None => dumbbell::build_network(scenario)?,
+            Some(spec) => draw::build_network(scenario, spec)?,
         };
         check_speed(scenario, &network)?;
         apply_faults(&scenario.faults, &mut network.links, scenario.topology.is_some())?;
@@ -74,6 +74,7 @@ fn own_text((field, text): (&'static str, &str)) -> (&'static str, String) {
     (field, text.to_string())
 }
 
+/// Refuses a rate at which a full packet takes longer than [`LONGEST_TRANSMISSION`].
 fn check_rate(field: &str, value: &str, rate: Rate, wire: Wire) -> Result<()> {
     let bytes = wire.bytes(u64::from(FULL_PACKET));
     let time = rate.tx_time(bytes);

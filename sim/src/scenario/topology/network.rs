@@ -71,7 +71,7 @@ pub struct Shaper {
 
 impl PlannedLink {
     /// Returns a link of unlimited rate with an unlimited drop-tail queue.
-    pub(super) fn plain(name: String, rate: Rate, delay: Dur) -> PlannedLink {
+    pub(super) fn unlimited_link(name: String, rate: Rate, delay: Dur) -> PlannedLink {
         PlannedLink {
             name,
             rate,
@@ -116,6 +116,7 @@ pub(super) struct Routes {
 }
 
 impl Routes {
+    /// Returns the layout of these paths over `links`.
     pub(super) fn layout(self, links: &[PlannedLink]) -> Layout {
         let span = |link: &PlannedLink| Span {
             rate: link.rate,
@@ -135,6 +136,6 @@ impl Routes {
 }
 
 /// Parses a rate; `None` for `unlimited`.
-pub(super) fn access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
+pub(super) fn parse_access_rate(field: &str, text: &str) -> Result<Option<Rate>> {
     if text == "unlimited" { Ok(None) } else { parse_rate(field, text).map(Some) }
 }

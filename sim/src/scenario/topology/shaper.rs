@@ -8,7 +8,7 @@ use super::super::install::line::default_burst;
 use super::super::scheme::Scheme;
 use super::super::spec::{LinkSpec, Scenario};
 use super::network::{PlannedLink, Shaper};
-use super::wire::wire;
+use super::wire::parse_wire;
 use crate::error::{Error, Result, quote};
 use crate::link_layer::{LinkLayer, Wire};
 use crate::units::{Dur, parse_buffer};
@@ -54,10 +54,10 @@ pub fn put_before(scenario: &Scenario, links: &mut [PlannedLink], rtt: Dur) -> R
             };
             let is_of_both = field == "link.shape" && link.name == "up";
             let hint = if is_of_both { "; up_shape is that of uploads alone" } else { "" };
-            let rate = shape.checked(field, link.rate, link.trace.is_some(), hint)?;
+            let rate = shape.resolve(field, link.rate, link.trace.is_some(), hint)?;
             let burst = if given > 0 { given } else { default_burst(rate) };
             let buffer = parse_buffer(buffer_field, text, rate, rtt)?;
-            link.shaper = Some(Shaper { rate, buffer, wire: counted(spec)?, burst });
+            link.shaper = Some(Shaper { rate, buffer, wire: parse_counted_wire(spec)?, burst });
         }
     }
     Ok(())
@@ -93,11 +93,11 @@ fn check_fields(scenario: &Scenario, own: Option<Shape>) -> Result<()> {
 }
 
 /// Returns what the shaper counts of each packet: as the line has it, or as `link.shape_layer` says.
-fn counted(spec: &LinkSpec) -> Result<Wire> {
+fn parse_counted_wire(spec: &LinkSpec) -> Result<Wire> {
     match spec.shape_layer.as_deref() {
-        None => wire(spec),
+        None => parse_wire(spec),
         Some(NO_LAYER) => Ok(Wire::plain(ETHERNET)),
-        Some(name) => Ok(Wire { overhead: 0, layer: Some(LinkLayer::named("link.shape_layer", name)?) }),
+        Some(name) => Ok(Wire { overhead: 0, layer: Some(LinkLayer::find_layer("link.shape_layer", name)?) }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A queue for each user at the sending host, before the first link of every path.
 
 use super::super::spec::Ends;
-use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs, UNLIMITED, access_rate};
+use super::network::{MOST_PATHS, Network, PlannedLink, Routes, Runs, UNLIMITED, parse_access_rate};
 use super::spec::HostStageSpec;
 use crate::engine::graph::{Hops, Hosts};
 use crate::engine::layout::{Access, Layout};
@@ -13,9 +13,9 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) ->
     if !(1..=10_000).contains(&spec.users) {
         return Err(Error::field("host_stage.users", spec.users, "from 1 to 10000"));
     }
-    let rate = access_rate("host_stage.rate", &spec.rate)?.unwrap_or(UNLIMITED);
+    let rate = parse_access_rate("host_stage.rate", &spec.rate)?.unwrap_or(UNLIMITED);
     let (layout, users) = (&network.layout, spec.users);
-    let old = hosts(layout)?;
+    let old = number_hosts(layout)?;
     let hosts = Hosts { clients: common_multiple(old.clients, users), ..old };
     if hosts.paths() > MOST_PATHS {
         let with = format!("{} clients and {} servers", old.clients, old.servers);
@@ -26,7 +26,7 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) ->
     let path = |number: usize| {
         let (client, server) = hosts.ends(number as u32);
         let stage = (first + client % users) as u16;
-        let hops = hops(layout, layout.path(client, server));
+        let hops = list_hops(layout, layout.path(client, server));
         let data = [stage].into_iter().chain(hops.data).collect();
         let back = ends.has_up().then_some(stage + users as u16);
         Hops { data, back: back.into_iter().chain(hops.back).collect() }
@@ -38,7 +38,7 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) ->
         let link = |user| PlannedLink {
             runs: Runs::Host,
             is_marked: spec.mark,
-            ..PlannedLink::plain(format!("{way}-{user}"), rate, Dur::ZERO)
+            ..PlannedLink::unlimited_link(format!("{way}-{user}"), rate, Dur::ZERO)
         };
         network.links.extend((0..users).map(link));
     }
@@ -47,7 +47,7 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) ->
 }
 
 /// Returns how the hosts of a layout are numbered.
-fn hosts(layout: &Layout) -> Result<Hosts> {
+fn number_hosts(layout: &Layout) -> Result<Hosts> {
     match &layout.access {
         Access::Unlimited => Ok(Hosts { clients: 1, servers: 1, paired: false }),
         Access::Shared { servers, clients } => {
@@ -62,11 +62,12 @@ fn hosts(layout: &Layout) -> Result<Hosts> {
     }
 }
 
-fn hops(layout: &Layout, path: u32) -> Hops {
+fn list_hops(layout: &Layout, path: u32) -> Hops {
     let way = |reverse| (0..=u8::MAX).map_while(|hop| layout.link(hop, reverse, path)).collect();
     Hops { data: way(false), back: way(true) }
 }
 
+/// Returns the least common multiple.
 fn common_multiple(one: u32, other: u32) -> u32 {
     let (mut divisor, mut rest) = (one, other);
     while rest > 0 {

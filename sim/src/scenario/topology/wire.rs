@@ -11,7 +11,7 @@ const MOST_OVERHEAD: u32 = 65_535;
 ///
 /// # Errors
 /// [`Error::Field`] naming `link.overhead` or `link.layer`.
-pub fn wire(link: &LinkSpec) -> Result<Wire> {
+pub fn parse_wire(link: &LinkSpec) -> Result<Wire> {
     let overhead = link.overhead;
     if overhead > MOST_OVERHEAD {
         return Err(Error::field("link.overhead", overhead, format!("from 0 to {MOST_OVERHEAD} bytes")));
@@ -21,7 +21,7 @@ pub fn wire(link: &LinkSpec) -> Result<Wire> {
             let allowed = "give one of them; a link layer has its own overhead";
             Err(Error::conflict("link.layer", quote(name), "link.overhead", allowed))
         }
-        Some(name) => Ok(Wire { overhead: 0, layer: Some(LinkLayer::named("link.layer", name)?) }),
+        Some(name) => Ok(Wire { overhead: 0, layer: Some(LinkLayer::find_layer("link.layer", name)?) }),
         None => Ok(Wire::plain(overhead)),
     }
 }

@@ -198,7 +198,7 @@ struct Model {
 }
 
 impl Bbr {
-    /// Returns the state before the first transmission; `salt` sets the flow's chance apart from others'.
+    /// Returns the state before the first transmission; `salt` seeds the flow's random draws.
     pub(super) fn new(params: &Params, salt: u64) -> Bbr {
         let model = Model::new(f64::from(params.initial_window), f64::from(params.mss), salt);
         Bbr { window: Window::new(params.initial_window, None), model: Box::new(model) }
@@ -332,6 +332,7 @@ impl Model {
         self.set_quantum();
     }
 
+    /// Runs the draft's `UpdateOnACK` in its order, for each ACK of new data; `cwnd` is in segments.
     fn update(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         self.update_latest_delivery(ack);
         self.update_congestion_signals(ack, *cwnd);
@@ -351,6 +352,7 @@ impl Model {
 
     // Section 5.5.10.3: the delivery of the last round trip, and what losses make of it.
 
+    /// Takes the ACK's rate sample into the latest delivery signals (`UpdateLatestDeliverySignals`).
     fn update_latest_delivery(&mut self, ack: &ModelAck) {
         self.is_loss_round_start = false;
         let Some(rate) = &ack.rate else { return };
@@ -362,12 +364,14 @@ impl Model {
         }
     }
 
+    /// Restarts the latest delivery signals at the start of a loss round (`AdvanceLatestDeliverySignals`).
     fn advance_latest_delivery(&mut self, rate: Option<&RateSample>) {
         if let Some(rate) = rate.filter(|_| self.is_loss_round_start) {
             (self.bw_latest, self.inflight_latest) = (rate.rate, rate.delivered);
         }
     }
 
+    /// Lowers the short-term bounds once per round with loss (`UpdateCongestionSignals`).
     fn update_congestion_signals(&mut self, ack: &ModelAck, cwnd: f64) {
         self.update_max_bw(ack);
         if !self.is_loss_round_start {
@@ -396,6 +400,8 @@ impl Model {
 
     // Sections 5.5.1 to 5.5.6: rounds and bandwidth.
 
+    /// Counts round trips and takes the rate sample into the maximum filter of the bandwidth
+    /// (`UpdateMaxBw`).
     fn update_max_bw(&mut self, ack: &ModelAck) {
         self.is_round_start = false;
         let Some(rate) = &ack.rate else { return };
@@ -438,6 +444,7 @@ impl Model {
         (self.full_bw, self.full_bw_count, self.is_full_now) = (0.0, 0, false);
     }
 
+    /// Notes once per round whether the bandwidth has stopped growing (`CheckFullBWReached`).
     fn check_full_bw(&mut self, rate: Option<&RateSample>) {
         let Some(rate) = rate.filter(|rate| !rate.is_app_limited) else { return };
         if self.is_full_now || !self.is_round_start {
@@ -453,6 +460,7 @@ impl Model {
         self.is_full |= self.is_full_now;
     }
 
+    /// Enters Drain when Startup has filled the pipe, by bandwidth or by loss (`CheckStartupDone`).
     fn check_startup_done(&mut self, ack: &ModelAck) {
         self.check_startup_loss(ack.rate.as_ref());
         if self.state == State::Startup && self.is_full {
@@ -475,7 +483,7 @@ impl Model {
         self.lost_ranges = 0;
     }
 
-    /// Section 5.3.2.
+    /// Enters ProbeBW when Drain has emptied the queue (`CheckDrainDone`, section 5.3.2).
     fn check_drain_done(&mut self, ack: &ModelAck) {
         let is_drained = f64::from(ack.in_flight) <= self.inflight(1.0)
             || self.round_count > self.drain_start_round + DRAIN_ROUNDS;
@@ -487,6 +495,7 @@ impl Model {
 
     // Section 5.3.3: ProbeBW.
 
+    /// Enters ProbeBW_DOWN and draws the time to the next probe (`StartProbeBW_DOWN`).
     fn start_down(&mut self, delivered: u32, now: Time) {
         self.reset_congestion_signals();
         self.probe_up_per_segment = f64::INFINITY;
@@ -506,6 +515,7 @@ impl Model {
         (self.pacing_gain, self.cwnd_gain) = (1.0, CWND_GAIN);
     }
 
+    /// Enters ProbeBW_REFILL for one round trip (`StartProbeBW_REFILL`).
     fn start_refill(&mut self, delivered: u32) {
         self.reset_short_term();
         (self.probe_up_rounds, self.probe_up_acked) = (0, 0.0);
@@ -516,6 +526,7 @@ impl Model {
         (self.pacing_gain, self.cwnd_gain) = (1.0, CWND_GAIN);
     }
 
+    /// Enters ProbeBW_UP, which probes for more bandwidth (`StartProbeBW_UP`).
     fn start_up(&mut self, ack: &ModelAck, cwnd: f64) {
         self.ack_phase = AckPhase::ProbeStarting;
         self.start_round(ack.delivered);
@@ -526,7 +537,7 @@ impl Model {
         self.raise_slope(cwnd);
     }
 
-    /// `UpdateProbeBWCyclePhase`.
+    /// Advances the cycle of ProbeBW by one state if it is time (`UpdateProbeBWCyclePhase`).
     fn update_cycle(&mut self, ack: &ModelAck, cwnd: f64) {
         if !self.is_full || self.adapt_long_term(ack, cwnd) {
             return;
@@ -545,12 +556,14 @@ impl Model {
         }
     }
 
+    /// Leaves ProbeBW_DOWN for REFILL when a probe is due, or for CRUISE once the queue is drained.
     fn leave_down(&mut self, ack: &ModelAck, cwnd: f64) {
         if !self.is_refilled_in_time(ack, cwnd) && self.may_cruise(ack.in_flight) {
             self.start_cruise();
         }
     }
 
+    /// Leaves ProbeBW_UP for DOWN when the probe has found its limit.
     fn leave_up(&mut self, ack: &ModelAck, cwnd: f64) {
         if self.may_go_down(ack, cwnd) {
             self.was_too_high = false;
@@ -571,10 +584,10 @@ impl Model {
 
     fn may_cruise(&self, in_flight: u32) -> bool {
         let in_flight = f64::from(in_flight);
-        in_flight <= self.with_headroom() && in_flight <= self.quantized(self.compute_bdp(self.max_bw.get()))
+        in_flight <= self.with_headroom() && in_flight <= self.quantize(self.compute_bdp(self.max_bw.get()))
     }
 
-    /// `IsTimeToGoDown`.
+    /// Returns whether ProbeBW_UP has found its limit or filled the pipe (`IsTimeToGoDown`).
     fn may_go_down(&mut self, ack: &ModelAck, cwnd: f64) -> bool {
         if self.was_too_high && f64::from(ack.in_flight) >= self.inflight_longterm {
             self.was_precautionary = true;
@@ -614,6 +627,7 @@ impl Model {
         false
     }
 
+    /// Doubles the growth of the long-term bound per round of ProbeBW_UP (`RaiseInflightLongtermSlope`).
     fn raise_slope(&mut self, cwnd: f64) {
         let growth = f64::from(1u32 << self.probe_up_rounds);
         self.probe_up_rounds = (self.probe_up_rounds + 1).min(30);
@@ -638,6 +652,7 @@ impl Model {
 
     // Section 5.5.10.2: losses while probing.
 
+    /// Notes a lost segment; ends a probe whose loss rate is too high (`HandleLostPacket`).
     fn on_lost(&mut self, lost: &LostSegment, cwnd: f64, delivered: u32, now: Time) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = delivered;
@@ -667,6 +682,7 @@ impl Model {
 
     // Section 5.3.4: ProbeRTT.
 
+    /// Takes the RTT sample into the windowed minimum filters (`UpdateMinRTT`).
     fn update_min_rtt(&mut self, ack: &ModelAck) {
         self.is_probe_rtt_due = ack.now > self.probe_rtt_stamp + PROBE_RTT_INTERVAL;
         if let Some(rtt) = ack.rtt
@@ -681,6 +697,7 @@ impl Model {
         }
     }
 
+    /// Enters, continues or leaves ProbeRTT (`CheckProbeRTT`).
     fn check_probe_rtt(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         if self.state != State::ProbeRtt && self.is_probe_rtt_due && !self.is_idle_restart {
             self.save_cwnd(*cwnd);
@@ -698,6 +715,7 @@ impl Model {
         }
     }
 
+    /// Times the stay in ProbeRTT, from when few segments are in flight (`HandleProbeRTT`).
     fn handle_probe_rtt(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         if self.probe_rtt_done == Time::NEVER {
             if f64::from(ack.in_flight) <= self.probe_rtt_cwnd() {
@@ -713,6 +731,7 @@ impl Model {
         }
     }
 
+    /// Leaves ProbeRTT and restores `cwnd` when its time is over (`CheckProbeRTTDone`).
     fn check_probe_rtt_done(&mut self, delivered: u32, now: Time, cwnd: &mut f64) {
         if self.probe_rtt_done == Time::NEVER || now <= self.probe_rtt_done {
             return;
@@ -728,6 +747,7 @@ impl Model {
         }
     }
 
+    /// Sets pacing for the first segment after an idle time (`HandleRestartFromIdle`).
     fn restart_from_idle(&mut self, cwnd: &mut f64, delivered: u32, now: Time) {
         self.is_idle_restart = true;
         self.extra_acked_start = now;
@@ -740,6 +760,7 @@ impl Model {
 
     // Section 5.6: control parameters.
 
+    /// Sets the pacing rate to `gain` times the bandwidth; before the pipe is full it only rises.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * (1.0 - PACING_MARGIN);
         if rate > 0.0 && (self.is_full || rate > self.pacing_rate) {
@@ -752,8 +773,9 @@ impl Model {
         self.quantum = (bytes / self.mss).floor().max(LEAST_QUANTUM);
     }
 
+    /// Sets `cwnd`, in segments, from the bandwidth-delay product and the state's bounds (`SetCwnd`).
     fn set_cwnd(&self, ack: &ModelAck, cwnd: &mut f64) {
-        let most = self.quantized(self.bdp(self.cwnd_gain) + self.extra_acked.get());
+        let most = self.quantize(self.bdp(self.cwnd_gain) + self.extra_acked.get());
         let grown = *cwnd + f64::from(ack.newly_acked);
         if self.is_full {
             *cwnd = grown.min(most);
@@ -786,19 +808,21 @@ impl Model {
     }
 
     /// `QuantizationBudget`.
-    fn quantized(&self, inflight: f64) -> f64 {
+    fn quantize(&self, inflight: f64) -> f64 {
         let least = (3.0 * self.quantum).max(MIN_PIPE_CWND);
         inflight.max(least) + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
     fn inflight(&self, gain: f64) -> f64 {
-        self.quantized(self.bdp(gain))
+        self.quantize(self.bdp(gain))
     }
 
     fn probe_rtt_cwnd(&self) -> f64 {
         self.bdp(PROBE_RTT_CWND_GAIN).max(MIN_PIPE_CWND)
     }
 
+    /// Returns the long-term bound less the headroom left to other flows, in segments; infinity without a
+    /// bound.
     fn with_headroom(&self) -> f64 {
         let headroom = (HEADROOM * self.inflight_longterm).max(1.0);
         if self.inflight_longterm.is_infinite() {

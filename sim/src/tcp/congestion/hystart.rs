@@ -77,6 +77,7 @@ impl HyStart {
 }
 
 impl Round {
+    /// Returns whether the ACK train has lasted half the least RTT, the first exit rule of HyStart.
     fn is_long_train(&mut self, now: Time, least_rtt: Dur) -> bool {
         if now.since(self.last_ack) > TRAIN_SPACING {
             return false;
@@ -85,6 +86,10 @@ impl Round {
         now.since(self.start).0 > (least_rtt + OFFLOAD).0 / 2
     }
 
+    /// Returns whether the round's RTT exceeds the least by an eighth, within bounds: HyStart's second exit
+    /// rule.
+    ///
+    /// Always false before [`SAMPLES`] samples of the round.
     fn is_delayed(&mut self, rtt: Dur, least_rtt: Dur) -> bool {
         self.least = self.least.min(rtt);
         if self.samples < SAMPLES {

@@ -93,6 +93,7 @@ impl LinuxCubic {
         f64::from(cwnd)
     }
 
+    /// Recomputes the pace of growth as Linux's `bictcp_update` does; `cwnd` and `acked` are segments.
     fn update(&mut self, cwnd: u32, acked: u32, now: Time) {
         self.acked += acked;
         let (last_cwnd, last_time) = self.updated;

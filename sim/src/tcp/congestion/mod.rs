@@ -36,8 +36,8 @@ pub(super) enum Controller {
 }
 
 impl Controller {
-    /// Returns the controller that `params` ask for, with the initial window; `salt` sets a flow's chance apart
-    /// from others'.
+    /// Returns the controller that `params` ask for, with the initial window; `salt` seeds the flow's random
+    /// draws.
     pub(super) fn new(params: &Params, salt: u64) -> Controller {
         match (params.dialect, params.congestion) {
             (Dialect::Ns2(quirks), _) => Controller::Ns2(Ns2::new(quirks, params)),
@@ -217,6 +217,7 @@ impl Controller {
         self.window_mut().set_cwnd(cwnd);
     }
 
+    /// Returns the controller's congestion window.
     #[inline]
     fn window(&self) -> &Window {
         match self {
@@ -228,6 +229,7 @@ impl Controller {
         }
     }
 
+    /// Returns the controller's congestion window, to change it.
     #[inline]
     fn window_mut(&mut self) -> &mut Window {
         match self {

@@ -117,7 +117,7 @@ mod tests {
     use crate::units::Time;
 
     fn prague(cwnd: f64) -> Prague {
-        let mut prague = Prague::new(&Params::profile("prague").expect("a known profile"));
+        let mut prague = Prague::new(&Params::find_profile("prague").expect("a known profile"));
         prague.window.reduce_to(cwnd);
         prague
     }

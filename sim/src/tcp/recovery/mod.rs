@@ -80,7 +80,7 @@ impl Recovery {
         }
     }
 
-    /// Takes the expiry of the timer.
+    /// Handles the expiry of the retransmission timer.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         match self {
             Recovery::NewReno(newreno) => newreno.on_timeout(tcb, now, params),

@@ -21,7 +21,7 @@ pub(in crate::tcp) struct NewReno {
 }
 
 impl NewReno {
-    /// Takes an acknowledgement.
+    /// Handles an ACK, new or duplicate.
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         if ack.next == tcb.sequence.una() {
             self.on_duplicate(tcb, now, params);

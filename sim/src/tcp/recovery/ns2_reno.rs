@@ -19,7 +19,7 @@ pub(in crate::tcp) struct Ns2Reno {
 }
 
 impl Ns2Reno {
-    /// Takes an acknowledgement.
+    /// Handles an ACK, new or duplicate.
     #[inline]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         if ack.next == tcb.sequence.una() {
@@ -48,6 +48,7 @@ impl Ns2Reno {
         tcb.send_window(self.inflation, params)
     }
 
+    /// Handles a duplicate ACK: limited transmit, fast retransmit at the third, window inflation after it.
     fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let in_recovery = tcb.in_recovery();
         let duplicates = tcb.clock.count_duplicate();
@@ -71,7 +72,7 @@ impl Ns2Reno {
         tcb.clock.release(if is_newreno { NS2_RECOVERY_BURST } else { u32::MAX });
     }
 
-    /// Begins recovery, if it may begin.
+    /// Enters fast recovery, unless ns-2's check for multiple fast retransmits forbids it.
     fn on_third_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let may_begin = ns2::may_fast_retransmit(tcb, params);
         if may_begin {

@@ -40,7 +40,7 @@ impl Ns2Sack {
         }
     }
 
-    /// Takes the expiry of the timer.
+    /// Handles the expiry of the retransmission timer.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if ns2::time_out(tcb, now, params) {
             self.board.clear(tcb.sequence.una());
@@ -64,16 +64,19 @@ impl Ns2Sack {
         }
     }
 
+    /// Enters recovery at the third duplicate ACK and retransmits the first unacknowledged segment.
     fn start_recovery(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         self.pipe = i64::from(tcb.sequence.max() - una) - i64::from(DUP_THRESH);
         tcb.enter_recovery(tcb.send_window(0, params), params);
-        self.board.retransmitted_below(una + 1);
+        self.board.note_retransmitted_below(una + 1);
         tcb.timer.restart(now, params);
         tcb.timer.cancel_timing();
         tcb.force(una);
     }
 
+    /// Handles an ACK in recovery: keeps ns-2's `pipe`, and ends recovery once `next` reaches the recovery
+    /// point.
     fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         tcb.clock.release_all();
         self.pipe -= 1;
@@ -83,7 +86,7 @@ impl Ns2Sack {
         } else if next > tcb.sequence.una() {
             self.pipe -= 1;
             tcb.sequence.advance(next);
-            self.board.retransmitted_below(next);
+            self.board.note_retransmitted_below(next);
             tcb.timer.restart(now, params);
         }
     }
@@ -108,7 +111,7 @@ impl Ns2Sack {
             return None;
         }
         if seq < nxt {
-            self.board.retransmitted_below(seq + 1);
+            self.board.note_retransmitted_below(seq + 1);
         }
         tcb.sequence.skip_to(seq + 1);
         self.pipe += 1;

@@ -14,7 +14,8 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Whether a segment may leave now; a new quantum has `quantum` segments.
+    /// Returns whether a segment may leave now, and refills the quantum of `quantum` segments when its time
+    /// has come.
     pub(super) fn is_open(&mut self, quantum: u32, now: Time) -> bool {
         if now >= self.next {
             (self.next, self.left) = (now, quantum);

@@ -75,6 +75,7 @@ impl DeliveredRtt {
         self.sacked.map(|(first, _)| first)
     }
 
+    /// Takes the RTT of a cumulatively acknowledged segment, unless it was retransmitted or SACKed before.
     fn on_acked(&mut self, segment: Segment, now: Time) {
         let rtt = now.since(segment.sent);
         if segment.retransmitted {
@@ -84,6 +85,7 @@ impl DeliveredRtt {
         }
     }
 
+    /// Takes the RTT of a newly SACKed segment, unless it was retransmitted.
     fn on_sacked(&mut self, segment: Segment, now: Time) {
         if !segment.retransmitted {
             let rtt = now.since(segment.sent);

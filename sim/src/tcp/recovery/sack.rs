@@ -71,6 +71,7 @@ impl Sack {
         }
     }
 
+    /// Handles an ACK, then has proportional rate reduction (RFC 6937) say how much recovery may send.
     #[inline(never)]
     fn on_ack_with_prr(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let (una, lost_below) = (tcb.sequence.una(), self.board.lost_below());
@@ -112,6 +113,8 @@ impl Sack {
         }
     }
 
+    /// Handles a duplicate ACK: enters recovery when a segment counts as lost (RFC 6675, section 5), else
+    /// limited transmit.
     fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         let is_lost = tcb.clock.count_duplicate() >= DUP_THRESH || self.board.lost_below() > una;
@@ -124,6 +127,7 @@ impl Sack {
         }
     }
 
+    /// Enters loss recovery and retransmits the first unacknowledged segment (RFC 6675, section 5, step 4).
     fn start_recovery(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         tcb.enter_recovery(tcb.flight(), params);
@@ -137,6 +141,7 @@ impl Sack {
         self.set_pipe(tcb);
     }
 
+    /// Handles an ACK in recovery; ends it once `next` reaches the recovery point.
     fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         let has_advanced = next > tcb.sequence.una();
         if has_advanced {
@@ -147,7 +152,7 @@ impl Sack {
             tcb.clock.release_all();
             return;
         }
-        self.board.retransmitted_below(next);
+        self.board.note_retransmitted_below(next);
         if has_advanced && self.rescued != next + 1 && self.board.high_rxt() == next {
             self.retransmit_presumed(tcb, next);
         }

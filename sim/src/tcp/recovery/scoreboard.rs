@@ -59,7 +59,7 @@ impl Scoreboard {
     }
 
     /// Takes note that segments below `seq` were retransmitted in this recovery, or need not be.
-    pub(super) fn retransmitted_below(&mut self, seq: u32) {
+    pub(super) fn note_retransmitted_below(&mut self, seq: u32) {
         self.high_rxt = self.high_rxt.max(seq);
     }
 

@@ -18,7 +18,7 @@ use crate::tcp::linux_rtt::LinuxRtt;
 use crate::tcp::profile::{Congestion, Params};
 use crate::tcp::receiver::AckFields;
 use crate::tcp::tcb::Tcb;
-use crate::tcp::timer::expiry;
+use crate::tcp::timer::expiry_time;
 use crate::units::{Dur, Time};
 
 /// Longest delay of an acknowledgement that is expected when one segment is outstanding (section 7.2).
@@ -87,7 +87,7 @@ impl RackTlp {
         }
     }
 
-    /// Takes an acknowledgement.
+    /// Handles an ACK: RACK's loss detection, and the timer of the tail loss probe.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         self.check_app_limited(tcb);
@@ -136,7 +136,7 @@ impl RackTlp {
         shown.first_sacked().zip(sent).is_some_and(|(rtt, sent)| rtt > now.since(sent))
     }
 
-    /// Takes the expiry of the timer.
+    /// Handles the expiry of the timer: reordering, probe or retransmission.
     #[inline(never)]
     pub(super) fn on_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if let Some(pacer) = self.pacer.as_mut().filter(|_| self.timer == TimerKind::Pacing) {
@@ -281,7 +281,7 @@ impl RackTlp {
         let (lost, due) = self.rack.detect(now, is_repairing, smoothed_rtt(tcb, params));
         self.reordering_due = match due {
             Time::NEVER => due,
-            due => expiry(now, due.since(now) + allowance(params), params.timer_tick),
+            due => expiry_time(now, due.since(now) + linux_allowance(params), params.timer_tick),
         };
         if lost > 0 && !is_repairing {
             tcb.enter_recovery(tcb.congestion.cwnd(), params);
@@ -313,7 +313,7 @@ impl RackTlp {
         let has_new = tcb.sequence.has_data_within(params.receive_window);
         let seq = if has_new { tcb.sequence.nxt() } else { tcb.sequence.max() - 1 };
         self.probe = Some(Probe { end: tcb.sequence.nxt().max(seq + 1), is_retransmission: !has_new });
-        self.timeout = expiry(now, tcb.timer.timeout(params), params.timer_tick);
+        self.timeout = expiry_time(now, tcb.timer.timeout(params), params.timer_tick);
         self.awaits_sample = true;
         tcb.force(seq);
         self.set_timer(tcb, false, now, params);
@@ -341,7 +341,7 @@ impl RackTlp {
         self.rack.on_timeout(now, smoothed_rtt(tcb, params));
         // What is still in flight does not keep the first segment from going out (`tcp_enter_loss`).
         tcb.congestion.set_cwnd(f64::from(self.rack.in_flight() + 1));
-        self.timeout = expiry(now, tcb.timer.timeout(params), params.timer_tick);
+        self.timeout = expiry_time(now, tcb.timer.timeout(params), params.timer_tick);
         (self.reordering_due, self.probe) = (Time::NEVER, None);
         tcb.force(tcb.sequence.una());
         self.set_timer(tcb, false, now, params);
@@ -353,13 +353,16 @@ impl RackTlp {
         if is_idle {
             (self.timeout, self.reordering_due) = (Time::NEVER, Time::NEVER);
         } else if restarts || self.timeout == Time::NEVER {
-            self.timeout = expiry(now, tcb.timer.timeout(params), params.timer_tick);
+            self.timeout = expiry_time(now, tcb.timer.timeout(params), params.timer_tick);
         }
         let pacing_due = self.pacer.as_ref().map_or(Time::NEVER, Pacer::due);
         let (kind, due) = if self.reordering_due < self.timeout {
             (TimerKind::Reordering, self.reordering_due)
         } else if !is_idle && self.may_probe(tcb) {
-            (TimerKind::Probe, expiry(now, probe_timeout(tcb, params), params.timer_tick).min(self.timeout))
+            (
+                TimerKind::Probe,
+                expiry_time(now, probe_timeout(tcb, params), params.timer_tick).min(self.timeout),
+            )
         } else {
             (TimerKind::Retransmission, self.timeout)
         };
@@ -378,7 +381,7 @@ impl RackTlp {
 }
 
 /// Returns what Linux adds to some timers, where timers are Linux's.
-fn allowance(params: &Params) -> Dur {
+fn linux_allowance(params: &Params) -> Dur {
     if params.timer_tick == Dur::ZERO { Dur::ZERO } else { TIMER_ALLOWANCE }
 }
 
@@ -397,5 +400,5 @@ fn smoothed_rtt(tcb: &Tcb, params: &Params) -> Option<Dur> {
 fn probe_timeout(tcb: &Tcb, params: &Params) -> Dur {
     let Some(srtt) = smoothed_rtt(tcb, params) else { return INITIAL_PROBE_TIMEOUT };
     let is_last = tcb.sequence.max() - tcb.sequence.una() == 1;
-    srtt + srtt + if is_last { MAX_ACK_DELAY } else { allowance(params) }
+    srtt + srtt + if is_last { MAX_ACK_DELAY } else { linux_allowance(params) }
 }

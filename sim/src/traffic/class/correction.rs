@@ -59,7 +59,7 @@ impl Corrections {
     }
 
     /// Returns the class that the first matching correction gives.
-    pub fn class(&self, ends: &Ends) -> Option<FlowClass> {
+    pub fn parse_class(&self, ends: &Ends) -> Option<FlowClass> {
         let correction = self.0.iter().find(|correction| correction.holds(ends))?;
         correction.matched.fetch_add(1, Ordering::Relaxed);
         Some(correction.class)
@@ -78,6 +78,10 @@ impl Corrections {
 }
 
 impl Correction {
+    /// Parses one correction, `CONDITION and CONDITION = CLASS`.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` and the faulty text.
     fn parse(field: &str, text: &str) -> Result<Correction> {
         let malformed = || Error::faulty(field, quote(text), "is no correction", FORM);
         let (conditions, class) = text.rsplit_once('=').ok_or_else(malformed)?;
@@ -89,7 +93,7 @@ impl Correction {
                 _ => Err(malformed()),
             })
             .collect::<Result<_>>()?;
-        let class = FlowClass::by_name(field, class.trim())?;
+        let class = FlowClass::parse(field, class.trim())?;
         Ok(Correction { text: text.to_string(), conditions, class, matched: AtomicU64::new(0) })
     }
 
@@ -99,6 +103,7 @@ impl Correction {
 }
 
 impl Condition {
+    /// Parses a condition of `kind` port, proto or net; `text` is the whole correction, for errors.
     fn parse(field: &str, text: &str, kind: &str, value: &str) -> Result<Condition> {
         let refuse =
             |allowed: &str| Error::faulty(field, quote(text), format!("has {kind} {value}"), allowed);
@@ -115,14 +120,15 @@ impl Condition {
                     .ok_or_else(|| refuse("a protocol: tcp, udp, esp, ah, or a number from 0 to 255"))
             }
             "host" => Ok(match value.parse::<IpAddr>() {
-                Ok(address) => Condition::Net(address, width(address)),
+                Ok(address) => Condition::Net(address, address_bits(address)),
                 Err(_) => Condition::Name(value.to_ascii_lowercase()),
             }),
-            "net" => net(value).ok_or_else(|| refuse("a net: ADDRESS/PREFIX, such as 10.0.0.0/8")),
+            "net" => parse_network(value).ok_or_else(|| refuse("a net: ADDRESS/PREFIX, such as 10.0.0.0/8")),
             _ => Err(Error::unknown(field, "condition", kind, ["port", "host", "net", "proto"])),
         }
     }
 
+    /// Returns whether either end of a flow meets the condition.
     fn holds(&self, ends: &Ends) -> bool {
         match self {
             Condition::Port(port) => ends.ports.contains(port),
@@ -136,6 +142,7 @@ impl Condition {
     }
 }
 
+/// Returns the IP protocol number.
 fn ip_number(protocol: Protocol) -> u8 {
     match protocol {
         Protocol::Tcp => 6,
@@ -144,17 +151,19 @@ fn ip_number(protocol: Protocol) -> u8 {
     }
 }
 
-fn net(value: &str) -> Option<Condition> {
+/// Parses `ADDRESS/PREFIX`; `None` if either part is malformed or the prefix too long.
+fn parse_network(value: &str) -> Option<Condition> {
     let (address, prefix) = value.split_once('/')?;
     let address: IpAddr = address.parse().ok()?;
-    let prefix = prefix.parse().ok().filter(|prefix| *prefix <= width(address))?;
+    let prefix = prefix.parse().ok().filter(|prefix| *prefix <= address_bits(address))?;
     Some(Condition::Net(address, prefix))
 }
 
-fn width(address: IpAddr) -> u8 {
+fn address_bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
+/// Returns whether the address lies in the network of `prefix` bits; never for another IP version.
 fn is_within(address: IpAddr, net: IpAddr, prefix: u8) -> bool {
     let bits = |address| match address {
         IpAddr::V4(address) => u128::from(u32::from(address)) << 96,

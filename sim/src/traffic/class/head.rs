@@ -66,7 +66,7 @@ impl Head {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns a number that tells packets of a flow apart, as counters and encryption make them differ; `None` if too
+    /// Returns a number that differs between packets of a flow, as counters and encryption make them differ; `None` if too
     /// little was captured.
     pub fn mark(&self) -> Option<u64> {
         let bytes = Some(self.bytes()).filter(|bytes| bytes.len() >= 8)?;
@@ -83,6 +83,7 @@ impl Head {
         matches!(self.bytes(), [4, 0, 0, 0, ..]) && self.payload >= 32
     }
 
+    /// Returns whether a first payload looks like RTP (RFC 3550), also within TURN's channel data.
     fn is_rtp(&self) -> bool {
         let bytes = self.bytes();
         // TURN's channel data has a header of four bytes.
@@ -92,7 +93,7 @@ impl Head {
         first >> 6 == 2 && self.payload >= 12 && !(64..=95).contains(&(second & 0x7f))
     }
 
-    /// Returns OpenVPN's opcode.
+    /// Returns OpenVPN's opcode in the first payload; `None` if it is too short.
     fn openvpn(&self, protocol: Protocol) -> Option<u8> {
         let start = if protocol == Protocol::Tcp { 2 } else { 0 };
         let bytes = self.bytes();
@@ -128,7 +129,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// Adds a packet.
+    /// Counts a packet of a side by what its head shows, and keeps the first head of each side.
     pub fn add(&mut self, side: usize, head: Head) {
         self.first[side].get_or_insert(head);
         self.packets += 1;
@@ -174,6 +175,7 @@ impl Heads {
         first.peek().is_some() && first.all(|byte| OPENVPN_OPCODES.contains(&(byte >> 3)))
     }
 
+    /// Returns whether both first packets are OpenVPN's handshake, by their opcodes.
     fn is_openvpn(&self, protocol: Protocol, client: usize) -> bool {
         if !matches!(protocol, Protocol::Tcp | Protocol::Udp) {
             return false;

@@ -96,7 +96,7 @@ impl FlowClass {
     ///
     /// # Errors
     /// [`Error::Field`] naming `field`, with all names, for any other word.
-    pub fn by_name(field: &str, name: &str) -> Result<FlowClass> {
+    pub fn parse(field: &str, name: &str) -> Result<FlowClass> {
         let found = FlowClass::ALL.into_iter().find(|class| class.name() == name);
         found.ok_or_else(|| Error::choice(field, name, &FlowClass::ALL.map(FlowClass::name)))
     }

@@ -7,7 +7,7 @@ use super::shape::{FlowShape, Rhythm, Way};
 use super::thresholds::*;
 use std::ops::RangeInclusive;
 
-/// Returns the class of a flow.
+/// Returns the class of a flow: the first class whose rule holds.
 pub fn classify(flow: &FlowShape) -> FlowClass {
     if let Some(named) = flow.named {
         return named;
@@ -36,6 +36,7 @@ fn classify_by_rhythm(flow: &FlowShape) -> Option<FlowClass> {
     rules.into_iter().find(|(holds, _)| *holds).map(|(_, class)| class)
 }
 
+/// Returns whether a flow is a call: small packets in a steady rhythm that a codec has.
 fn is_call(flow: &FlowShape) -> bool {
     let is_rtp = flow.rtp_share >= RTP_SHARE;
     let is_sound = |(way, rhythm): (&Way, Rhythm)| {
@@ -44,12 +45,12 @@ fn is_call(flow: &FlowShape) -> bool {
             && rhythm.steady >= SOUND_STEADY
             && (is_rtp || is_codec(&rhythm))
     };
-    let mut ways = rhythmic(flow).peekable();
+    let mut ways = find_rhythms(flow).peekable();
     ways.peek().is_some() && ways.all(is_sound)
 }
 
 /// Returns the directions that have packets enough, with their rhythm.
-fn rhythmic(flow: &FlowShape) -> impl Iterator<Item = (&Way, Rhythm)> {
+fn find_rhythms(flow: &FlowShape) -> impl Iterator<Item = (&Way, Rhythm)> {
     let enough = |way: &&Way| packets(way) >= LEAST_PACKETS;
     flow.ways.iter().filter(enough).filter_map(|way| way.rhythm.map(|rhythm| (way, rhythm)))
 }
@@ -61,12 +62,14 @@ fn is_codec(rhythm: &Rhythm) -> bool {
         && f64::from(high - low) <= (SOUND_SIZES * f64::from(middle)).max(16.0)
 }
 
+/// Returns whether a flow is a game: small packets both ways at a player's rate, one way steady.
 fn is_game(flow: &FlowShape) -> bool {
     let is_player =
         |way: &Way| packets(way) >= LEAST_PACKETS && is_small(way) && GAME_RATE.contains(&rate(way, flow));
-    flow.ways.iter().all(is_player) && rhythmic(flow).any(|(_, rhythm)| rhythm.steady >= GAME_STEADY)
+    flow.ways.iter().all(is_player) && find_rhythms(flow).any(|(_, rhythm)| rhythm.steady >= GAME_STEADY)
 }
 
+/// Returns whether a flow is a video call: large packets in frames at a steady rate.
 fn is_video_call(flow: &FlowShape) -> bool {
     let is_rtp = flow.rtp_share >= RTP_SHARE;
     let has_pictures = |(way, rhythm): (&Way, Rhythm)| {
@@ -80,9 +83,10 @@ fn is_video_call(flow: &FlowShape) -> bool {
     };
     flow.protocol == Protocol::Udp
         && flow.ways.iter().all(|way| packets(way) >= FEEDBACK_PACKETS)
-        && rhythmic(flow).any(has_pictures)
+        && find_rhythms(flow).any(has_pictures)
 }
 
+/// Returns whether a flow is a remote login: tiny packets both ways, with the pauses of typing.
 fn is_login(flow: &FlowShape) -> bool {
     let [client, server] = &flow.ways;
     let are_tiny = flow
@@ -119,6 +123,7 @@ fn classify_by_totals(flow: &FlowShape) -> Option<FlowClass> {
     }
 }
 
+/// Returns whether a flow of which only sums are known looks like a video call.
 fn is_video_total(flow: &FlowShape) -> bool {
     let [up, down] = &flow.ways;
     let (more, less) = if up.bytes > down.bytes { (up, down) } else { (down, up) };
@@ -142,6 +147,8 @@ fn classify_by_amounts(flow: &FlowShape) -> FlowClass {
     if is_reliable && flow.ways[1].bytes > 0 { FlowClass::Page } else { FlowClass::Other }
 }
 
+/// Returns whether a flow is a bulk transfer: enough bytes, in large packets, for each request of the other
+/// side.
 fn is_transfer(flow: &FlowShape) -> bool {
     if flow.is_totals {
         return most_bytes(flow) >= TRANSFER_BYTES;

@@ -174,6 +174,7 @@ impl Observed {
 }
 
 impl Side {
+    /// Adds a packet with `payload` bytes at time `at`, ns.
     fn add(&mut self, at: i64, payload: u32) {
         self.packets += 1;
         self.bytes += u64::from(payload);
@@ -189,6 +190,7 @@ impl Side {
         }
     }
 
+    /// Returns the shape of one direction; `writes` are those of its sender.
     fn way(&self, writes: &[Write]) -> Way {
         let is_chunk = |(place, write): &(usize, &Write)| {
             write.bytes > thresholds::CHUNK_BYTES && (*place == 0 || write.idle >= thresholds::CHUNK_PAUSE)
@@ -217,6 +219,7 @@ impl Detail {
         }
     }
 
+    /// Adds a packet that came after one at `last`, ns, to the histograms of gaps, sizes and frames.
     fn add(&mut self, last: i64, at: i64, payload: u32) {
         let gap = at.saturating_sub(last).max(0);
         self.gaps[bin(gap)] += 1;
@@ -229,6 +232,7 @@ impl Detail {
         }
     }
 
+    /// Returns the rhythm that the histograms show.
     fn rhythm(&self) -> Rhythm {
         let gap = quantile(&self.gaps, 50);
         let interval = quantile(&self.intervals, 50);

@@ -255,7 +255,7 @@ fn totals__of_logs() {
 #[test]
 fn names__are_taken_back() {
     for class in FlowClass::ALL {
-        assert_eq!(FlowClass::by_name("class", class.name()), Ok(class));
+        assert_eq!(FlowClass::parse("class", class.name()), Ok(class));
         assert_eq!(FlowClass::ALL[class as usize], class);
     }
 }

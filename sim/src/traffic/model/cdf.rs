@@ -96,8 +96,8 @@ impl Cdf {
     /// n segments.
     pub fn mean_segments(&self, mss: u32) -> f64 {
         let mss = f64::from(mss.max(1));
-        let first = above(mss, (0.0, 0.0), (self.points[0].0, 0.0));
-        let between = self.points.windows(2).map(|pair| above(mss, pair[0], pair[1]));
+        let first = sum_shares_above(mss, (0.0, 0.0), (self.points[0].0, 0.0));
+        let between = self.points.windows(2).map(|pair| sum_shares_above(mss, pair[0], pair[1]));
         (first + between.sum::<f64>()).clamp(1.0, (self.largest() / mss).ceil().max(1.0))
     }
 
@@ -109,7 +109,7 @@ impl Cdf {
 /// Returns the sum of the share of flows above n · `mss` bytes over the n whose size lies in a stretch of the
 /// table, its start included: the share falls evenly there, so the mean of the first and the last stands for
 /// all.
-fn above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
+fn sum_shares_above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
     let (first, end) = ((from / mss).ceil(), (to / mss).ceil());
     if first >= end {
         return 0.0;
@@ -121,6 +121,7 @@ fn above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)) -> f64 {
 /// A row's size and share; `None` for a row without any, `Some(None)` for a mean before the table.
 type Row = Option<Option<(f64, f64)>>;
 
+/// Parses a row of a file of sizes, size and cumulative share; an error is a clause for a message.
 fn parse_row(row: &str, is_first: bool) -> std::result::Result<Row, String> {
     let row = row.split('#').next().unwrap_or("").split("//").next().unwrap_or("");
     let separates = |c: char| c.is_whitespace() || c == ',' || c == ';';
@@ -137,6 +138,7 @@ fn parse_row(row: &str, is_first: bool) -> std::result::Result<Row, String> {
     }
 }
 
+/// Checks a point of the distribution against the one before it; an error is a clause for a message.
 fn check_point(
     bytes: f64,
     value: f64,

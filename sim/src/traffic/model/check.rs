@@ -11,7 +11,7 @@ pub type Ranges<'a> = &'a [(&'a str, f64, RangeInclusive<f64>)];
 ///
 /// # Errors
 /// [`Error::Field`] naming the first that does not.
-pub fn ranges(fields: Ranges) -> Result<()> {
+pub fn check_ranges(fields: Ranges) -> Result<()> {
     match fields.iter().find(|(_, value, range)| !range.contains(value)) {
         None => Ok(()),
         Some((name, value, range)) => {
@@ -49,7 +49,7 @@ impl FlowDirection {
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for any other word.
-    pub fn by_name(field: &str, name: &str) -> Result<FlowDirection> {
+    pub fn parse_direction(field: &str, name: &str) -> Result<FlowDirection> {
         match name {
             "down" => Ok(FlowDirection::Down),
             "up" => Ok(FlowDirection::Up),

@@ -106,7 +106,7 @@ impl Udp {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("flows", f64::from(self.flows), 1.0..=100_000.0),
             ("hosts", f64::from(self.hosts), 0.0..=100_000.0),
             ("rate_bps", self.rate_bps, 1.0..=1e11),
@@ -118,7 +118,7 @@ impl Udp {
         ])
     }
 
-    /// Returns the flows' common form.
+    /// Returns the model as senders of datagrams, the form that all such models share.
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.flows,
@@ -143,7 +143,7 @@ impl Voip {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("calls", f64::from(self.calls), 1.0..=100_000.0),
             ("packet_bytes", f64::from(self.packet_bytes), 28.0..=1500.0),
             ("interval_s", self.interval_s, 1e-4..=10.0),
@@ -155,7 +155,7 @@ impl Voip {
         ])
     }
 
-    /// Returns the flows' common form.
+    /// Returns the model as senders of datagrams, the form that all such models share.
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.calls,
@@ -273,6 +273,7 @@ impl Senders {
             .collect()
     }
 
+    /// Draws start, hosts and direction of a flow.
     fn begin(&self, seed: u64, flow: u32) -> Begin {
         let (user, upload) = self.direction.user_of_flow(flow);
         let draw = Draws::new(seed, Purpose::Arrival, u64::from(flow)).uniform();
@@ -282,6 +283,7 @@ impl Senders {
         Begin { flow, at, client, server, upload, class: self.class }
     }
 
+    /// Returns the draws of a flow's packets.
     fn stream(&self, seed: u64, flow: u32) -> Stream {
         Stream {
             packet_bytes: self.packet_bytes,
@@ -320,7 +322,8 @@ impl Stream {
         }
     }
 
-    /// Returns the packets of spurt `number`, at least one; without pauses there is a single spurt.
+    /// Returns the packets of spurt `number`, at least one; `u64::MAX` without pauses, where a single spurt
+    /// never ends.
     pub fn spurt_packets(&self, number: u64) -> u64 {
         if self.on_s == 0.0 || self.off_s == 0.0 {
             return u64::MAX;

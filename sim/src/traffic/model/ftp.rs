@@ -74,8 +74,8 @@ impl Ftp {
     ///
     /// # Errors
     /// [`Error::Field`] naming the parameter; [`Error::Row`] or [`Error::File`] of the file of sizes.
-    pub fn checked(mut self) -> Result<Ftp> {
-        check::ranges(&[
+    pub fn validate(mut self) -> Result<Ftp> {
+        check::check_ranges(&[
             ("users", f64::from(self.users), 1.0..=100_000.0),
             ("mean_bytes", self.mean_bytes, 1.0..=1e12),
             ("cap_bytes", self.cap_bytes as f64, 1.0..=1e12),
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn drawn(model: Ftp, count: u32) -> Vec<f64> {
-        let draws = model.checked().unwrap_or_else(|error| panic!("{error}")).draws(7);
+        let draws = model.validate().unwrap_or_else(|error| panic!("{error}")).draws(7);
         (0..count).map(|number| draws.bytes(number % 10, number) as f64).collect()
     }
 

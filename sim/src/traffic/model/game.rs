@@ -51,7 +51,7 @@ impl Game {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("players", f64::from(self.players), 1.0..=100_000.0),
             ("packets_per_s", self.packets_per_s, 0.1..=10_000.0),
             ("packet_bytes", f64::from(self.packet_bytes), 28.0..=1500.0),
@@ -60,7 +60,7 @@ impl Game {
         ])
     }
 
-    /// Returns the flows' common form.
+    /// Returns the model as senders of datagrams, the form that all such models share.
     pub fn senders(&self) -> Senders {
         Senders {
             flows: self.players,

@@ -88,7 +88,7 @@ impl Http {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("users", f64::from(self.users), 1.0..=1e7),
             ("parallel", f64::from(self.parallel), 0.0..=1000.0),
             ("think_mean_s", self.think_mean_s, 0.0..=1e9),

@@ -74,7 +74,7 @@ impl Http2 {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("connections_per_s", self.connections_per_s, 1e-6..=1e6),
             ("pages_per_connection", self.pages_per_connection, 0.1..=150.0),
             ("inter_page_s", self.inter_page_s, 0.0..=1e9),
@@ -163,7 +163,7 @@ impl Http2Draws {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
         let server = hosts.below(u64::from(self.model.servers)) as u32;
-        planned.push(Planned::scripted(number << 12, client, server, self.script(number)));
+        planned.push(Planned::several_writes(number << 12, client, server, self.script(number)));
         let mean = 1.0 / self.model.connections_per_s;
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(mean))
     }

@@ -26,7 +26,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// Draws one number.
+    /// Draws a value from the distribution.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match *self {
             Law::Lomax { mean, shape } => stream.lomax(mean, shape),

@@ -163,39 +163,39 @@ pub const MODELS: &[About] = &[
 ///
 /// # Errors
 /// [`Error::Field`] naming `model`, `params` or `params.<field>`.
-pub fn by_name(name: &str, params: &Value) -> Result<Model> {
-    match named(name, params) {
+pub fn build_model(name: &str, params: &Value) -> Result<Model> {
+    match find_model(name, params) {
         Some(model) => model.map_err(|error| error.inside("params")),
         None => Err(Error::unknown("model", "model", name, MODELS.iter().map(|about| about.name))),
     }
 }
 
 /// Returns the model called `name`, if there is one; errors name its parameters.
-fn named(name: &str, params: &Value) -> Option<Result<Model>> {
+fn find_model(name: &str, params: &Value) -> Option<Result<Model>> {
     Some(match name {
-        "web:sfd" => checked(WebSfd::default(), params, WebSfd::validate, Model::WebSfd),
-        "web:sfd-literal" => checked(WebSfd::literal(), params, WebSfd::validate, Model::WebSfd),
-        "web:rio-ps" => checked(RioPs::default(), params, RioPs::validate, Model::RioPs),
-        "web:rio-ps-small" => checked(RioPs::small(), params, RioPs::validate, Model::RioPs),
-        "web:rio-ps-large" => checked(RioPs::large(), params, RioPs::validate, Model::RioPs),
-        "web:http10" => checked(Http::http10(), params, Http::validate, Model::Http),
-        "web:http11" => checked(Http::http11(), params, Http::validate, Model::Http),
-        "web:http2" => checked(Http2::default(), params, Http2::validate, Model::Http2),
-        "web:shred" => checked(Shred::default(), params, Shred::validate, Model::Shred),
-        "web:packmime" => checked(PackMime::default(), params, PackMime::validate, Model::PackMime),
-        "poisson" => poisson_with(Poisson::default(), params),
-        "ftp" => with_params(Ftp::default(), params).and_then(Ftp::checked).map(Model::Ftp),
-        "telnet" => checked(Telnet::default(), params, Telnet::validate, Model::Telnet),
-        "udp" => checked(Udp::default(), params, Udp::validate, Model::Udp),
-        "voip" => checked(Voip::default(), params, Voip::validate, Model::Voip),
-        "game" => checked(Game::default(), params, Game::validate, Model::Game),
-        "videocall" => checked(VideoCall::default(), params, VideoCall::validate, Model::VideoCall),
-        "stream" => checked(Viewing::default(), params, Viewing::validate, Model::Viewing),
+        "web:sfd" => build_checked(WebSfd::default(), params, WebSfd::validate, Model::WebSfd),
+        "web:sfd-literal" => build_checked(WebSfd::literal(), params, WebSfd::validate, Model::WebSfd),
+        "web:rio-ps" => build_checked(RioPs::default(), params, RioPs::validate, Model::RioPs),
+        "web:rio-ps-small" => build_checked(RioPs::small(), params, RioPs::validate, Model::RioPs),
+        "web:rio-ps-large" => build_checked(RioPs::large(), params, RioPs::validate, Model::RioPs),
+        "web:http10" => build_checked(Http::http10(), params, Http::validate, Model::Http),
+        "web:http11" => build_checked(Http::http11(), params, Http::validate, Model::Http),
+        "web:http2" => build_checked(Http2::default(), params, Http2::validate, Model::Http2),
+        "web:shred" => build_checked(Shred::default(), params, Shred::validate, Model::Shred),
+        "web:packmime" => build_checked(PackMime::default(), params, PackMime::validate, Model::PackMime),
+        "poisson" => build_poisson(Poisson::default(), params),
+        "ftp" => with_params(Ftp::default(), params).and_then(Ftp::validate).map(Model::Ftp),
+        "telnet" => build_checked(Telnet::default(), params, Telnet::validate, Model::Telnet),
+        "udp" => build_checked(Udp::default(), params, Udp::validate, Model::Udp),
+        "voip" => build_checked(Voip::default(), params, Voip::validate, Model::Voip),
+        "game" => build_checked(Game::default(), params, Game::validate, Model::Game),
+        "videocall" => build_checked(VideoCall::default(), params, VideoCall::validate, Model::VideoCall),
+        "stream" => build_checked(Viewing::default(), params, Viewing::validate, Model::Viewing),
         "responsiveness" => {
             let model = Responsiveness::default();
-            checked(model, params, Responsiveness::validate, Model::Responsiveness)
+            build_checked(model, params, Responsiveness::validate, Model::Responsiveness)
         }
-        _ if name.starts_with(SIZES) => poisson_with(Poisson::from_sizes(&name[SIZES.len()..]), params),
+        _ if name.starts_with(SIZES) => build_poisson(Poisson::from_sizes(&name[SIZES.len()..]), params),
         _ => return None,
     })
 }
@@ -203,12 +203,12 @@ fn named(name: &str, params: &Value) -> Option<Result<Model>> {
 /// `sizes:FILE` is the model `poisson` with the sizes of a file.
 pub const SIZES: &str = "sizes:";
 
-fn poisson_with(model: Poisson, params: &Value) -> Result<Model> {
-    with_params(model, params)?.checked().map(Model::Poisson)
+fn build_poisson(model: Poisson, params: &Value) -> Result<Model> {
+    with_params(model, params)?.validate().map(Model::Poisson)
 }
 
 /// Returns a model with these parameters over its own, if they are allowed.
-fn checked<T: Serialize + DeserializeOwned>(
+fn build_checked<T: Serialize + DeserializeOwned>(
     model: T,
     params: &Value,
     validate: fn(&T) -> Result<()>,
@@ -245,6 +245,7 @@ pub(crate) fn with_params<T: Serialize + DeserializeOwned>(mut model: T, params:
     Ok(model)
 }
 
+/// Returns the error for a parameter that the model, whose parameters are `all`, does not have.
 fn unknown_parameter(name: &str, all: &Value) -> Error {
     if let "direction" | "upload" = name {
         let allowed = "payload = \"up\", \"down\" or \"both\" beside the model, and not among its parameters";
@@ -317,7 +318,7 @@ impl Model {
     /// [`Error::Field`] naming `payload` for a way that the model's payload cannot go.
     pub fn with_payload(mut self, payload: Option<&str>) -> Result<Model> {
         let Some(name) = payload else { return Ok(self) };
-        let direction = FlowDirection::by_name("payload", name)?;
+        let direction = FlowDirection::parse_direction("payload", name)?;
         match &mut self {
             Model::Ftp(model) => model.direction = direction,
             Model::Udp(model) => model.direction = direction,

@@ -20,14 +20,14 @@ pub struct Planned {
 
 impl Planned {
     /// Returns a connection with one write.
-    pub fn single(key: u64, client: u32, server: u32, bytes: u64, page: PageOf) -> Planned {
+    pub fn single_write(key: u64, client: u32, server: u32, bytes: u64, page: PageOf) -> Planned {
         let mut script = Script::default();
         script.push(Dur::ZERO, bytes, page);
-        Planned::scripted(key, client, server, script)
+        Planned::several_writes(key, client, server, script)
     }
 
     /// Returns a connection with several writes.
-    pub fn scripted(key: u64, client: u32, server: u32, script: Script) -> Planned {
+    pub fn several_writes(key: u64, client: u32, server: u32, script: Script) -> Planned {
         Planned { key, client, server, script, server_think: None }
     }
 }

@@ -67,8 +67,8 @@ impl Poisson {
     ///
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter; those of [`Cdf::read`].
-    pub fn checked(mut self) -> Result<Poisson> {
-        check::ranges(&[
+    pub fn validate(mut self) -> Result<Poisson> {
+        check::check_ranges(&[
             ("transfers_per_s", self.transfers_per_s, 1e-6..=1e6),
             ("object_mean_bytes", self.object_mean_bytes, 1.0..=1e12),
             ("shape", self.shape, 1.001..=100.0),

@@ -65,7 +65,7 @@ impl Responsiveness {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("testers", f64::from(self.testers), 1.0..=10_000.0),
             ("connections", f64::from(self.connections), 1.0..=16.0),
             ("probes_per_s", self.probes_per_s, 0.1..=10_000.0),

@@ -91,7 +91,7 @@ impl RioPs {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("sessions", f64::from(self.sessions), 1.0..=1e7),
             ("inter_page_s", self.inter_page_s, 0.0..=1e9),
             ("objects_min", f64::from(self.objects_min), 1.0..=4095.0),

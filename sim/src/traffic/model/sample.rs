@@ -18,30 +18,31 @@ impl Model {
     /// assumes.
     pub fn sample(&self, seed: u64, count: usize) -> Traffic {
         let mut connections = match self {
-            Model::Poisson(model) => poisson_sample(model, seed, count),
+            Model::Poisson(model) => sample_poisson(model, seed, count),
             Model::WebSfd(model) => {
                 let draws = PageDraws::Sfd(model.draws(seed, 0));
                 let sessions = draws.initial_sessions().max(20);
-                closed_sample(&draws, sessions, model.mean_objects(), model.assumed_page_s, count)
+                sample_closed(&draws, sessions, model.mean_objects(), model.assumed_page_s, count)
             }
-            Model::RioPs(model) => users_sample(&model.process(), seed, count),
-            Model::Http(model) => users_sample(&model.process(), seed, count),
+            Model::RioPs(model) => sample_users(&model.process(), seed, count),
+            Model::Http(model) => sample_users(&model.process(), seed, count),
             Model::Shred(model) => open_sample(OpenLoop::Shred(model.draws(seed, 0)), count),
             Model::PackMime(model) => open_sample(OpenLoop::PackMime(Box::new(model.draws(seed, 0))), count),
             Model::Http2(model) => open_sample(OpenLoop::Http2(model.draws(seed, 0)), count),
-            Model::Ftp(ftp) => ftp_sample(ftp, seed, count),
-            Model::Telnet(telnet) => telnet_sample(telnet, seed, count),
+            Model::Ftp(ftp) => sample_ftp(ftp, seed, count),
+            Model::Telnet(telnet) => sample_telnet(telnet, seed, count),
             // Datagrams make no connections, and flows without end and probes have no size to show.
             Model::Responsiveness(_) => Vec::new(),
             Model::Udp(_) | Model::Voip(_) | Model::Game(_) | Model::VideoCall(_) => Vec::new(),
-            Model::Viewing(viewing) => viewing_sample(viewing, seed, count),
+            Model::Viewing(viewing) => sample_viewing(viewing, seed, count),
         };
         connections.truncate(count);
         Traffic::from_connections(connections)
     }
 }
 
-fn poisson_sample(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
+/// Returns the first `count` connections of Poisson arrivals.
+fn sample_poisson(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
     let draws = model.draws(seed, 0);
     let mut at = Time::ZERO;
     (0..count as u64)
@@ -52,6 +53,7 @@ fn poisson_sample(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
         .collect()
 }
 
+/// Returns the first `count` connections of an open loop.
 fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
     let (mut at, mut planned, mut connections) = (Time::ZERO, Vec::new(), Vec::with_capacity(count));
     for number in 0.. {
@@ -66,14 +68,15 @@ fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
     connections
 }
 
-fn users_sample(process: &super::users::Users, seed: u64, count: usize) -> Vec<Connection> {
+/// Returns `count` connections of the users' pages.
+fn sample_users(process: &super::users::Users, seed: u64, count: usize) -> Vec<Connection> {
     let draws = PageDraws::Users(process.draws(seed, 0));
     let per_page = if process.fetch == Fetch::Pipelined { 1.0 } else { process.objects.mean() };
-    closed_sample(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
+    sample_closed(&draws, u64::from(process.users), per_page, process.assumed_page_s, count)
 }
 
 /// Returns the files of finite users, as if each arrived at once; long-lived flows have no size to show.
-fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
+fn sample_ftp(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
     let (draws, flows) = (model.draws(seed), model.flows());
     let files = if model.endless { 0 } else { count.div_ceil(flows as usize) as u32 };
     let mut connections = Vec::with_capacity(count);
@@ -94,7 +97,7 @@ fn ftp_sample(model: &Ftp, seed: u64, count: usize) -> Vec<Connection> {
 }
 
 /// Returns each user's session, with some keystrokes.
-fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
+fn sample_telnet(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
     let keys = Keystrokes {
         bytes: u64::from(model.packet_bytes) - HEADER_BYTES,
         interval_s: model.interval_s,
@@ -117,7 +120,7 @@ fn telnet_sample(model: &Telnet, seed: u64, count: usize) -> Vec<Connection> {
 }
 
 /// Returns videos of the highest rate, a segment as often as it is played.
-fn viewing_sample(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
+fn sample_viewing(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
     let draws = ViewingDraws::new(model.clone(), seed);
     let (bytes, step) = (model.segment_bytes(model.ladder_bps.len() - 1), Dur::from_secs(model.segment_s));
     let segments = count.div_ceil(model.viewers as usize) as u64;
@@ -132,7 +135,7 @@ fn viewing_sample(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
 }
 
 /// Sessions found in progress at the start, followed for as long as it takes to see `count` connections.
-fn closed_sample(
+fn sample_closed(
     draws: &PageDraws,
     sessions: u64,
     connections_per_page: f64,
@@ -144,7 +147,7 @@ fn closed_sample(
     for session in 0..sessions {
         let mut at = Time::ZERO + draws.residual_think(session);
         for number in 0..pages {
-            let end = page_sample(draws, session, number, at, &mut connections);
+            let end = sample_page(draws, session, number, at, &mut connections);
             at = end + Dur::from_secs(assumed_page_s) + draws.think(session, number);
         }
     }
@@ -153,7 +156,7 @@ fn closed_sample(
 }
 
 /// Adds the connections of one page. Returns when the last is opened.
-fn page_sample(
+fn sample_page(
     draws: &PageDraws,
     session: u64,
     number: u32,
@@ -181,6 +184,7 @@ fn single(bytes: u64) -> Vec<Write> {
     vec![Write { idle: Dur::ZERO, bytes }]
 }
 
+/// Returns a TCP connection of these hosts and writes, with defaults for the rest.
 fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
     Connection {
         start,

@@ -61,7 +61,7 @@ impl Shred {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("load_bps", self.load_bps, 1.0..=1e12),
             ("objects_min", f64::from(self.objects_min), 1.0..=4095.0),
             ("objects_max", f64::from(self.objects_max), 1.0..=4095.0),
@@ -124,12 +124,9 @@ impl ShredDraws {
         let sizes = self.sizes(number);
         let page = PageOf::new(number + 1, sizes.len() as u64);
         let bytes: u64 = sizes.iter().sum();
-        planned.extend(
-            sizes
-                .iter()
-                .zip(0u64..)
-                .map(|(&bytes, object)| Planned::single(number << 12 | object, client, server, bytes, page)),
-        );
+        planned.extend(sizes.iter().zip(0u64..).map(|(&bytes, object)| {
+            Planned::single_write(number << 12 | object, client, server, bytes, page)
+        }));
         Dur::from_secs(8.0 * bytes as f64 / self.model.load_bps)
     }
 }

@@ -70,7 +70,7 @@ impl Viewing {
     /// # Errors
     /// [`Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("viewers", f64::from(self.viewers), 1.0..=100_000.0),
             ("segment_s", self.segment_s, 0.1..=100.0),
             ("video_s", self.video_s, 0.1..=1e5),

@@ -39,7 +39,7 @@ impl Telnet {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("users", f64::from(self.users), 1.0..=100_000.0),
             ("packet_bytes", f64::from(self.packet_bytes), 64.0..=1500.0),
             ("interval_s", self.interval_s, 1e-3..=1e6),

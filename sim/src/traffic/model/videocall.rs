@@ -62,7 +62,7 @@ impl VideoCall {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("calls", f64::from(self.calls), 1.0..=100_000.0),
             ("rate_bps", self.rate_bps, 1_000.0..=1e9),
             ("frames_per_s", self.frames_per_s, 1.0..=1000.0),
@@ -75,7 +75,7 @@ impl VideoCall {
         ])
     }
 
-    /// Returns the flows' common form.
+    /// Returns the model as senders of datagrams, the form that all such models share.
     pub fn senders(&self) -> Senders {
         let interval = Dur::from_secs(1.0 / self.frames_per_s);
         Senders {

@@ -5,7 +5,7 @@ use super::assemble::Collector;
 use super::draft::{Draft, PagesOfWrites};
 use super::input::Input;
 use super::ledger::{Ledger, reason};
-use super::lines::{Lines, shown};
+use super::lines::{Lines, excerpt};
 use super::options::{Direction, RowResult};
 use super::pages::{self, Hits};
 use super::sampling;
@@ -50,7 +50,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
             continue;
         }
         ledger.rows += 1;
-        match draft(line.text, ledger, collector, &mut hits) {
+        match parse_row(line.text, ledger, collector, &mut hits) {
             Ok(Outcome::Used(draft)) => {
                 ledger.used += 1;
                 collector.connections.push(draft);
@@ -88,12 +88,22 @@ enum Outcome {
     NotSampled,
 }
 
-fn draft(line: &[u8], ledger: &mut Ledger, collector: &mut Collector, hits: &mut Hits) -> RowResult<Outcome> {
-    let entry = parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", shown(line)))?;
-    let at =
-        stamp::access_log(entry.date).ok_or_else(|| format!("date \"{}\" is no date", shown(entry.date)))?;
+/// Parses a line of an access log and adds its response to `hits`.
+///
+/// # Errors
+/// A clause that says what is malformed.
+fn parse_row(
+    line: &[u8],
+    ledger: &mut Ledger,
+    collector: &mut Collector,
+    hits: &mut Hits,
+) -> RowResult<Outcome> {
+    let entry =
+        parse(line).ok_or_else(|| format!("\"{}\" is no line of Common Log Format", excerpt(line)))?;
+    let at = stamp::parse_access_log(entry.date)
+        .ok_or_else(|| format!("date \"{}\" is no date", excerpt(entry.date)))?;
     ledger.clock.row(at.ns, ledger.rows);
-    let bytes = stamp::bytes("bytes", entry.bytes)?.unwrap_or(0);
+    let bytes = stamp::parse_bytes("bytes", entry.bytes)?.unwrap_or(0);
     if entry.is_cached {
         return Ok(Outcome::Cached(bytes));
     }
@@ -102,7 +112,7 @@ fn draft(line: &[u8], ledger: &mut Ledger, collector: &mut Collector, hits: &mut
     }
     let client = collector.hosts.id(entry.client);
     if let Some(referrer) = entry.referrer {
-        hits.add(client, at.ns, ledger.rows, pages::without_host(entry.url), pages::without_host(referrer));
+        hits.add(client, at.ns, ledger.rows, pages::strip_host(entry.url), pages::strip_host(referrer));
     }
     if bytes == 0 {
         return Ok(Outcome::Empty);
@@ -132,13 +142,22 @@ pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
     let (names, rest) = line.split_at(open);
     let close = rest.iter().position(|&c| c == b']')?;
     let (date, rest) = (&rest[1..close], rest[close + 1..].trim_ascii_start());
-    let (client, server) = hosts(names)?;
+    let (client, server) = split_hosts(names)?;
     let (request, bytes, tail) = request_and_size(rest.strip_prefix(b"\"")?)?;
     let url = request.split(|&c| c == b' ').nth(1).unwrap_or(request);
-    Some(Entry { client, server, date, bytes, url, referrer: referrer(tail), is_cached: is_cached(tail) })
+    Some(Entry {
+        client,
+        server,
+        date,
+        bytes,
+        url,
+        referrer: find_referrer(tail),
+        is_cached: is_cached(tail),
+    })
 }
 
-fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
+/// Returns the client, and the virtual host before it if the line names one.
+fn split_hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = names.split(|&c| c == b' ').filter(|word| !word.is_empty());
     let first = words.next()?;
     let second = words.next()?;
@@ -154,11 +173,12 @@ fn hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
 /// inside the request, so each quote is tried as its end until a status and a size follow.
 fn request_and_size(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let quotes = (0..rest.len()).filter(|&at| rest[at] == b'"');
-    let whole = |at| status_and_size(&rest[at + 1..]).map(|(size, tail)| (&rest[..at], size, tail));
+    let whole = |at| split_status_and_size(&rest[at + 1..]).map(|(size, tail)| (&rest[..at], size, tail));
     quotes.filter_map(whole).next()
 }
 
-fn status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+/// Returns the size and what follows it, if a status of three digits stands before it.
+fn split_status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = rest.strip_prefix(b" ")?.splitn(3, |&c| c == b' ');
     let status = words.next()?;
     let size = words.next()?;
@@ -167,7 +187,7 @@ fn status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Returns the referrer of Combined Log Format, the first quoted text after the size.
-fn referrer(tail: &[u8]) -> Option<&[u8]> {
+fn find_referrer(tail: &[u8]) -> Option<&[u8]> {
     let text = tail.strip_prefix(b"\"")?;
     text.iter().position(|&c| c == b'"').map(|end| &text[..end])
 }

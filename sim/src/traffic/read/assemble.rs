@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::gate;
-use super::input::base;
+use super::input::file_name;
 use super::ledger::{Ledger, LeftOut, reason};
 use super::names::Names;
 use super::options::{Direction, ReadOptions};
@@ -54,7 +54,7 @@ pub struct Collector {
 impl Collector {
     /// Returns an empty collection.
     pub fn new(options: ReadOptions, budget: &Arc<Budget>) -> Collector {
-        let hosts = Names::hashing(!options.classes.is_empty());
+        let hosts = Names::with_hashes(!options.classes.is_empty());
         Collector {
             options,
             ledgers: Vec::new(),
@@ -125,7 +125,7 @@ impl Collector {
     }
 
     /// Takes note that a reader has left out rows that it had kept.
-    pub fn thinned(&mut self, rows: usize) {
+    pub fn note_thinned(&mut self, rows: usize) {
         self.thinned += rows as u64;
     }
 
@@ -176,6 +176,7 @@ impl Collector {
         (self.not_kept, self.thinned, self.unused) = (0, 0, 0);
     }
 
+    /// Drops the connections that a thinner sample of clients leaves out.
     fn thin(&mut self) {
         if self.sample.level() == 0 {
             return;
@@ -208,7 +209,7 @@ impl Collector {
     /// Returns the class of a flow between two hosts: what the user says of it, else what its shape shows.
     pub fn flow_class(&self, hosts: [&[u8]; 2], shape: &FlowShape) -> FlowClass {
         let ends = Ends { protocol: shape.protocol, hosts, ports: shape.ports };
-        self.options.classes.class(&ends).unwrap_or_else(|| class::classify(shape))
+        self.options.classes.parse_class(&ends).unwrap_or_else(|| class::classify(shape))
     }
 
     /// Remembers the stamp of a file's latest row.
@@ -248,7 +249,7 @@ impl Collector {
             draft.start += shift;
         }
         if resolution > SECOND as i64 {
-            let name = base(&ledger.path);
+            let name = file_name(&ledger.path);
             let text = format!(
                 "{name}: time stamps are whole minutes; starts are spread evenly within their minute, so that bursts and \
                  pages are lost; a log with seconds judges better"
@@ -263,7 +264,7 @@ impl Collector {
     pub fn note_coarse(&mut self, path: &str) {
         self.note(format!(
             "{}: time stamps are whole seconds; starts are spread evenly within their second",
-            base(path)
+            file_name(path)
         ));
     }
 
@@ -284,7 +285,7 @@ impl Collector {
         doubts.into_iter().for_each(|note| self.add_note(note));
         let skipped = self.skipped();
         let faults = self.faults();
-        let sources = self.ledgers.iter().map(source).collect();
+        let sources = self.ledgers.iter().map(describe_source).collect();
         let (mut clients, mut servers) = (Dense::default(), Dense::default());
         let origin = self.connections[0].start;
         let has_pages = self.connections.iter().any(|draft| draft.pages.is_some());
@@ -347,22 +348,26 @@ impl Collector {
         }
     }
 
+    /// Adds a note for each file without usable rows, and for files that look like the same.
     fn note_files(&mut self) {
         let mut notes: Vec<Note> = Vec::new();
         for (place, ledger) in self.ledgers.iter().enumerate() {
-            let name = base(&ledger.path);
+            let name = file_name(&ledger.path);
             if ledger.used == 0 {
                 let text = format!("{name}: nothing usable");
                 notes.push(Note::new(NoteKind::NothingUsable, Some(name.clone()), text));
             }
-            if let Some(twin) = self.ledgers[..place].iter().find_map(|earlier| twin(earlier, ledger)) {
+            if let Some(twin) =
+                self.ledgers[..place].iter().find_map(|earlier| find_duplicate(earlier, ledger))
+            {
                 notes.push(Note::new(NoteKind::GivenTwice, Some(name.clone()), format!("{name}: {twin}")));
             }
-            notes.extend(left_out(ledger));
+            notes.extend(note_left_out(ledger));
         }
         notes.into_iter().for_each(|note| self.add_note(note));
     }
 
+    /// Adds the note that memory allowed only a sample, if so.
     fn note_sample(&mut self) {
         let level = self.sample.level();
         if level == 0 {
@@ -377,6 +382,7 @@ impl Collector {
         self.add_note(Note::new(NoteKind::Sampled, None, text));
     }
 
+    /// Returns the error for files without any usable row, with the reasons.
     fn nothing_usable(&self) -> Error {
         let names: Vec<&str> = self.ledgers.iter().map(|ledger| ledger.path.as_str()).collect();
         let rows: u64 = self.ledgers.iter().map(|ledger| ledger.rows).sum();
@@ -392,6 +398,7 @@ impl Collector {
         Error::file(names.join(", "), format!("nothing usable: {account}"))
     }
 
+    /// Returns a clause that says how many bytes the other direction has; empty for none.
     fn other_way(&self) -> String {
         let reverse: u64 =
             self.ledgers.iter().fold(0, |sum, ledger| sum.saturating_add(ledger.reverse_bytes));
@@ -402,6 +409,7 @@ impl Collector {
         }
     }
 
+    /// Returns the rows left out of all files, summed by reason.
     fn skipped(&self) -> Vec<Skipped> {
         let mut sums: BTreeMap<String, LeftOut> = BTreeMap::new();
         for (reason, left_out) in self.ledgers.iter().flat_map(|ledger| &ledger.skipped) {
@@ -416,14 +424,16 @@ impl Collector {
         list.collect()
     }
 
+    /// Returns the number of faulty rows in all files, and the first.
     fn faults(&self) -> Faults {
         let count = self.ledgers.iter().map(|ledger| ledger.faults).sum();
         let first = self.ledgers.iter().find_map(|ledger| ledger.first_fault.as_ref());
-        Faults { count, first: first.map(without_folders) }
+        Faults { count, first: first.map(strip_folders) }
     }
 }
 
-/// Returns the entity that is spread within a second as a whole: a page, or else a connection.
+/// Returns the key by which starts are spread within a second: a page's connections share one, so that they
+/// stay together.
 fn spread_together(draft: &Draft) -> u64 {
     match draft.pages.as_deref().and_then(|pages| pages.0.first()) {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
@@ -449,7 +459,7 @@ impl Dense {
 }
 
 /// Returns in what respect two files are the same, as a phrase.
-fn twin(earlier: &Ledger, later: &Ledger) -> Option<String> {
+fn find_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
     if earlier.sha256 == later.sha256 {
         return Some("the same content was given twice".to_string());
     }
@@ -459,18 +469,18 @@ fn twin(earlier: &Ledger, later: &Ledger) -> Option<String> {
     } else {
         "the same rows"
     };
-    same.then(|| format!("has {what} as {}; the same content was given twice", base(&earlier.path)))
+    same.then(|| format!("has {what} as {}; the same content was given twice", file_name(&earlier.path)))
 }
 
 /// Returns a note on the bytes of a capture that were left out, if their share is at least [`MUCH`].
-fn left_out(ledger: &Ledger) -> Option<Note> {
+fn note_left_out(ledger: &Ledger) -> Option<Note> {
     let CaptureCounts { bytes, used_bytes, .. } = ledger.capture?;
     let lost = bytes.saturating_sub(used_bytes);
     let share = lost as f64 / bytes.max(1) as f64;
     if share < MUCH {
         return None;
     }
-    let name = base(&ledger.path);
+    let name = file_name(&ledger.path);
     let mut reasons: Vec<(u64, String)> =
         ledger.skipped.iter().map(|(reason, left_out)| (left_out.bytes, reason.to_string())).collect();
     reasons.sort_by(|a, b| b.cmp(a));
@@ -487,23 +497,24 @@ fn left_out(ledger: &Ledger) -> Option<Note> {
     Some(Note { count, bytes: Some(lost), ..Note::new(NoteKind::LeftOut, Some(name), text) })
 }
 
-fn source(ledger: &Ledger) -> Source {
+/// Returns the summary of one file from its ledger.
+fn describe_source(ledger: &Ledger) -> Source {
     Source {
-        name: base(&ledger.path),
+        name: file_name(&ledger.path),
         sha256: ledger.sha256.clone(),
         kind: ledger.kind.clone(),
         rows: ledger.rows,
         used: ledger.used,
         faults: ledger.faults,
-        first_fault: ledger.first_fault.as_ref().map(without_folders),
+        first_fault: ledger.first_fault.as_ref().map(strip_folders),
         capture: ledger.capture,
     }
 }
 
 /// Returns a row's fault for a report, which must not depend on where the file lies.
-fn without_folders(error: &Error) -> String {
+fn strip_folders(error: &Error) -> String {
     match error {
-        Error::Row { file, line, problem } => format!("{}:{line}: {problem}", base(file)),
+        Error::Row { file, line, problem } => format!("{}:{line}: {problem}", file_name(file)),
         other => other.to_string(),
     }
 }

@@ -6,7 +6,7 @@ use super::decode::{self, Decoded, FirstFragment, Segment};
 use super::flow::Flows;
 use super::fragments::Fragments;
 use super::input::Input;
-use super::input::base;
+use super::input::file_name;
 use super::ledger::{Ledger, reason};
 use super::link;
 use super::reason::Reason;
@@ -88,6 +88,7 @@ impl Default for Likeness {
 }
 
 impl Ends {
+    /// Records a frame as the last one, and as the first if it is.
     fn packet(&mut self, data: &[u8], wire: u32, at: i64) {
         (self.last.at, self.last.wire) = (at, wire);
         match data.first_chunk() {
@@ -129,7 +130,7 @@ enum End {
 /// [`Error::File`] when its header is cut short or its link type is unknown, or it is damaged early.
 pub fn read_pcap(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
-    let reader = LegacyPcapReader::new(BUFFER, &mut *input).map_err(|_| header_cut(&path))?;
+    let reader = LegacyPcapReader::new(BUFFER, &mut *input).map_err(|_| header_cut_error(&path))?;
     let (end, good) = read(reader, &path, ledger, collector)?;
     end.settle(good, input, ledger, collector)
 }
@@ -140,15 +141,16 @@ pub fn read_pcap(input: &mut Input, ledger: &mut Ledger, collector: &mut Collect
 /// As [`read_pcap`].
 pub fn read_pcapng(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
-    let reader = PcapNGReader::new(BUFFER, &mut *input).map_err(|_| header_cut(&path))?;
+    let reader = PcapNGReader::new(BUFFER, &mut *input).map_err(|_| header_cut_error(&path))?;
     let (end, good) = read(reader, &path, ledger, collector)?;
     end.settle(good, input, ledger, collector)
 }
 
-fn header_cut(path: &str) -> Error {
+fn header_cut_error(path: &str) -> Error {
     Error::file(path, "the capture ends within its header, or the header is damaged")
 }
 
+/// Reads a capture to its end. Returns how it ended, and the bytes consumed.
 fn read(
     mut reader: impl PcapReaderIterator,
     path: &str,
@@ -184,6 +186,7 @@ pub fn read_erf(input: &mut Input, ledger: &mut Ledger, collector: &mut Collecto
     read_records(input, ledger, collector, records::next_erf)
 }
 
+/// Reads the records of a format that `next` parses, until it says that they end.
 fn read_records(
     input: &mut Input,
     ledger: &mut Ledger,
@@ -213,6 +216,7 @@ enum Step {
     Stop(End),
 }
 
+/// Hands all blocks to the sink; refills the buffer, and enlarges it once for an oversized block.
 fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
     let mut capacity = BUFFER;
     let mut oversized = false;
@@ -229,17 +233,17 @@ fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
                 reader.consume(size);
                 oversized = false;
             }
-            Step::Stop(End::Cut) if oversized => return Ok(too_large()),
+            Step::Stop(End::Cut) if oversized => return Ok(too_large_end()),
             Step::Stop(end) => return Ok(end),
             Step::Grow => {
                 oversized = true;
                 if !grow(reader, &mut capacity) {
-                    return Ok(too_large());
+                    return Ok(too_large_end());
                 }
             }
             Step::Refill => {
                 if !refill(reader, &mut capacity) {
-                    return Ok(too_large());
+                    return Ok(too_large_end());
                 }
             }
         }
@@ -257,7 +261,7 @@ fn choose_step(error: &PcapError<&[u8]>) -> Step {
     }
 }
 
-fn too_large() -> End {
+fn too_large_end() -> End {
     End::Damaged("a packet claims an absurd length".to_string())
 }
 
@@ -296,8 +300,8 @@ impl End {
                     let problem = format!("{what}; {lost}");
                     return Err(Error::Row { file: input.path().to_string(), line: packet, problem });
                 }
-                let text = format!("{}: {what} at packet {packet}; {lost}", base(input.path()));
-                let note = Note::new(NoteKind::LeftOut, Some(base(input.path())), text);
+                let text = format!("{}: {what} at packet {packet}; {lost}", file_name(input.path()));
+                let note = Note::new(NoteKind::LeftOut, Some(file_name(input.path())), text);
                 collector.add_note(Note { row: Some(packet), ..note });
                 ledger.fault_at_end(packet, what)
             }
@@ -339,15 +343,16 @@ impl Sink<'_> {
             let text = format!(
                 "{}: {packets} packets claim {bytes} bytes more than their frames had on the wire, the first is packet \
                  {first}; what the frames had counts",
-                base(path)
+                file_name(path)
             );
-            let note = Note::new(NoteKind::LengthNotBelieved, Some(base(path)), text);
+            let note = Note::new(NoteKind::LengthNotBelieved, Some(file_name(path)), text);
             collector.add_note(Note { count: Some(packets), bytes: Some(bytes), row: Some(first), ..note });
         }
         self.clock.notes(path).into_iter().for_each(|note| collector.add_note(note));
         Ok(())
     }
 
+    /// Handles a block of either format.
     fn block(&mut self, block: PcapBlockOwned) -> Result<()> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
@@ -367,6 +372,7 @@ impl Sink<'_> {
         }
     }
 
+    /// Handles a pcapng block: sections, interfaces and packets; others are skipped.
     fn ng_block(&mut self, block: Block) -> Result<()> {
         match block {
             Block::SectionHeader(_) => self.interfaces.clear(),
@@ -407,6 +413,7 @@ impl Sink<'_> {
         self.ledger.fault(self.ledger.rows, problem)
     }
 
+    /// Decodes a frame of `orig_len` bytes, of which `data` was captured at `at`, ns, and counts it.
     fn frame(
         &mut self,
         (link_type, interface): (u32, u32),
@@ -442,6 +449,7 @@ impl Sink<'_> {
         Ok(())
     }
 
+    /// Adds a decoded segment to its flow; counts headers that claim more payload than there is.
     fn segment(&mut self, segment: &Segment) {
         if segment.overclaimed > 0 {
             let Overclaimed { packets, bytes, first } = &mut self.overclaimed;
@@ -461,14 +469,16 @@ fn is_obsolete_packet(block_type: u32) -> bool {
 }
 
 impl Interface {
+    /// Returns the interface that a pcapng block describes.
     fn from_description(description: &InterfaceDescriptionBlock) -> Interface {
         let offset = description.if_tsoffset;
         let offset =
             if description.block_type != LITTLE_ENDIAN_DESCRIPTION { offset.swap_bytes() } else { offset };
         let link_type = description.linktype.0 as u32;
-        Interface { link_type, resolution: resolution(description.if_tsresol), offset }
+        Interface { link_type, resolution: parse_resolution(description.if_tsresol), offset }
     }
 
+    /// Converts a timestamp to nanoseconds since 1970; `None` if it is out of range.
     fn nanoseconds(&self, units: u64) -> Option<i64> {
         let ns = i128::from(units) * 1_000_000_000 / i128::from(self.resolution);
         let at = i64::try_from(ns + i128::from(self.offset) * 1_000_000_000).ok()?;
@@ -478,7 +488,7 @@ impl Interface {
 
 /// Returns the units per second by `if_tsresol`: a power of ten, or of two when the top bit is set (pcapng
 /// draft, section 4.2).
-fn resolution(code: u8) -> u64 {
+fn parse_resolution(code: u8) -> u64 {
     let power = u32::from(code & 0x7f);
     let base: u64 = if code & 0x80 == 0 { 10 } else { 2 };
     base.checked_pow(power).unwrap_or(1_000_000)

@@ -1,6 +1,6 @@
 //! Watches the time stamps of a capture's packets, and of a log's rows, for leaps and steps back.
 
-use super::input::base;
+use super::input::file_name;
 use crate::traffic::note::{Note, NoteKind};
 
 /// Packets of several queues or interfaces may be out of order by so much, nanoseconds.
@@ -73,7 +73,7 @@ impl Clock {
     /// Returns remarks on the clock of the file at `path`: on a leap of an hour or more that is most of the span, or
     /// of a day, and on steps back.
     pub fn notes(&self, path: &str) -> Vec<Note> {
-        let name = base(path);
+        let name = file_name(path);
         let span = self.latest.max(self.last).saturating_sub(self.earliest);
         let is_leap = self.leap.size >= 24 * HOUR || is_most(self.leap.size, span);
         let leap = is_leap.then(|| {
@@ -196,7 +196,7 @@ impl RowClock {
 
     /// Returns a remark if the clock of the file at `path` was set back.
     pub fn note(&self, path: &str) -> Option<Note> {
-        let (name, Step { size, after }) = (base(path), self.back);
+        let (name, Step { size, after }) = (file_name(path), self.back);
         (1..=MOST_STEPS).contains(&self.steps).then(|| {
             let text = format!(
                 "{name}: the clock goes back by {} after row {after}; was it set, or is it the end of summer time?",
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(texts(&[&whole[..], &[19.5]].concat()), [""; 0]);
     }
 
-    fn rows(minutes: impl IntoIterator<Item = u32>) -> Option<String> {
+    fn rows_text(minutes: impl IntoIterator<Item = u32>) -> Option<String> {
         let mut clock = RowClock::default();
         for (place, minute) in minutes.into_iter().enumerate() {
             clock.row(i64::from(minute) * 60 * SECOND as i64, place as u64 + 1);
@@ -268,16 +268,16 @@ mod tests {
 
     #[test]
     fn row_clock__tells_a_clock_that_was_set_back() {
-        let text = rows((60..120).chain(60..180)).unwrap();
+        let text = rows_text((60..120).chain(60..180)).unwrap();
         assert!(text.starts_with("a.log: the clock goes back by 59.0 min after row 60;"), "{text}");
     }
 
     #[test]
     fn row_clock__long_connections_and_other_orders_are_none() {
-        assert_eq!(rows((100..120).chain([3]).chain(120..150).chain([5, 7]).chain(150..170)), None);
-        assert_eq!(rows((0..300).rev()), None, "newest first");
+        assert_eq!(rows_text((100..120).chain([3]).chain(120..150).chain([5, 7]).chain(150..170)), None);
+        assert_eq!(rows_text((0..300).rev()), None, "newest first");
         let by_client = (0..5).flat_map(|_| (0..90).step_by(5));
-        assert_eq!(rows(by_client), None);
+        assert_eq!(rows_text(by_client), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Names are matched without regard to case and to `_`, `.`, `@` and spaces in them. A time column may end in `_s`,
 //! `_ms`, `_us` or `_ns` (seconds when it does not, or what its size shows). Of several columns for one meaning the first name listed here wins.
 
-use super::lines::shown;
+use super::lines::excerpt;
 use super::options::Direction;
 use super::stamp::Unit;
 use crate::error::did_you_mean;
@@ -213,16 +213,16 @@ pub struct Columns {
 }
 
 /// Returns the delimiter of a header line, when one of its columns has a known name for start or bytes.
-pub fn delimiter(line: &[u8]) -> Option<u8> {
-    let delimiter = likely_delimiter(line)?;
-    let header = joined_names(line.split(|&c| c == delimiter));
+pub fn find_header_delimiter(line: &[u8]) -> Option<u8> {
+    let delimiter = guess_delimiter(line)?;
+    let header = normalise_spaced_names(line.split(|&c| c == delimiter));
     let known = [START, DOWN, UP].iter().any(|aliases| find_timed(&header, aliases).is_some());
     known.then_some(delimiter)
 }
 
 /// Returns whether a column's name has a meaning.
 pub fn is_known(name: &str) -> bool {
-    let name = joined_names(std::iter::once(name.as_bytes()));
+    let name = normalise_spaced_names(std::iter::once(name.as_bytes()));
     let timed = [START, RTT, DURATION, END];
     let plain = [
         CLIENT,
@@ -246,11 +246,11 @@ pub fn is_known(name: &str) -> bool {
 /// Returns whether the first line looks like the header of a table.
 pub fn looks_delimited(head: &[u8]) -> bool {
     let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
-    likely_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')
+    guess_delimiter(line).is_some() && line.iter().all(|&c| c >= 0x20 || c == b'\t' || c == b'\r')
 }
 
 /// Returns the delimiter that a line holds most of; `None` without any.
-pub fn likely_delimiter(line: &[u8]) -> Option<u8> {
+pub fn guess_delimiter(line: &[u8]) -> Option<u8> {
     let count = |delimiter: u8| line.iter().filter(|&&c| c == delimiter).count();
     // max_by_key takes the last of equals, so the tab wins ties.
     let best = [b'|', b',', b';', b'\t'].into_iter().max_by_key(|&delimiter| count(delimiter))?;
@@ -264,14 +264,14 @@ pub fn is_remark(line: &[u8]) -> bool {
 
 /// Normalises header cells for comparison: lower case, without `#`, quotes and spaces, and short enough to be
 /// shown.
-pub fn names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+pub fn normalise_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     let strip = |c: char| c == '"' || c == '#' || c.is_whitespace();
-    cells.map(|cell| shown(cell).trim_matches(strip).to_ascii_lowercase()).collect()
+    cells.map(|cell| excerpt(cell).trim_matches(strip).to_ascii_lowercase()).collect()
 }
 
 /// Returns the same with `_` in the place of the spaces within names, so that `Start Time` is `start_time`.
-pub fn joined_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
-    names(cells).into_iter().map(|name| name.replace(' ', "_")).collect()
+pub fn normalise_spaced_names<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+    normalise_names(cells).into_iter().map(|name| name.replace(' ', "_")).collect()
 }
 
 impl Columns {
@@ -284,7 +284,8 @@ impl Columns {
             Direction::Down => (DOWN, UP),
             Direction::Up => (UP, DOWN),
         };
-        let start = find_timed(header, START).ok_or_else(|| missing("the start time", START, header))?;
+        let start =
+            find_timed(header, START).ok_or_else(|| missing_column_error("the start time", START, header))?;
         let meaning = match direction {
             Direction::Down => "the bytes from server to client",
             Direction::Up => "the bytes from client to server",
@@ -293,7 +294,7 @@ impl Columns {
         let of_web =
             || find(header, BY_WEB_SERVER).filter(|_| client.is_none() && direction == Direction::Down);
         let bytes = find(header, forward).or_else(of_web);
-        let bytes = bytes.ok_or_else(|| missing(meaning, forward, header))?;
+        let bytes = bytes.ok_or_else(|| missing_column_error(meaning, forward, header))?;
         let client = client.or_else(|| find(header, HOST));
         // The host of a request is the site, if another column names the client.
         let site = find(header, &["host"]).filter(|place| Some(*place) != client);
@@ -326,7 +327,7 @@ pub fn is_sender(header: &[String], place: usize) -> bool {
 }
 
 /// Returns why rows below this header cannot be transfers, if the names of other columns say so.
-pub fn doubt(columns: &Columns, header: &[String]) -> Option<String> {
+pub fn explain_doubt(columns: &Columns, header: &[String]) -> Option<String> {
     let of_packets: Vec<&str> = header
         .iter()
         .map(String::as_str)
@@ -353,7 +354,7 @@ pub fn doubt(columns: &Columns, header: &[String]) -> Option<String> {
         "the column {} names a port, and no column has a known name for the address of the client; name it client, or src \
          where rows are of one direction each; the header has {}",
         header[port],
-        listed(header)
+        list_header(header)
     ))
 }
 
@@ -378,6 +379,7 @@ fn find(header: &[String], aliases: &[&str]) -> Option<usize> {
     aliases.iter().find_map(|alias| header.iter().position(|name| is_same(name, alias)))
 }
 
+/// Finds the column with one of these names, and its unit: by the name's suffix (`_ms`), else seconds.
 fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
     let parts = |name: &str| match name.rsplit_once(['_', '.', ' ']) {
         Some((stem, "s")) => (stem.to_string(), Unit::S),
@@ -393,7 +395,8 @@ fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
     })
 }
 
-fn missing(meaning: &str, aliases: &[&str], header: &[String]) -> String {
+/// Returns the error for a header without a needed column, with the names it may have.
+fn missing_column_error(meaning: &str, aliases: &[&str], header: &[String]) -> String {
     let unknown = header.iter().filter(|name| !is_known(name));
     let hint = unknown.map(|name| (did_you_mean(name, aliases.iter().copied()), name));
     let hint =
@@ -401,12 +404,12 @@ fn missing(meaning: &str, aliases: &[&str], header: &[String]) -> String {
     format!(
         "no column for {meaning} (known names: {}); the header has {}{}",
         aliases.join(", "),
-        listed(header),
+        list_header(header),
         hint.unwrap_or_default()
     )
 }
 
-fn listed(header: &[String]) -> String {
+fn list_header(header: &[String]) -> String {
     header.iter().take(30).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
@@ -416,7 +419,7 @@ mod tests {
     use super::*;
 
     fn header(text: &str) -> Vec<String> {
-        names(text.split(',').map(str::as_bytes))
+        normalise_names(text.split(',').map(str::as_bytes))
     }
 
     #[test]
@@ -431,7 +434,7 @@ mod tests {
     fn doubt__a_sum_of_both_directions() {
         let doubt = |text: &str| {
             let header = header(text);
-            doubt(&Columns::from_header(&header, Direction::Down).unwrap(), &header)
+            explain_doubt(&Columns::from_header(&header, Direction::Down).unwrap(), &header)
         };
         let asked = doubt("start time,client,bytes,bytes sent,bytes received").unwrap();
         assert!(asked.starts_with("bytes may be the sum of bytes sent and bytes received; name"), "{asked}");
@@ -479,9 +482,9 @@ mod tests {
 
     #[test]
     fn delimiter__needs_a_known_name() {
-        assert_eq!(delimiter(b"start;bytes"), Some(b';'));
-        assert_eq!(delimiter(b"host\ttime\tbytes, all"), Some(b'\t'));
-        assert_eq!(delimiter(b"alpha,beta"), None);
-        assert_eq!(delimiter(b"start"), None);
+        assert_eq!(find_header_delimiter(b"start;bytes"), Some(b';'));
+        assert_eq!(find_header_delimiter(b"host\ttime\tbytes, all"), Some(b'\t'));
+        assert_eq!(find_header_delimiter(b"alpha,beta"), None);
+        assert_eq!(find_header_delimiter(b"start"), None);
     }
 }

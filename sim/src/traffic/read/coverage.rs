@@ -57,6 +57,7 @@ impl Coverage {
         size_of_val(&self.spans[..])
     }
 
+    /// Adds a range of sequence numbers; returns how many of them are new.
     fn insert(&mut self, range: Range<u64>) -> u64 {
         if let Some(last) = self.spans.last_mut().filter(|last| last.end == range.start) {
             last.end = range.end;
@@ -76,6 +77,7 @@ impl Coverage {
         range.end - range.start - overlap
     }
 
+    /// Bounds memory: beyond [`MAX_SPANS`] the older half becomes one span.
     fn close_old_gaps(&mut self) {
         if self.spans.len() > MAX_SPANS {
             let half = MAX_SPANS / 2;

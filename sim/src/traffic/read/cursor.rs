@@ -47,8 +47,8 @@ impl<'a> Cursor<'a> {
         Ok(u16::from_be_bytes([self.byte(at)?, self.byte(at + 1)?]))
     }
 
-    /// Takes a header off that has the EtherType of what follows at a place.
-    pub fn typed(&mut self, at: usize, header: usize) -> Step {
+    /// Strips a header of `header` bytes that has the EtherType of the next layer at byte `at`.
+    pub fn strip_typed_header(&mut self, at: usize, header: usize) -> Step {
         let ether_type = self.half(at)?;
         self.skip(header)?;
         Ok(Layer::Typed(ether_type))

@@ -5,10 +5,10 @@ use super::assemble::Collector;
 use super::class;
 use super::draft::Draft;
 use super::hosts;
-use super::input::{Input, base};
+use super::input::{Input, file_name};
 use super::layout::{Form, Layout, Values, header_names, value};
 use super::ledger::{Ledger, reason};
-use super::lines::{Line, Lines, shown};
+use super::lines::{Line, Lines, excerpt};
 use super::objects::Objects;
 use super::options::{Direction, RowResult};
 use super::pairing::{self, Flags, Record, TCP, UDP};
@@ -81,8 +81,8 @@ pub fn read(input: &mut Input, layout: Layout, ledger: &mut Ledger, collector: &
     }
     let (form, first) = (layout.form, collector.connections.len());
     let mut reading = Reading {
-        time_unit: unit(&spec.time_unit),
-        duration_unit: unit(&spec.duration_unit).unwrap_or(Unit::S),
+        time_unit: parse_unit(&spec.time_unit),
+        duration_unit: parse_unit(&spec.duration_unit).unwrap_or(Unit::S),
         layout,
         records: Vec::new(),
         level: 0,
@@ -102,7 +102,8 @@ pub fn read(input: &mut Input, layout: Layout, ledger: &mut Ledger, collector: &
     Ok(())
 }
 
-fn unit(name: &str) -> Option<Unit> {
+/// Parses s, ms, us or ns.
+fn parse_unit(name: &str) -> Option<Unit> {
     match name {
         "s" => Some(Unit::S),
         "ms" => Some(Unit::Ms),
@@ -113,6 +114,7 @@ fn unit(name: &str) -> Option<Unit> {
 }
 
 impl Reading<'_> {
+    /// Reads the rows of a file of lines; `#Fields:` renames the columns.
     fn add_lines(&mut self, lines: &mut Lines) -> Result<()> {
         let mut header: Vec<u8> = Vec::new();
         while let Some(line) = lines.advance() {
@@ -143,12 +145,14 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Takes the columns of a new header line, if they fit the format.
     fn name_columns(&mut self, names: &[String]) {
         if let Some(layout) = Layout::from_header(&self.layout.spec, self.layout.form, names) {
             self.layout = layout;
         }
     }
 
+    /// Parses a row and counts it as used, left out or faulty.
     fn add_line(&mut self, line: &Line) -> Result<()> {
         self.ledger.rows += 1;
         let outcome = match self.layout.values(line.text) {
@@ -156,7 +160,7 @@ impl Reading<'_> {
             Ok(values) => match self.layout.admits(&values) {
                 (false, _) => Ok(Some((reason::OTHER_ROW, 0))),
                 (true, false) => {
-                    let bytes = stamp::bytes("bytes", value(&values, Field::Received)).ok().flatten();
+                    let bytes = stamp::parse_bytes("bytes", value(&values, Field::Received)).ok().flatten();
                     Ok(Some((reason::NOT_CARRIED, bytes.unwrap_or(0))))
                 }
                 (true, true) if self.layout.spec.row == RowKind::Request => self.request(&values),
@@ -188,12 +192,13 @@ impl Reading<'_> {
             let (client, connection) = pairing::number_unit(record.ends, collector);
             collector.keeps(client, connection)
         });
-        self.collector.thinned(before - self.records.len());
+        self.collector.note_thinned(before - self.records.len());
     }
 
+    /// Pairs the records of flows and adds the file's notes; `first` is its first connection.
     fn finish(self, path: &str, first: usize) {
         let Reading { layout, records, rounded, ledger, collector, .. } = self;
-        let (spec, name) = (&layout.spec, base(path));
+        let (spec, name) = (&layout.spec, file_name(path));
         if spec.row != RowKind::Request {
             pairing::add(records, ledger, collector);
         }
@@ -223,7 +228,7 @@ impl Reading<'_> {
         });
         let (start, end) = (start?, end?);
         let known = start.or(end).ok_or("the row has no time")?;
-        let span = stamp::span("duration", value(values, Field::Duration), self.duration_unit);
+        let span = stamp::parse_span("duration", value(values, Field::Duration), self.duration_unit);
         // Exporters write negative differences as huge numbers; start and end tell better.
         let span = if start.is_some() && end.is_some() { span.unwrap_or_default() } else { span? };
         self.collector.saw_stamp(self.ledger, known);
@@ -237,15 +242,17 @@ impl Reading<'_> {
         Ok((from, length))
     }
 
+    /// Returns a count of bytes, counting it as rounded if it has a suffix such as `1.2 M`.
     fn number(&mut self, name: &str, values: &Values, field: Field) -> RowResult<Option<u64>> {
         let text = value(values, field);
-        stamp::bytes(name, text).or_else(|problem| {
-            let rounded = rounded(text).ok_or(problem)?;
+        stamp::parse_bytes(name, text).or_else(|problem| {
+            let rounded = parse_rounded(text).ok_or(problem)?;
             self.rounded += 1;
             Ok(Some(rounded))
         })
     }
 
+    /// Adds a row that is one request. Returns the reason and bytes if it is left out.
     fn request(&mut self, values: &Values) -> RowResult<Option<(&'static str, u64)>> {
         let (from, length) = self.times(values)?;
         let sent = self.number("sent", values, Field::Sent)?.unwrap_or(0);
@@ -258,7 +265,7 @@ impl Reading<'_> {
         if bytes == 0 {
             return Ok(Some((reason::NO_PAYLOAD, 0)));
         }
-        let (client, _) = hosts::parted(value(values, Field::Source));
+        let (client, _) = hosts::split_port(value(values, Field::Source));
         if stamp::unset(client) {
             return Err("the row has no client".to_string());
         }
@@ -279,7 +286,7 @@ impl Reading<'_> {
             order: self.ledger.rows,
             client: self.collector.hosts.id(client),
             server: self.collector.hosts.id(server),
-            rtt: stamp::span("rtt", value(values, Field::Rtt), self.duration_unit)?
+            rtt: stamp::parse_span("rtt", value(values, Field::Rtt), self.duration_unit)?
                 .filter(|rtt| rtt.0 > 0)
                 .into(),
             duration: length.into(),
@@ -300,9 +307,9 @@ impl Reading<'_> {
         let protocol = match value(values, Field::Protocol) {
             b"" if self.layout.has(Field::Protocol) => return Err("the row has no protocol".to_string()),
             b"" => TCP,
-            text => protocol(text),
+            text => parse_protocol(text),
         };
-        let ends = [Field::Source, Field::Destination].map(|field| hosts::parted(value(values, field)));
+        let ends = [Field::Source, Field::Destination].map(|field| hosts::split_port(value(values, field)));
         let [source, destination] =
             [Field::SourcePort, Field::DestinationPort].map(|field| value(values, field));
         let ports = [end_port(source, ends[0], protocol)?, end_port(destination, ends[1], protocol)?];
@@ -347,7 +354,8 @@ impl Reading<'_> {
             sent: ways.map(|(_, amount)| amount),
             flags: Flags::parse(value(values, Field::Flags)),
             from_client: self.layout.spec.row == RowKind::Flow,
-            rtt: stamp::span("rtt", value(values, Field::Rtt), self.duration_unit)?.filter(|rtt| rtt.0 > 0),
+            rtt: stamp::parse_span("rtt", value(values, Field::Rtt), self.duration_unit)?
+                .filter(|rtt| rtt.0 > 0),
             service: has_service.then(|| {
                 class::classify(value(values, Field::Service), value(values, Field::DestinationPort))
             }),
@@ -379,7 +387,7 @@ fn read_way(bytes: u64, packets: Option<u64>, header: u64, kind: Kind) -> (u64, 
 }
 
 /// Returns a number such as `1.2 M`, in powers of a thousand.
-fn rounded(text: &[u8]) -> Option<u64> {
+fn parse_rounded(text: &[u8]) -> Option<u64> {
     let (last, number) = text.split_last()?;
     let factor = match last.to_ascii_uppercase() {
         b'K' => 1e3,
@@ -392,29 +400,32 @@ fn rounded(text: &[u8]) -> Option<u64> {
 }
 
 /// Returns the number of a protocol that is given by number or by name; 0 for a name that is not known.
-fn protocol(text: &[u8]) -> u8 {
+fn parse_protocol(text: &[u8]) -> u8 {
     let text = String::from_utf8_lossy(text).to_ascii_lowercase();
     let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
     named.or_else(|| text.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the port of an end: what its own column says, else what is written behind the address.
+/// Returns the port of an end, from its column, else from behind its address.
+///
+/// # Errors
+/// A clause for a port that is no number.
 fn end_port(text: &[u8], (_, written): (&[u8], Option<u16>), protocol: u8) -> RowResult<u16> {
     match written {
         Some(port) if text.is_empty() => Ok(port),
-        _ => port(text, protocol),
+        _ => parse_port(text, protocol),
     }
 }
 
 /// Returns a port. Exporters write type and code of ICMP in its place, such as `8.0`; they name no flow.
-fn port(text: &[u8], protocol: u8) -> RowResult<u16> {
+fn parse_port(text: &[u8], protocol: u8) -> RowResult<u16> {
     if !matches!(protocol, TCP | UDP | SCTP) || text.is_empty() {
         return Ok(0);
     }
     parse_number(text).ok_or_else(|| {
         let is_name = text.iter().any(u8::is_ascii_alphabetic);
         let hint = if is_name { ", as -n or -nn of most exporters write it" } else { "" };
-        format!("port \"{}\" is not allowed; 0 to 65535 is{hint}", shown(text))
+        format!("port \"{}\" is not allowed; 0 to 65535 is{hint}", excerpt(text))
     })
 }
 

@@ -49,7 +49,7 @@ pub struct Segment {
     pub is_quic: bool,
     /// What the payload begins with.
     pub head: Head,
-    /// Tells interfaces, and directions through them, of one capture apart.
+    /// Identifies an interface of a capture, and the direction through it.
     pub interface: u32,
 }
 
@@ -222,7 +222,7 @@ enum Inner {
 }
 
 impl Walk<'_> {
-    /// Takes off one header after the other, up to the last one behind IP's.
+    /// Strips the headers between IP and the transport protocol, and decodes the latter.
     fn transport(&mut self, first: Layer) -> Result<Transport, Stop> {
         let mut layer = first;
         for _ in 0..MAX_HEADERS {
@@ -231,11 +231,11 @@ impl Walk<'_> {
                 continue;
             }
             match self.ip()? {
-                Inner::Tcp => return tcp(&self.cursor),
+                Inner::Tcp => return decode_tcp(&self.cursor),
                 Inner::Tunnel(tunnel) => layer = tunnel,
-                Inner::Other(protocol) => return Ok(other(protocol, &self.cursor)),
+                Inner::Other(protocol) => return Ok(decode_other(protocol, &self.cursor)),
                 Inner::Udp => {
-                    let found = udp(&self.cursor)?;
+                    let found = decode_udp(&self.cursor)?;
                     let content = self.cursor.bytes.get(8..).unwrap_or_default();
                     let Some(tunnel) = Layer::from_udp(found.ports[0], found.ports[1], content) else {
                         return Ok(found);
@@ -248,7 +248,7 @@ impl Walk<'_> {
         Err(reason::DEEP.into())
     }
 
-    /// Takes an IP header and its extensions off, and what lies behind the packet's end.
+    /// Strips an IP header with its extensions, and the padding behind the packet's end.
     fn ip(&mut self) -> Result<Inner, Stop> {
         let (bytes, wire) = (self.cursor.bytes, self.cursor.wire);
         let version = bytes.first().map_or(0, |byte| byte >> 4);
@@ -274,7 +274,7 @@ impl Walk<'_> {
         (self.from, self.to) = (slice.source_addr(), slice.destination_addr());
         let IpNumber(protocol) = payload.ip_number;
         if payload.fragmented {
-            let Some((id, offset)) = fragment(&slice) else { return Err(reason::CUT.into()) };
+            let Some((id, offset)) = fragment_id_and_offset(&slice) else { return Err(reason::CUT.into()) };
             let of = Datagram { from: self.from, to: self.to, protocol, id };
             if offset > 0 {
                 return Err(Stop::Later(Box::new(LaterFragment {
@@ -322,7 +322,7 @@ impl Walk<'_> {
 }
 
 /// Returns identification and offset in bytes of a fragment; `None` when the capture cut them off.
-fn fragment(slice: &LaxIpSlice) -> Option<(u32, u32)> {
+fn fragment_id_and_offset(slice: &LaxIpSlice) -> Option<(u32, u32)> {
     match slice {
         LaxIpSlice::Ipv4(ip) => {
             let header = ip.header();
@@ -332,6 +332,7 @@ fn fragment(slice: &LaxIpSlice) -> Option<(u32, u32)> {
     }
 }
 
+/// Returns identification and offset in bytes from IPv6's fragment header; `None` when it was cut off.
 fn ipv6_fragment(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
     let (mut next, mut rest) = (ip.extensions().first_header()?, ip.extensions().slice());
     while next != IpNumber::IPV6_FRAGMENTATION_HEADER {
@@ -345,7 +346,8 @@ fn ipv6_fragment(ip: &LaxIpv6Slice) -> Option<(u32, u32)> {
     Some((header.identification(), 8 * u32::from(header.fragment_offset().value())))
 }
 
-fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
+/// Decodes a TCP header (RFC 9293, section 3.1); fails if its needed part was cut off.
+fn decode_tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
     // Ports to flags: all that is needed, so a capture may cut the rest.
     let Some(fixed) = cursor.bytes.first_chunk::<14>() else { return Err(cut(cursor, 20, "TCP")) };
@@ -359,7 +361,7 @@ fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     let head = Head::new(payload, cursor.bytes.get(header_len as usize..).unwrap_or_default());
     Ok(Transport {
         protocol: IpNumber::TCP.0,
-        ports: ports(fixed),
+        ports: read_ports(fixed),
         payload,
         tcp: Some(tcp),
         is_quic: false,
@@ -367,27 +369,28 @@ fn tcp(cursor: &Cursor) -> Result<Transport, Stop> {
     })
 }
 
-fn udp(cursor: &Cursor) -> Result<Transport, Stop> {
+/// Decodes a UDP header (RFC 768); fails if it was cut off.
+fn decode_udp(cursor: &Cursor) -> Result<Transport, Stop> {
     let len = cursor.wire;
     let Some(fixed) = cursor.bytes.first_chunk::<8>() else { return Err(cut(cursor, 8, "UDP")) };
     let field = u32::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let payload = if field >= 8 { field.min(len.max(8)) - 8 } else { len.saturating_sub(8) };
-    let ports = ports(fixed);
+    let ports = read_ports(fixed);
     let is_quic = quic::is_quic(&cursor.bytes[8..]);
     let head = Head::new(payload, &cursor.bytes[8..]);
     Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, is_quic, head })
 }
 
 /// Returns what is known of a protocol that is not read. Those of [`WITH_PORTS`] begin with ports as UDP does.
-fn other(protocol: u8, cursor: &Cursor) -> Transport {
+fn decode_other(protocol: u8, cursor: &Cursor) -> Transport {
     let head = cursor.bytes.first_chunk::<4>().filter(|_| WITH_PORTS.contains(&IpNumber(protocol)));
-    let ports = head.map_or([0; 2], |head| ports(head));
+    let ports = head.map_or([0; 2], |head| read_ports(head));
     let payload = cursor.wire;
     Transport { protocol, ports, payload, tcp: None, is_quic: false, head: Head::new(payload, cursor.bytes) }
 }
 
 /// Returns the ports that a header of TCP, UDP and their like begins with.
-fn ports(header: &[u8]) -> [u16; 2] {
+fn read_ports(header: &[u8]) -> [u16; 2] {
     [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
 }
 

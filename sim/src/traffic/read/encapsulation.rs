@@ -25,14 +25,14 @@ impl Layer {
     pub fn enter(self, cursor: &mut Cursor) -> Step {
         match self {
             Layer::Ip => Ok(Layer::Ip),
-            Layer::Ethernet => cursor.typed(12, 14),
-            Layer::Typed(ether_type) => typed(ether_type, cursor),
-            Layer::Llc => llc(cursor),
-            Layer::Sll => cursor.typed(14, 16),
-            Layer::Sll2 => cursor.typed(0, 20),
+            Layer::Ethernet => cursor.strip_typed_header(12, 14),
+            Layer::Typed(ether_type) => strip_by_ether_type(ether_type, cursor),
+            Layer::Llc => strip_llc(cursor),
+            Layer::Sll => cursor.strip_typed_header(14, 16),
+            Layer::Sll2 => cursor.strip_typed_header(0, 20),
             Layer::Loopback => cursor.skip(4).map(|()| Layer::Ip),
-            Layer::Nflog => nflog(cursor),
-            Layer::Ppp => ppp(cursor),
+            Layer::Nflog => strip_nflog(cursor),
+            Layer::Ppp => strip_ppp(cursor),
             Layer::PppSerial => match cursor.byte(0)? {
                 0x0f | 0x8f => Ok(Layer::CiscoHdlc),
                 _ => Ok(Layer::Ppp),
@@ -40,9 +40,9 @@ impl Layer {
             Layer::PppOfPppd => cursor.skip(2).map(|()| Layer::Ppp),
             Layer::PppWithDirection => cursor.skip(1).map(|()| Layer::Ppp),
             Layer::PppoE => cursor.skip(6).map(|()| Layer::Ppp),
-            Layer::CiscoHdlc => cursor.typed(2, 4),
-            Layer::Mpls => mpls(cursor),
-            Layer::Gre => gre(cursor),
+            Layer::CiscoHdlc => cursor.strip_typed_header(2, 4),
+            Layer::Mpls => strip_mpls(cursor),
+            Layer::Gre => strip_gre(cursor),
             Layer::Erspan2 => cursor.skip(8).map(|()| Layer::Ethernet),
             Layer::Erspan3 => {
                 let has_more = cursor.byte(11)? & 1 != 0;
@@ -52,20 +52,20 @@ impl Layer {
             Layer::Vxlan => cursor.skip(8).map(|()| Layer::Ethernet),
             Layer::Geneve => {
                 let header = 8 + 4 * usize::from(cursor.byte(0)? & 0x3f);
-                cursor.typed(2, header)
+                cursor.strip_typed_header(2, header)
             }
-            Layer::Gtp => gtp(cursor),
-            Layer::Dot11 => wireless::dot11(cursor, false, false),
-            Layer::Dot11Padded => wireless::dot11(cursor, true, false),
-            Layer::Dot11Swapped => wireless::dot11(cursor, false, true),
-            Layer::Radiotap => wireless::radiotap(cursor),
-            Layer::Prism => wireless::prism(cursor),
-            Layer::Avs => wireless::avs(cursor),
-            Layer::Ppi => wireless::ppi(cursor),
-            Layer::Tzsp => wireless::tzsp(cursor),
-            Layer::Capwap => wireless::capwap(cursor),
-            Layer::L2tp => l2tp(cursor),
-            Layer::Nsh => nsh(cursor),
+            Layer::Gtp => strip_gtp(cursor),
+            Layer::Dot11 => wireless::strip_dot11(cursor, false, false),
+            Layer::Dot11Padded => wireless::strip_dot11(cursor, true, false),
+            Layer::Dot11Swapped => wireless::strip_dot11(cursor, false, true),
+            Layer::Radiotap => wireless::strip_radiotap(cursor),
+            Layer::Prism => wireless::strip_prism(cursor),
+            Layer::Avs => wireless::strip_avs(cursor),
+            Layer::Ppi => wireless::strip_ppi(cursor),
+            Layer::Tzsp => wireless::strip_tzsp(cursor),
+            Layer::Capwap => wireless::strip_capwap(cursor),
+            Layer::L2tp => strip_l2tp(cursor),
+            Layer::Nsh => strip_nsh(cursor),
         }
     }
 
@@ -104,21 +104,22 @@ impl Layer {
     }
 }
 
-fn typed(ether_type: u16, cursor: &mut Cursor) -> Step {
+/// Returns the layer of an EtherType, after stripping VLAN tags.
+fn strip_by_ether_type(ether_type: u16, cursor: &mut Cursor) -> Step {
     match ether_type {
         IPV4 | IPV6 => Ok(Layer::Ip),
         // 802.1Q, 802.1ad and its forerunners.
-        0x8100 | 0x88a8 | 0x9100 | 0x9200 => cursor.typed(2, 4),
+        0x8100 | 0x88a8 | 0x9100 | 0x9200 => cursor.strip_typed_header(2, 4),
         0x8864 => Ok(Layer::PppoE),
         0x8847 | 0x8848 => Ok(Layer::Mpls),
         ETHERNET_WITHIN => Ok(Layer::Ethernet),
         // Provider backbone bridges (802.1ah), the port extenders' tags (802.1BR and Cisco's), and Cisco's metadata.
         0x88e7 => cursor.skip(4).map(|()| Layer::Ethernet),
-        0x893f => cursor.typed(6, 8),
-        0x8926 => cursor.typed(4, 6),
+        0x893f => cursor.strip_typed_header(6, 8),
+        0x8926 => cursor.strip_typed_header(4, 6),
         0x8909 => {
             let length = 2 + 4 * usize::from(cursor.byte(1)?);
-            cursor.typed(length, length + 2)
+            cursor.strip_typed_header(length, length + 2)
         }
         0x894f => Ok(Layer::Nsh),
         PPP_WITHIN => Ok(Layer::Ppp),
@@ -127,7 +128,8 @@ fn typed(ether_type: u16, cursor: &mut Cursor) -> Step {
     }
 }
 
-fn llc(cursor: &mut Cursor) -> Step {
+/// Strips an LLC header (IEEE 802.2), with SNAP's.
+fn strip_llc(cursor: &mut Cursor) -> Step {
     match [cursor.byte(0)?, cursor.byte(1)?, cursor.byte(2)?] {
         // SNAP, whose next three bytes say whose types follow: the IEEE's, or bridged Ethernet's.
         [0xaa, 0xaa, 0x03]
@@ -135,7 +137,7 @@ fn llc(cursor: &mut Cursor) -> Step {
         {
             match cursor.half(6)? {
                 ..FIRST_ETHER_TYPE => Err(reason::LLC.into()),
-                _ => cursor.typed(6, 8),
+                _ => cursor.strip_typed_header(6, 8),
             }
         }
         [0x06, 0x06, 0x03] => cursor.skip(3).map(|()| Layer::Ip),
@@ -145,7 +147,7 @@ fn llc(cursor: &mut Cursor) -> Step {
 
 /// Finds the packet among the attributes: length and type in the order of the capturing host, then the value,
 /// padded to four bytes.
-fn nflog(cursor: &mut Cursor) -> Step {
+fn strip_nflog(cursor: &mut Cursor) -> Step {
     const PAYLOAD: u16 = 9;
     cursor.skip(4)?;
     loop {
@@ -162,7 +164,8 @@ fn nflog(cursor: &mut Cursor) -> Step {
     }
 }
 
-fn ppp(cursor: &mut Cursor) -> Step {
+/// Strips a PPP header (RFC 1661), compressed or not.
+fn strip_ppp(cursor: &mut Cursor) -> Step {
     if cursor.bytes.starts_with(&[0xff, 0x03]) {
         cursor.skip(2)?;
     }
@@ -179,9 +182,9 @@ fn ppp(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Takes all labels off. What follows is not said: an IP version tells IP, else it is Ethernet, before which a
+/// Strips all MPLS labels. What follows is not said: an IP version tells IP, else it is Ethernet, before which a
 /// control word may stand (RFC 4448).
-fn mpls(cursor: &mut Cursor) -> Step {
+fn strip_mpls(cursor: &mut Cursor) -> Step {
     for _ in 0..MAX_LABELS {
         let is_last = cursor.byte(2)? & 1 != 0;
         cursor.skip(4)?;
@@ -204,7 +207,7 @@ fn mpls(cursor: &mut Cursor) -> Step {
 }
 
 /// GRE (RFC 1701, RFC 2784, RFC 2890), and that of PPTP (RFC 2637).
-fn gre(cursor: &mut Cursor) -> Step {
+fn strip_gre(cursor: &mut Cursor) -> Step {
     const UNREADABLE: Reason = Reason::IpProtocol(47);
     let (flags, protocol) = (cursor.half(0)?, cursor.half(2)?);
     let word = |bit: u16| if flags & bit != 0 { 4 } else { 0 };
@@ -215,7 +218,7 @@ fn gre(cursor: &mut Cursor) -> Step {
             let checksum = word(0x8000 | 0x4000);
             cursor.skip(4 + checksum + word(0x2000) + word(0x1000))?;
             if has_routes {
-                routes(cursor)?;
+                strip_gre_routes(cursor)?;
             }
             match protocol {
                 // Type I of ERSPAN has neither sequence number nor header.
@@ -235,8 +238,8 @@ fn gre(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Takes GRE's source routes off (RFC 1701): entries of their own length until an empty one.
-fn routes(cursor: &mut Cursor) -> Result<(), Reason> {
+/// Strips GRE's source routes (RFC 1701): entries of their own length until an empty one.
+fn strip_gre_routes(cursor: &mut Cursor) -> Result<(), Reason> {
     loop {
         let (family, length) = (cursor.half(0)?, cursor.byte(3)?);
         cursor.skip(4 + usize::from(length))?;
@@ -246,8 +249,8 @@ fn routes(cursor: &mut Cursor) -> Result<(), Reason> {
     }
 }
 
-/// Takes a data header of L2TP version 2 off (RFC 2661, section 3.1): flags say which fields it has.
-fn l2tp(cursor: &mut Cursor) -> Step {
+/// Strips a data header of L2TP version 2 (RFC 2661, section 3.1): flags say which fields it has.
+fn strip_l2tp(cursor: &mut Cursor) -> Step {
     let flags = cursor.half(0)?;
     let field = |bit: u16, bytes: usize| if flags & bit != 0 { bytes } else { 0 };
     let offset_at = 6 + field(0x4000, 2) + field(0x0800, 4);
@@ -256,8 +259,8 @@ fn l2tp(cursor: &mut Cursor) -> Step {
     Ok(Layer::Ppp)
 }
 
-/// Takes a network service header off (RFC 8300, section 2.2).
-fn nsh(cursor: &mut Cursor) -> Step {
+/// Strips a network service header (RFC 8300, section 2.2).
+fn strip_nsh(cursor: &mut Cursor) -> Step {
     let (length, next) = (4 * usize::from(cursor.byte(1)? & 0x3f), cursor.byte(3)?);
     cursor.skip(length.max(8))?;
     match next {
@@ -270,7 +273,7 @@ fn nsh(cursor: &mut Cursor) -> Step {
 }
 
 /// GTP-U (3GPP TS 29.281): eight bytes, four more if any optional field is there, then extension headers.
-fn gtp(cursor: &mut Cursor) -> Step {
+fn strip_gtp(cursor: &mut Cursor) -> Step {
     let flags = cursor.byte(0)?;
     cursor.skip(8)?;
     if flags & 0x07 != 0 {

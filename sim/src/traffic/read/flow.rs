@@ -11,7 +11,7 @@ use super::class;
 use super::coverage::Coverage;
 use super::decode::{Endpoint, Segment, Tcp};
 use super::draft::Draft;
-use super::input::base;
+use super::input::file_name;
 use super::ledger::{Ledger, reason};
 use super::options::Direction;
 use super::orientation::Shares;
@@ -122,7 +122,7 @@ struct Flow {
     has_sent: [bool; 2],
     /// What the first packet with payload begins with.
     head: Head,
-    /// Packets of late, to know copies of them from another interface.
+    /// Recent packets, to recognise copies of them from another interface.
     recent: [Seen; RECENT],
     handshake: Handshake,
     closed: bool,
@@ -154,13 +154,13 @@ struct Side {
     acknowledged: Option<u32>,
 }
 
-/// A packet of late.
+/// A recent packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Seen {
     at: i64,
     interface: u32,
     side: usize,
-    /// What tells packets of one side apart: sequence number and length, or the beginning of the payload.
+    /// Identifies a packet among those of one side: sequence number and length, or the beginning of the payload.
     mark: u64,
 }
 
@@ -231,7 +231,7 @@ impl Flows {
         ledger: &mut Ledger,
         collector: &mut Collector,
     ) -> Option<(usize, usize)> {
-        let (key, side) = key(segment);
+        let (key, side) = key_and_side(segment);
         let known = self.find(&key);
         let (kind, is_known) = match &segment.tcp {
             Some(tcp) => (Kind::Tcp, known.is_some_and(|place| !self.flows[place].is_ended_by(side, tcp))),
@@ -280,6 +280,7 @@ impl Flows {
         });
     }
 
+    /// Adds a TCP segment to the flow at `place`, sent by `side`; ignores copies.
     fn add_tcp(&mut self, (place, side): (usize, usize), segment: &Segment, tcp: &Tcp) {
         let flow = &mut self.flows[place];
         flow.count(segment, side);
@@ -305,7 +306,7 @@ impl Flows {
         }
     }
 
-    /// Adds a packet that is not TCP.
+    /// Adds a packet that is not TCP to its flow of datagrams.
     fn add_datagram(&mut self, (place, side): (usize, usize), segment: &Segment) {
         let flow = &mut self.flows[place];
         flow.count(segment, side);
@@ -321,6 +322,7 @@ impl Flows {
         }
     }
 
+    /// Returns the place of the current flow of these ends, if any.
     fn find(&mut self, key: &Key) -> Option<usize> {
         if let Some((_, place)) = self.recent.filter(|(recent, _)| recent == key) {
             return Some(place);
@@ -330,6 +332,7 @@ impl Flows {
         Some(place)
     }
 
+    /// Opens a flow at its first segment, sent by `side`. Returns its place.
     fn open(&mut self, key: Key, unit: (u64, u64), side: usize, segment: &Segment, kind: Kind) -> usize {
         let from_start = || Side { last_data: segment.at, ..Side::default() };
         self.flows.push(Flow {
@@ -368,7 +371,7 @@ impl Flows {
             ledger.skip(reason::NOT_SAMPLED, self.not_sampled.number, self.not_sampled.bytes);
         }
         let copies = self.find_copies();
-        let clients = clients(&self.flows);
+        let clients = find_clients(&self.flows);
         let mut totals = Totals { counts: ledger.capture.unwrap_or_default(), ..Totals::default() };
         for ((place, flow), client) in self.flows.into_iter().enumerate().zip(clients) {
             if copies.contains(&place) {
@@ -389,7 +392,7 @@ impl Flows {
 
     /// Returns the places of flows that stand in the capture again, with other addresses.
     fn find_copies(&self) -> HashSet<usize> {
-        let mut copies = translated(&self.flows);
+        let mut copies = find_translated(&self.flows);
         if self.level > 0 {
             // Of some copies the first sight is not in the sample.
             copies.extend(self.syns.find_translated(&self.flows));
@@ -436,6 +439,7 @@ impl Totals {
             .collect()
     }
 
+    /// Returns a note if nine in ten connections have packets of one direction only.
     fn note_one_sided(&self, path: &str) -> Option<Note> {
         if self.connections < FEW || 10 * self.one_sided < 9 * self.connections {
             return None;
@@ -451,11 +455,12 @@ impl Totals {
 
 /// Returns a note on a file, which its text names first.
 fn note(path: &str, kind: NoteKind, text: &str) -> Note {
-    let name = base(path);
+    let name = file_name(path);
     let text = format!("{name}: {text}");
     Note::new(kind, Some(name), text)
 }
 
+/// Returns a note on connections that a NAT shows twice; `None` without any.
 fn note_copied_connections(path: &str, Amount { number, bytes }: Amount) -> Option<Note> {
     let text = format!(
         "{number} connections stand twice, with other addresses a moment later, as a router that translates addresses \
@@ -465,12 +470,14 @@ fn note_copied_connections(path: &str, Amount { number, bytes }: Amount) -> Opti
     (number > 0).then_some(found)
 }
 
+/// Returns a note on packets that were captured on several interfaces; `None` without any.
 fn note_copied_packets(path: &str, Amount { number, bytes }: Amount) -> Option<Note> {
     let text = format!("{number} packets stand twice, from several interfaces; each counts once");
     let found = Note { count: Some(number), bytes: Some(bytes), ..note(path, NoteKind::Doubled, &text) };
     (number > 0).then_some(found)
 }
 
+/// Returns a note on connections that were open before the capture began.
 fn note_late_start(path: &str, Amount { number, bytes }: Amount) -> Note {
     let (noun, verb) = if number == 1 { ("connection", "its") } else { ("connections", "their") };
     let text = format!(
@@ -493,7 +500,7 @@ fn note_tunnel(path: &str, tunnel: Tunnel, Amount { number, bytes }: Amount, all
 
 /// Returns the flows, by their places, that are others seen again behind a translation of addresses: at once, on
 /// another interface, with one end the same and the same [`Flow::likeness`].
-fn translated(flows: &[Flow]) -> HashSet<usize> {
+fn find_translated(flows: &[Flow]) -> HashSet<usize> {
     let mut known: HashMap<(Endpoint, (u64, u64)), usize> = HashMap::new();
     let mut copies = HashSet::new();
     for (place, flow) in flows.iter().enumerate() {
@@ -518,7 +525,7 @@ fn translated(flows: &[Flow]) -> HashSet<usize> {
     copies
 }
 
-/// The SYNs of late, which show the hosts that translate addresses, also where the flows are not in the sample.
+/// The recent SYNs, which show the hosts that translate addresses, also where the flows are not in the sample.
 #[derive(Default)]
 struct Syns {
     recent: VecDeque<Segment>,
@@ -527,7 +534,7 @@ struct Syns {
 }
 
 impl Syns {
-    /// Takes in a segment of a capture from several interfaces. A SYN of late with the same sequence number and one end
+    /// Takes in a segment of a capture from several interfaces. A recent SYN with the same sequence number and one end
     /// the same, on another interface, shows a translator.
     fn add(&mut self, segment: &Segment) {
         let number = |one: &Segment| one.tcp.as_ref().map(|tcp| tcp.seq);
@@ -559,7 +566,7 @@ impl Syns {
 }
 
 /// Returns the key of a segment's flow, and which side sent it.
-fn key(segment: &Segment) -> (Key, usize) {
+fn key_and_side(segment: &Segment) -> (Key, usize) {
     let (from, to, protocol) = (segment.from, segment.to, segment.protocol);
     if from <= to { ((from, to, protocol), 0) } else { ((to, from, protocol), 1) }
 }
@@ -580,7 +587,7 @@ fn hash(host: IpAddr) -> u64 {
 
 /// Returns the client's side of each flow: from its handshake, else from what the capture's other connections and
 /// the ports tell, else, of datagrams, the side that got more bytes, else the first sender.
-fn clients(flows: &[Flow]) -> Vec<usize> {
+fn find_clients(flows: &[Flow]) -> Vec<usize> {
     let known: Vec<Option<usize>> = flows.iter().map(|flow| flow.handshake.client()).collect();
     // The ports of datagrams say nothing about those of TCP.
     let (mut shares, mut of_datagrams) = (Shares::default(), Shares::default());
@@ -620,6 +627,7 @@ impl Flow {
         more
     }
 
+    /// Counts a segment sent by `side`.
     fn count(&mut self, segment: &Segment, side: usize) {
         self.packets += 1;
         self.wire += u64::from(segment.wire);
@@ -633,7 +641,7 @@ impl Flow {
         }
     }
 
-    /// Returns whether this is a copy of a packet of late, seen on another interface, and remembers it.
+    /// Returns whether this is a copy of a recent packet from another interface, and remembers it.
     fn is_copy(&mut self, packet: Seen) -> bool {
         if packet.interface == 0 {
             return false;
@@ -710,6 +718,7 @@ impl Flow {
         (bytes[0] != bytes[1]).then(|| usize::from(bytes[1] > bytes[0]))
     }
 
+    /// Adds the flow's packets and bytes to the capture's counts of its kind.
     fn add_to(&self, counts: &mut CaptureCounts) {
         let lengths = self.datagrams.iter().map(|datagram| u64::from(datagram.bytes()));
         let payload = self.sides[0].bytes() + self.sides[1].bytes() + lengths.sum::<u64>();
@@ -817,12 +826,14 @@ impl Flow {
         median.map_or_else(ServerThink::default, |time| Dur((time - path).max(0) as u64).into())
     }
 
+    /// Returns the class of the flow by its packets, its ports and the user's corrections.
     fn class(&self, client: usize, hosts: [&[u8]; 2], collector: &Collector) -> FlowClass {
         let writes = [client, 1 - client].map(|side| self.sides[side].writes.as_slice());
         let shape = self.observed.shape(self.carrier(), client, self.ports(client), writes);
         collector.flow_class(hosts, &shape)
     }
 
+    /// Returns the transport protocol.
     fn carrier(&self) -> Protocol {
         match self.kind {
             Kind::Tcp => Protocol::Tcp,
@@ -843,6 +854,7 @@ impl Flow {
         self.observed.tunnel(self.carrier(), client, self.ports(client)).filter(|_| is_datagrams)
     }
 
+    /// Returns the flow as a connection whose payload `sender` sent.
     fn into_draft(self, (client, sender): (usize, usize), file: usize, collector: &mut Collector) -> Draft {
         let [client_end, server_end] = [client, 1 - client].map(|side| self.ends[side]);
         let hosts = [client_end, server_end].map(|end| end.host.to_string());
@@ -856,7 +868,7 @@ impl Flow {
         if self.kind == Kind::Datagrams {
             let service = Service { protocol: self.protocol, port: server_end.port, tunnel };
             let turn = |datagram: Datagram| if sender == 0 { datagram } else { datagram.turned() };
-            let datagrams = Datagrams::listed(service, self.datagrams.into_iter().map(turn).collect());
+            let datagrams = Datagrams::from_list(service, self.datagrams.into_iter().map(turn).collect());
             duration = datagrams.duration();
             writes = Writes::from_datagrams(datagrams);
         }

@@ -11,7 +11,7 @@ const REMEMBERED: usize = 4096;
 /// Later fragments than this belong to another packet of the same identification (RFC 8200, section 4.5).
 const LIFETIME_NS: i64 = 60_000_000_000;
 
-/// First fragments of late.
+/// Recent first fragments.
 #[derive(Default)]
 pub struct Fragments {
     first: HashMap<Datagram, First>,

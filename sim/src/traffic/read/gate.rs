@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::clock;
 use super::draft::Draft;
-use super::input::base;
+use super::input::file_name;
 use super::ledger::Ledger;
 use crate::traffic::connection::Kind;
 use crate::traffic::note::{Note, NoteKind};
@@ -81,7 +81,7 @@ impl Counts {
         Counts { growth, ..Counts::default() }
     }
 
-    /// Adds the next connection by time.
+    /// Counts the next connection; connections come in order of their start.
     fn add(&mut self, draft: &Draft) {
         if self.connections == 0 {
             (self.first_start, self.last_start) = (draft.start, draft.start);
@@ -117,6 +117,7 @@ impl Counts {
         (self.connections >= FEW && clock::is_most(self.leap.0, span)).then_some(self.leap)
     }
 
+    /// Returns reasons to doubt that the file's sizes and times were measured, as sentences.
     fn doubts(&self, ledger: &Ledger) -> Vec<String> {
         let mut doubts = Vec::new();
         let (is_capture, is_har) = (ledger.capture.is_some(), ledger.kind == "har");
@@ -175,7 +176,7 @@ pub fn look(connections: &[Draft], ledgers: &[Ledger]) -> Vec<Note> {
         }
     }
     let of_file = |(counts, ledger): (&Counts, &Ledger)| {
-        let name = base(&ledger.path);
+        let name = file_name(&ledger.path);
         let note = |doubt: String| Note::new(NoteKind::Doubt, Some(name.clone()), format!("{name}: {doubt}"));
         // A capture's own clock has looked at every packet.
         let leap = counts.leap().filter(|_| ledger.capture.is_none()).map(|(by, after)| {

@@ -8,7 +8,7 @@ use super::assemble::Collector;
 use super::draft::Draft;
 use super::har_json::{self, Entry};
 use super::input::Input;
-use super::input::base;
+use super::input::file_name;
 use super::ledger::{Ledger, reason};
 use super::options::{Direction, RowResult};
 use super::requests::{self, Request};
@@ -70,7 +70,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     for page in &listed {
         let number = pages.number(&page.id);
         let start = stamp::stamp(page.started.as_bytes(), Unit::S).ok().map(|at| at.ns);
-        let loaded = stamp::span("onLoad", page.on_load.as_bytes(), Unit::Ms).ok().flatten();
+        let loaded = stamp::parse_span("onLoad", page.on_load.as_bytes(), Unit::Ms).ok().flatten();
         pages.times[number as usize - 1] = (start, loaded);
     }
     let mut loads = Vec::new();
@@ -88,8 +88,8 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
     let client = collector.hosts.id(path.as_bytes());
     note_pages(&path, &pages, &loads, collector);
     collector.last_page += pages.times.len() as u32;
-    for connection in connections(loads) {
-        let draft = draft(connection, client, ledger, collector);
+    for connection in divide_connections(loads) {
+        let draft = draft_connection(connection, client, ledger, collector);
         collector.push(draft);
     }
     Ok(())
@@ -100,7 +100,7 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
 /// its cache or a service worker, name neither connection nor address, and took no time or have no size
 /// (`har-builder.js` of its developer tools).
 fn as_others_write_it(entry: &mut Entry) {
-    let number = |text: &str| stamp::bytes("size", text.trim().as_bytes()).ok().flatten();
+    let number = |text: &str| stamp::parse_bytes("size", text.trim().as_bytes()).ok().flatten();
     let (transferred, content) = (number(&entry.down_body), number(&entry.content));
     if let (Some(headers), Some(transferred)) =
         (number(&entry.down_headers), transferred.filter(|size| Some(*size) != content))
@@ -116,6 +116,10 @@ fn as_others_write_it(entry: &mut Entry) {
 /// An answer, or the reason for leaving it out and its bytes; the error is a fault.
 type Kept = RowResult<std::result::Result<Load, (&'static str, u64)>>;
 
+/// Parses an entry of a HAR file into a load.
+///
+/// # Errors
+/// A clause that says what is malformed, or the reason to leave it out.
 fn load(
     entry: &Entry,
     client: &str,
@@ -124,16 +128,18 @@ fn load(
     collector: &mut Collector,
 ) -> Kept {
     let at = stamp::stamp(entry.started.as_bytes(), Unit::S)?;
-    let status = stamp::bytes("status", entry.status.as_bytes())?.unwrap_or(0);
+    let status = stamp::parse_bytes("status", entry.status.as_bytes())?.unwrap_or(0);
     let milliseconds = |name: &str, text: &str| match text.trim() {
         "-1" => Ok(0),
-        text => stamp::span(name, text.as_bytes(), Unit::Ms).map(|span| span.unwrap_or_default().0 as i64),
+        text => {
+            stamp::parse_span(name, text.as_bytes(), Unit::Ms).map(|span| span.unwrap_or_default().0 as i64)
+        }
     };
     let time = milliseconds("time", &entry.time)?;
     let before = ["blocked", "dns", "connect"].iter().zip([&entry.blocked, &entry.dns, &entry.connect]);
     let before = before.map(|(name, text)| milliseconds(name, text)).collect::<RowResult<Vec<i64>>>()?;
-    let size = size(entry, collector.options.direction)?;
-    let Some(host) = host(&entry.url) else { return Ok(Err((reason::NOT_NETWORK, 0))) };
+    let size = direction_bytes(entry, collector.options.direction)?;
+    let Some(host) = find_host(&entry.url) else { return Ok(Err((reason::NOT_NETWORK, 0))) };
     let is_stored = ["memory cache", "disk cache", "service worker"]
         .iter()
         .any(|place| entry.found_in.eq_ignore_ascii_case(place));
@@ -160,18 +166,21 @@ fn load(
         opening: before[2].min(wait),
         server: collector.hosts.id(server.as_bytes()),
         connection: entry.connection.clone(),
-        version: version(&entry.version),
+        version: parse_version(&entry.version),
         bytes,
         page: if entry.page.is_empty() { 0 } else { pages.number(&entry.page) },
         order: ledger.rows,
     }))
 }
 
-/// Returns what crossed the network in the direction; `None` if the entry does not say.
-fn size(entry: &Entry, direction: Direction) -> RowResult<Option<u64>> {
+/// Returns the bytes that crossed the network in a direction; `None` if the entry does not say.
+///
+/// # Errors
+/// A clause for a size that is no number.
+fn direction_bytes(entry: &Entry, direction: Direction) -> RowResult<Option<u64>> {
     let number = |name: &str, text: &str| match text.trim() {
         "-1" => Ok(None),
-        text => stamp::bytes(name, text.as_bytes()),
+        text => stamp::parse_bytes(name, text.as_bytes()),
     };
     if direction == Direction::Up {
         let (headers, body) =
@@ -188,7 +197,7 @@ fn size(entry: &Entry, direction: Direction) -> RowResult<Option<u64>> {
     if let Some(bytes @ 1..) = transferred {
         return Ok(Some(bytes));
     }
-    let saved = stamp::bytes("content.compression", saved.as_bytes()).ok().flatten().unwrap_or(0);
+    let saved = stamp::parse_bytes("content.compression", saved.as_bytes()).ok().flatten().unwrap_or(0);
     // A 304 says that the body is in the cache (RFC 9110, section 15.4.5); browsers write the size of that one.
     if entry.status.trim() == "304" {
         return Ok(Some(headers.unwrap_or(0)));
@@ -202,13 +211,14 @@ fn size(entry: &Entry, direction: Direction) -> RowResult<Option<u64>> {
 }
 
 /// Returns the host of a URL that goes to the network; `None` for data in the URL itself and the like.
-fn host(url: &str) -> Option<&str> {
+fn find_host(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let is_network = ["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     is_network.then(|| rest.split(['/', '?', '#']).next().unwrap_or(rest))
 }
 
-fn version(name: &str) -> Version {
+/// Parses the version of HTTP as browsers write it; HTTP/1 for unknown names.
+fn parse_version(name: &str) -> Version {
     let name = name.to_ascii_lowercase();
     match name.trim_start_matches("http/") {
         name if name.starts_with("h3") || name.starts_with('3') || name.contains("quic") => Version::Http3,
@@ -218,6 +228,7 @@ fn version(name: &str) -> Version {
 }
 
 impl Pages {
+    /// Returns the number of a page, from 1, given its name.
     fn number(&mut self, name: &str) -> u32 {
         let next = self.times.len() as u32 + 1;
         let number = *self.numbers.entry(name.to_string()).or_insert(next);
@@ -229,7 +240,7 @@ impl Pages {
 }
 
 /// Divides answers among connections.
-fn connections(loads: Vec<Load>) -> Vec<Vec<Load>> {
+fn divide_connections(loads: Vec<Load>) -> Vec<Vec<Load>> {
     let mut named: BTreeMap<(u32, String, Version), Vec<Load>> = BTreeMap::new();
     for load in loads {
         named.entry((load.server, load.connection.clone(), load.version)).or_default().push(load);
@@ -255,7 +266,8 @@ fn serialise(loads: Vec<Load>) -> Vec<Vec<Load>> {
     lanes
 }
 
-fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) -> Draft {
+/// Returns the connection of these loads, which are in order of their requests.
+fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) -> Draft {
     let start = loads[0].sent - loads[0].opening;
     let end = loads.iter().map(|load| load.end).max().unwrap_or(start);
     let request = |load: &Load| Request {
@@ -277,15 +289,15 @@ fn draft(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &Collector) 
         duration: Some(Dur(end.saturating_sub(start).max(0) as u64)).into(),
         kind: if loads[0].version == Version::Http3 { Kind::Quic } else { Kind::Tcp },
         class: Class::Web,
-        flow_class: flow_class(&loads, collector),
+        flow_class: classify(&loads, collector),
         server_think: Default::default(),
         writes: writes.into(),
-        pages: requests::pages(&requests),
+        pages: requests::find_pages(&requests),
     }
 }
 
 /// Returns the class by the largest answer.
-fn flow_class(loads: &[Load], collector: &Collector) -> FlowClass {
+fn classify(loads: &[Load], collector: &Collector) -> FlowClass {
     let protocol = if loads[0].version == Version::Http3 { Protocol::Quic } else { Protocol::Tcp };
     let most = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
     let shape = FlowShape::from_totals(protocol, [0; 2], None, [(None, 0), (None, most)]);
@@ -316,7 +328,7 @@ fn note_pages(path: &str, pages: &Pages, loads: &[Load], collector: &mut Collect
         1..=FEW => times.iter().map(|time| format!("{time:.2} s")).collect::<Vec<_>>().join(", "),
         _ => format!("median {:.2} s", median(times)),
     };
-    let mut text = format!("{}: {} pages", base(path), pages.times.len());
+    let mut text = format!("{}: {} pages", file_name(path), pages.times.len());
     if !known.is_empty() {
         text += &format!("; from start to onLoad: {}", listed(&known));
     }
@@ -350,16 +362,19 @@ mod tests {
 
     #[test]
     fn host__is_that_of_network_urls() {
-        assert_eq!(host("https://a.example:8080/x?y"), Some("a.example:8080"));
-        assert_eq!(host("WSS://b"), Some("b"));
-        assert_eq!([host("data:image/png;base64,AA"), host("blob:https://a/b"), host("")], [None; 3]);
+        assert_eq!(find_host("https://a.example:8080/x?y"), Some("a.example:8080"));
+        assert_eq!(find_host("WSS://b"), Some("b"));
+        assert_eq!(
+            [find_host("data:image/png;base64,AA"), find_host("blob:https://a/b"), find_host("")],
+            [None; 3]
+        );
     }
 
     #[test]
     fn version__as_browsers_write_it() {
-        assert_eq!(["h2", "HTTP/2", "http/2.0"].map(version), [Version::Http2; 3]);
-        assert_eq!(["h3", "HTTP/3", "h3-29", "http/2+quic/46"].map(version), [Version::Http3; 4]);
-        assert_eq!(["http/1.1", "HTTP/1.0", "unknown", ""].map(version), [Version::Http1; 4]);
+        assert_eq!(["h2", "HTTP/2", "http/2.0"].map(parse_version), [Version::Http2; 3]);
+        assert_eq!(["h3", "HTTP/3", "h3-29", "http/2+quic/46"].map(parse_version), [Version::Http3; 4]);
+        assert_eq!(["http/1.1", "HTTP/1.0", "unknown", ""].map(parse_version), [Version::Http1; 4]);
     }
 
     #[test]

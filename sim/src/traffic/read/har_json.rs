@@ -151,7 +151,7 @@ pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnM
     drop(deserializer);
     match outcome {
         Err(error) if !input.is_faulty() => {
-            let problem = format!("no HAR file ({})", short(&error));
+            let problem = format!("no HAR file ({})", shorten_error(&error));
             Err(Error::Row { file: input.path().to_string(), line: error.line() as u64, problem })
         }
         _ => Ok(creator),
@@ -159,7 +159,7 @@ pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnM
 }
 
 /// Returns an error of the parser without the place, and short.
-fn short(error: &serde_json::Error) -> String {
+fn shorten_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
     text.chars().take(120).collect()
@@ -278,6 +278,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for List<T, F> {
 }
 
 impl RawEntry {
+    /// Returns the entry with defaults for absent fields; `line` is where it begins.
     fn settle(self, line: u64) -> Entry {
         let (request, response) = (self.request.unwrap_or_default(), self.response.unwrap_or_default());
         let (timings, content) = (self.timings.unwrap_or_default(), response.content.unwrap_or_default());
@@ -292,7 +293,7 @@ impl RawEntry {
             page: self.pageref.0,
             started: self.started_date_time.0,
             time: self.time.0,
-            url: beginning(request.url.0),
+            url: shorten_url(request.url.0),
             up_headers: request.headers_size.0,
             up_body: request.body_size.0,
             status: response.status.0,
@@ -321,6 +322,6 @@ impl RawPage {
 }
 
 /// Returns enough of a URL for its host; `data:` URLs may have megabytes.
-fn beginning(url: String) -> String {
+fn shorten_url(url: String) -> String {
     url.chars().take(300).collect()
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Returns a host and the port that is written behind it, as in `192.0.2.1:443` and `[2001:db8::1]:443`. A host that is no
 /// address is returned as it is, without a port.
-pub fn parted(text: &[u8]) -> (&[u8], Option<u16>) {
+pub fn split_port(text: &[u8]) -> (&[u8], Option<u16>) {
     // Nearly all names have neither; addresses of IPv6 without brackets have no port.
     let has_port = text.starts_with(b"[") || memchr::memchr_iter(b':', text).count() == 1;
     if !has_port {
@@ -13,15 +13,15 @@ pub fn parted(text: &[u8]) -> (&[u8], Option<u16>) {
     let Ok(whole) = std::str::from_utf8(text) else { return (text, None) };
     if let Ok(end) = whole.parse::<SocketAddr>() {
         let colon = whole.rfind(':').unwrap_or(whole.len());
-        return (within(&text[..colon]), Some(end.port()));
+        return (strip_brackets(&text[..colon]), Some(end.port()));
     }
-    let host = within(text);
+    let host = strip_brackets(text);
     let is_address = std::str::from_utf8(host).is_ok_and(|host| host.parse::<IpAddr>().is_ok());
     (if is_address { host } else { text }, None)
 }
 
-/// Takes off the brackets around an address.
-fn within(text: &[u8]) -> &[u8] {
+/// Returns an address without the brackets around it.
+fn strip_brackets(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(text)
 }
 
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn parted__addresses_with_and_without_ports() {
-        let of = |text: &'static str| parted(text.as_bytes());
+        let of = |text: &'static str| split_port(text.as_bytes());
         assert_eq!(of("192.0.2.1:443"), (&b"192.0.2.1"[..], Some(443)));
         assert_eq!(of("[2001:db8::1]:443"), (&b"2001:db8::1"[..], Some(443)));
         assert_eq!(of("[2001:db8::1]"), (&b"2001:db8::1"[..], None));

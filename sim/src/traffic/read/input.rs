@@ -98,7 +98,7 @@ impl Input {
     ///
     /// # Errors
     /// As [`Input::open`].
-    pub fn memory(name: &str, data: &[u8]) -> Result<Input> {
+    pub fn from_memory(name: &str, data: &[u8]) -> Result<Input> {
         Input::new(name, Box::new(Cursor::new(data.to_vec())))
     }
 
@@ -114,7 +114,7 @@ impl Input {
     ///
     /// # Errors
     /// As [`Input::open`].
-    pub fn rows(path: &str, rows: options::Rows) -> Result<Input> {
+    pub fn from_rows(path: &str, rows: options::Rows) -> Result<Input> {
         let mut input = Input::new(path, rows.text)?;
         input.given = Some((rows.kind, rows.sha256));
         Ok(input)
@@ -147,6 +147,10 @@ impl Input {
         Ok(input)
     }
 
+    /// Reads the first bytes, by which the format is recognised.
+    ///
+    /// # Errors
+    /// [`Error::File`] when nothing can be read.
     fn peek(&mut self) -> Result<()> {
         let mut head = Vec::new();
         let outcome = self.body.by_ref().take(PEEK_BYTES).read_to_end(&mut head);
@@ -173,6 +177,7 @@ impl Input {
         self.ceiling = ceiling;
     }
 
+    /// Ends the input with a fault when the process has grown beyond its memory limit.
     fn look_at_memory(&mut self) {
         let Some(ceiling) = self.ceiling.filter(|_| self.delivered >= self.looked + LOOK_BYTES) else {
             return;
@@ -278,6 +283,7 @@ impl Input {
         Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
+    /// Returns the error of a failed read: damaged or truncated gzip, or the system's reason.
     fn describe(&self, error: &io::Error) -> Error {
         let after = self.delivered;
         let problem = match (&self.body, error.kind()) {
@@ -307,6 +313,7 @@ impl Read for Input {
 }
 
 impl Input {
+    /// Reads decompressed bytes; 0 at the end and after a fault, which is kept.
     fn read_body(&mut self, buffer: &mut [u8]) -> usize {
         loop {
             match self.body.read(buffer) {
@@ -363,12 +370,13 @@ impl Read for Rows<'_> {
 }
 
 /// Returns the file's name without its folders.
-pub fn base(path: &str) -> String {
+pub fn file_name(path: &str) -> String {
     std::path::Path::new(path)
         .file_name()
         .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
+/// Returns why a file cannot be opened, as a clause.
 fn open_problem(path: &str, error: &io::Error) -> String {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     match error.kind() {

@@ -1,9 +1,9 @@
 //! Where the fields of a format stand in the rows of a file: below a header, in a fixed order, or in objects.
 
 use super::columns;
-use super::lines::shown;
+use super::lines::excerpt;
 use super::options::RowResult;
-use super::spec::{FIELDS, Field, Lines, RowKind, Spec, known};
+use super::spec::{FIELDS, Field, Lines, RowKind, Spec, known_formats};
 use super::stamp;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -60,38 +60,42 @@ struct Piece {
 
 /// Returns the layout of a file that begins like this, by a format that is known or by those of the user alone.
 pub fn recognise(head: &[u8], own: Option<&Arc<Spec>>) -> Option<Layout> {
-    let specs = own.map_or_else(|| known(), std::slice::from_ref);
+    let specs = own.map_or_else(|| known_formats(), std::slice::from_ref);
     let first = head.trim_ascii_start().first()?;
-    let fits = if matches!(first, b'{' | b'[') { by_objects(head, specs) } else { None };
-    fits.or_else(|| by_lines(head, specs))
+    let fits = if matches!(first, b'{' | b'[') { match_objects(head, specs) } else { None };
+    fits.or_else(|| match_lines(head, specs))
 }
 
-fn by_objects(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
+/// Returns the format that the JSON objects at the beginning of a file fit; `None` if no format fits.
+fn match_objects(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     let objects = parse_objects(head);
     let of_rows = specs.iter().filter(|spec| matches!(spec.lines, Lines::Json | Lines::Delimited));
-    best(of_rows.filter_map(|spec| objects.iter().find_map(|object| Layout::from_object(spec, object))))
+    choose_best(
+        of_rows.filter_map(|spec| objects.iter().find_map(|object| Layout::from_object(spec, object))),
+    )
 }
 
-fn by_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
+/// Returns the format that the lines at the beginning of a file fit; `None` if no format fits.
+fn match_lines(head: &[u8], specs: &[Arc<Spec>]) -> Option<Layout> {
     const TRIED_LINES: usize = 20;
     let lines = || head.split(|&c| c == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(TRIED_LINES);
     let w3c = lines().find_map(|line| line.trim_ascii().strip_prefix(b"#Fields:"));
     if let Some(names) = w3c {
         let specs = specs.iter().filter(|spec| spec.lines == Lines::W3c);
         let form = w3c_form(head, names);
-        return best(
+        return choose_best(
             specs.filter_map(|spec| Layout::from_header(spec, form, &header_names(Form::Words, names))),
         );
     }
     let first = lines().next()?;
-    let forms = [columns::likely_delimiter(first).map(Form::Delimited), Some(Form::Words)];
+    let forms = [columns::guess_delimiter(first).map(Form::Delimited), Some(Form::Words)];
     let by_header = forms.into_iter().flatten().flat_map(|form| {
         let names = header_names(form, first);
         let specs = specs.iter().filter(|spec| matches!(spec.lines, Lines::Delimited | Lines::Words));
         specs.filter_map(move |spec| Layout::from_header(spec, form, &names)).collect::<Vec<_>>()
     });
     let positional = || specs.iter().filter(|spec| !spec.columns.is_empty());
-    best(by_header).or_else(|| {
+    choose_best(by_header).or_else(|| {
         positional().find_map(|spec| lines().find_map(|line| Layout::from_positions(spec, line.trim_ascii())))
     })
 }
@@ -104,15 +108,15 @@ fn w3c_form(head: &[u8], names: &[u8]) -> Form {
     if has_tabs { Form::Delimited(b'\t') } else { Form::Words }
 }
 
-fn best(found: impl IntoIterator<Item = Layout>) -> Option<Layout> {
+fn choose_best(found: impl IntoIterator<Item = Layout>) -> Option<Layout> {
     // min_by_key takes the first of equals.
     found.into_iter().min_by_key(|layout| std::cmp::Reverse(layout.spec.needed()))
 }
 
 /// Returns the names of a header's columns.
 pub fn header_names(form: Form, line: &[u8]) -> Vec<String> {
-    let cells = cells(form, line);
-    columns::names(cells.iter().map(|cell| &**cell))
+    let cells = split_cells(form, line);
+    columns::normalise_names(cells.iter().map(|cell| &**cell))
         .into_iter()
         .map(|name| name.trim_start_matches(':').to_string())
         .collect()
@@ -130,20 +134,20 @@ fn parse_objects(head: &[u8]) -> Vec<Value> {
         let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
         let Some(Ok(object)) = stream.next() else { break };
         rest = &rest[stream.byte_offset()..];
-        found.push(unwrapped(object));
+        found.push(unwrap_row(object));
     }
     found
 }
 
 /// Returns the row that a shipper of logs, or Docker, has wrapped as text; other rows as they are.
-fn unwrapped(object: Value) -> Value {
+fn unwrap_row(object: Value) -> Value {
     let texts = ["message", "log"].into_iter().filter_map(|name| object.get(name)?.as_str());
     let inner = texts.filter(|text| text.starts_with('{')).find_map(|text| serde_json::from_str(text).ok());
     inner.unwrap_or(object)
 }
 
 /// Returns the names of the first objects of a text of JSON, each once; `None` if it begins with none.
-pub fn names_of_objects(head: &[u8]) -> Option<Vec<String>> {
+pub fn collect_object_names(head: &[u8]) -> Option<Vec<String>> {
     let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
     let objects = if is_json { parse_objects(head) } else { Vec::new() };
     objects.first()?.as_object()?;
@@ -162,13 +166,13 @@ pub fn names_of_objects(head: &[u8]) -> Option<Vec<String>> {
 /// A phrase, if the row is no object.
 pub fn read_values(row: &[u8], names: &[String]) -> RowResult<Vec<String>> {
     let object = parse_object(row)?;
-    Ok(names.iter().map(|name| lookup(&object, name).map(text).unwrap_or_default()).collect())
+    Ok(names.iter().map(|name| lookup(&object, name).map(value_text).unwrap_or_default()).collect())
 }
 
 /// Reads the object that a row is.
 fn parse_object(row: &[u8]) -> RowResult<Value> {
     let object: Value = serde_json::from_slice(row).map_err(|error| format!("no JSON object ({error})"))?;
-    if object.is_object() { Ok(unwrapped(object)) } else { Err("no JSON object".to_string()) }
+    if object.is_object() { Ok(unwrap_row(object)) } else { Err("no JSON object".to_string()) }
 }
 
 impl Spec {
@@ -200,6 +204,7 @@ impl Layout {
         Layout { spec, form, has_header, width: 0, is_open: false, steps, extra, filters }
     }
 
+    /// Returns the layout of rows that are JSON objects like this one; `None` if they do not fit the format.
     fn from_object(spec: &Arc<Spec>, object: &Value) -> Option<Layout> {
         if !object.is_object() || !spec.columns.is_empty() {
             return None;
@@ -207,7 +212,7 @@ impl Layout {
         let is_there =
             |names: &str| names.ends_with('?') || names.split('|').any(|path| lookup(object, path).is_some());
         let is_right = |(path, pattern): (&String, &String)| {
-            lookup(object, path).is_some_and(|value| glob(pattern, &text(value)))
+            lookup(object, path).is_some_and(|value| matches_glob(pattern, &value_text(value)))
         };
         let has_all = spec.fields.values().chain(&spec.needs).all(|names| is_there(names));
         if !has_all || !spec.only.iter().all(is_right) {
@@ -272,7 +277,7 @@ impl Layout {
     /// Returns the layout of cells in a fixed order, if this line looks like one of the format.
     fn from_positions(spec: &Arc<Spec>, line: &[u8]) -> Option<Layout> {
         let form = match spec.lines {
-            Lines::Delimited => Form::Delimited(columns::likely_delimiter(line)?),
+            Lines::Delimited => Form::Delimited(columns::guess_delimiter(line)?),
             Lines::Words | Lines::W3c => Form::Words,
             Lines::Json => return None,
         };
@@ -284,16 +289,20 @@ impl Layout {
         layout.steps = templates
             .iter()
             .enumerate()
-            .map(|(cell, template)| Step { place: Place::Cell(cell), pieces: pieces(template, &extra) })
+            .map(|(cell, template)| Step {
+                place: Place::Cell(cell),
+                pieces: split_template(template, &extra),
+            })
             .collect();
         layout.fits(line).then_some(layout)
     }
 
+    /// Returns whether a line has the format's columns and passes its checks.
     fn fits(&self, line: &[u8]) -> bool {
         let Ok(values) = self.values(line) else { return false };
         let looks = self.spec.looks.iter().all(|(name, pattern)| {
             find_slot(&self.extra, name)
-                .is_some_and(|slot| glob(pattern, &String::from_utf8_lossy(&values[slot])))
+                .is_some_and(|slot| matches_glob(pattern, &String::from_utf8_lossy(&values[slot])))
         });
         if !self.spec.refuse.is_empty() {
             return looks;
@@ -304,7 +313,7 @@ impl Layout {
             .any(|&field| stamp::time(of(field), None, self.spec.dates).is_ok());
         let has_bytes = [Field::Sent, Field::Received]
             .iter()
-            .any(|&field| matches!(stamp::bytes("", of(field)), Ok(Some(_))));
+            .any(|&field| matches!(stamp::parse_bytes("", of(field)), Ok(Some(_))));
         let ends_fit = self.spec.row == RowKind::Request || !of(Field::Destination).is_empty();
         looks && has_time && has_bytes && ends_fit
     }
@@ -320,7 +329,7 @@ impl Layout {
             for step in &self.steps {
                 let (Place::Paths(paths), Some(slot)) = (&step.place, step.pieces[0].slot) else { continue };
                 if let Some(value) = paths.iter().find_map(|path| lookup(&object, path)) {
-                    values[slot] = Cow::Owned(text(value).into_bytes());
+                    values[slot] = Cow::Owned(value_text(value).into_bytes());
                 }
             }
             return Ok(values);
@@ -329,7 +338,7 @@ impl Layout {
             "" => row,
             after => memchr::memmem::find(row, after.as_bytes()).map_or(row, |at| &row[at + after.len()..]),
         };
-        let cells = cells(self.form, row);
+        let cells = split_cells(self.form, row);
         let is_whole = if self.is_open || self.form == Form::Words {
             cells.len() >= self.width
         } else {
@@ -353,8 +362,9 @@ impl Layout {
 
     /// Returns whether a row is one of those that the format reads, and whether it crossed the network.
     pub fn admits(&self, values: &Values) -> (bool, bool) {
-        let holds =
-            |(slot, pattern): &(usize, String)| glob(pattern, &String::from_utf8_lossy(&values[*slot]));
+        let holds = |(slot, pattern): &(usize, String)| {
+            matches_glob(pattern, &String::from_utf8_lossy(&values[*slot]))
+        };
         let [only, cached] = &self.filters;
         (only.iter().all(holds), !cached.iter().any(holds))
     }
@@ -370,6 +380,7 @@ pub fn value<'v>(values: &'v Values, field: Field) -> &'v [u8] {
     values[field as usize].trim_ascii()
 }
 
+/// Appends a cell to a value, after a space if it has text.
 fn append<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
     if value.is_empty() {
         *value = Cow::Borrowed(cell);
@@ -383,7 +394,8 @@ fn find_slot(extra: &[String], name: &str) -> Option<usize> {
     field.or_else(|| extra.iter().position(|known| known == name).map(|at| FIELDS.len() + at))
 }
 
-fn pieces(template: &str, extra: &[String]) -> Vec<Piece> {
+/// Splits a template such as `{date} {time}` into texts and the places of its columns.
+fn split_template(template: &str, extra: &[String]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -401,7 +413,7 @@ fn divide<'a>(cell: &'a [u8], pieces: &[Piece], values: &mut Values<'a>) -> RowR
         let at = match piece.before.as_bytes() {
             b"" => 0,
             before => {
-                let missing = || format!("\"{}\" has no \"{}\"", shown(cell), piece.before);
+                let missing = || format!("\"{}\" has no \"{}\"", excerpt(cell), piece.before);
                 memchr::memmem::rfind(rest, before).ok_or_else(missing)?
             }
         };
@@ -414,33 +426,34 @@ fn divide<'a>(cell: &'a [u8], pieces: &[Piece], values: &mut Values<'a>) -> RowR
 }
 
 /// Returns the cells of a line.
-fn cells(form: Form, line: &[u8]) -> Vec<&[u8]> {
+fn split_cells(form: Form, line: &[u8]) -> Vec<&[u8]> {
     match form {
         Form::Delimited(delimiter) if memchr::memchr(b'"', line).is_none() => {
             let line = if delimiter == b'|' { line.strip_suffix(b"|").unwrap_or(line) } else { line };
             line.split(|&c| c == delimiter).map(<[u8]>::trim_ascii).collect()
         }
-        Form::Delimited(delimiter) => quoted_cells(line, delimiter),
+        Form::Delimited(delimiter) => split_quoted_cells(line, delimiter),
         Form::Words => split_words(line),
         Form::Json => Vec::new(),
     }
 }
 
-fn quoted_cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
+/// Splits a line at delimiters outside quotes, and unquotes the cells.
+fn split_quoted_cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
     let (mut cells, mut start, mut is_quoted) = (Vec::new(), 0, false);
     for (at, &byte) in line.iter().enumerate() {
         if byte == b'"' {
             is_quoted = !is_quoted;
         } else if byte == delimiter && !is_quoted {
-            cells.push(unquoted(&line[start..at]));
+            cells.push(unquote(&line[start..at]));
             start = at + 1;
         }
     }
-    cells.push(unquoted(&line[start..]));
+    cells.push(unquote(&line[start..]));
     cells
 }
 
-fn unquoted(cell: &[u8]) -> &[u8] {
+fn unquote(cell: &[u8]) -> &[u8] {
     let cell = cell.trim_ascii();
     cell.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(cell)
 }
@@ -482,7 +495,8 @@ fn lookup<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
-fn text(value: &Value) -> String {
+/// Returns a JSON value as text: empty for null, a name for an array or object.
+fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -494,14 +508,15 @@ fn text(value: &Value) -> String {
 
 /// Returns whether a text fits a pattern: `?` is any character, `*` any text, and `|` parts alternatives; behind a `!`
 /// whether it does not fit.
-fn glob(pattern: &str, text: &str) -> bool {
+fn matches_glob(pattern: &str, text: &str) -> bool {
     if let Some(other) = pattern.strip_prefix('!') {
-        return !glob(other, text);
+        return !matches_glob(other, text);
     }
-    pattern.split('|').any(|one| glob_one(one.as_bytes(), text.as_bytes()))
+    pattern.split('|').any(|one| matches_alternative(one.as_bytes(), text.as_bytes()))
 }
 
-fn glob_one(pattern: &[u8], text: &[u8]) -> bool {
+/// Returns whether a text matches a pattern of `?` and `*` without `|`, by backtracking to the last star.
+fn matches_alternative(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut place, mut star) = (0, 0, None);
     while place < text.len() {
         match pattern.get(at) {
@@ -527,7 +542,7 @@ mod tests {
 
     #[test]
     fn glob__stars_and_alternatives() {
-        let fits = |pattern, texts: [&str; 4]| texts.map(|text| glob(pattern, text));
+        let fits = |pattern, texts: [&str; 4]| texts.map(|text| matches_glob(pattern, text));
         assert_eq!(
             fits("*HIT*|NONE", ["TCP_HIT/200", "NONE", "TCP_MISS/200", "NONES"]),
             [true, true, false, false]
@@ -547,7 +562,7 @@ mod tests {
 
     #[test]
     fn divide__from_the_end() {
-        let pieces = pieces("{source}:{source_port}", &[]);
+        let pieces = split_template("{source}:{source_port}", &[]);
         let mut values: Values = vec![Cow::Borrowed(&b""[..]); FIELDS.len()];
         divide(b"2001:db8::1:40000", &pieces, &mut values).unwrap();
         assert_eq!(

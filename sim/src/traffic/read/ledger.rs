@@ -80,7 +80,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Adds what was left out elsewhere.
+    /// Adds the counts of another entry.
     pub fn add(&mut self, other: LeftOut) {
         self.connections += other.connections;
         self.rows += other.rows;

@@ -65,12 +65,13 @@ impl<'a> Lines<'a> {
         count > 0
     }
 
+    /// Returns the next `length` bytes as a line, without its end and without a prefix such as syslog's.
     fn take(&mut self, length: usize) -> Line<'_> {
         let from = self.start;
         self.start += length;
         self.number += 1;
         let text = trim_end(&self.buffer[from..from + length]);
-        let text = if self.is_prefixed { &text[prefix::length(text)..] } else { text };
+        let text = if self.is_prefixed { &text[prefix::prefix_bytes(text)..] } else { text };
         Line { number: self.number, text }
     }
 }
@@ -82,7 +83,7 @@ pub fn trim_end(text: &[u8]) -> &[u8] {
 }
 
 /// Returns the line as text for a message: lossy, at most 40 characters.
-pub fn shown(text: &[u8]) -> String {
+pub fn excerpt(text: &[u8]) -> String {
     let cut = &text[..text.len().min(160)];
     let all = String::from_utf8_lossy(cut);
     let mut short: String = all.chars().filter(|c| !c.is_control()).take(40).collect();

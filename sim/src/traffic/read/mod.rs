@@ -69,7 +69,7 @@ mod zeek_store;
 pub use class::classify_port;
 pub use input::bytes_read;
 pub use options::{Direction, ReadOptions, Rows};
-pub use spec::{Spec, known as known_formats};
+pub use spec::{Spec, known_formats};
 
 use super::Traffic;
 use super::note::{Note, NoteKind};
@@ -111,7 +111,7 @@ pub fn table_columns(
     header: &[String],
     direction: Direction,
 ) -> std::result::Result<Vec<KnownColumn>, String> {
-    let names = columns::names(header.iter().map(String::as_bytes));
+    let names = columns::normalise_names(header.iter().map(String::as_bytes));
     let found = Columns::from_header(&names, direction)
         .or_else(|problem| Columns::from_header(&names, Direction::Down).map_err(|_| problem))?;
     let plain = |meaning, place: Option<usize>| place.map(|place| KnownColumn { meaning, place, unit_ns: 1 });
@@ -136,15 +136,15 @@ pub fn table_columns(
 /// [`Error::File`] when a file is missing, cut short, of unknown format or of no use;
 /// [`Error::Row`] when more than 5 % of a file's rows cannot be understood, or one with `strict`;
 /// [`Error::Field`] when a correction of a class matches no flow.
-pub fn files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
-    files_and_rows(paths, BTreeMap::new(), options)
+pub fn read_files(paths: &[String], options: &ReadOptions) -> Result<Traffic> {
+    read_files_and_rows(paths, BTreeMap::new(), options)
 }
 
-/// Reads files as [`files`] does, but takes the rows of some, by their place in `paths`, from elsewhere.
+/// Reads files as [`read_files`] does, but takes the rows of some, by their place in `paths`, from elsewhere.
 ///
 /// # Errors
-/// As [`files`].
-pub fn files_and_rows(
+/// As [`read_files`].
+pub fn read_files_and_rows(
     paths: &[String],
     rows: BTreeMap<usize, Rows>,
     options: &ReadOptions,
@@ -155,7 +155,7 @@ pub fn files_and_rows(
     let rows = Mutex::new(rows);
     let open = |index: usize| {
         let given = rows.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
-        given.map_or_else(|| Input::open(&paths[index]), |rows| Input::rows(&paths[index], rows))
+        given.map_or_else(|| Input::open(&paths[index]), |rows| Input::from_rows(&paths[index], rows))
     };
     read_all(paths.len(), open, options)
 }
@@ -168,16 +168,16 @@ pub fn is_known_column(name: &str) -> bool {
 /// Reads contents that are already in memory, each with the name to use in messages.
 ///
 /// # Errors
-/// As [`files`].
-pub fn contents(named: &[(&str, &[u8])], options: &ReadOptions) -> Result<Traffic> {
-    read_all(named.len(), |index| Input::memory(named[index].0, named[index].1), options)
+/// As [`read_files`].
+pub fn read_contents(named: &[(&str, &[u8])], options: &ReadOptions) -> Result<Traffic> {
+    read_all(named.len(), |index| Input::from_memory(named[index].0, named[index].1), options)
 }
 
 /// Reads contents that come piece by piece, each with its name.
 ///
 /// # Errors
-/// As [`files`].
-pub fn streams(named: Vec<(String, Box<dyn Read + Send>)>, options: &ReadOptions) -> Result<Traffic> {
+/// As [`read_files`].
+pub fn read_streams(named: Vec<(String, Box<dyn Read + Send>)>, options: &ReadOptions) -> Result<Traffic> {
     let count = named.len();
     let waiting: Vec<_> = named.into_iter().map(|one| Mutex::new(Some(one))).collect();
     let open = |index: usize| {
@@ -195,7 +195,7 @@ fn read_all(
     options: &ReadOptions,
 ) -> Result<Traffic> {
     let budget = Budget::new(options.most_rows, count);
-    let ceiling = options.most_bytes.and_then(memory::ceiling);
+    let ceiling = options.most_bytes.and_then(memory::memory_limit);
     let parts = parallel::map(count, |index| {
         let mut input = open(index)?;
         input.limit_memory(ceiling);
@@ -213,6 +213,10 @@ fn read_all(
     Ok(traffic)
 }
 
+/// Recognises and reads one file, whose place among all is `index`.
+///
+/// # Errors
+/// As [`read_files`].
 fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Collector> {
     let format = sniff::recognise(&input, part.options.format.as_ref())?;
     let kind = input.kind().map_or_else(|| format.name(), str::to_string);
@@ -234,7 +238,7 @@ fn read_one(mut input: Input, index: usize, mut part: Collector) -> Result<Colle
     } else if !part.options.strict && ledger.used > 0 {
         input.drain();
         if let Some(tear) = input.take_tear() {
-            let name = input::base(&ledger.path);
+            let name = input::file_name(&ledger.path);
             let text = format!("{name}: {tear}; it is used up to there");
             part.add_note(Note { row: Some(ledger.rows), ..Note::new(NoteKind::LeftOut, Some(name), text) });
         }

@@ -17,7 +17,7 @@ pub struct Names {
 
 impl Names {
     /// Returns an empty set that knows the hash of each name; with `is_listing` it also gives names by their numbers.
-    pub fn hashing(is_listing: bool) -> Names {
+    pub fn with_hashes(is_listing: bool) -> Names {
         Names { hashes: Some(Vec::new()), listed: is_listing.then(Vec::new), ..Names::default() }
     }
 
@@ -34,7 +34,7 @@ impl Names {
     /// Returns the number of `name`, a new one for a new name.
     pub fn id(&mut self, name: &[u8]) -> u32 {
         let next = (self.short.len() + self.long.len()) as u32;
-        let id = match packed(name) {
+        let id = match pack(name) {
             Some(key) => *self.short.entry(key).or_insert(next),
             None => match self.long.get(name) {
                 Some(id) => *id,
@@ -52,7 +52,7 @@ impl Names {
 
     /// Adds the names of another file in their order, and returns the number of each here.
     pub fn absorb(&mut self, other: Names) -> Vec<u32> {
-        let short = other.short.into_iter().map(|(key, id)| (id, unpacked(key)));
+        let short = other.short.into_iter().map(|(key, id)| (id, unpack(key)));
         let long = other.long.into_iter().map(|(name, id)| (id, name));
         let mut names: Vec<(u32, Box<[u8]>)> = short.chain(long).collect();
         names.sort_unstable_by_key(|(id, _)| *id);
@@ -61,14 +61,14 @@ impl Names {
 }
 
 /// Returns a name of at most 15 bytes and its length as a number.
-fn packed(name: &[u8]) -> Option<u128> {
+fn pack(name: &[u8]) -> Option<u128> {
     let mut bytes = [0; 16];
     bytes.get_mut(..name.len()).filter(|_| name.len() < 16)?.copy_from_slice(name);
     bytes[15] = name.len() as u8;
     Some(u128::from_le_bytes(bytes))
 }
 
-fn unpacked(key: u128) -> Box<[u8]> {
+fn unpack(key: u128) -> Box<[u8]> {
     let bytes = key.to_le_bytes();
     bytes[..usize::from(bytes[15])].into()
 }
@@ -89,7 +89,7 @@ mod tests {
             [0, 1, 2, 3]
         );
         assert_eq!(one.absorb(other), [6, 4, 5, 7]);
-        let mut listing = Names::hashing(true);
+        let mut listing = Names::with_hashes(true);
         texts.iter().chain(&texts).for_each(|text| {
             let id = listing.id(text);
             assert_eq!(listing.name(id), *text);

@@ -22,7 +22,7 @@ impl<'a> Objects<'a> {
         let (mut scan, mut number) = (Scan::default(), 0);
         while let Some(line) = self.lines.advance() {
             let text = line.text.trim_ascii();
-            let text = if self.object.is_empty() { without_opening(text) } else { text };
+            let text = if self.object.is_empty() { strip_opening(text) } else { text };
             if text.is_empty() {
                 continue;
             }
@@ -33,20 +33,20 @@ impl<'a> Objects<'a> {
                 break;
             }
         }
-        let text = without_closing(without_opening(&self.object));
+        let text = strip_closing(strip_opening(&self.object));
         (!text.is_empty()).then_some(Line { number, text })
     }
 }
 
 /// Returns a text without the bracket or comma of an array before an object.
-fn without_opening(text: &[u8]) -> &[u8] {
+fn strip_opening(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii();
     let rest = [b"[", b",", b"]"].into_iter().find_map(|mark| text.strip_prefix(mark));
     rest.unwrap_or(text).trim_ascii()
 }
 
 /// Returns a text without the bracket or comma of an array behind an object.
-fn without_closing(text: &[u8]) -> &[u8] {
+fn strip_closing(text: &[u8]) -> &[u8] {
     let text = text.strip_suffix(b"]").filter(|rest| rest.trim_ascii_end().ends_with(b"}")).unwrap_or(text);
     text.trim_ascii_end().strip_suffix(b",").unwrap_or(text).trim_ascii()
 }
@@ -60,6 +60,7 @@ struct Scan {
 }
 
 impl Scan {
+    /// Follows braces outside texts, to know where the object ends.
     fn add(&mut self, text: &[u8]) {
         for &byte in text {
             match byte {
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     fn objects(text: &str) -> Vec<(u64, String)> {
-        let mut input = Input::memory("x", text.as_bytes()).unwrap();
+        let mut input = Input::from_memory("x", text.as_bytes()).unwrap();
         let mut objects = Objects::new(&mut input);
         let mut found = Vec::new();
         while let Some(line) = objects.advance() {

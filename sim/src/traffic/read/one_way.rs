@@ -45,7 +45,7 @@ pub fn may_be(columns: &Columns, header: &[String]) -> bool {
 }
 
 /// Returns a port as a row has it, 0 for anything else.
-pub fn port(text: &[u8]) -> u16 {
+pub fn parse_port(text: &[u8]) -> u16 {
     std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
@@ -119,6 +119,7 @@ fn ends(draft: &Draft, [source, destination]: [u16; 2]) -> [End; 2] {
     [(draft.client, source), (draft.server, destination)]
 }
 
+/// Returns a connection as a record of one direction.
 fn record(draft: &Draft, ports: [u16; 2]) -> Record {
     let bytes = draft.writes.iter().map(|write| write.bytes).sum();
     let duration: Option<Dur> = draft.duration.into();

@@ -21,7 +21,7 @@ impl Direction {
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for any other word.
-    pub fn by_name(field: &str, name: &str) -> Result<Direction> {
+    pub fn parse(field: &str, name: &str) -> Result<Direction> {
         match name {
             "down" => Ok(Direction::Down),
             "up" => Ok(Direction::Up),
@@ -29,7 +29,7 @@ impl Direction {
         }
     }
 
-    /// Returns the word [`Direction::by_name`] takes.
+    /// Returns the word [`Direction::parse`] takes.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Down => "down",

@@ -55,7 +55,7 @@ impl<H: Eq + Hash + Copy> Shares<H> {
         }
     }
 
-    /// Returns which of two ends is the server. Each rule decides if it tells the ends apart:
+    /// Returns which of two ends is the server. Each rule decides if the ends differ by it:
     ///
     /// 1. a handshake of another connection shows it as one;
     /// 2. its port is below 512;
@@ -66,7 +66,7 @@ impl<H: Eq + Hash + Copy> Shares<H> {
     /// 7. more connections share the port, in powers of two, because a few share any port by chance;
     /// 8. its port is lower.
     ///
-    /// `None` says that nothing tells them apart.
+    /// `None` says that no rule decides.
     pub fn server(&self, ends: [(H, u16); 2]) -> Option<usize> {
         let by_port = |rank: &dyn Fn(u16) -> u32| ends.map(|end| rank(end.1));
         let rest = || {
@@ -117,7 +117,7 @@ impl Shares {
     }
 }
 
-/// Returns the end with the higher rank by the first rule that tells the two apart.
+/// Returns the end with the higher rank by the first rule that ranks them differently.
 fn server_by(rules: &[[u32; 2]]) -> Option<usize> {
     rules.iter().find(|[first, second]| first != second).map(|[first, second]| usize::from(second > first))
 }

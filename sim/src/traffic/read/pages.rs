@@ -36,7 +36,7 @@ impl Hits {
     /// Adds a request, by its row in the file; its URL and its referrer must have the same form, without a scheme.
     pub fn add(&mut self, client: u32, at: i64, row: u64, url: &[u8], referrer: &[u8]) {
         let is_part = !is_document(url);
-        let (url, referrer) = (self.urls.id(without_fragment(url)), self.urls.id(without_fragment(referrer)));
+        let (url, referrer) = (self.urls.id(strip_fragment(url)), self.urls.id(strip_fragment(referrer)));
         self.hits.push(Hit { client, at, row, is_part, url, referrer });
     }
 
@@ -105,24 +105,25 @@ impl Hits {
 }
 
 /// Returns `host/path?query` of an absolute URL; anything else as it is.
-pub fn without_scheme(url: &[u8]) -> &[u8] {
+pub fn strip_scheme(url: &[u8]) -> &[u8] {
     let colon = url.windows(3).position(|part| part == b"://");
     colon.map_or(url, |colon| &url[colon + 3..])
 }
 
 /// Returns `/path?query` of an absolute URL; anything else as it is.
-pub fn without_host(url: &[u8]) -> &[u8] {
-    let rest = without_scheme(url);
+pub fn strip_host(url: &[u8]) -> &[u8] {
+    let rest = strip_scheme(url);
     if rest.len() == url.len() {
         return url;
     }
     rest.iter().position(|&c| c == b'/').map_or(&b"/"[..], |slash| &rest[slash..])
 }
 
-fn without_fragment(url: &[u8]) -> &[u8] {
+fn strip_fragment(url: &[u8]) -> &[u8] {
     url.split(|&c| c == b'#').next().unwrap_or(url)
 }
 
+/// Returns whether a URL names a document and not a part of one, by the end of its path.
 fn is_document(url: &[u8]) -> bool {
     let path = url.split(|&c| c == b'?' || c == b'#').next().unwrap_or(url);
     let name = path.rsplit(|&c| c == b'/').next().unwrap_or(path);
@@ -145,7 +146,7 @@ mod tests {
     fn pages(requests: &[(u32, i64, &str, &str)]) -> Vec<u32> {
         let mut hits = Hits::default();
         for (client, at_s, url, referrer) in requests {
-            hits.add(*client, at_s * SECOND, 0, url.as_bytes(), without_host(referrer.as_bytes()));
+            hits.add(*client, at_s * SECOND, 0, url.as_bytes(), strip_host(referrer.as_bytes()));
         }
         hits.pages(0).0
     }
@@ -182,7 +183,7 @@ mod tests {
         for url in ["/a.gif", "/b/c.js?v=1", "h.org/x.png"] {
             assert!(!is_document(url.as_bytes()), "{url}");
         }
-        assert_eq!(without_host(b"https://h.org"), b"/");
-        assert_eq!(without_scheme(b"http://h.org/a"), b"h.org/a");
+        assert_eq!(strip_host(b"https://h.org"), b"/");
+        assert_eq!(strip_scheme(b"http://h.org/a"), b"h.org/a");
     }
 }

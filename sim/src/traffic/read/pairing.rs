@@ -9,7 +9,7 @@
 use super::assemble::Collector;
 use super::class;
 use super::draft::Draft;
-use super::input::base;
+use super::input::file_name;
 use super::ledger::{Ledger, reason};
 use super::options::Direction;
 use super::orientation::Shares;
@@ -124,9 +124,9 @@ pub fn number_unit(ends: [End; 2], collector: &Collector) -> (u64, u64) {
 /// Adds the connections of a file's records, which may be in any order.
 pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector) {
     let before = records.len();
-    let records = each_once(records, ledger);
+    let records = remove_duplicates(records, ledger);
     if records.len() < before {
-        let (name, count) = (base(&ledger.path), (before - records.len()) as u64);
+        let (name, count) = (file_name(&ledger.path), (before - records.len()) as u64);
         let text = format!(
             "{name}: {count} rows stand twice, with the same ends, times and sizes; each counts once"
         );
@@ -145,7 +145,7 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
         flow.hand_over(client, ledger, collector);
     }
     if alone > 0 {
-        let name = base(&ledger.path);
+        let name = file_name(&ledger.path);
         let text = format!(
             "{name}: {alone} flows have rows of one direction only; the server is taken from the ports"
         );
@@ -156,7 +156,7 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
 
 /// Returns records in the order of time without those that say again what another said, as two routers of one path do, or
 /// an export that was made twice. Records without ports may be several flows.
-fn each_once(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Record> {
+fn remove_duplicates(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Record> {
     records.sort_by_key(|record| (record.from, record.order));
     let (mut now, mut seen) = (i64::MIN, HashSet::new());
     records.retain(|record| {
@@ -232,6 +232,7 @@ impl Flow {
         is_tcp && !is_new && (record.flags.are_known() || record.payload == [0; 2])
     }
 
+    /// Adds a record of what the end `sender` sent; a long pause begins a new part.
     fn add(&mut self, record: &Record, sender: usize) {
         let starts = self.last().is_none_or(|last| record.from.saturating_sub(last.to) > REST);
         if starts {
@@ -300,6 +301,7 @@ impl Flow {
         self.kind == Kind::Tcp && is_idle && (is_torn || !begins && is_of_both)
     }
 
+    /// Returns the class of a flow by its sums and ports.
     fn class(&self, parts: &[Part], client: usize, collector: &Collector) -> FlowClass {
         let protocol = match (self.kind, self.protocol) {
             (Kind::Tcp, _) => Protocol::Tcp,
@@ -322,6 +324,7 @@ impl Flow {
         collector.flow_class(hosts, &shape)
     }
 
+    /// Hands the flow's parts to the collector as connections.
     fn hand_over(mut self, client: usize, ledger: &mut Ledger, collector: &mut Collector) {
         let server = 1 - client;
         let (sender, other) = match collector.options.direction {
@@ -349,7 +352,7 @@ impl Flow {
                 let sum =
                     |end: usize| parts.iter().fold(Amount::default(), |sum, part| sum.plus(part.sent[end]));
                 let amounts = [sender, other].map(sum).map(|sum| Amount::from_sums(sum.packets, sum.bytes));
-                Writes::from_datagrams(Datagrams::even(service, duration(&parts), amounts))
+                Writes::from_datagrams(Datagrams::from_sums(service, duration(&parts), amounts))
             }
         };
         let has_packets =

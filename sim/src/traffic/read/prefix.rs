@@ -4,16 +4,16 @@
 use std::borrow::Cow;
 
 /// Returns the bytes before the message of a line; 0 if nothing was put there.
-pub fn length(line: &[u8]) -> usize {
-    let rest = without_priority(line);
-    let found = after_version(rest).or_else(|| after_tag(rest)).or_else(|| after_stream(rest));
+pub fn prefix_bytes(line: &[u8]) -> usize {
+    let rest = strip_priority(line);
+    let found = skip_syslog_header(rest).or_else(|| skip_tag(rest)).or_else(|| skip_stream(rest));
     found.map_or(0, |message| line.len() - message.len())
 }
 
 /// Returns the beginning of a file without what stands before its lines, if something stands before the first.
-pub fn without(head: &[u8]) -> Cow<'_, [u8]> {
+pub fn strip_prefixes(head: &[u8]) -> Cow<'_, [u8]> {
     if is_first(head) {
-        let lines: Vec<&[u8]> = head.split(|&c| c == b'\n').map(|line| &line[length(line)..]).collect();
+        let lines: Vec<&[u8]> = head.split(|&c| c == b'\n').map(|line| &line[prefix_bytes(line)..]).collect();
         Cow::Owned(lines.join(&b'\n'))
     } else {
         Cow::Borrowed(head)
@@ -22,11 +22,11 @@ pub fn without(head: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns whether something stands before the first line of a file that begins like this.
 pub fn is_first(head: &[u8]) -> bool {
-    head.split(|&c| c == b'\n').next().is_some_and(|line| length(line) > 0)
+    head.split(|&c| c == b'\n').next().is_some_and(|line| prefix_bytes(line) > 0)
 }
 
-/// Takes off `<134>`.
-fn without_priority(line: &[u8]) -> &[u8] {
+/// Returns a line without syslog's priority, such as `<134>`.
+fn strip_priority(line: &[u8]) -> &[u8] {
     let Some(inner) = line.strip_prefix(b"<") else { return line };
     let digits = inner.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match inner.get(digits) {
@@ -36,13 +36,13 @@ fn without_priority(line: &[u8]) -> &[u8] {
 }
 
 /// Returns the message behind `1 TIME HOST PROGRAM PROCESS ID DATA`.
-fn after_version(line: &[u8]) -> Option<&[u8]> {
-    let (time, mut rest) = word(line.strip_prefix(b"1 ")?)?;
+fn skip_syslog_header(line: &[u8]) -> Option<&[u8]> {
+    let (time, mut rest) = split_word(line.strip_prefix(b"1 ")?)?;
     if !is_iso(time) {
         return None;
     }
     for _ in 0..4 {
-        rest = word(rest)?.1;
+        rest = split_word(rest)?.1;
     }
     while rest.starts_with(b"[") {
         rest = &rest[memchr::memmem::find(rest, b"]")? + 1..];
@@ -52,30 +52,31 @@ fn after_version(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// Returns the message behind `TIME HOST PROGRAM[PROCESS]: `, with a time such as `Jun  5 15:06:41` or one of ISO 8601.
-fn after_tag(line: &[u8]) -> Option<&[u8]> {
-    let (first, rest) = word(line)?;
+fn skip_tag(line: &[u8]) -> Option<&[u8]> {
+    let (first, rest) = split_word(line)?;
     let rest = if is_iso(first) {
         rest
     } else {
-        let (day, rest) = word(rest)?;
-        let (time, rest) = word(rest)?;
+        let (day, rest) = split_word(rest)?;
+        let (time, rest) = split_word(rest)?;
         let is_time = matches!(time, [_, _, b':', _, _, b':', _, _, ..]);
         let is_date = first.len() == 3 && first.iter().all(u8::is_ascii_alphabetic) && is_number(day);
         (is_date && is_time).then_some(rest)?
     };
-    let (tag, message) = word(word(rest)?.1)?;
+    let (tag, message) = split_word(split_word(rest)?.1)?;
     tag.ends_with(b":").then_some(message)
 }
 
-fn after_stream(line: &[u8]) -> Option<&[u8]> {
-    let (time, rest) = word(line)?;
-    let (stream, rest) = word(rest)?;
+/// Returns the message behind `TIME stdout F `, as container runtimes log it.
+fn skip_stream(line: &[u8]) -> Option<&[u8]> {
+    let (time, rest) = split_word(line)?;
+    let (stream, rest) = split_word(rest)?;
     let is_stream = is_iso(time) && matches!(stream, b"stdout" | b"stderr");
     is_stream.then_some(rest)?.strip_prefix(b"F ")
 }
 
 /// Returns the first word, and what stands behind the spaces after it.
-fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr::memchr(b' ', text).filter(|end| *end > 0)?;
     let spaces = text[end..].iter().take_while(|&&byte| byte == b' ').count();
     Some((&text[..end], &text[end + spaces..]))
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     fn message(line: &str) -> &str {
-        &line[length(line.as_bytes())..]
+        &line[prefix_bytes(line.as_bytes())..]
     }
 
     #[test]
@@ -130,14 +131,17 @@ mod tests {
             "1 2 3",
             "",
         ] {
-            assert_eq!(length(line.as_bytes()), 0, "{line}");
+            assert_eq!(prefix_bytes(line.as_bytes()), 0, "{line}");
         }
     }
 
     #[test]
     fn without__takes_it_off_each_line() {
         let head = b"Jun 15 15:06:41 web nginx: one\nJun 15 15:06:42 web nginx: two\nthr";
-        assert_eq!(&*without(head), b"one\ntwo\nthr");
-        assert_eq!(&*without(b"one\nJun 15 15:06:42 web nginx: two"), b"one\nJun 15 15:06:42 web nginx: two");
+        assert_eq!(&*strip_prefixes(head), b"one\ntwo\nthr");
+        assert_eq!(
+            &*strip_prefixes(b"one\nJun 15 15:06:42 web nginx: two"),
+            b"one\nJun 15 15:06:42 web nginx: two"
+        );
     }
 }

@@ -76,13 +76,13 @@ impl fmt::Display for Reason {
         match *self {
             Reason::Phrase(phrase) => out.write_str(phrase),
             Reason::LinkType(number) => {
-                write!(out, "link type {number}{}", in_parentheses(link::name(number)))
+                write!(out, "link type {number}{}", parenthesise(link::name(number)))
             }
             Reason::EtherType(number) => {
-                write!(out, "EtherType 0x{number:04x}{}", in_parentheses(among(ETHER_TYPES, number)))
+                write!(out, "EtherType 0x{number:04x}{}", parenthesise(find_name(ETHER_TYPES, number)))
             }
             Reason::Ppp(number) => {
-                write!(out, "PPP protocol 0x{number:04x}{}", in_parentheses(among(PPP_PROTOCOLS, number)))
+                write!(out, "PPP protocol 0x{number:04x}{}", parenthesise(find_name(PPP_PROTOCOLS, number)))
             }
             Reason::IpProtocol(number) => {
                 let name = IpNumber(number).keyword_str().filter(|name| !name.is_empty());
@@ -92,11 +92,11 @@ impl fmt::Display for Reason {
     }
 }
 
-fn among(names: &[(u16, &'static str)], number: u16) -> Option<&'static str> {
+fn find_name(names: &[(u16, &'static str)], number: u16) -> Option<&'static str> {
     names.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
 }
 
-fn in_parentheses(name: Option<&str>) -> String {
+fn parenthesise(name: Option<&str>) -> String {
     name.map(|name| format!(" ({name})")).unwrap_or_default()
 }
 

@@ -35,7 +35,7 @@ pub fn writes(requests: &mut [Request]) -> Vec<Write> {
 }
 
 /// Returns the page of each request in their order; `None` if they have none.
-pub fn pages(requests: &[Request]) -> Option<Box<PagesOfWrites>> {
+pub fn find_pages(requests: &[Request]) -> Option<Box<PagesOfWrites>> {
     let pages = requests.iter().map(|request| request.page);
     requests.iter().any(|request| request.page > 0).then(|| Box::new(PagesOfWrites(pages.collect())))
 }

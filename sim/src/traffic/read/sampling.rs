@@ -18,11 +18,11 @@ const NEAR: f64 = 2.0;
 
 /// Returns the hash of a host's name, or of any other name of a unit.
 pub fn hash(name: &[u8]) -> u64 {
-    mixed(folded(name))
+    mix_bits(fold_text(name))
 }
 
 /// Returns a number that stands for a text, by eight bytes at a time; its low bits are not mixed.
-pub fn folded(text: &[u8]) -> u64 {
+pub fn fold_text(text: &[u8]) -> u64 {
     let fold = |hash: u64, chunk: &[u8]| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
@@ -83,7 +83,7 @@ impl Sample {
     pub fn count(&mut self, rows: u64, client: u64, connection: u64) -> bool {
         let before = self.rows;
         self.rows += rows;
-        let depths = [client, joined(client, connection)].map(depth);
+        let depths = [client, join_hashes(client, connection)].map(depth);
         let Some(of_connections) = self.of_connections else {
             (0..2).for_each(|unit| self.tried[unit][depths[unit]] += rows);
             return self.rows >= self.budget.decides_at && self.decide();
@@ -94,7 +94,7 @@ impl Sample {
 
     /// Returns whether the rows of this client and connection are kept.
     pub fn keeps(&self, client: u64, connection: u64) -> bool {
-        let unit = if self.is_of_connections() { joined(client, connection) } else { client };
+        let unit = if self.is_of_connections() { join_hashes(client, connection) } else { client };
         self.level == 0 || depth(unit) >= usize::from(self.level)
     }
 
@@ -128,6 +128,8 @@ impl Sample {
         self.of_connections == Some(true)
     }
 
+    /// Decides whether clients or connections are sampled, by how even the clients are. Returns whether to
+    /// thin.
     fn decide(&mut self) -> bool {
         let of_connections = !is_even(&self.tried[0]);
         self.of_connections = Some(of_connections);
@@ -153,12 +155,12 @@ fn depth(hash: u64) -> usize {
     (hash.trailing_zeros() as usize).min(DEPTHS - 1)
 }
 
-fn joined(client: u64, connection: u64) -> u64 {
-    mixed(client ^ mixed(connection.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+fn join_hashes(client: u64, connection: u64) -> u64 {
+    mix_bits(client ^ mix_bits(connection.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
 /// Returns bits that all depend on all bits given: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
-fn mixed(mut bits: u64) -> u64 {
+fn mix_bits(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)

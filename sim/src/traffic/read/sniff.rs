@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::layout::{self, Layout};
-use super::lines::{shown, trim_end};
+use super::lines::{excerpt, trim_end};
 use super::options::Direction;
 use super::spec::Spec;
 use super::{access_log, columns, har, prefix, records, table, zeek_json};
@@ -55,20 +55,21 @@ const TRIED_LINES: usize = 20;
 /// # Errors
 /// [`Error::File`] that shows the first bytes and lists what is known.
 pub fn recognise(input: &Input, own: Option<&Arc<Spec>>) -> Result<Format> {
-    if let Some(format) = capture(input.head()) {
+    if let Some(format) = recognise_capture(input.head()) {
         return Ok(format);
     }
-    let head = &*prefix::without(input.head());
+    let head = &*prefix::strip_prefixes(input.head());
     if let Some(spec) = own {
         let found = layout::recognise(head, own).map(|layout| Format::Declared(Box::new(layout)));
         let problem = || format!("its first lines do not fit the format {}", spec.name);
         return found.ok_or_else(|| Error::file(input.path(), problem()));
     }
-    let found = if is_binary(head) { None } else { text(head) };
-    found.ok_or_else(|| unknown(input.path(), input.head()))
+    let found = if is_binary(head) { None } else { recognise_text(head) };
+    found.ok_or_else(|| unknown_format(input.path(), input.head()))
 }
 
-fn capture(head: &[u8]) -> Option<Format> {
+/// Returns the format of a capture, by its first bytes; `None` if it is none.
+fn recognise_capture(head: &[u8]) -> Option<Format> {
     match head.get(..4)? {
         [0xa1, 0xb2, 0xc3, 0xd4] | [0xd4, 0xc3, 0xb2, 0xa1] => Some(Format::Pcap),
         [0xa1, 0xb2, 0x3c, 0x4d] | [0x4d, 0x3c, 0xb2, 0xa1] => Some(Format::Pcap),
@@ -80,7 +81,8 @@ fn capture(head: &[u8]) -> Option<Format> {
     }
 }
 
-fn text(head: &[u8]) -> Option<Format> {
+/// Returns the format of a text file, by its first lines; `None` if it is unknown.
+fn recognise_text(head: &[u8]) -> Option<Format> {
     let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
     let first = lines.clone().next()?;
     if first.starts_with(b"#") && lines.clone().any(is_zeek_header) {
@@ -98,18 +100,20 @@ fn text(head: &[u8]) -> Option<Format> {
     if lines.by_ref().take(TRIED_LINES).any(|line| access_log::parse(line).is_some()) {
         return Some(Format::AccessLog);
     }
-    if let Some(names) = layout::names_of_objects(head) {
-        let header = columns::joined_names(names.iter().map(String::as_bytes));
+    if let Some(names) = layout::collect_object_names(head) {
+        let header = columns::normalise_spaced_names(names.iter().map(String::as_bytes));
         let has_needed = |direction| columns::Columns::from_header(&header, direction).is_ok();
         let is_table = [Direction::Down, Direction::Up].into_iter().any(has_needed) && !is_of_zeek(&names);
         return is_table.then_some(Format::Table(table::Written::Objects(names)));
     }
-    let mut headers = std::iter::once(first).chain(line_behind_comments(head));
-    headers.find_map(columns::delimiter).map(|delimiter| Format::Table(table::Written::Cells(delimiter)))
+    let mut headers = std::iter::once(first).chain(skip_comments(head));
+    headers
+        .find_map(columns::find_header_delimiter)
+        .map(|delimiter| Format::Table(table::Written::Cells(delimiter)))
 }
 
 /// Returns the first line that is no remark, if remarks stand before it.
-fn line_behind_comments(head: &[u8]) -> Option<&[u8]> {
+fn skip_comments(head: &[u8]) -> Option<&[u8]> {
     let mut lines = head.split(|&c| c == b'\n').map(trim_end).filter(|line| !line.trim_ascii().is_empty());
     lines.find(|line| !columns::is_remark(line)).filter(|_| columns::is_remark(head.trim_ascii_start()))
 }
@@ -126,9 +130,9 @@ fn is_binary(head: &[u8]) -> bool {
     head.iter().take(1024).any(|&c| c == 0)
 }
 
-fn unknown(path: &str, head: &[u8]) -> Error {
+fn unknown_format(path: &str, head: &[u8]) -> Error {
     let hint = hint(head).map(|hint| format!("; {hint}")).unwrap_or_default();
-    Error::file(path, format!("unknown format: it begins with {}{hint}; {KNOWN}", first_bytes(head)))
+    Error::file(path, format!("unknown format: it begins with {}{hint}; {KNOWN}", quote_first_bytes(head)))
 }
 
 /// Returns whether the first lines are whole numbers, as the traces of mahimahi are.
@@ -142,11 +146,12 @@ fn is_numbers(head: &[u8]) -> bool {
     lines.peek().is_some() && lines.all(|line| line.iter().all(u8::is_ascii_digit))
 }
 
-fn first_bytes(head: &[u8]) -> String {
+/// Returns the first line for a message, or the first eight bytes in hexadecimal.
+fn quote_first_bytes(head: &[u8]) -> String {
     let line = head.split(|&c| c == b'\n').next().unwrap_or(head);
     let printable = line.iter().take(40).all(|&c| c >= 0x20 || c == b'\t' || c == b'\r');
     if printable && !line.trim_ascii().is_empty() {
-        return format!("\"{}\"", shown(line));
+        return format!("\"{}\"", excerpt(line));
     }
     let hex: Vec<String> = head.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     format!("the bytes {}", hex.join(" "))
@@ -189,13 +194,13 @@ fn hint(head: &[u8]) -> Option<String> {
     if head.get(257..262) == Some(b"ustar") {
         return Some("it looks like a tar archive; unpack it first".to_string());
     }
-    if let Some(names) = layout::names_of_objects(head) {
+    if let Some(names) = layout::collect_object_names(head) {
         if head.starts_with(b"[") && is_of_zeek(&names) {
             return Some(
                 "it looks like Zeek's rows in one array; jq -c '.[]' FILE writes a row a line".to_string(),
             );
         }
-        let names: Vec<String> = names.iter().take(8).map(|name| shown(name.as_bytes())).collect();
+        let names: Vec<String> = names.iter().take(8).map(|name| excerpt(name.as_bytes())).collect();
         return Some(format!(
             "it holds JSON with the names {}; say what they mean in a file and give it with --format, or make a table of them, \
              such as: (echo start,client,bytes; jq -r '[.TIME, .CLIENT, .BYTES] | @csv' FILE)",

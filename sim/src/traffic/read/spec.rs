@@ -219,7 +219,7 @@ static KNOWN: LazyLock<Vec<Arc<Spec>>> = LazyLock::new(|| {
 });
 
 /// Returns the formats that are known.
-pub fn known() -> &'static [Arc<Spec>] {
+pub fn known_formats() -> &'static [Arc<Spec>] {
     &KNOWN
 }
 
@@ -238,6 +238,7 @@ impl Spec {
         Ok(spec)
     }
 
+    /// Checks that columns, fields and units fit together; an error is a sentence.
     fn check(&self) -> std::result::Result<(), String> {
         let named = self.columns.iter().flat_map(|template| placeholders(template));
         let fields: Vec<&str> = self.fields.keys().map(String::as_str).chain(named).collect();
@@ -290,7 +291,7 @@ mod tests {
             let spec = Spec::parse("formats", text).unwrap();
             assert!(text.lines().count() <= 25, "{}", spec.name);
         }
-        let names: BTreeSet<&str> = known().iter().map(|spec| spec.name.as_str()).collect();
+        let names: BTreeSet<&str> = known_formats().iter().map(|spec| spec.name.as_str()).collect();
         assert_eq!(names.len(), EMBEDDED.len());
     }
 

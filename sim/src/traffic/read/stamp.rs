@@ -1,6 +1,6 @@
 //! Parses numbers as logs write them: time stamps into integer nanoseconds, sizes into bytes.
 
-use super::lines::shown;
+use super::lines::excerpt;
 use super::spec::Dates;
 use crate::units::Dur;
 use jiff::{Timestamp, civil::DateTime, tz::Offset};
@@ -49,26 +49,26 @@ const WRITTEN: [&str; 6] = [
 /// (UTC when it names no zone), or the date of an access log.
 pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
     let text = text.trim_ascii();
-    let unit = if unit == Unit::S { by_size(text) } else { unit };
-    let parsed = dated(text)
-        .or_else(|| decimal(text, unit))
-        .or_else(|| iso(text))
-        .or_else(|| access_log(text))
-        .or_else(|| worded(text));
+    let unit = if unit == Unit::S { guess_unit(text) } else { unit };
+    let parsed = parse_fourteen_digits(text)
+        .or_else(|| parse_decimal(text, unit))
+        .or_else(|| parse_iso(text))
+        .or_else(|| parse_access_log(text))
+        .or_else(|| parse_written_date(text));
     match parsed {
         Some(stamp) if (stamp.ns / NS_PER_SEC).abs() < MAX_SECS => Ok(stamp),
         Some(_) => Err(format!(
             "time \"{}\" is beyond the year 2096; name the column start_ms, start_us or start_ns for another unit",
-            shown(text)
+            excerpt(text)
         )),
         None if text.contains(&b'/') => Err(format!(
             "time \"{}\" does not say which is the day and which the month; write ISO 8601, or describe the table in a file for \
              --format with dates = \"dmy\" or \"mdy\"",
-            shown(text)
+            excerpt(text)
         )),
         None => Err(format!(
             "time \"{}\" is neither a number nor ISO 8601, such as 2026-05-01T10:00:00Z",
-            shown(text)
+            excerpt(text)
         )),
     }
 }
@@ -77,21 +77,21 @@ pub fn stamp(text: &[u8], unit: Unit) -> Result<Stamp, String> {
 /// also with slashes; the date of an access log; day, month and year between slashes; or a time of day.
 pub fn time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, String> {
     let text = text.trim_ascii();
-    let parsed = dated(text)
+    let parsed = parse_fourteen_digits(text)
         .filter(|_| unit.is_none())
-        .or_else(|| decimal(text, unit.unwrap_or_else(|| by_size(text))))
-        .or_else(|| iso(text))
-        .or_else(|| written(std::str::from_utf8(text).ok()?, dates))
-        .or_else(|| worded(text));
+        .or_else(|| parse_decimal(text, unit.unwrap_or_else(|| guess_unit(text))))
+        .or_else(|| parse_iso(text))
+        .or_else(|| parse_slashed_date(std::str::from_utf8(text).ok()?, dates))
+        .or_else(|| parse_written_date(text));
     match parsed {
         Some(stamp) if (stamp.ns / NS_PER_SEC).abs() < MAX_SECS => Ok(stamp),
-        _ => Err(format!("time \"{}\" is no time that is understood", shown(text))),
+        _ => Err(format!("time \"{}\" is no time that is understood", excerpt(text))),
     }
 }
 
 /// Returns the unit in which a number is a time from the year 2001 on, for the number of digits shows it; seconds for any
 /// other, which are too large for them from 11 digits on.
-fn by_size(text: &[u8]) -> Unit {
+fn guess_unit(text: &[u8]) -> Unit {
     match text.iter().take_while(|byte| byte.is_ascii_digit()).count() {
         19 => Unit::Ns,
         16 => Unit::Us,
@@ -101,12 +101,12 @@ fn by_size(text: &[u8]) -> Unit {
 }
 
 /// Parses a date of fourteen digits, which as a number would be beyond the year 2096 in any unit.
-fn dated(text: &[u8]) -> Option<Stamp> {
-    (text.len() == 14 && text.iter().all(u8::is_ascii_digit)).then(|| worded(text)).flatten()
+fn parse_fourteen_digits(text: &[u8]) -> Option<Stamp> {
+    (text.len() == 14 && text.iter().all(u8::is_ascii_digit)).then(|| parse_written_date(text)).flatten()
 }
 
 /// Parses a date of [`WRITTEN`], in UTC.
-fn worded(text: &[u8]) -> Option<Stamp> {
+fn parse_written_date(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let at = WRITTEN.iter().find_map(|form| DateTime::strptime(form, text).ok())?;
     let at = Offset::UTC.to_timestamp(at).ok()?;
@@ -114,12 +114,12 @@ fn worded(text: &[u8]) -> Option<Stamp> {
 }
 
 /// Parses dates between slashes, and times of day.
-fn written(text: &str, dates: Dates) -> Option<Stamp> {
+fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
     let (clock, zone) = match text.rsplit_once(' ') {
         Some((clock, zone)) if zone.starts_with(['+', '-']) => (clock, zone),
         _ => (text, "+0000"),
     };
-    let (clock, fraction) = fraction(clock);
+    let (clock, fraction) = split_fraction(clock);
     let clock = clock.as_str();
     let (clock, half) = match clock.to_ascii_lowercase().strip_suffix(" pm") {
         Some(_) => (&clock[..clock.len() - 3], 12),
@@ -135,7 +135,7 @@ fn written(text: &str, dates: Dates) -> Option<Stamp> {
             .nth(1)
             .is_some_and(|month| month.bytes().all(|byte| byte.is_ascii_alphabetic())) =>
         {
-            access_log(format!("{clock} {zone}").as_bytes())?.ns
+            parse_access_log(format!("{clock} {zone}").as_bytes())?.ns
         }
         2 => {
             let (date, time) = clock.split_once([' ', 'T', '-'])?;
@@ -147,14 +147,14 @@ fn written(text: &str, dates: Dates) -> Option<Stamp> {
                 Dates::Mdy => (third, first, second),
             };
             let year = if year < 100 { 2000 + year } else { year };
-            let (hour, minute, second) = hours(time)?;
+            let (hour, minute, second) = parse_hours(time)?;
             let hour = if is_halved { hour % 12 + half } else { hour };
             let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
             let local = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
-            zone_offset(zone)?.to_timestamp(local).ok()?.as_second().checked_mul(NS_PER_SEC)?
+            parse_zone_offset(zone)?.to_timestamp(local).ok()?.as_second().checked_mul(NS_PER_SEC)?
         }
         0 => {
-            let (hour, minute, second) = hours(clock)?;
+            let (hour, minute, second) = parse_hours(clock)?;
             ((i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second)) * NS_PER_SEC
         }
         _ => return None,
@@ -162,7 +162,8 @@ fn written(text: &str, dates: Dates) -> Option<Stamp> {
     Some(Stamp { ns: ns.checked_add(fraction.unwrap_or(0))?, whole })
 }
 
-fn hours(text: &str) -> Option<(i8, i8, i8)> {
+/// Parses `HH:MM` or `HH:MM:SS`.
+fn parse_hours(text: &str) -> Option<(i8, i8, i8)> {
     let mut parts = text.split(':');
     let (hour, minute) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let second = parts.next().map_or(Some(0), |second| second.parse().ok())?;
@@ -174,7 +175,7 @@ fn hours(text: &str) -> Option<(i8, i8, i8)> {
 }
 
 /// Returns a time of day without its part of a second, and that in nanoseconds.
-fn fraction(clock: &str) -> (String, Option<i64>) {
+fn split_fraction(clock: &str) -> (String, Option<i64>) {
     let Some((before, after)) = clock.rsplit_once('.') else { return (clock.to_string(), None) };
     let digits = after.bytes().take_while(u8::is_ascii_digit).count();
     let ns = after[..digits].bytes().chain(std::iter::repeat(b'0')).take(9);
@@ -184,20 +185,20 @@ fn fraction(clock: &str) -> (String, Option<i64>) {
 
 /// Parses a span of time in `unit`. Returns `None` for an unset field and an error for a negative value or
 /// text that is no number.
-pub fn span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> {
+pub fn parse_span(name: &str, text: &[u8], unit: Unit) -> Result<Option<Dur>, String> {
     let text = text.trim_ascii();
     if unset(text) {
         return Ok(None);
     }
-    match decimal(text, unit) {
+    match parse_decimal(text, unit) {
         Some(stamp) if stamp.ns >= 0 && stamp.ns / NS_PER_SEC < MAX_SECS => Ok(Some(Dur(stamp.ns as u64))),
-        _ => Err(format!("{name} \"{}\" is not allowed; a number that is not negative is", shown(text))),
+        _ => Err(format!("{name} \"{}\" is not allowed; a number that is not negative is", excerpt(text))),
     }
 }
 
 /// Parses a count of bytes. Returns `None` for an unset field (`-` or nothing) and an error for a negative
 /// value, for one that is not finite, and for text that is no number.
-pub fn bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
+pub fn parse_bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
     let text = text.trim_ascii();
     if !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit) {
         return Ok(Some(number(text)));
@@ -211,7 +212,7 @@ pub fn bytes(name: &str, text: &[u8]) -> Result<Option<u64>, String> {
         Some(value) if (0.0..=MAX_BYTES).contains(&value) && value.fract() == 0.0 => Ok(Some(value as u64)),
         _ => Err(format!(
             "{name} \"{}\" is not allowed; a whole number of bytes from 0 to 1e12 is",
-            shown(text)
+            excerpt(text)
         )),
     }
 }
@@ -225,29 +226,31 @@ pub fn unset(text: &[u8]) -> bool {
 }
 
 /// Parses a date of an access log: `10/Oct/2000:13:55:36 -0700`.
-pub fn access_log(text: &[u8]) -> Option<Stamp> {
+pub fn parse_access_log(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let (clock, zone) = text.split_once(' ').unwrap_or((text, "+0000"));
     let mut parts = clock.splitn(5, ['/', ':']);
     let day = parts.next()?.parse().ok()?;
-    let month = month(parts.next()?)?;
+    let month = parse_month(parts.next()?)?;
     let year = parts.next()?.parse().ok()?;
     let (hour, rest) = (parts.next()?.parse().ok()?, parts.next()?);
     let (minute, second) = rest.split_once(':')?;
     let (minute, second) = (minute.parse().ok()?, second.parse::<i8>().ok()?.min(59));
     let local = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
-    let at = zone_offset(zone)?.to_timestamp(local).ok()?;
+    let at = parse_zone_offset(zone)?.to_timestamp(local).ok()?;
     Some(Stamp { ns: at.as_second().checked_mul(NS_PER_SEC)?, whole: true })
 }
 
-fn month(name: &str) -> Option<i8> {
+/// Returns the number, 1 to 12, of a month's English abbreviation in any case.
+fn parse_month(name: &str) -> Option<i8> {
     const NAMES: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let place = NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))?;
     Some(place as i8 + 1)
 }
 
-fn zone_offset(zone: &str) -> Option<Offset> {
+/// Parses `+HHMM`, `-HH:MM` or `Z`.
+fn parse_zone_offset(zone: &str) -> Option<Offset> {
     let (sign, digits) = match zone.as_bytes().first()? {
         b'-' => (-1, &zone[1..]),
         b'+' => (1, &zone[1..]),
@@ -261,7 +264,8 @@ fn zone_offset(zone: &str) -> Option<Offset> {
     Offset::from_seconds(sign * minutes * 60).ok()
 }
 
-fn iso(text: &[u8]) -> Option<Stamp> {
+/// Parses a date of ISO 8601; without an offset it is UTC.
+fn parse_iso(text: &[u8]) -> Option<Stamp> {
     let text = std::str::from_utf8(text).ok()?;
     let text = text.strip_suffix(" UTC").unwrap_or(text);
     let at = match text.parse::<Timestamp>() {
@@ -273,7 +277,7 @@ fn iso(text: &[u8]) -> Option<Stamp> {
 }
 
 /// Converts decimal text to nanoseconds without passing through a float, so that microseconds stay exact.
-fn decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
+fn parse_decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
     let (sign, digits) = match text {
         [b'-', rest @ ..] => (-1, rest),
         [b'+', rest @ ..] => (1, rest),
@@ -286,7 +290,7 @@ fn decimal(text: &[u8], unit: Unit) -> Option<Stamp> {
         return None;
     }
     if !whole.iter().chain(part).all(u8::is_ascii_digit) || whole.len() > 20 {
-        return exponential(text, unit);
+        return parse_exponential(text, unit);
     }
     let places = unit as usize;
     if whole.len() <= MAX_SECS_DIGITS {
@@ -307,7 +311,7 @@ fn number(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
 }
 
-fn exponential(text: &[u8], unit: Unit) -> Option<Stamp> {
+fn parse_exponential(text: &[u8], unit: Unit) -> Option<Stamp> {
     let value = std::str::from_utf8(text).ok()?.parse::<f64>().ok().filter(|value| value.is_finite())?;
     Some(from_float(value / 10u32.pow(9 - unit as u32) as f64))
 }

@@ -73,19 +73,19 @@ fn stamp__reads_dates_of_one_meaning() {
 
 #[test]
 fn bytes__takes_whole_numbers_only() {
-    assert_eq!(bytes("size", b"12000"), Ok(Some(12000)));
-    assert_eq!(bytes("size", b"12000.0"), Ok(Some(12000)));
-    assert_eq!(bytes("size", b"-"), Ok(None));
-    assert!(bytes("size", b"-5").unwrap_err().contains("\"-5\""));
-    assert!(bytes("size", b"many").is_err());
-    assert!(bytes("size", b"1e30").is_err());
+    assert_eq!(parse_bytes("size", b"12000"), Ok(Some(12000)));
+    assert_eq!(parse_bytes("size", b"12000.0"), Ok(Some(12000)));
+    assert_eq!(parse_bytes("size", b"-"), Ok(None));
+    assert!(parse_bytes("size", b"-5").unwrap_err().contains("\"-5\""));
+    assert!(parse_bytes("size", b"many").is_err());
+    assert!(parse_bytes("size", b"1e30").is_err());
 }
 
 #[test]
 fn access_log__honours_the_zone() {
-    let at = access_log(b"10/Oct/2000:13:55:36 -0700").unwrap();
+    let at = parse_access_log(b"10/Oct/2000:13:55:36 -0700").unwrap();
     assert_eq!(at.ns / NS_PER_SEC, 971_211_336);
-    assert_eq!(access_log(b"10/Foo/2000:13:55:36 -0700"), None);
-    assert_eq!(access_log(b"40/Oct/2000:13:55:36 -0700"), None);
-    assert_eq!(access_log(b"10/Oct/2000"), None);
+    assert_eq!(parse_access_log(b"10/Foo/2000:13:55:36 -0700"), None);
+    assert_eq!(parse_access_log(b"40/Oct/2000:13:55:36 -0700"), None);
+    assert_eq!(parse_access_log(b"10/Oct/2000"), None);
 }

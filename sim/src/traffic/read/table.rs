@@ -4,13 +4,13 @@
 use super::access_log::ONE_SERVER;
 use super::assemble::Collector;
 use super::class;
-use super::columns::{self, Columns, joined_names};
+use super::columns::{self, Columns, normalise_spaced_names};
 use super::draft::Draft;
 use super::hosts;
 use super::input::{Input, Rows};
 use super::layout;
 use super::ledger::{Ledger, reason};
-use super::lines::shown;
+use super::lines::excerpt;
 use super::objects::Objects;
 use super::one_way;
 use super::options::{Direction, RowResult};
@@ -98,7 +98,7 @@ fn choose_columns(
             .filter(|columns| one_way::may_be(columns, header))
             .ok_or_else(|| problem.clone())?,
     };
-    if let Some(doubt) = columns::doubt(&columns, header) {
+    if let Some(doubt) = columns::explain_doubt(&columns, header) {
         return Err(doubt);
     }
     columns.has_decimal_commas = matches!(written, Written::Cells(delimiter) if *delimiter != b',');
@@ -120,14 +120,17 @@ struct Table {
 }
 
 impl Table {
-    /// Adds a row.
+    /// Adds a row as a connection, or counts it as left out or faulty.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a faulty row in strict mode.
     fn add(&mut self, record: &ByteRecord, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<()> {
         let is_watching = self.ways.is_watching();
-        match row(record, &self.columns, is_watching, ledger, collector, &mut self.groups)? {
+        match parse_row(record, &self.columns, is_watching, ledger, collector, &mut self.groups)? {
             Outcome::Used => {
                 ledger.used += 1;
                 if let Some(draft) = collector.connections.last().filter(|_| is_watching) {
-                    self.ways.add(draft, ports(record, &self.columns));
+                    self.ways.add(draft, parse_ports(record, &self.columns));
                 }
             }
             Outcome::Skipped(why, bytes) => ledger.skip(why, 1, bytes),
@@ -145,7 +148,7 @@ impl Table {
         let before = self.groups.len();
         self.groups
             .retain(|(client, id), _| collector.keeps(collector.hosts.hash(*client), sampling::hash(id)));
-        collector.thinned(before - self.groups.len());
+        collector.note_thinned(before - self.groups.len());
         self.ways.retain(&collector.connections[self.first..]);
     }
 
@@ -161,7 +164,7 @@ impl Table {
         ledger: &mut Ledger,
         collector: &mut Collector,
     ) -> Result<()> {
-        let name = super::input::base(path);
+        let name = super::input::file_name(path);
         match self.ways.reading(&collector.connections[self.first..]) {
             one_way::Reading::Paired => {
                 let records = self.ways.into_records(collector.take_connections(self.first));
@@ -197,7 +200,7 @@ impl Table {
 
 /// Returns whether a row before the header is a remark.
 fn is_comment(record: &ByteRecord) -> bool {
-    let has_names = joined_names(record.iter()).iter().any(|name| columns::is_known(name));
+    let has_names = normalise_spaced_names(record.iter()).iter().any(|name| columns::is_known(name));
     record.get(0).is_some_and(columns::is_remark) && !has_names
 }
 
@@ -224,10 +227,10 @@ impl<'a> Source<'a> {
     /// Returns the names of the columns; of cells they are the first row that is no remark.
     fn header(&mut self, record: &mut ByteRecord, path: &str) -> Result<Vec<String>> {
         if let Source::Objects(_, names) = self {
-            return Ok(joined_names(names.iter().map(String::as_bytes)));
+            return Ok(normalise_spaced_names(names.iter().map(String::as_bytes)));
         }
         while self.next(record, path)?.is_some() && is_comment(record) {}
-        Ok(joined_names(record.iter()))
+        Ok(normalise_spaced_names(record.iter()))
     }
 
     /// Takes the next row into `record`, with the number of its line; `None` at the end. A fault is the row's own.
@@ -247,6 +250,10 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Reads the next row; false at the end.
+///
+/// # Errors
+/// [`Error::File`], also for a quoted cell that never ends.
 fn next_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
     let (line, byte) = (reader.position().line(), reader.position().byte());
     reader.get_mut().begin_row(line, byte);
@@ -258,8 +265,9 @@ fn next_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &st
     Ok(more)
 }
 
+/// Notes which column counts as the client, where that is not plain.
 fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mut Collector) {
-    let name = super::input::base(path);
+    let name = super::input::file_name(path);
     match columns.client {
         None => {
             collector.note(format!("{name}: no column names the client, so all rows count as one client's"));
@@ -273,7 +281,11 @@ fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mu
     }
 }
 
-fn row(
+/// Parses a row of delimited text into a connection.
+///
+/// # Errors
+/// A clause that says what is malformed.
+fn parse_row(
     record: &ByteRecord,
     columns: &Columns,
     may_be_one_way: bool,
@@ -292,16 +304,16 @@ fn row(
         }
         None => stamp::stamp(&time_cell(record, columns, columns.start.0), columns.start.1)?,
     };
-    let bytes = stamp::bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
-    let duration = match timed(record, columns, "duration", columns.duration)? {
-        None => until_end(record, columns, at)?,
+    let bytes = stamp::parse_bytes("bytes", cell(record, columns.bytes))?.unwrap_or(0);
+    let duration = match parse_time(record, columns, "duration", columns.duration)? {
+        None => parse_end(record, columns, at)?,
         known => known,
     };
-    let rtt = timed(record, columns, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
+    let rtt = parse_time(record, columns, "rtt", columns.rtt)?.filter(|rtt| *rtt > Dur::ZERO);
     let reverse =
-        columns.reverse.and_then(|column| stamp::bytes("bytes", cell(record, column)).ok().flatten());
+        columns.reverse.and_then(|column| stamp::parse_bytes("bytes", cell(record, column)).ok().flatten());
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse.unwrap_or(0));
-    let kind = match kind(record, columns) {
+    let kind = match parse_kind(record, columns) {
         Ok(kind) => kind,
         Err(why) => return Ok(Outcome::Skipped(why, bytes)),
     };
@@ -311,11 +323,11 @@ fn row(
     if bytes == 0 {
         return Ok(Outcome::Skipped(reason::NO_PAYLOAD, 0));
     }
-    let (client, _) = hosts::parted(named(record, columns.client, b"(client)"));
+    let (client, _) = hosts::split_port(cell_or(record, columns.client, b"(client)"));
     let (id, (server, _)) =
-        (named(record, columns.id, b""), hosts::parted(named(record, columns.server, ONE_SERVER)));
+        (cell_or(record, columns.id, b""), hosts::split_port(cell_or(record, columns.server, ONE_SERVER)));
     let (unit_client, connection) = if may_be_one_way {
-        let [source, destination] = ports(record, columns);
+        let [source, destination] = parse_ports(record, columns);
         pairing::unit([(sampling::hash(client), source), (sampling::hash(server), destination)])
     } else {
         (sampling::hash(client), if stamp::unset(id) { ledger.rows } else { sampling::hash(id) })
@@ -324,7 +336,7 @@ fn row(
         return Ok(Outcome::NotSampled);
     }
     collector.saw_stamp(ledger, at);
-    let flow_class = flow_class(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
+    let flow_class = classify(record, columns, kind, duration, (bytes, reverse.unwrap_or(0)), collector);
     let draft = Draft {
         start: at.ns,
         file: ledger.index as u32,
@@ -335,8 +347,8 @@ fn row(
         duration: duration.into(),
         kind,
         class: class::classify(
-            named(record, columns.service, b""),
-            ports(record, columns)[1].to_string().as_bytes(),
+            cell_or(record, columns.service, b""),
+            parse_ports(record, columns)[1].to_string().as_bytes(),
         ),
         flow_class,
         server_think: Default::default(),
@@ -354,7 +366,7 @@ fn row(
 }
 
 /// Returns the class by what the row counts: payload in the chosen direction and the other way.
-fn flow_class(
+fn classify(
     record: &ByteRecord,
     columns: &Columns,
     kind: Kind,
@@ -363,16 +375,17 @@ fn flow_class(
     collector: &Collector,
 ) -> FlowClass {
     let protocol = if kind == Kind::Quic { Protocol::Quic } else { Protocol::Tcp };
-    let [_, port] = ports(record, columns);
+    let [_, port] = parse_ports(record, columns);
     let mut totals = [(None, reverse), (None, bytes)];
     if collector.options.direction == Direction::Up {
         totals.reverse();
     }
     let shape = FlowShape::from_totals(protocol, [0, port], duration, totals);
-    let hosts = [columns.client, columns.server].map(|host| hosts::parted(named(record, host, b"")).0);
+    let hosts = [columns.client, columns.server].map(|host| hosts::split_port(cell_or(record, host, b"")).0);
     collector.flow_class(hosts, &shape)
 }
 
+/// Adds a request to the connection that has the same client and id; without an id it is its own connection.
 fn add_to_group(draft: Draft, request: Request, id: &[u8], collector: &mut Collector, groups: &mut Groups) {
     if stamp::unset(id) {
         collector.connections.push(draft);
@@ -398,7 +411,7 @@ fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
 }
 
 /// Returns the time from the start to what the column of ends says; `None` if there is none.
-fn until_end(record: &ByteRecord, columns: &Columns, start: Stamp) -> RowResult<Option<Dur>> {
+fn parse_end(record: &ByteRecord, columns: &Columns, start: Stamp) -> RowResult<Option<Dur>> {
     let Some((column, unit)) = columns.end else { return Ok(None) };
     let text = time_cell(record, columns, column);
     if stamp::unset(&text) {
@@ -406,7 +419,7 @@ fn until_end(record: &ByteRecord, columns: &Columns, start: Stamp) -> RowResult<
     }
     match stamp::stamp(&text, unit)?.ns.checked_sub(start.ns) {
         Some(ns @ 0..) => Ok(Some(Dur(ns as u64))),
-        _ => Err(format!("end \"{}\" lies before the start", shown(&text))),
+        _ => Err(format!("end \"{}\" lies before the start", excerpt(&text))),
     }
 }
 
@@ -414,7 +427,8 @@ fn cell(record: &ByteRecord, column: usize) -> &[u8] {
     record.get(column).unwrap_or(b"")
 }
 
-fn named<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8]) -> &'a [u8] {
+/// Returns a cell without spaces around it; `otherwise` if it is empty or its column absent.
+fn cell_or<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8]) -> &'a [u8] {
     column
         .map(|column| cell(record, column).trim_ascii())
         .filter(|name| !name.is_empty())
@@ -422,10 +436,10 @@ fn named<'a>(record: &'a ByteRecord, column: Option<usize>, otherwise: &'a [u8])
 }
 
 /// Returns the ports of client and server, from their columns, else as they are written behind the addresses; 0 for none.
-fn ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
+fn parse_ports(record: &ByteRecord, columns: &Columns) -> [u16; 2] {
     let of = |port: Option<usize>, host| match port {
-        Some(_) => one_way::port(named(record, port, b"")),
-        None => hosts::parted(named(record, host, b"")).1.unwrap_or(0),
+        Some(_) => one_way::parse_port(cell_or(record, port, b"")),
+        None => hosts::split_port(cell_or(record, host, b"")).1.unwrap_or(0),
     };
     [of(columns.client_port, columns.client), of(columns.server_port, columns.server)]
 }
@@ -440,23 +454,28 @@ fn time_cell<'a>(record: &'a ByteRecord, columns: &Columns, column: usize) -> Co
     }
 }
 
-fn timed(
+/// Parses an optional column that holds a time span; `name` is for errors.
+fn parse_time(
     record: &ByteRecord,
     columns: &Columns,
     name: &str,
     column: Option<(usize, Unit)>,
 ) -> RowResult<Option<Dur>> {
-    column.map_or(Ok(None), |(column, unit)| stamp::span(name, &time_cell(record, columns, column), unit))
+    column
+        .map_or(Ok(None), |(column, unit)| stamp::parse_span(name, &time_cell(record, columns, column), unit))
 }
 
-/// Returns the kind of a row: TCP unless a protocol column says otherwise; HTTP version names count as TCP,
-/// `h3` as QUIC.
-fn kind(record: &ByteRecord, columns: &Columns) -> std::result::Result<Kind, &'static str> {
+/// Returns the kind of a row: TCP unless a protocol column says otherwise; HTTP versions count as TCP, `h3`
+/// as QUIC.
+///
+/// # Errors
+/// The reason to leave out a row of another protocol.
+fn parse_kind(record: &ByteRecord, columns: &Columns) -> std::result::Result<Kind, &'static str> {
     let Some(column) = columns.protocol else { return Ok(Kind::Tcp) };
     let name = cell(record, column).trim_ascii().to_ascii_lowercase();
     match name.as_slice() {
         b"quic" | b"h3" | b"http/3" | b"http/3.0" | b"h3.0" => Ok(Kind::Quic),
-        b"udp" | b"17" if named(record, columns.server_port, b"") == b"443" => Ok(Kind::Quic),
+        b"udp" | b"17" if cell_or(record, columns.server_port, b"") == b"443" => Ok(Kind::Quic),
         b"udp" | b"17" => Err(reason::OTHER_UDP),
         b"icmp" | b"icmp6" | b"ipv6-icmp" | b"igmp" | b"58" => Err(reason::OTHER_PROTOCOL),
         _ => Ok(Kind::Tcp),

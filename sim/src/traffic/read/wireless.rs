@@ -16,9 +16,9 @@ const PRISM: usize = 144;
 const LONGEST: usize = 1024;
 const WLAN: u16 = 18;
 
-/// Takes an 802.11 header off (IEEE 802.11-2020, section 9.2.4). `is_padded` says that it fills words of four bytes, and
+/// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). `is_padded` says that it fills words of four bytes, and
 /// `swapped` which byte of frame control comes first.
-pub fn dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> Step {
+pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> Step {
     let [first, second] = [cursor.byte(0)?, cursor.byte(1)?];
     let (control, flags) = if is_swapped { (second, first) } else { (first, second) };
     let is_data = control & 0x0f == 0x08;
@@ -50,8 +50,8 @@ pub fn dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> Step {
     }
 }
 
-/// Takes a radiotap header off, of which only the flags matter.
-pub fn radiotap(cursor: &mut Cursor) -> Step {
+/// Strips a radiotap header. Only its flags matter: they say whether there is padding.
+pub fn strip_radiotap(cursor: &mut Cursor) -> Step {
     let length = usize::from(cursor.half(2)?.swap_bytes());
     let mut fields = 8;
     while cursor.byte(fields - 1)? & 0x80 != 0 && fields < length {
@@ -64,12 +64,12 @@ pub fn radiotap(cursor: &mut Cursor) -> Step {
     Ok(if is_padded { Layer::Dot11Padded } else { Layer::Dot11 })
 }
 
-/// Takes Prism's header off, or that of AVS, which some drivers put in its place.
-pub fn prism(cursor: &mut Cursor) -> Step {
-    if word(cursor, 0)? & 0xffff_f000 == AVS_MAGIC {
-        return avs(cursor);
+/// Strips a Prism header, or the AVS header that some drivers put in its place.
+pub fn strip_prism(cursor: &mut Cursor) -> Step {
+    if read_word(cursor, 0)? & 0xffff_f000 == AVS_MAGIC {
+        return strip_avs(cursor);
     }
-    let length = word(cursor, 4)?;
+    let length = read_word(cursor, 4)?;
     let length = [length, length.swap_bytes()]
         .map(|length| length as usize)
         .into_iter()
@@ -78,15 +78,17 @@ pub fn prism(cursor: &mut Cursor) -> Step {
     Ok(Layer::Dot11)
 }
 
-pub fn avs(cursor: &mut Cursor) -> Step {
-    let length = (word(cursor, 4)? as usize).min(LONGEST);
+/// Strips an AVS header, whose length is its second word.
+pub fn strip_avs(cursor: &mut Cursor) -> Step {
+    let length = (read_word(cursor, 4)? as usize).min(LONGEST);
     cursor.skip(length.max(8))?;
     Ok(Layer::Dot11)
 }
 
-pub fn ppi(cursor: &mut Cursor) -> Step {
+/// Strips a PPI header, which names the link type of the frame.
+pub fn strip_ppi(cursor: &mut Cursor) -> Step {
     let length = usize::from(cursor.half(2)?.swap_bytes());
-    let link_type = word(cursor, 4)?.swap_bytes();
+    let link_type = read_word(cursor, 4)?.swap_bytes();
     cursor.skip(length.max(8))?;
     link::layer(link_type).ok_or(Reason::LinkType(link_type))
 }
@@ -96,8 +98,8 @@ pub fn is_tzsp(content: &[u8]) -> bool {
     matches!(content, [1, 0 | 1, high, low, ..] if tzsp_layer(u16::from_be_bytes([*high, *low])).is_some())
 }
 
-/// Takes TZSP's header and tags off.
-pub fn tzsp(cursor: &mut Cursor) -> Step {
+/// Strips a TZSP header and its tags.
+pub fn strip_tzsp(cursor: &mut Cursor) -> Step {
     let layer = tzsp_layer(cursor.half(2)?).ok_or(reason::NOT_IP)?;
     cursor.skip(4)?;
     loop {
@@ -115,6 +117,7 @@ pub fn tzsp(cursor: &mut Cursor) -> Step {
     }
 }
 
+/// Returns the layer of a protocol number of TZSP; `None` for an unknown one.
 fn tzsp_layer(protocol: u16) -> Option<Layer> {
     match protocol {
         1 => Some(Layer::Ethernet),
@@ -130,8 +133,8 @@ pub fn is_capwap(content: &[u8]) -> bool {
     content.first() == Some(&0) && content.get(1).is_some_and(|byte| byte >> 3 >= 2)
 }
 
-/// Takes CAPWAP's header off (RFC 5415, section 4.3).
-pub fn capwap(cursor: &mut Cursor) -> Step {
+/// Strips a CAPWAP header (RFC 5415, section 4.3).
+pub fn strip_capwap(cursor: &mut Cursor) -> Step {
     let (length, flags) = (4 * usize::from(cursor.byte(1)? >> 3), cursor.byte(3)?);
     let (is_native, is_fragment, is_keep_alive) =
         (cursor.byte(2)? & 1 != 0, flags & 0x80 != 0, flags & 0x08 != 0);
@@ -150,6 +153,6 @@ pub fn capwap(cursor: &mut Cursor) -> Step {
     Ok(if is_swapped { Layer::Dot11Swapped } else { Layer::Dot11 })
 }
 
-fn word(cursor: &Cursor, at: usize) -> Result<u32, Reason> {
+fn read_word(cursor: &Cursor, at: usize) -> Result<u32, Reason> {
     Ok(u32::from(cursor.half(at)?) << 16 | u32::from(cursor.half(at + 2)?))
 }

@@ -3,7 +3,7 @@
 use super::assemble::Collector;
 use super::input::Input;
 use super::ledger::Ledger;
-use super::lines::{Lines, shown};
+use super::lines::{Lines, excerpt};
 use super::options::{Direction, RowResult};
 use super::zeek_row::{Log, Row, add_row};
 use crate::error::{Error, Result, did_you_mean};
@@ -71,9 +71,13 @@ pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -
 }
 
 impl Header {
+    /// Reads a header line of a Zeek log, without its `#`.
+    ///
+    /// # Errors
+    /// A clause for a separator or fields that cannot be read.
     fn read_directive(&mut self, directive: &[u8], direction: Direction) -> RowResult<()> {
         if let Some([b' ' | b'\t', code @ ..]) = directive.strip_prefix(b"separator") {
-            self.separator = separator(code)?;
+            self.separator = parse_separator(code)?;
             return Ok(());
         }
         let mut words = directive.split(|&c| c == self.separator);
@@ -94,7 +98,7 @@ impl Layout {
     fn new(path: &[u8], names: &[String], direction: Direction) -> RowResult<Layout> {
         let log = recognise_log(path, names)?;
         let mut cells = Vec::new();
-        for column in columns(log, direction) {
+        for column in select_columns(log, direction) {
             match names.iter().position(|name| name == column.name) {
                 Some(number) => cells.push((number, column.cell)),
                 None if column.is_needed => {
@@ -122,6 +126,10 @@ impl Layout {
     }
 }
 
+/// Returns the log by its `#path`, else by its fields.
+///
+/// # Errors
+/// A clause for a log that is not read.
 fn recognise_log(path: &[u8], names: &[String]) -> RowResult<Log> {
     let has = |name: &str| names.iter().any(|have| have == name);
     match path {
@@ -135,13 +143,13 @@ fn recognise_log(path: &[u8], names: &[String]) -> RowResult<Log> {
         _ if has("client_protocol") => Ok(Log::Quic),
         _ => Err(format!(
             "a Zeek log of kind \"{}\"; conn.log, http.log, ssl.log and quic.log can be read",
-            shown(path)
+            excerpt(path)
         )),
     }
 }
 
 /// Returns the columns of a log that are read, for payload in `direction`.
-fn columns(log: Log, direction: Direction) -> Vec<Column> {
+fn select_columns(log: Log, direction: Direction) -> Vec<Column> {
     let needed = |name, cell: Cell| Column { name, is_needed: true, cell };
     let optional = |name, cell: Cell| Column { name, is_needed: false, cell };
     let mut columns = vec![
@@ -191,7 +199,7 @@ fn columns(log: Log, direction: Direction) -> Vec<Column> {
 }
 
 /// Decodes what `#separator` names: `\x09`, `\t`, or one character that stands for itself.
-fn separator(code: &[u8]) -> RowResult<u8> {
+fn parse_separator(code: &[u8]) -> RowResult<u8> {
     let text = String::from_utf8_lossy(code);
     let (code, named) = match text.trim() {
         "" => (code, None),
@@ -200,7 +208,7 @@ fn separator(code: &[u8]) -> RowResult<u8> {
     };
     match (named, code) {
         (Some(byte), _) | (None, &[byte]) => Ok(byte),
-        _ => Err(format!("#separator \"{}\" is not allowed; a single byte such as \\x09 is", shown(code))),
+        _ => Err(format!("#separator \"{}\" is not allowed; a single byte such as \\x09 is", excerpt(code))),
     }
 }
 
@@ -211,11 +219,11 @@ mod tests {
 
     #[test]
     fn separator__may_be_written_in_several_ways() {
-        assert_eq!(separator(b"\\x09"), Ok(b'\t'));
-        assert_eq!(separator(b"\\t"), Ok(b'\t'));
-        assert_eq!(separator(b"\t"), Ok(b'\t'));
-        assert_eq!(separator(b","), Ok(b','));
-        assert_eq!(separator(b"\\x2c "), Ok(b','));
-        assert!(separator(b"||").unwrap_err().contains("\"||\""));
+        assert_eq!(parse_separator(b"\\x09"), Ok(b'\t'));
+        assert_eq!(parse_separator(b"\\t"), Ok(b'\t'));
+        assert_eq!(parse_separator(b"\t"), Ok(b'\t'));
+        assert_eq!(parse_separator(b","), Ok(b','));
+        assert_eq!(parse_separator(b"\\x2c "), Ok(b','));
+        assert!(parse_separator(b"||").unwrap_err().contains("\"||\""));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::assemble::Collector;
 use super::draft::Draft;
-use super::input::base;
+use super::input::file_name;
 use super::ledger::{Ledger, reason};
 use super::requests::{self, Request};
 use super::zeek_sizes::on_the_wire;
@@ -160,7 +160,7 @@ fn from_requests(
         flow_class: largest.flow_class,
         server_think: Default::default(),
         writes: writes.into(),
-        pages: requests::pages(&requests),
+        pages: requests::find_pages(&requests),
     })
 }
 
@@ -217,6 +217,7 @@ fn shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
     if collector.is_coarse(file) { collector.within_second(file, entity) } else { 0 }
 }
 
+/// Adds the notes on how the rows of several logs were joined.
 fn note(counts: &Counts, collector: &mut Collector) {
     if counts.joined > 0 {
         collector.note(format!(
@@ -272,5 +273,5 @@ fn note(counts: &Counts, collector: &mut Collector) {
 
 fn list_names(collector: &Collector, kind: &str) -> String {
     let of_kind = collector.ledgers.iter().filter(|ledger| ledger.kind == kind);
-    of_kind.map(|ledger| base(&ledger.path)).collect::<Vec<_>>().join(", ")
+    of_kind.map(|ledger| file_name(&ledger.path)).collect::<Vec<_>>().join(", ")
 }

@@ -138,6 +138,7 @@ fn parse(text: &[u8]) -> std::result::Result<Object<'_>, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
+/// Adds a JSON row of a Zeek log; one of another log is left out.
 fn add_object(object: &Object, line: u64, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let Some(log) = object.log() else {
         ledger.rows += 1;
@@ -149,6 +150,7 @@ fn add_object(object: &Object, line: u64, ledger: &mut Ledger, collector: &mut C
 }
 
 impl Object<'_> {
+    /// Returns the log that the row belongs to, by its path, else by its fields.
     fn log(&self) -> Option<Log> {
         let is_http =
             !(self.method.is_empty() && self.trans_depth.is_empty() && self.response_body_len.is_empty());
@@ -165,6 +167,7 @@ impl Object<'_> {
         }
     }
 
+    /// Returns the fields as a row of `log`, for payload in `direction`.
     fn row(&self, log: Log, direction: Direction) -> Row<'_> {
         let (orig, resp) = match log {
             Log::Conn => (&self.orig_bytes, &self.resp_bytes),

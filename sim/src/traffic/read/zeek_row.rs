@@ -12,7 +12,7 @@ use super::options::{Direction, RowResult};
 use super::sampling;
 use super::spec::Dates;
 use super::stamp::{self, Stamp, Unit};
-use super::zeek_store::{Hint, HttpRow, connection, uid_number};
+use super::zeek_store::{Hint, HttpRow, connection_key, hash_uid};
 use crate::error::Result;
 use crate::traffic::class::{FlowClass, FlowShape, Protocol};
 use crate::traffic::connection::{Kind, Writes};
@@ -94,11 +94,15 @@ pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &
 /// `None` if the row was kept, else the reason for leaving it out and its bytes.
 type Kept = RowResult<Option<(&'static str, u64)>>;
 
+/// Adds a row of conn.log.
+///
+/// # Errors
+/// A clause that says what is malformed, or the reason to leave it out.
 fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let at = read_stamp(row, ledger, collector)?;
-    let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
-    let rtt = stamp::span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
-    let duration = stamp::span("duration", row.duration, Unit::S).ok().flatten();
+    let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
+    let rtt = stamp::parse_span("rtt", row.rtt, Unit::S)?.filter(|rtt| *rtt > Dur::ZERO);
+    let duration = stamp::parse_span("duration", row.duration, Unit::S).ok().flatten();
     count_reverse(row, ledger);
     let is_quic = row.server_port == b"443" || class::names_quic(row.service);
     let (kind, datagrams) = match row.proto {
@@ -106,21 +110,21 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
         b"udp" if is_quic => (Kind::Quic, None),
         b"" => return Err("the row has no proto".to_string()),
         // quic.log may say that it is QUIC.
-        _ => (Kind::Tcp, Some(datagrams(row, duration.unwrap_or_default()))),
+        _ => (Kind::Tcp, Some(parse_datagrams(row, duration.unwrap_or_default()))),
     };
     if datagrams.as_ref().is_some_and(|flow| flow.amount(false).packets + flow.amount(true).packets == 0) {
         return Ok(Some((reason::NO_PAYLOAD, 0)));
     }
-    let ip_bytes = stamp::bytes("ip bytes", row.ip_bytes).ok().flatten();
-    let missed = stamp::bytes("missed_bytes", row.missed).ok().flatten().unwrap_or(0);
+    let ip_bytes = stamp::parse_bytes("ip bytes", row.ip_bytes).ok().flatten();
+    let missed = stamp::parse_bytes("missed_bytes", row.missed).ok().flatten().unwrap_or(0);
     if datagrams.is_none() && ip_bytes.is_some_and(|ip_bytes| bytes > ip_bytes.saturating_add(missed)) {
         return Ok(Some((reason::COUNTS_DISAGREE, bytes)));
     }
-    let uid = uid_number(row.uid);
-    if !collector.admits(sampling::hash(row.client), connection(uid, ledger.rows)) {
+    let uid = hash_uid(row.uid);
+    if !collector.admits(sampling::hash(row.client), connection_key(uid, ledger.rows)) {
         return Ok(None);
     }
-    let of_kind = |kind| flow_class(row, kind, duration, bytes, collector);
+    let of_kind = |kind| classify(row, kind, duration, bytes, collector);
     // If quic.log names a row that is no TCP, it is QUIC.
     let flow_class = of_kind(if datagrams.is_some() { Kind::Quic } else { kind });
     let datagrams = datagrams.map(|flow| (flow, of_kind(Kind::Datagrams)));
@@ -145,8 +149,8 @@ fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
 
 /// Returns a row's sums as datagrams. A log without a count of packets or of IP bytes leaves them to be reckoned: full
 /// packets, or headers of IPv4 and UDP.
-fn datagrams(row: &Row, duration: Dur) -> Datagrams {
-    let number = |text: &[u8]| stamp::bytes("count", text).ok().flatten();
+fn parse_datagrams(row: &Row, duration: Dur) -> Datagrams {
+    let number = |text: &[u8]| stamp::parse_bytes("count", text).ok().flatten();
     let amount = |payload: &[u8], packets: &[u8], ip_bytes: &[u8]| {
         let payload = number(payload).unwrap_or(0);
         let packets =
@@ -165,20 +169,24 @@ fn datagrams(row: &Row, duration: Dur) -> Datagrams {
         amount(row.bytes, row.packets, row.ip_bytes),
         amount(row.reverse, row.reverse_packets, row.reverse_ip_bytes),
     ];
-    Datagrams::even(Service { protocol, port, tunnel: None }, duration, amounts)
+    Datagrams::from_sums(Service { protocol, port, tunnel: None }, duration, amounts)
 }
 
+/// Adds a row of http.log.
+///
+/// # Errors
+/// As [`add_conn`].
 fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let at = read_stamp(row, ledger, collector)?;
-    let bytes = stamp::bytes("bytes", row.bytes)?.unwrap_or(0);
-    let depth = stamp::bytes("trans_depth", row.depth)?.unwrap_or(0);
+    let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
+    let depth = stamp::parse_bytes("trans_depth", row.depth)?.unwrap_or(0);
     count_reverse(row, ledger);
-    let uid = uid_number(row.uid);
-    if !collector.admits(sampling::hash(row.client), connection(uid, ledger.rows)) {
+    let uid = hash_uid(row.uid);
+    if !collector.admits(sampling::hash(row.client), connection_key(uid, ledger.rows)) {
         return Ok(None);
     }
     // An answer without a body has headers.
-    let flow_class = flow_class(row, Kind::Tcp, None, bytes.max(1), collector);
+    let flow_class = classify(row, Kind::Tcp, None, bytes.max(1), collector);
     let (client, server) = (collector.hosts.id(row.client), collector.hosts.id(row.server));
     collector.zeek.saw(client, at.ns, ledger.rows, row.host, row.uri, row.referrer);
     let (file, order) = (ledger.index as u32, ledger.rows);
@@ -190,7 +198,7 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
 /// Keeps what `ssl.log` or `quic.log` says of a connection.
 fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     read_stamp(row, ledger, collector)?;
-    let uid = uid_number(row.uid);
+    let uid = hash_uid(row.uid);
     if uid == 0 {
         return Err("the row has no uid".to_string());
     }
@@ -200,14 +208,14 @@ fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector)
 }
 
 /// Returns the class by what the row counts.
-fn flow_class(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collector: &Collector) -> FlowClass {
-    let number = |text: &[u8]| stamp::bytes("count", text).ok().flatten();
+fn classify(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collector: &Collector) -> FlowClass {
+    let number = |text: &[u8]| stamp::parse_bytes("count", text).ok().flatten();
     let protocol = match (kind, row.proto) {
         (Kind::Quic, _) => Protocol::Quic,
         // http.log has no column of protocols.
         (_, b"tcp" | b"") => Protocol::Tcp,
         (_, b"udp") => Protocol::Udp,
-        _ => Protocol::Ip(datagrams(row, Dur::ZERO).service.protocol),
+        _ => Protocol::Ip(parse_datagrams(row, Dur::ZERO).service.protocol),
     };
     let port = std::str::from_utf8(row.server_port).ok().and_then(|port| port.trim().parse().ok());
     let mut totals =
@@ -219,6 +227,10 @@ fn flow_class(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collecto
     collector.flow_class([row.client, row.server], &shape)
 }
 
+/// Returns the row's time, and notes it in the ledger.
+///
+/// # Errors
+/// A clause for a malformed time or absent hosts.
 fn read_stamp(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<Stamp> {
     // JSON::TS_MILLIS writes milliseconds, which no time in seconds is.
     let at = stamp::stamp(row.ts, Unit::S).or_else(|_| stamp::time(row.ts, None, Dates::default()))?;
@@ -230,6 +242,6 @@ fn read_stamp(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> RowR
 }
 
 fn count_reverse(row: &Row, ledger: &mut Ledger) {
-    let reverse = stamp::bytes("bytes", row.reverse).ok().flatten().unwrap_or(0);
+    let reverse = stamp::parse_bytes("bytes", row.reverse).ok().flatten().unwrap_or(0);
     ledger.reverse_bytes = ledger.reverse_bytes.saturating_add(reverse);
 }

@@ -27,7 +27,7 @@ pub struct Store {
 /// A row of `http.log`.
 #[derive(Debug, Clone)]
 pub struct HttpRow {
-    /// See [`uid_number`].
+    /// See [`hash_uid`].
     pub uid: u64,
     pub file: u32,
     pub order: u64,
@@ -52,15 +52,15 @@ pub struct Hint {
 
 /// Returns a number that stands for a uid, 0 for none. It is a hash: two of five million uids share one with a
 /// probability of 7 in 10 million.
-pub fn uid_number(text: &[u8]) -> u64 {
+pub fn hash_uid(text: &[u8]) -> u64 {
     if stamp::unset(text) {
         return 0;
     }
-    sampling::folded(text).max(1)
+    sampling::fold_text(text).max(1)
 }
 
 /// Returns what names the connection of a row: its uid, or its place in the file where it has none.
-pub fn connection(uid: u64, order: u64) -> u64 {
+pub fn connection_key(uid: u64, order: u64) -> u64 {
     if uid == 0 { order } else { uid }
 }
 
@@ -70,7 +70,7 @@ fn retain_marked<T>(all: &mut Vec<T>, kept: &[bool]) {
 }
 
 impl Store {
-    /// Adds a row of `conn.log`.
+    /// Adds a row of `conn.log`, to be joined with the other logs by its uid.
     pub fn add_conn(&mut self, draft: Draft, uid: u64, datagrams: Option<(Datagrams, FlowClass)>) {
         let place = self.conns.len() as u32;
         self.datagrams.extend(datagrams.map(|datagrams| (place, datagrams)));
@@ -80,10 +80,10 @@ impl Store {
 
     /// Remembers a request for the search for pages.
     pub fn saw(&mut self, client: u32, at: i64, row: u64, host: &[u8], uri: &[u8], referrer: &[u8]) {
-        let uri = pages::without_scheme(uri);
+        let uri = pages::strip_scheme(uri);
         let url = if uri.starts_with(b"/") { [host, uri].concat() } else { uri.to_vec() };
         self.has_referrers |= !stamp::unset(referrer);
-        self.hits.add(client, at, row, &url, pages::without_scheme(referrer));
+        self.hits.add(client, at, row, &url, pages::strip_scheme(referrer));
     }
 
     /// Returns how many rows of connections and requests there are.
@@ -95,7 +95,7 @@ impl Store {
     pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
         let conns = self.conns.iter().zip(&self.uids);
         let kept: Vec<bool> =
-            conns.map(|(draft, &uid)| keeps(draft.client, connection(uid, draft.order))).collect();
+            conns.map(|(draft, &uid)| keeps(draft.client, connection_key(uid, draft.order))).collect();
         let mut new = Vec::with_capacity(kept.len());
         kept.iter().fold(0, |place, &is_kept| {
             new.push(place);
@@ -109,7 +109,8 @@ impl Store {
         retain_marked(&mut self.conns, &kept);
         retain_marked(&mut self.uids, &kept);
         let requests = self.requests.iter();
-        let kept: Vec<bool> = requests.map(|row| keeps(row.client, connection(row.uid, row.order))).collect();
+        let kept: Vec<bool> =
+            requests.map(|row| keeps(row.client, connection_key(row.uid, row.order))).collect();
         retain_marked(&mut self.requests, &kept);
         self.hits.retain_in_order(&kept);
     }
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn repeated__are_all_later_rows_of_a_uid() {
-        let mut uids: Vec<u64> = (0..5000).map(|k| uid_number(format!("C{k}").as_bytes())).collect();
+        let mut uids: Vec<u64> = (0..5000).map(|k| hash_uid(format!("C{k}").as_bytes())).collect();
         (uids[7], uids[4000], uids[4999], uids[20], uids[21]) = (uids[6], uids[6], uids[3000], 0, 0);
         let store = Store { uids, ..Store::default() };
         assert_eq!(store.repeated(), [7, 4000, 4999]);
@@ -201,9 +202,9 @@ mod tests {
     #[test]
     fn uid_number__tells_uids_apart() {
         let numbers: HashSet<u64> =
-            (0..10_000).map(|k| uid_number(format!("CzY7vCEvk7IXC{k}").as_bytes())).collect();
+            (0..10_000).map(|k| hash_uid(format!("CzY7vCEvk7IXC{k}").as_bytes())).collect();
         assert_eq!(numbers.len(), 10_000);
-        assert_ne!(uid_number(b"a"), uid_number(b"a\0"));
-        assert_eq!(uid_number(b"-"), 0);
+        assert_ne!(hash_uid(b"a"), hash_uid(b"a\0"));
+        assert_eq!(hash_uid(b"-"), 0);
     }
 }

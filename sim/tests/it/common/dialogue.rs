@@ -8,7 +8,7 @@ use mousehole_sim::units::{Dur, Time};
 
 /// `rfc` parameters of a variant.
 pub fn rfc(variant: Variant) -> Params {
-    Params { variant, ..Params::profile("rfc").expect("a known profile") }
+    Params { variant, ..Params::find_profile("rfc").expect("a known profile") }
 }
 
 /// Returns an acknowledgement of everything below `next`, with SACK blocks `[from, to)`.

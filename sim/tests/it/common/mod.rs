@@ -69,7 +69,7 @@ const QUEUE: &str = "multi-red";
 /// [`QUEUE`], and the variants. What is new in the catalogue is under all laws by itself.
 pub static SCHEMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let parts =
-        |role| Part::all().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
+        |role| Part::all_parts().into_iter().filter(move |part| part.role() == role).map(|part| part.name());
     let named = catalogue::SCHEMES.iter().map(|scheme| scheme.name.to_string());
     let mut all: Vec<String> = named.collect();
     all.extend(parts(Role::Queue).map(String::from));

@@ -7,7 +7,7 @@ use mousehole_sim::error::Result;
 use mousehole_sim::traffic::Traffic;
 use mousehole_sim::traffic::class::FlowClass;
 use mousehole_sim::traffic::connection::{Connection, Write};
-use mousehole_sim::traffic::read::{ReadOptions, contents};
+use mousehole_sim::traffic::read::{ReadOptions, read_contents};
 use mousehole_sim::units::{Dur, Time};
 use std::io::Write as _;
 
@@ -15,7 +15,7 @@ pub const T0: u64 = 1_700_000_000;
 
 pub fn read(named: &[(&str, &str)]) -> Result<Traffic> {
     let bytes: Vec<(&str, &[u8])> = named.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
-    contents(&bytes, &ReadOptions::default())
+    read_contents(&bytes, &ReadOptions::default())
 }
 
 pub fn one(text: &str) -> Traffic {
@@ -27,7 +27,7 @@ pub fn refuse(text: &str) -> String {
 }
 
 pub fn read_bytes(data: &[u8]) -> Traffic {
-    contents(&[("capture", data)], &ReadOptions::default()).unwrap()
+    read_contents(&[("capture", data)], &ReadOptions::default()).unwrap()
 }
 
 pub fn connection(start_ms: u64, client: u32, server: u32, writes: &[(u64, u64)]) -> Connection {

@@ -49,6 +49,6 @@ pub(super) fn check_counts(counts: &[(&str, u32)]) -> Result<()> {
 }
 
 /// Nanoseconds as text.
-pub(super) fn nanoseconds(span: u64) -> String {
+pub(super) fn format_nanoseconds(span: u64) -> String {
     format!("{span}ns")
 }

@@ -7,7 +7,7 @@
 //! the other, so that each path has one of the times exactly.
 
 use super::super::spec::{Role, TopologySpec};
-use super::pieces::{check_counts, hosts, link, nanoseconds, scheme};
+use super::pieces::{check_counts, format_nanoseconds, hosts, link, scheme};
 use crate::error::{Error, Result, quote};
 use crate::traffic::model::with_params;
 use crate::units::{Dur, parse_dur};
@@ -57,7 +57,7 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     check_counts(&[("users", kind.users), ("first_routers", kind.first_routers)])?;
     let [buffer, user, first, second] =
         [&kind.buffer, &kind.user_buffer, &kind.first_buffer, &kind.second_buffer].map(|b| Some(b.as_str()));
-    let hop = nanoseconds(HOP.0);
+    let hop = format_nanoseconds(HOP.0);
     let mut drawing = TopologySpec {
         bottleneck: Some("left-right".into()),
         paired: Some(true),
@@ -68,7 +68,7 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
         return Err(Error::field("rtts", format!("{} times", kind.rtts.len()), "from 1 to 1000"));
     }
     for (group, text) in kind.rtts.iter().enumerate() {
-        let delay = nanoseconds(second_delay(text)?);
+        let delay = format_nanoseconds(second_delay(text)?);
         let (above, below) = (format!("left{group}"), format!("right{group}"));
         drawing.links.push(scheme(link(&above, "left", &kind.second_rate, &delay, second), false));
         drawing.links.push(link("right", &below, &kind.second_rate, &delay, second));

@@ -7,7 +7,7 @@
 //! 10 Mb/s and 80 ms fit the first experiment, 6 Mb/s for each of both links the second.
 
 use super::super::spec::{Role, TopologyLink, TopologySpec};
-use super::pieces::{check_counts, hosts, link, nanoseconds, scheme};
+use super::pieces::{check_counts, format_nanoseconds, hosts, link, scheme};
 use crate::error::Result;
 use crate::traffic::model::with_params;
 use crate::units::parse_dur;
@@ -47,17 +47,17 @@ pub fn draw(params: &Value) -> Result<TopologySpec> {
     let kind = with_params(Y::default(), params)?;
     check_counts(&[("servers", kind.servers), ("clients", kind.clients)])?;
     let way = parse_dur("rtt", &kind.rtt)?.0 / 2;
-    let ends = (kind.access_rate.as_str(), nanoseconds(way / 8));
+    let ends = (kind.access_rate.as_str(), format_nanoseconds(way / 8));
     let ends = (ends.0, ends.1.as_str(), None);
     let buffer = Some(kind.buffer.as_str());
-    let edge = link("n0", "n3", &kind.access_rate, &nanoseconds(way / 4), None);
+    let edge = link("n0", "n3", &kind.access_rate, &format_nanoseconds(way / 4), None);
     let mut drawing = TopologySpec {
         bottleneck: Some("n3-n1".into()),
         rtt: Some(kind.rtt.clone()),
         links: vec![
             TopologyLink { mark: Some(true), ..edge },
-            scheme(link("n3", "n1", &kind.rate, &nanoseconds(way / 2), buffer), false),
-            scheme(link("n3", "n2", &kind.second_rate, &nanoseconds(way / 2), buffer), false),
+            scheme(link("n3", "n1", &kind.rate, &format_nanoseconds(way / 2), buffer), false),
+            scheme(link("n3", "n2", &kind.second_rate, &format_nanoseconds(way / 2), buffer), false),
         ],
         hosts: vec![
             hosts(Role::Server, "server", "n0", kind.servers, ends),

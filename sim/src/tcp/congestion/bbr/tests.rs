@@ -19,7 +19,7 @@ struct Path {
 
 impl Path {
     fn new(rate: f64) -> Path {
-        let params = Params::profile("bbr").expect("a known profile");
+        let params = Params::find_profile("bbr").expect("a known profile");
         let mut bbr = Bbr::new(&params, 1);
         bbr.pacing(Some(Dur::from_millis(100)), Time::ZERO);
         let now = Time::ZERO + Dur::from_millis(100);
@@ -223,7 +223,7 @@ fn restart_from_idle__paces_at_the_bandwidth() {
 /// Section 5.3.3.8: flows with other salts probe at other times.
 #[test]
 fn probe_wait__depends_on_the_salt() {
-    let params = Params::profile("bbr").expect("a known profile");
+    let params = Params::find_profile("bbr").expect("a known profile");
     let wait = |salt| {
         let mut bbr = Bbr::new(&params, salt);
         bbr.model.start_down(0, Time::ZERO);

@@ -116,7 +116,7 @@ impl PackMime {
     /// # Errors
     /// [`crate::error::Error::Field`] naming the parameter.
     pub fn validate(&self) -> Result<()> {
-        check::ranges(&[
+        check::check_ranges(&[
             ("connections_per_s", self.connections_per_s, 1e-6..=1e6),
             ("gap_shape", self.gap_shape, 0.0..=100.0),
             ("dependence", self.dependence, 0.0..=0.49),
@@ -140,7 +140,7 @@ impl PackMime {
 
     /// Returns the shape of the gaps.
     pub fn gap_shape(&self) -> f64 {
-        or(self.gap_shape, inverse_logit(0.352 + 0.388 * self.log_rate()))
+        value_or(self.gap_shape, inverse_logit(0.352 + 0.388 * self.log_rate()))
     }
 
     /// Returns the share of white noise in the Gaussian behind the gaps.
@@ -155,8 +155,8 @@ impl PackMime {
     fn runs(&self, is_download: bool) -> (f64, f64) {
         let by_rate = |from, slope| inverse_logit(from + slope * self.log_rate());
         match is_download {
-            true => (self.download_run_scale, or(self.download_run_shape, by_rate(1.293, 0.316))),
-            false => (self.validation_run_scale, or(self.validation_run_shape, by_rate(0.718, 0.357))),
+            true => (self.download_run_scale, value_or(self.download_run_shape, by_rate(1.293, 0.316))),
+            false => (self.validation_run_scale, value_or(self.validation_run_shape, by_rate(0.718, 0.357))),
         }
     }
 
@@ -253,7 +253,7 @@ impl PackMime {
     }
 }
 
-fn or(given: f64, otherwise: f64) -> f64 {
+fn value_or(given: f64, otherwise: f64) -> f64 {
     if given > 0.0 { given } else { otherwise }
 }
 
@@ -279,7 +279,7 @@ impl PackMimeDraws {
         let server_think = Some(self.delay(number));
         planned.push(Planned {
             server_think,
-            ..Planned::single(number, client, server, bytes, PageOf::default())
+            ..Planned::single_write(number, client, server, bytes, PageOf::default())
         });
         self.gap(number)
     }
@@ -289,7 +289,8 @@ impl PackMimeDraws {
         if self.left == 0 {
             self.run += 1;
             let (scale, shape) = self.model.runs(self.is_download());
-            let length = weibull(self.stream(Purpose::Count, self.run).uniform(), scale, shape).ceil();
+            let length =
+                weibull_quantile(self.stream(Purpose::Count, self.run).uniform(), scale, shape).ceil();
             self.left = (length as u64).max(1);
         }
         self.left -= 1;
@@ -303,8 +304,9 @@ impl PackMimeDraws {
         self.run % 2 == 1
     }
 
+    /// Draws the server's delay: the reciprocal of a Weibull value, capped.
     fn delay(&self, number: u64) -> Dur {
-        let drawn = weibull(
+        let drawn = weibull_quantile(
             self.stream(Purpose::Idle, number).uniform(),
             self.model.delay_scale,
             self.model.delay_shape,
@@ -312,10 +314,12 @@ impl PackMimeDraws {
         Dur::from_secs((1.0 / drawn.max(1e-9)).min(self.model.delay_cap_s))
     }
 
+    /// Draws the inter-arrival time to the next connection: Weibull, with long-range dependence from the
+    /// noise.
     fn gap(&mut self, number: u64) -> Dur {
         let shape = self.model.gap_shape();
         let scale = 1.0 / (self.model.connections_per_s * libm::tgamma(1.0 + 1.0 / shape));
-        Dur::from_secs(weibull(self.noise.uniform(number), scale, shape))
+        Dur::from_secs(weibull_quantile(self.noise.uniform(number), scale, shape))
     }
 
     fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
@@ -324,10 +328,11 @@ impl PackMimeDraws {
 }
 
 /// Returns the quantile of a Weibull at `u` in [0, 1).
-fn weibull(u: f64, scale: f64, shape: f64) -> f64 {
+fn weibull_quantile(u: f64, scale: f64, shape: f64) -> f64 {
     scale * libm::pow(-libm::log1p(-u), 1.0 / shape)
 }
 
+/// Returns the quantile of response sizes, bytes, at `u` in [0, 1), by PackMime's table.
 fn download(u: f64) -> f64 {
     let x = libm::log2(1.0 - u);
     let between = DOWNLOADS.windows(2).find(|pair| x > pair[1].0);

@@ -24,7 +24,7 @@ impl Noise {
     /// Returns noise of this order and share of white noise.
     pub fn new(dependence: f64, white_share: f64, seed: u64) -> Noise {
         let is_white = dependence == 0.0 || white_share == 1.0;
-        let weights = if is_white { Vec::new() } else { weights(dependence, white_share) };
+        let weights = if is_white { Vec::new() } else { compute_weights(dependence, white_share) };
         Noise { seed, weights, block: None, values: Vec::new() }
     }
 
@@ -47,30 +47,31 @@ impl Noise {
         &self.values
     }
 
-    /// Returns all values of a block.
+    /// Draws a whole block of the noise, by a Fourier transform of weighted normals.
     fn draw(&self, block: u64) -> Vec<f64> {
         let points = self.weights.len();
-        let normal = |k: usize| normals(Stream::new(self.seed, Purpose::Arrival, block << 32 | k as u64));
+        let normal =
+            |k: usize| draw_normals(Stream::new(self.seed, Purpose::Arrival, block << 32 | k as u64));
         let mut circle: Vec<(f64, f64)> = (0..points)
             .map(|k| {
                 let (real, imaginary) = normal(k);
                 (self.weights[k] * real, self.weights[k] * imaginary)
             })
             .collect();
-        fourier(&mut circle);
+        transform_fourier(&mut circle);
         circle.into_iter().take(BLOCK).map(|(real, _)| real).collect()
     }
 }
 
 /// Draws two independent standard normals (Box and Muller).
-fn normals(mut stream: Stream) -> (f64, f64) {
+fn draw_normals(mut stream: Stream) -> (f64, f64) {
     let radius = (-2.0 * libm::log(1.0 - stream.uniform())).sqrt();
     let angle = std::f64::consts::TAU * stream.uniform();
     (radius * libm::cos(angle), radius * libm::sin(angle))
 }
 
-/// Correlations at lags 0 to `lags`.
-pub fn correlations(dependence: f64, white_share: f64, lags: usize) -> Vec<f64> {
+/// Returns the autocorrelation at lags 0 to `lags`.
+pub fn compute_correlations(dependence: f64, white_share: f64, lags: usize) -> Vec<f64> {
     // Of fractional noise: ρ(0) = 1, ρ(k) = ρ(k − 1)·(k − 1 + d) ÷ (k − d).
     let mut plain = vec![1.0; lags + 2];
     for k in 1..plain.len() {
@@ -81,18 +82,18 @@ pub fn correlations(dependence: f64, white_share: f64, lags: usize) -> Vec<f64> 
     (0..=lags).map(|k| if k == 0 { 1.0 } else { share * added(k) }).collect()
 }
 
-/// Weights of the frequencies: with standard normals in real and imaginary part, the real part of the transform
-/// has the wanted covariances.
-fn weights(dependence: f64, white_share: f64) -> Vec<f64> {
-    let lags = correlations(dependence, white_share, BLOCK);
+/// Returns the weight of each frequency: with standard normals in its real and imaginary part, the real part
+/// of the transform has the wanted autocorrelation.
+fn compute_weights(dependence: f64, white_share: f64) -> Vec<f64> {
+    let lags = compute_correlations(dependence, white_share, BLOCK);
     let points = 2 * BLOCK;
     let mut circle: Vec<(f64, f64)> = (0..points).map(|k| (lags[k.min(points - k)], 0.0)).collect();
-    fourier(&mut circle);
+    transform_fourier(&mut circle);
     circle.into_iter().map(|(value, _)| (value.max(0.0) / points as f64).sqrt()).collect()
 }
 
 /// Computes the discrete Fourier transform in place; the length is a power of two.
-fn fourier(values: &mut [(f64, f64)]) {
+fn transform_fourier(values: &mut [(f64, f64)]) {
     let count = values.len();
     let shift = usize::BITS - count.trailing_zeros();
     for k in 0..count {

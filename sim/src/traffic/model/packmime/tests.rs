@@ -1,5 +1,5 @@
 #![allow(non_snake_case)]
-use super::noise::{BLOCK, correlations};
+use super::noise::{BLOCK, compute_correlations};
 use super::*;
 
 fn assert_near(value: f64, expected: f64, tolerance: f64) {
@@ -102,7 +102,7 @@ fn gaps__are_weibull_of_mean_one_over_the_rate() {
         let shape = model.gap_shape();
         let scale = 0.1 / libm::tgamma(1.0 + 1.0 / shape);
         for quantile in [0.1, 0.5, 0.9] {
-            let at = weibull(quantile, scale, shape);
+            let at = weibull_quantile(quantile, scale, shape);
             let share = gaps.iter().filter(|gap| **gap < at).count() as f64 / gaps.len() as f64;
             assert!((share - quantile).abs() < 0.02, "d = {dependence}: {share} for {quantile}");
         }
@@ -112,7 +112,7 @@ fn gaps__are_weibull_of_mean_one_over_the_rate() {
 /// The autocorrelation of drawn noise is the one aimed at, far out too.
 #[test]
 fn noise__has_its_correlations() {
-    let expected = correlations(0.33, 0.3, 1000);
+    let expected = compute_correlations(0.33, 0.3, 1000);
     let mut sums = [0.0; 4];
     let lags = [0, 1, 10, 300];
     let blocks = 24;

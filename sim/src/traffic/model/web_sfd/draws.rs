@@ -107,6 +107,7 @@ impl Draws {
         self.think(session, u32::MAX)
     }
 
+    /// Draws an object's size, bytes: Lomax, capped, and rounded as the model says.
     fn size(&self, mut stream: Stream) -> u64 {
         let drawn =
             stream.lomax(self.model.object_mean_bytes, self.model.shape).min(self.model.cap_bytes as f64);

@@ -126,6 +126,7 @@ impl WebSfd {
         self.sum_over((0..).map(move |n| (point(n) / unit * unit) as f64))
     }
 
+    /// Returns the mean number of connections per object under the transform.
     fn mean_connections(&self) -> f64 {
         match self.transform {
             Transform::L2s => self.sum_over((0..).map(|k: u64| (k * self.short_bytes()) as f64)),

@@ -152,7 +152,7 @@ impl WebSfd {
             ("clients", f64::from(self.clients), 1.0..=1e6),
             ("servers", f64::from(self.servers), 1.0..=1e6),
         ];
-        super::check::ranges(&ranges)?;
+        super::check::check_ranges(&ranges)?;
         self.check_parts()
     }
 
@@ -179,7 +179,7 @@ impl WebSfd {
             Transform::L2s => (bytes, short),
             _ => (bytes, bytes.max(1)),
         };
-        (0..total.div_ceil(part)).map(move |number| split::chunk(total, part, number))
+        (0..total.div_ceil(part)).map(move |number| split::chunk_bytes(total, part, number))
     }
 }
 

@@ -1,6 +1,6 @@
 #![allow(non_snake_case)]
 use super::*;
-use crate::traffic::model::{Model, by_name};
+use crate::traffic::model::{Model, build_model};
 use crate::units::{Dur, Rate};
 use serde_json::{Value, json};
 
@@ -146,12 +146,12 @@ fn initial_sessions__follow_littles_law() {
 
 #[test]
 fn by_name__takes_parameters_and_names_faults() {
-    let Ok(Model::WebSfd(model)) = by_name("web:sfd", &json!({"inter_session_s": 9, "transform": "l2s"}))
+    let Ok(Model::WebSfd(model)) = build_model("web:sfd", &json!({"inter_session_s": 9, "transform": "l2s"}))
     else {
         panic!("web:sfd is a web model")
     };
     assert_eq!((model.inter_session_s, model.transform), (9.0, Transform::L2s));
-    let fault = |name: &str, params: Value| by_name(name, &params).unwrap_err().to_string();
+    let fault = |name: &str, params: Value| build_model(name, &params).unwrap_err().to_string();
     for model in ["poisson", "web:sfd"] {
         let unknown = fault(model, json!({"shap": 1.3}));
         assert!(
@@ -169,5 +169,5 @@ fn by_name__takes_parameters_and_names_faults() {
     let name = fault("web:sdf", Value::Null);
     assert!(name.starts_with("model: there is no model \"web:sdf\"; the models are "), "{name}");
     assert!(name.ends_with("; did you mean \"web:sfd\"?"), "{name}");
-    assert!(by_name("web:sfd-literal", &Value::Null).unwrap().params()["cold_start"].as_bool().unwrap());
+    assert!(build_model("web:sfd-literal", &Value::Null).unwrap().params()["cold_start"].as_bool().unwrap());
 }
