@@ -5,9 +5,9 @@ use crate::error::{Failure, Result};
 use crate::layout::{self, Action, COLOURS, KEEP_DSCP, Plain as _, Trial};
 use crate::native_queue::Native;
 use crate::object::{self, Combination, Named, Queue, named};
+use crate::qdisc::Qdisc;
 use crate::request::{self, Mode, Request, User, Via};
 use crate::spared;
-use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_scheme::install::line::{FULL_PACKET, rate_of_tc};
 use mousehole_scheme::install::{self, Line, LiveQueue};
@@ -120,15 +120,31 @@ impl Shaper {
 pub struct Cake {
     /// What it lets pass.
     pub rate: Rate,
-    /// Words of tc-cake(8) for what packets cost on the wire; empty where they cost what Linux sees.
-    cost: String,
+    /// What packets cost on the wire.
+    pub(crate) cost: Cost,
     /// Whether packets have passed the bottleneck before it, so that those that it drops count as well.
-    is_download: bool,
+    pub(crate) is_download: bool,
     /// Whether it drops acknowledgements that a newer one makes superfluous.
-    has_ack_filter: bool,
+    pub(crate) has_ack_filter: bool,
+    /// Whether it knows hosts behind NAT, which it does where the kernel keeps addresses.
+    pub(crate) has_nat: bool,
+}
+
+/// What packets cost on the wire of a CAKE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// What Linux sees of them.
+    Unknown,
+    /// Their IP length and so many bytes.
+    Overhead(u32),
+    /// As a link layer has it.
+    Layer(&'static LinkLayer),
 }
 
 impl Cake {
+    /// How it chooses tins: the lowest of four is Bulk.
+    pub(crate) const DIFFSERV: &str = "diffserv4";
+
     /// Returns the CAKE that a request asks for.
     ///
     /// # Errors
@@ -149,28 +165,33 @@ impl Cake {
                     "--link-layer and --overhead both say what a packet costs on the wire; give one of them",
                 ));
             }
-            (Some(name), None) => LinkLayer::named("--link-layer", name)?.keyword.to_string(),
-            (None, Some(bytes @ 0..=255)) => format!("overhead {bytes}"),
+            (Some(name), None) => Cost::Layer(LinkLayer::named("--link-layer", name)?),
+            (None, Some(bytes @ 0..=255)) => Cost::Overhead(bytes),
             (None, Some(bytes)) => {
                 return Err(Failure::new(format!("--overhead is {bytes}; it must be from 0 to 255")));
             }
-            (None, None) => String::new(),
+            (None, None) => Cost::Unknown,
         };
         Ok(Cake {
             rate: parse_rate("--rate", rate)?,
             cost,
             is_download: request.download.is_some(),
             has_ack_filter: request.ack_filter,
+            has_nat: Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists(),
         })
     }
 
-    /// Returns its words in tc(8). Hosts share before flows do, those behind NAT too where the kernel keeps addresses.
-    pub fn tc_arguments(&self) -> String {
-        let nat = if Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists() { " nat" } else { "" };
+    /// Returns its options in the words of tc-cake(8). Hosts share before flows do.
+    pub fn words(&self) -> String {
+        let nat = if self.has_nat { " nat" } else { "" };
         let ingress = if self.is_download { " ingress" } else { "" };
         let filter = if self.has_ack_filter { " ack-filter" } else { "" };
-        let cost = if self.cost.is_empty() { String::new() } else { format!(" {}", self.cost) };
-        format!("cake bandwidth {} diffserv4{nat}{ingress}{filter}{cost}", rate_of_tc(self.rate))
+        let cost = match self.cost {
+            Cost::Unknown => String::new(),
+            Cost::Overhead(bytes) => format!(" overhead {bytes}"),
+            Cost::Layer(layer) => format!(" {}", layer.keyword),
+        };
+        format!("bandwidth {} {}{nat}{ingress}{filter}{cost}", rate_of_tc(self.rate), Cake::DIFFSERV)
     }
 }
 
@@ -206,7 +227,8 @@ impl Fifo {
 
 /// Handle of our queue disciplines.
 pub const HANDLE: &str = "6d48:";
-const MAJOR: u32 = 0x6d48 << 16;
+/// The same as a number.
+pub(crate) const MAJOR: u32 = 0x6d48 << 16;
 /// CAKE's Bulk tin, the first of diffserv3, diffserv4 and diffserv8.
 const BULK: u32 = 1;
 /// The horizon of `fq`: packets that are to leave later are dropped there.
@@ -673,7 +695,7 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
                     if kind.is_empty() { "without a queue discipline" } else { kind }
                 ))
             })?;
-            if cake.options["diffserv"].as_str() == Some("besteffort") {
+            if cake.cake.diffserv == "besteffort" {
                 return Err(Failure::new(format!(
                     "CAKE at {device} has one tin (besteffort); `tc qdisc change dev {device} root cake diffserv4` gives it a \
                      Bulk tin"

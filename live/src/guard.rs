@@ -26,7 +26,7 @@ use crate::observe::Observed;
 use crate::record::{Record, Redirect};
 use crate::request::{Mode, Request};
 use crate::start::{self, Manner};
-use crate::{kept, metrics, namespace, netlink, status, stop, tc, tune};
+use crate::{kept, metrics, namespace, netlink, qdisc, status, stop, tune};
 use mousehole_policy::files;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -68,7 +68,7 @@ struct Ward {
 #[derive(Debug)]
 struct Seen {
     print: Vec<u8>,
-    qdiscs: Vec<tc::Qdisc>,
+    qdiscs: Vec<qdisc::Qdisc>,
     /// Whether what comes in is redirected as it should be.
     is_redirected: bool,
 }
@@ -258,7 +258,7 @@ impl Ward {
         let print: Vec<u8> = devices.flat_map(netlink::print_of).collect();
         if has_changed || self.seen.as_ref().is_none_or(|seen| seen.print != print) {
             let is_redirected = record.redirect.as_ref().is_none_or(Redirect::stands);
-            let qdiscs = start::list_qdiscs(&Device::find(name)?, &record.request)?;
+            let qdiscs = netlink::qdiscs(Device::find(name)?.index)?;
             self.seen = Some(Seen { print, qdiscs, is_redirected });
         }
         Ok(kept)
@@ -368,8 +368,8 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
 }
 
 /// Has marks name the queue that is there, and pauses what has lost its queue. Returns how it stands.
-fn keep_aim(name: &str, place: &Place, record: &Record, all: &[tc::Qdisc]) -> Result<String> {
-    let root = tc::root_of(all);
+fn keep_aim(name: &str, place: &Place, record: &Record, all: &[qdisc::Qdisc]) -> Result<String> {
+    let root = qdisc::root_of(all);
     let there = root.map_or("nothing".to_string(), |root| format!("{} {}", root.kind, root.handle));
     let request = &record.request;
     let lost = match (request.mode, &record.added_handle) {

@@ -9,7 +9,7 @@ use crate::home::{Place, places};
 use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings, Transfer};
 use crate::namespace;
 use crate::record::Record;
-use crate::{download, stop, tc};
+use crate::{download, netlink, stop};
 use std::io;
 
 /// Entries read by one call of the kernel.
@@ -51,7 +51,7 @@ impl Observed {
     pub fn deployment(&self) -> Result<Option<Deployment>> {
         let (Some(name), Some(record)) = (&self.name, &self.record) else { return Ok(None) };
         let device = Device::find(name)?;
-        record.deployment(&device, tc::root(name)?.as_ref()).map(Some)
+        record.deployment(&device, netlink::root(device.index)?.as_ref()).map(Some)
     }
 
     /// Reads the control word.

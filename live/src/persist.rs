@@ -4,8 +4,9 @@
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Home;
+use crate::qdisc::Qdisc;
 use crate::request::Request;
-use crate::{download, guard, kept, stop, tc};
+use crate::{download, guard, kept, netlink, stop};
 use mousehole_policy::files;
 use std::fs;
 use std::io;
@@ -98,7 +99,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
 struct Keep {
     name: String,
     device: Device,
-    root: Option<tc::Qdisc>,
+    root: Option<Qdisc>,
     is_shipped: bool,
     request: Request,
 }
@@ -109,7 +110,8 @@ impl Keep {
         let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
         let record = place.record()?;
         drop(home);
-        let (device, root) = (Device::find(&name)?, tc::root(&name)?);
+        let device = Device::find(&name)?;
+        let root = netlink::root(device.index)?;
         let is_shipped = record.deployment(&device, root.as_ref())?.is_shipped;
         Ok(Keep { name, device, root, is_shipped, request: record.request })
     }

@@ -8,7 +8,7 @@ use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
 use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
-use crate::{download, kernel, native, stop, tc};
+use crate::{download, kernel, native, netlink, qdisc, stop};
 use mousehole_policy::{Colour, IS_STATIC};
 use serde::{Serialize, Serializer};
 
@@ -290,8 +290,8 @@ fn look(one: &Observed) -> Status {
         return unfinished("before its tables were complete");
     };
     let running = stop::is_running(&one.place, record);
-    let qdiscs = one.name.as_ref().and_then(|name| tc::qdiscs(name).ok()).unwrap_or_default();
-    let root = tc::root_of(&qdiscs).cloned();
+    let qdiscs = one.name.as_ref().and_then(|_| netlink::qdiscs(one.index).ok()).unwrap_or_default();
+    let root = qdisc::root_of(&qdiscs).cloned();
     let mut problems =
         problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
     problems.extend(sent_at_once(one, record, &settings, &qdiscs));
@@ -368,10 +368,11 @@ fn sent_at_once(
     one: &Observed,
     record: &Record,
     settings: &Settings,
-    qdiscs: &[tc::Qdisc],
+    qdiscs: &[qdisc::Qdisc],
 ) -> Option<String> {
-    let is_held = settings.longest_wait_ms == 0 || settings.shadow != 0 || !tc::departures(qdiscs).is_empty();
-    let root = tc::root_of(qdiscs).map_or("nothing", |root| root.kind.as_str());
+    let is_held =
+        settings.longest_wait_ms == 0 || settings.shadow != 0 || !qdisc::departures(qdiscs).is_empty();
+    let root = qdisc::root_of(qdiscs).map_or("nothing", |root| root.kind.as_str());
     // Where our own qdisc is gone, that is said already.
     (!is_held && one.name.is_some() && record.added_handle.is_none()).then(|| {
         format!(
@@ -424,7 +425,7 @@ fn problems(
     one: &Observed,
     record: &Record,
     running: bool,
-    root: Option<&tc::Qdisc>,
+    root: Option<&qdisc::Qdisc>,
     tin_of: u32,
 ) -> Vec<String> {
     let title = one.title();

@@ -5,7 +5,7 @@ use crate::download;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place, places};
 use crate::record::{Attachment, Record, SCHEMA};
-use crate::{kernel, links, namespace, netlink, tc};
+use crate::{kernel, links, namespace, netlink, qdisc};
 use std::collections::BTreeSet;
 
 /// Ends what runs at a device. Returns lines for the user.
@@ -237,13 +237,13 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
 fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
     let Some(handle) = &record.added_handle else { return Ok(None) };
     let all = netlink::qdiscs(record.index)?;
-    let root = tc::root_of(&all);
+    let root = qdisc::root_of(&all);
     let remove = || {
         netlink::remove_root(record.index)
             .map_err(|error| Failure::system(format!("{name}: our qdisc cannot be removed"), &error))
     };
     let is_ours = root.is_some_and(|qdisc| &qdisc.handle == handle);
-    let is_default = root.is_none_or(tc::Qdisc::is_default);
+    let is_default = root.is_none_or(qdisc::Qdisc::is_default);
     if !is_ours && !is_default {
         return Ok(Some(format!("{name}: the qdisc at the root is not ours any more and stays")));
     }

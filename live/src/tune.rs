@@ -11,7 +11,7 @@ use crate::home::{Home, Place};
 use crate::layout::{Action, Control, Plain as _, Settings};
 use crate::record::Record;
 use crate::request::{Mode, Request, Via};
-use crate::{kernel, native, start, stop, tc};
+use crate::{kernel, native, netlink, start, stop};
 
 /// What is to be changed; `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -158,22 +158,22 @@ fn change(
             "the program at {name} does not run; `mousehole-live down {name}` removes what is left"
         )));
     }
-    let root = tc::root(name)?;
+    let root = netlink::root(device.index)?;
     let request = wanted(&record.request)?;
     let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
     // The former request is read at the same device as it is now, so that only what was asked for differs.
     refuse_other_policies(&former, &new, name, &request)?;
     if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
-        start::refuse_missing_classes(name, &request, root.as_ref(), &new.action)?;
+        start::refuse_missing_classes(&device, &request, root.as_ref(), &new.action)?;
     }
     if record.request.shadow && !request.shadow {
-        start::refuse_unread_marks(name, &request)?;
+        start::refuse_unread_marks(&device, &request)?;
     }
     let has_queue = record.added_handle.is_some() && new.shaper.has_rate();
     refuse_absent_cake(&record, &request, name)?;
     if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
-        start::has_departures(name, new.longest_wait)?;
+        start::has_departures(&device, new.longest_wait)?;
     }
     if has_queue && root.as_ref().map(|qdisc| &qdisc.handle) != record.added_handle.as_ref() {
         return Err(Failure::new(format!(
@@ -187,9 +187,9 @@ fn change(
             native::change(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
         }
     } else if has_queue && new.shaper != former.shaper {
-        start::change_qdiscs(name, &new.shaper, &device).inspect_err(|_| {
+        start::change_qdiscs(&new.shaper, &device).inspect_err(|_| {
             // The first classes of several may have changed.
-            let _ = start::change_qdiscs(name, &former.shaper, &device);
+            let _ = start::change_qdiscs(&former.shaper, &device);
         })?;
     }
     flip(&place, slot)?;

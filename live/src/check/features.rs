@@ -1,10 +1,14 @@
 //! What the kernel can do, found by trying and not by its version.
 
 use super::finding::Finding;
-use crate::{bpf, home, native, tc};
+use crate::device::Device;
+use crate::netlink::{self, TC_H_ROOT};
+use crate::put::{Put, Verb, What};
+use crate::{bpf, home, native};
 use aya::maps::MapType;
 use aya::programs::ProgramType;
 use aya::sys::{BpfHelper, is_helper_supported, is_map_supported};
+use mousehole_scheme::units::Rate;
 use std::fs;
 use std::os::fd::AsFd as _;
 
@@ -27,16 +31,20 @@ const NO_DEVICE: u32 = i32::MAX as u32;
 /// A queue discipline that is put in place.
 struct Needed {
     kind: &'static str,
-    /// Options without which it is refused.
-    options: &'static [&'static str],
+    /// It, as small as it can be.
+    what: What,
     /// What it is for.
     by: &'static str,
 }
 
-const QDISCS: [Needed; 3] = [
-    Needed { kind: "tbf", options: &["rate", "1mbit", "burst", "5000", "limit", "10000"], by: "up" },
-    Needed { kind: "htb", options: &[], by: "up with lfp, pias or queues by priority" },
-    Needed { kind: "fq", options: &[], by: "host --shape" },
+static QDISCS: [Needed; 3] = [
+    Needed {
+        kind: "tbf",
+        what: What::Tbf { rate: Rate(1_000_000), burst: 5000, limit: 10_000, overhead: 0 },
+        by: "up",
+    },
+    Needed { kind: "htb", what: What::Htb { default: 0 }, by: "up with lfp, pias or queues by priority" },
+    Needed { kind: "fq", what: What::Fq { flow_limit: 100 }, by: "host --shape" },
 ];
 
 /// What this process and the kernel can do.
@@ -131,19 +139,19 @@ fn missing() -> Vec<&'static str> {
 }
 
 /// Returns the kinds of [`QDISCS`] that the kernel refuses at the loopback device of a network namespace made for this,
-/// which ends with the thread that made it; `None` where no namespace can be made, or `tc` does not run.
+/// which ends with the thread that made it; `None` where no namespace can be made.
 fn lacking_qdiscs() -> Option<Vec<&'static str>> {
     let attempt = || {
         // SAFETY: only this thread moves into the new namespace.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
             return None;
         }
-        tc::run(&["qdisc", "show", "dev", "lo"]).ok()?;
+        let index = Device::find("lo").ok()?.index;
         let is_refused = |one: &&Needed| {
-            let words = ["qdisc", "add", "dev", "lo", "root", "handle", "1:", one.kind];
-            let refused = tc::run(&[&words, one.options].concat()).is_err();
-            // A kind is refused in the place of another one, whether or not the kernel has it.
-            refused || tc::run(&["qdisc", "del", "dev", "lo", "root"]).is_err()
+            let put = Put { parent: TC_H_ROOT, handle: 1 << 16, what: one.what.clone() };
+            let refused = put.run(Verb::Replace, "lo", index).is_err();
+            // Each is tried by itself.
+            refused || netlink::remove_root(index).is_err()
         };
         Some(QDISCS.iter().filter(is_refused).map(|one| one.kind).collect())
     };
@@ -154,7 +162,7 @@ fn qdiscs(missing: &[&str]) -> Finding {
     if missing.is_empty() {
         return Finding::harmless(
             "qdiscs",
-            format!("the kernel has {}", QDISCS.map(|one| one.kind).join(", ")),
+            format!("the kernel has {}", QDISCS.each_ref().map(|one| one.kind).join(", ")),
         );
     }
     let lacking = || QDISCS.iter().filter(|one| missing.contains(&one.kind));
