@@ -137,7 +137,6 @@ fn strip(mut object: Vec<u8>) -> Vec<u8> {
     object
 }
 
-/// Compiles one combination of policies to an object in `out`; an error has clang's messages.
 fn build(clang: &str, headers: &Path, sources: &Path, out: &Path, one: &Combination) -> Result<(), String> {
     let object = out.join(format!("{}.o", one.name()));
     let done = Command::new(clang)

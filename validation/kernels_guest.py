@@ -505,6 +505,30 @@ def check_shape(lab: GuestLab, limits: str, wanted_bps: float) -> str:
     return expect(all(abs(rate / wanted_bps - 1) < 0.05 for rate in shaped) and held > 100, seen)
 
 
+def check_printed(lab: GuestLab) -> str:
+    """Checks that queues are those of the lines of tc that --dry-run prints, as the kernel tells of both."""
+    made = f"ifb-{DEVICE}"
+    for command, device in (
+        (f"setup {DEVICE} --up 60gbit --exact --link-layer ethernet", DEVICE),
+        (f"setup {DEVICE} --up 1234567bit --exact --link-layer docsis --ack-filter on", DEVICE),
+        (f"setup {DEVICE} --up 4mbit --link-layer adsl", DEVICE),
+        (f"setup {DEVICE} --down 20mbit --link-layer vdsl", made),
+        (f"setup {DEVICE} --down 20mbit --overhead 44", made),
+        (f"host {DEVICE} --shape --no-agent", DEVICE),
+    ):
+        said = output(lab.router, f"{LIVE} {command} --dry-run").splitlines()
+        (line,) = [one for one in said if one.startswith("tc qdisc replace")]
+        output(lab.router, f"{LIVE} {command} --flows 4096")
+        show = f"tc -d -j qdisc show dev {device} root"
+        put = output(lab.router, show)
+        output(lab.router, f"tc qdisc del dev {device} root")
+        output(lab.router, line)
+        typed = output(lab.router, show)
+        expect(put == typed and "6d48:" in put, f"{line}: {put} {typed}")
+        output(lab.router, f"{LIVE} down {DEVICE}")
+    return "CAKE at five kinds of line, and fq"
+
+
 def checks(
     wanted: str, is_native: bool = False, plans: Sequence[Plan] = ()
 ) -> Iterator[tuple[str, Callable[[GuestLab], str]]]:
@@ -526,6 +550,7 @@ def checks(
         yield f"up {scheme}, down", lambda lab, scheme=scheme: check_up(lab, scheme)  # type: ignore[misc]
     for plan in plans:
         yield f"plan of {plan['name']}", lambda lab, plan=plan: check_plan(lab, plan)  # type: ignore[misc]
+    yield "queues are those of the printed lines", check_printed
     yield "check names a flow table", check_offload
     yield "host tcp-ds", check_host
     yield "host --shape, green", lambda lab: check_shape(lab, "high=65535,med=65535", 500e3)

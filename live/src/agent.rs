@@ -38,7 +38,7 @@ pub fn spawn(name: &str) -> Result<u32> {
 /// A sentence when nothing runs at the device, or it needs no agent.
 pub fn run(name: &str) -> Result<()> {
     let device = Device::find(name)?;
-    let place = home::find(name)?.ok_or_else(|| stop::nothing_to_stop(name))?;
+    let place = home::find(name)?.ok_or_else(|| stop::nothing(name))?;
     let alone = home::serve_alone(&place.agent_lock())?;
     // A link says itself when its device is gone; a filter has to be looked for at the device.
     if place.record()?.attachment == Some(Attachment::Tcx) {
@@ -81,7 +81,7 @@ impl Sweeper {
     /// # Errors
     /// A sentence when the policy needs no agent, or a map cannot be opened.
     pub fn new(place: &Place, device: &Device, record: &Record, state: Option<State>) -> Result<Sweeper> {
-        // How the queue learns of the colour is not the agent's business, and the queue may be out of its sight.
+        // How the queue is told is not the agent's business, and the queue may be out of its sight.
         let mut unseen = record.clone();
         (unseen.request.via, unseen.request.classes) = (Some(Via::Dscp), Vec::new());
         let deployment = unseen.deployment(device, None)?;
@@ -117,10 +117,7 @@ impl Sweeper {
         self.state
     }
 
-    /// Takes over the state that an earlier agent published.
-    ///
-    /// # Errors
-    /// The kernel's.
+    /// Takes over what an earlier agent published.
     fn adopt(&mut self) -> Result<()> {
         let agent = self.read_agent()?;
         if agent.seen_ns == 0 {
@@ -160,14 +157,11 @@ impl Sweeper {
         }
     }
 
-    /// Removes expired flows from the table and counts the others by class.
-    ///
-    /// # Errors
-    /// The kernel's.
+    /// Forgets expired flows and counts the others by class.
     fn sweep(&mut self, now_ns: u64) -> Result<Counts> {
         let (mut counts, mut expired) = (Counts { flows: [0; 4] }, Vec::new());
         visit_all(&self.flows, |index, entry| {
-            let flow = self.flow_state(entry);
+            let flow = self.flow_of(entry);
             match self.policy.expired(&self.params, &flow, now_ns) {
                 true => expired.push(index),
                 false => self.policy.count(&self.params, &flow, &self.state, &mut counts),
@@ -178,7 +172,7 @@ impl Sweeper {
         for index in expired {
             let index = index.to_ne_bytes();
             let Ok(Some(entry)) = self.flows.lookup(&index) else { continue };
-            let flow = self.flow_state(&entry);
+            let flow = self.flow_of(&entry);
             // It may have sent something since, or be another one now.
             if account(&entry).packets() > 0 && self.policy.expired(&self.params, &flow, now_ns) {
                 // A packet in this very moment would lose what it counted; its flow is new by it anyway.
@@ -190,14 +184,11 @@ impl Sweeper {
     }
 
     /// Returns the policy's state in an entry of the table.
-    fn flow_state(&self, entry: &[u8]) -> State {
+    fn flow_of(&self, entry: &[u8]) -> State {
         State::from_bytes(&entry[STATE..][..self.policy.sizes().1])
     }
 
-    /// Publishes new state to the packets: writes the slot that they do not read, then has them read it.
-    ///
-    /// # Errors
-    /// The kernel's.
+    /// Writes what packets may read, beside what they read now, and lets them read that.
     fn publish(&mut self, now_ns: u64) -> Result<()> {
         let mut agent = self.read_agent()?;
         let other = agent.active & 1 ^ 1;

@@ -48,12 +48,12 @@ impl Map {
             for (to, from) in create.map_name.iter_mut().zip(name.to_bytes().iter().take(room)) {
                 *to = *from as _;
             }
-            Map::new(own_descriptor(call(bpf_cmd::BPF_MAP_CREATE, &mut attributes)?))
+            Map::new(descriptor(call(bpf_cmd::BPF_MAP_CREATE, &mut attributes)?))
         }
     }
 
     /// Returns the map behind one of aya's.
-    pub(crate) fn from_aya(map: &AyaMap) -> io::Result<Map> {
+    pub(crate) fn of(map: &AyaMap) -> io::Result<Map> {
         let data: &MapData = match map {
             AyaMap::Array(data)
             | AyaMap::PerCpuArray(data)
@@ -66,7 +66,7 @@ impl Map {
     }
 
     fn new(descriptor: OwnedFd) -> io::Result<Map> {
-        let info: bpf_map_info = read_info(descriptor.as_fd())?;
+        let info: bpf_map_info = info(descriptor.as_fd())?;
         Ok(Map {
             name: text(&info.name),
             kind: info.type_,
@@ -123,10 +123,6 @@ impl Map {
         Ok(all.map(|all| all.chunks(stride).map(|one| one[..self.value_bytes].to_vec()).collect()))
     }
 
-    /// Returns a key's value of `bytes` bytes; `None` if the map does not have the key.
-    ///
-    /// # Errors
-    /// The kernel's, except that of an absent key.
     fn read(&self, key: &[u8], bytes: usize) -> io::Result<Option<Vec<u8>>> {
         let mut value = vec![0; bytes];
         match self.element(bpf_cmd::BPF_MAP_LOOKUP_ELEM, Some(key), value.as_mut_ptr()) {
@@ -158,10 +154,7 @@ impl Map {
         })
     }
 
-    /// Carries out a command on one element of the map; `value` has room for what it reads or writes.
-    ///
-    /// # Errors
-    /// The kernel's.
+    /// Does something with one element. `value` has room for what the command reads or writes there.
     fn element(&self, command: bpf_cmd, key: Option<&[u8]>, value: *mut u8) -> io::Result<()> {
         assert!(key.is_none_or(|key| key.len() == self.key_bytes), "{}", self.name);
         // SAFETY: the struct is numbers, which may be zero; the key has the map's length, and the value its room.
@@ -220,20 +213,16 @@ impl Map {
 
 /// Pins what a descriptor names.
 pub(crate) fn pin(what: BorrowedFd, path: &Path) -> io::Result<()> {
-    call_at_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
+    at_path(bpf_cmd::BPF_OBJ_PIN, path, what.as_raw_fd() as u32).map(drop)
 }
 
 /// Opens what is pinned.
 pub(crate) fn open_pin(path: &Path) -> io::Result<OwnedFd> {
     // SAFETY: the new descriptor is nobody else's.
-    call_at_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { own_descriptor(new) })
+    at_path(bpf_cmd::BPF_OBJ_GET, path, 0).map(|new| unsafe { descriptor(new) })
 }
 
-/// Makes a call of bpf(2) about a pinned object. Returns the descriptor, or 0.
-///
-/// # Errors
-/// The kernel's.
-fn call_at_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
+fn at_path(command: bpf_cmd, path: &Path, what: u32) -> io::Result<i64> {
     let text = CString::new(path.as_os_str().as_bytes()).expect("no zero byte");
     // SAFETY: the struct is numbers, which may be zero; the path ends in a zero byte.
     unsafe {
@@ -256,14 +245,11 @@ pub fn create_link(program: BorrowedFd, device: u32) -> io::Result<OwnedFd> {
         link.__bindgen_anon_1.prog_fd = program.as_raw_fd() as u32;
         link.__bindgen_anon_2.target_ifindex = device;
         link.attach_type = bpf_attach_type::BPF_TCX_EGRESS as u32;
-        Ok(own_descriptor(call(bpf_cmd::BPF_LINK_CREATE, &mut attributes)?))
+        Ok(descriptor(call(bpf_cmd::BPF_LINK_CREATE, &mut attributes)?))
     }
 }
 
-/// Replaces the program of a link.
-///
-/// # Errors
-/// The kernel's.
+/// Puts a program in the place of the one of a link.
 pub(crate) fn update_link(link: BorrowedFd, program: BorrowedFd) -> io::Result<()> {
     // SAFETY: the struct is numbers, which may be zero.
     unsafe {
@@ -291,15 +277,12 @@ pub fn load_instructions(name: &CStr, instructions: &[u64]) -> io::Result<OwnedF
         for (to, from) in load.prog_name.iter_mut().zip(name.to_bytes().iter().take(room)) {
             *to = *from as _;
         }
-        Ok(own_descriptor(call(bpf_cmd::BPF_PROG_LOAD, &mut attributes)?))
+        Ok(descriptor(call(bpf_cmd::BPF_PROG_LOAD, &mut attributes)?))
     }
 }
 
-/// Returns the numbers of at most `most` programs at a device's tcx hook, in their order.
-///
-/// # Errors
-/// The kernel's.
-pub(crate) fn list_programs(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
+/// Returns the numbers of the programs at a device's hook of tcx, in their order, `most` of them.
+pub(crate) fn programs_at(device: u32, hook: bpf_attach_type, most: usize) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; most];
     // SAFETY: the struct is numbers, which may be zero; the array has the length that is said.
     unsafe {
@@ -315,16 +298,13 @@ pub(crate) fn list_programs(device: u32, hook: bpf_attach_type, most: usize) -> 
     Ok(ids)
 }
 
-/// Returns a descriptor of the program with this number.
-///
-/// # Errors
-/// The kernel's.
-pub(crate) fn open_program(id: u32) -> io::Result<OwnedFd> {
+/// Returns a program by its number.
+pub(crate) fn program_of(id: u32) -> io::Result<OwnedFd> {
     // SAFETY: the struct is numbers, which may be zero; the new descriptor is nobody else's.
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.__bindgen_anon_6.__bindgen_anon_1.prog_id = id;
-        Ok(own_descriptor(call(bpf_cmd::BPF_PROG_GET_FD_BY_ID, &mut attributes)?))
+        Ok(descriptor(call(bpf_cmd::BPF_PROG_GET_FD_BY_ID, &mut attributes)?))
     }
 }
 
@@ -332,13 +312,13 @@ pub(crate) fn open_program(id: u32) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// The kernel's.
-pub fn read_program_info(program: BorrowedFd) -> io::Result<bpf_prog_info> {
-    read_info(program)
+pub fn program_info(program: BorrowedFd) -> io::Result<bpf_prog_info> {
+    info(program)
 }
 
 /// Returns what the kernel says of a link.
 pub(crate) fn link_info(link: BorrowedFd) -> io::Result<bpf_link_info> {
-    read_info(link)
+    info(link)
 }
 
 /// Has the kernel count what programs take, until the descriptor is closed.
@@ -350,7 +330,7 @@ pub fn count_run_time() -> io::Result<OwnedFd> {
     unsafe {
         let mut attributes: bpf_attr = mem::zeroed();
         attributes.enable_stats.type_ = bpf_stats_type::BPF_STATS_RUN_TIME as u32;
-        Ok(own_descriptor(call(bpf_cmd::BPF_ENABLE_STATS, &mut attributes)?))
+        Ok(descriptor(call(bpf_cmd::BPF_ENABLE_STATS, &mut attributes)?))
     }
 }
 
@@ -402,11 +382,8 @@ pub fn test_run(program: BorrowedFd, run: TestRun) -> io::Result<Tested> {
     }
 }
 
-/// Returns the kernel's struct of information on an object.
-///
-/// # Errors
-/// The kernel's.
-fn read_info<T>(of: BorrowedFd) -> io::Result<T> {
+/// Returns what the kernel says of an object: its struct of information.
+fn info<T>(of: BorrowedFd) -> io::Result<T> {
     // SAFETY: the kernel's structs of information are numbers, which may be zero; the size is given.
     unsafe {
         let mut info: T = mem::zeroed();
@@ -429,7 +406,7 @@ pub(crate) fn text(name: &[std::ffi::c_char]) -> String {
 ///
 /// # Safety
 /// It must be open and nobody else's.
-unsafe fn own_descriptor(new: i64) -> OwnedFd {
+unsafe fn descriptor(new: i64) -> OwnedFd {
     // SAFETY: the caller promises it.
     unsafe { OwnedFd::from_raw_fd(new as i32) }
 }

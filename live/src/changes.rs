@@ -1,6 +1,6 @@
 //! Watches devices and queues of this namespace, and the files of a folder, for changes.
 
-use crate::netlink::{HEADER, read_u32};
+use crate::netlink::{HEADER, word};
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
@@ -33,8 +33,8 @@ impl ChangedDevices {
     fn take(&mut self, mut datagram: &[u8]) {
         while datagram.len() >= HEADER + 8 {
             // The device's number stands at the same place of ifinfomsg and tcmsg.
-            self.devices.insert(read_u32(datagram, HEADER + 4));
-            let bytes = (read_u32(datagram, 0) as usize).max(HEADER).next_multiple_of(4);
+            self.devices.insert(word(datagram, HEADER + 4));
+            let bytes = (word(datagram, 0) as usize).max(HEADER).next_multiple_of(4);
             datagram = datagram.get(bytes..).unwrap_or_default();
         }
     }
@@ -66,7 +66,6 @@ impl Changes {
         Ok(Changes { network: Changes::listen_to_network()?, files, folder })
     }
 
-    /// Opens a socket on which the kernel announces changes of links and qdiscs (rtnetlink(7)).
     fn listen_to_network() -> io::Result<OwnedFd> {
         // SAFETY: the address is valid for the call, and the descriptor is new.
         unsafe {
@@ -87,7 +86,7 @@ impl Changes {
         }
     }
 
-    /// Waits for changes, at most as long as `most`, and returns all that are pending.
+    /// Waits for changes, at most so long, and takes all that are there.
     pub fn wait(&self, most: Duration) -> ChangedDevices {
         let mut changed = ChangedDevices::default();
         let poll = |from: &OwnedFd| libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };

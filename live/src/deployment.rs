@@ -4,10 +4,10 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::layout::{self, Action, COLOURS, KEEP_DSCP, Plain as _, Trial};
 use crate::native_queue::Native;
-use crate::object::{self, Combination, Named, Queue, name_in_program};
+use crate::object::{self, Combination, Named, Queue, named};
+use crate::qdisc::Qdisc;
 use crate::request::{self, Mode, Request, User, Via};
 use crate::spared;
-use crate::tc::Qdisc;
 use mousehole_policy::{Origin, Params, Policy, PolicyKind};
 use mousehole_scheme::install::line::{FULL_PACKET, format_tc_rate};
 use mousehole_scheme::install::{self, Line, LiveQueue};
@@ -120,15 +120,31 @@ impl Shaper {
 pub struct Cake {
     /// What it lets pass.
     pub rate: Rate,
-    /// Words of tc-cake(8) for what packets cost on the wire; empty where they cost what Linux sees.
-    cost: String,
+    /// What packets cost on the wire.
+    pub(crate) cost: Cost,
     /// Whether packets have passed the bottleneck before it, so that those that it drops count as well.
-    is_download: bool,
+    pub(crate) is_download: bool,
     /// Whether it drops acknowledgements that a newer one makes superfluous.
-    has_ack_filter: bool,
+    pub(crate) has_ack_filter: bool,
+    /// Whether it knows hosts behind NAT, which it does where the kernel keeps addresses.
+    pub(crate) has_nat: bool,
+}
+
+/// What packets cost on the wire of a CAKE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// What Linux sees of them.
+    Unknown,
+    /// Their IP length and so many bytes.
+    Overhead(u32),
+    /// As a link layer has it.
+    Layer(&'static LinkLayer),
 }
 
 impl Cake {
+    /// How it chooses tins: the lowest of four is Bulk.
+    pub(crate) const DIFFSERV: &str = "diffserv4";
+
     /// Returns the CAKE that a request asks for.
     ///
     /// # Errors
@@ -149,28 +165,33 @@ impl Cake {
                     "--link-layer and --overhead both say what a packet costs on the wire; give one of them",
                 ));
             }
-            (Some(name), None) => LinkLayer::find_layer("--link-layer", name)?.keyword.to_string(),
-            (None, Some(bytes @ 0..=255)) => format!("overhead {bytes}"),
+            (Some(name), None) => Cost::Layer(LinkLayer::find_layer("--link-layer", name)?),
+            (None, Some(bytes @ 0..=255)) => Cost::Overhead(bytes),
             (None, Some(bytes)) => {
                 return Err(Failure::new(format!("--overhead is {bytes}; it must be from 0 to 255")));
             }
-            (None, None) => String::new(),
+            (None, None) => Cost::Unknown,
         };
         Ok(Cake {
             rate: parse_rate("--rate", rate)?,
             cost,
             is_download: request.download.is_some(),
             has_ack_filter: request.ack_filter,
+            has_nat: Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists(),
         })
     }
 
-    /// Returns its words in tc(8). Hosts share before flows do, those behind NAT too where the kernel keeps addresses.
-    pub fn tc_arguments(&self) -> String {
-        let nat = if Path::new("/proc/sys/net/netfilter/nf_conntrack_max").exists() { " nat" } else { "" };
+    /// Returns its options in the words of tc-cake(8). Hosts share before flows do.
+    pub fn words(&self) -> String {
+        let nat = if self.has_nat { " nat" } else { "" };
         let ingress = if self.is_download { " ingress" } else { "" };
         let filter = if self.has_ack_filter { " ack-filter" } else { "" };
-        let cost = if self.cost.is_empty() { String::new() } else { format!(" {}", self.cost) };
-        format!("cake bandwidth {} diffserv4{nat}{ingress}{filter}{cost}", format_tc_rate(self.rate))
+        let cost = match self.cost {
+            Cost::Unknown => String::new(),
+            Cost::Overhead(bytes) => format!(" overhead {bytes}"),
+            Cost::Layer(layer) => format!(" {}", layer.keyword),
+        };
+        format!("bandwidth {} {}{nat}{ingress}{filter}{cost}", format_tc_rate(self.rate), Cake::DIFFSERV)
     }
 }
 
@@ -206,7 +227,8 @@ impl Fifo {
 
 /// Handle of our queue disciplines.
 pub const HANDLE: &str = "6d48:";
-const MAJOR: u32 = 0x6d48 << 16;
+/// The same as a number.
+pub(crate) const MAJOR: u32 = 0x6d48 << 16;
 /// CAKE's Bulk tin, the first of diffserv3, diffserv4 and diffserv8.
 const BULK: u32 = 1;
 /// The horizon of `fq`: packets that are to leave later are dropped there.
@@ -259,8 +281,8 @@ impl Deployment {
         let mut deployment = Deployment {
             scheme: if request.mode == Mode::Mark { request.scheme.clone() } else { scheme.to_string() },
             combination: Combination {
-                marker: marker.as_ref().map(|params| name_in_program(params.policy())).transpose()?,
-                user: user.as_ref().map(|params| name_in_program(params.policy())).transpose()?,
+                marker: marker.as_ref().map(|params| named(params.policy())).transpose()?,
+                user: user.as_ref().map(|params| named(params.policy())).transpose()?,
                 queue: Queue::None,
             },
             native: None,
@@ -271,7 +293,7 @@ impl Deployment {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait: None,
-            trial: spared::parse_trial(request)?,
+            trial: spared::of(request)?,
         };
         if deployment.trial != Trial::NONE && deployment.marker.is_none() {
             return Err(Failure::new("--ab compares flows, and --marker names no marker of flows"));
@@ -293,7 +315,7 @@ impl Deployment {
                         queue.name()
                     )));
                 };
-                deployment.native = Some(name_in_program(params.policy())?);
+                deployment.native = Some(named(params.policy())?);
                 deployment.shaper = Shaper::Native { fifo, queue: Native::new(&params, &values)? };
                 deployment.dropper = Some(params);
                 set_classes(&mut deployment.action, COLOURS as u32);
@@ -311,10 +333,7 @@ impl Deployment {
         Ok(deployment)
     }
 
-    /// Has packets that exceed a user's traffic profile wait for at most the time `text`.
-    ///
-    /// # Errors
-    /// A sentence when the scheme has no such profile, or when `text` is no allowed time.
+    /// Has packets beyond a user's profile wait.
     fn set_wait(&mut self, text: &str, request: &Request) -> Result<()> {
         if request.mode == Mode::Up || !self.user.as_ref().is_some_and(|params| params.policy().shapes()) {
             return Err(Failure::new(format!(
@@ -327,17 +346,13 @@ impl Deployment {
         Ok(())
     }
 
-    /// Sets the queue behind the markers; `params` are those of a dropper.
-    ///
-    /// # Errors
-    /// A sentence when no program can run the queue.
     fn set_queue(&mut self, queue: LiveQueue, params: Option<Params>, fifo: Fifo) -> Result<()> {
         self.shaper = Shaper::Fifo(fifo);
         match queue {
             LiveQueue::Dropper => {
                 self.combination.queue = params
                     .as_ref()
-                    .map_or(Ok(Queue::None), |params| name_in_program(params.policy()).map(Queue::Dropper))?;
+                    .map_or(Ok(Queue::None), |params| named(params.policy()).map(Queue::Dropper))?;
                 self.dropper = params;
             }
             LiveQueue::DropTail => self.combination.queue = Queue::DropTail,
@@ -479,7 +494,7 @@ impl Plan {
             action: Action::NONE,
             shaper: Shaper::None,
             longest_wait,
-            trial: spared::parse_trial(request)?,
+            trial: spared::of(request)?,
             needs_agent: false,
             decided,
         };
@@ -598,10 +613,6 @@ pub fn class(colour: u32, colours: u32) -> u32 {
     0x10 + colour.min(colours - 1)
 }
 
-/// Returns the FIFO and its shaper that the request describes.
-///
-/// # Errors
-/// A sentence that names the option.
 fn fifo(request: &Request, device: &Device) -> Result<Fifo> {
     let rate = match (&request.rate, request.mode) {
         (Some(rate), _) => parse_rate("--rate", rate)?,
@@ -684,7 +695,7 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
                     if kind.is_empty() { "without a queue discipline" } else { kind }
                 ))
             })?;
-            if cake.options["diffserv"].as_str() == Some("besteffort") {
+            if cake.cake.diffserv == "besteffort" {
                 return Err(Failure::new(format!(
                     "CAKE at {device} has one tin (besteffort); `tc qdisc change dev {device} root cake diffserv4` gives it a \
                      Bulk tin"
@@ -728,10 +739,6 @@ pub(crate) fn action(request: &Request, root: Option<&Qdisc>, device: &str) -> R
     Ok(action)
 }
 
-/// Parses a class such as `1:30` to its number.
-///
-/// # Errors
-/// A sentence that names `--classes`.
 fn class_number(text: &str) -> Result<u32> {
     parse_class(text).ok_or_else(|| {
         Failure::new(format!("--classes has \"{text}\"; a class is MAJOR:MINOR in hexadecimal, such as 1:30"))

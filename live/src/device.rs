@@ -76,7 +76,7 @@ impl Device {
         };
         let address = Some(address).filter(|_| hardware == ETHERNET);
         let (name, mtu) = (name.to_string(), mtu.max(0) as u32);
-        Ok(Device { name, index, namespace: namespace::read_own_cookie()?, address, link_header_bytes, mtu })
+        Ok(Device { name, index, namespace: namespace::here()?, address, link_header_bytes, mtu })
     }
 
     /// Returns the device of a number in this namespace; `None` if it is gone.

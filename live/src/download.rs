@@ -7,8 +7,9 @@ use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::{self, Home, Place};
 use crate::links::{self, Link};
+use crate::netlink::{Filter, TC_H_INGRESS};
 use crate::record::{Record, Redirect};
-use crate::{kernel, netlink, tc};
+use crate::{kernel, netlink};
 
 /// Preference of our filter, of which others use lower ones.
 const PREFERENCE: u32 = 28_008;
@@ -26,7 +27,7 @@ pub fn ifb_of(device: &str) -> String {
 
 /// Returns the devices at which something of ours is, of a device and the IFB of its downloads; the device alone where
 /// nothing is.
-pub fn list_sides(device: &str) -> Vec<String> {
+pub fn sides(device: &str) -> Vec<String> {
     let mut all = vec![device.to_string(), ifb_of(device)];
     all.retain(|one| home::find(one).is_ok_and(|place| place.is_some()));
     if all.is_empty() { vec![device.to_string()] } else { all }
@@ -108,13 +109,13 @@ impl Redirect {
         netlink::add_redirect(self.index, PREFERENCE, ifb.index).map_err(|error| fault(&error))
     }
 
-    /// Returns whether the redirection is still in place.
+    /// Returns whether it still stands.
     pub fn stands(&self) -> bool {
         let to = links::find(&ifb_of(&self.device)).map(|ifb| ifb.index);
-        let is_ours =
-            |one: &netlink::Incoming| one.preference == PREFERENCE && one.redirects_to == to && to.is_some();
+        let is_ours = |one: &Filter| one.preference == PREFERENCE && one.targets.first().copied() == to;
         Device::name_of(self.index).as_ref() == Some(&self.device)
-            && netlink::incoming(self.index).iter().any(is_ours)
+            && to.is_some()
+            && netlink::filters(self.index, TC_H_INGRESS).iter().any(is_ours)
     }
 }
 
@@ -124,7 +125,7 @@ fn has_hook(index: u32) -> Result<bool> {
 }
 
 /// Returns what a redirection takes, as commands.
-pub fn redirect_commands(name: &str) -> Vec<String> {
+pub fn commands(name: &str) -> Vec<String> {
     let ifb = ifb_of(name);
     vec![
         format!("ip link add {ifb} type ifb"),
@@ -141,21 +142,13 @@ pub fn redirect_commands(name: &str) -> Vec<String> {
 /// # Errors
 /// A sentence that names where they go.
 pub fn refuse_others(name: &str) -> Result<()> {
-    // `tc` knows every kind of filter; it is asked where there is one of somebody else's.
-    if netlink::incoming(Device::find(name)?.index).iter().all(|one| one.preference == PREFERENCE) {
-        return Ok(());
-    }
-    let shown = tc::run(&["filter", "show", "dev", name, "ingress"]).unwrap_or_default();
-    let mut words = shown.split_whitespace();
-    while let Some(word) = words.next() {
-        // "(Egress Redirect to device ifb4wan0)"
-        if word == "Redirect" && words.next() == Some("to") && words.next() == Some("device") {
-            let to = words.next().unwrap_or_default().trim_end_matches(')');
-            if to != ifb_of(name) {
-                return Err(Failure::new(format!(
-                    "what comes in at {name} goes to {to} already; `mousehole-live mark {to}` or `up {to}` stands there"
-                )));
-            }
+    let filters = netlink::filters(Device::find(name)?.index, TC_H_INGRESS);
+    let others = filters.iter().filter(|one| one.preference != PREFERENCE);
+    for to in others.flat_map(|one| &one.targets).filter_map(|index| Device::name_of(*index)) {
+        if to != ifb_of(name) {
+            return Err(Failure::new(format!(
+                "what comes in at {name} goes to {to} already; `mousehole-live mark {to}` or `up {to}` stands there"
+            )));
         }
     }
     Ok(())
@@ -225,7 +218,7 @@ mod tests {
 
     #[test]
     fn commands__are_those_that_are_run() {
-        let all = redirect_commands("wan0");
+        let all = commands("wan0");
         assert_eq!(
             all[3],
             "tc filter add dev wan0 ingress protocol all pref 28008 matchall action mirred egress redirect dev ifb-wan0"

@@ -7,7 +7,7 @@ use crate::kernel::monotonic_ns;
 use crate::layout::{KEEP_DSCP, Key, Settings};
 use crate::observe::{Entry, Observed, observe_running};
 use crate::request::Mode;
-use crate::words::{address, bytes, count, number, span, table, waiting_clause};
+use crate::words::{address, bytes, count, number, span, table, waiting};
 use mousehole_policy::{Colour, Kind, Params, State};
 use mousehole_scheme::units::Buffer;
 use serde::Serialize;
@@ -39,7 +39,6 @@ pub struct Wanted {
 }
 
 impl End {
-    /// Parses an address, with a port or without; `None` for anything else.
     fn parse(text: &str) -> Option<End> {
         if let Ok(address) = text.parse() {
             return Some(End { address, port: None });
@@ -190,22 +189,20 @@ fn value(params: &Params, name: &'static str, kind: Kind) -> String {
             false => bytes(number),
         },
         Kind::Size | Kind::Buffer => bytes(number),
-        Kind::Length => format!("{} packets", round_number(number)),
+        Kind::Length => format!("{} packets", rounded(number)),
         Kind::Rate => crate::words::rate(number),
         Kind::Time | Kind::Timeout if number > 1e9 => "never".into(),
-        Kind::Time | Kind::Timeout if number < 1.0 && number > 0.0 => {
-            format!("{} ms", round_number(number * 1e3))
-        }
+        Kind::Time | Kind::Timeout if number < 1.0 && number > 0.0 => format!("{} ms", rounded(number * 1e3)),
         Kind::Time | Kind::Timeout => span(number),
-        Kind::Percent => format!("{} %", round_number(number)),
-        Kind::Fraction | Kind::Number => round_number(number),
+        Kind::Percent => format!("{} %", rounded(number)),
+        Kind::Fraction | Kind::Number => rounded(number),
         Kind::Count => crate::words::number(number as u64),
         Kind::Flag => if number == 0.0 { "no" } else { "yes" }.into(),
         Kind::Choice(words) => words.get(number as usize).copied().unwrap_or("-").into(),
     }
 }
 
-fn round_number(number: f64) -> String {
+fn rounded(number: f64) -> String {
     format!("{}", (number * 1000.0).round() / 1000.0)
 }
 
@@ -242,7 +239,7 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
         })?;
         keep_largest(&mut found);
         if here == 0 {
-            not_seen.extend(explain_unseen(one, entries, most));
+            not_seen.extend(why_not_seen(one, entries, most));
         }
         matching += here;
         // Why there is none is said by the status.
@@ -253,7 +250,7 @@ pub fn explain(asked: &str, only: Option<&str>) -> Result<Explanation> {
             let flow = FlowReport::new(&entry.key, &entry.flow, now_ns);
             Explained {
                 device: one.title(),
-                done: describe_treatment(one, &settings, &entry.key, &flow),
+                done: done(one, &settings, &entry.key, &flow),
                 queue: queue(deployment.as_ref(), one, &settings, &flow),
                 rules: rules.clone(),
                 flow,
@@ -302,8 +299,8 @@ fn rules(one: &Observed, deployment: Option<&Deployment>) -> Vec<Rule> {
     all
 }
 
-/// Returns a sentence on the treatment of a flow's packets of each colour that it had.
-fn describe_treatment(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
+/// Returns what was done with a flow's packets of each colour that it had.
+fn done(one: &Observed, settings: &Settings, key: &Key, flow: &FlowReport) -> String {
     let host = if settings.user_is_destination == 0 { key.source } else { key.destination };
     let is_mark = one.record.as_ref().is_none_or(|record| record.request.mode == Mode::Mark);
     let of_colour = |colour: Colour| {
@@ -328,7 +325,7 @@ fn describe_treatment(one: &Observed, settings: &Settings, key: &Key, flow: &Flo
         let had = Colour::ALL.into_iter().filter(|colour| flow.colour_packets[colour.name()] > 0);
         had.map(of_colour).collect::<Vec<_>>().join("; ")
     };
-    text += &waiting_clause(settings.longest_wait_ms, settings.shadow != 0);
+    text += &waiting(settings.longest_wait_ms, settings.shadow != 0);
     if flow.already_marked > 0 {
         text += &format!(
             "; {} left alone because somebody had marked them",
@@ -386,7 +383,7 @@ fn queue(deployment: Option<&Deployment>, one: &Observed, settings: &Settings, f
 }
 
 /// Returns likely reasons why a device has not seen a flow, after checking those that can be checked.
-fn explain_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
+fn why_not_seen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     let title = one.title();
     let mut reasons = Vec::new();
     let counters = one.counters().unwrap_or_default();
@@ -395,10 +392,8 @@ fn explain_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
     if !running {
         return vec![format!("{title}: the program does not run; `mousehole-live status {title}` says why")];
     }
-    let tables = list_flowtables(&title);
-    if let Some((sent, came_by)) =
-        count_for_a_second(one, &title).filter(|(sent, came_by)| *sent > 10 + 2 * came_by)
-    {
+    let tables = flowtables(&title);
+    if let Some((sent, came_by)) = watched(one, &title).filter(|(sent, came_by)| *sent > 10 + 2 * came_by) {
         let names = match tables.is_empty() {
             true => {
                 "no flowtable of nft names the device, so its card's or switch's own offload is likely".into()
@@ -448,13 +443,12 @@ fn explain_unseen(one: &Observed, entries: u64, most: u64) -> Vec<String> {
 }
 
 /// Returns the flowtables of nft that name a device; none where nft is missing.
-fn list_flowtables(device: &str) -> Vec<String> {
+fn flowtables(device: &str) -> Vec<String> {
     let Ok(done) = Command::new("nft").args(["-j", "list", "flowtables"]).output() else { return Vec::new() };
-    parse_flowtables(&String::from_utf8_lossy(&done.stdout), device)
+    flowtables_in(&String::from_utf8_lossy(&done.stdout), device)
 }
 
-/// Returns the flowtables in the output of `nft -j` that name the device.
-fn parse_flowtables(text: &str, device: &str) -> Vec<String> {
+fn flowtables_in(text: &str, device: &str) -> Vec<String> {
     let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else { return Vec::new() };
     let tables = document["nftables"].as_array().into_iter().flatten().map(|item| &item["flowtable"]);
     let names = |table: &serde_json::Value| match &table["dev"] {
@@ -472,30 +466,30 @@ fn parse_flowtables(text: &str, device: &str) -> Vec<String> {
 }
 
 /// Returns the packets that a device sent within a second, and those that came by the program.
-fn count_for_a_second(one: &Observed, device: &str) -> Option<(u64, u64)> {
+fn watched(one: &Observed, device: &str) -> Option<(u64, u64)> {
     let seen = || {
         one.counters()
             .ok()
             .map(|all| [all.ipv4, all.ipv6, all.not_ip, all.malformed].iter().map(|c| c.packets).sum())
     };
-    let (sent, came_by): (u64, u64) = (read_transmitted(device)?, seen()?);
+    let (sent, came_by): (u64, u64) = (transmitted(device)?, seen()?);
     std::thread::sleep(std::time::Duration::from_secs(1));
-    Some((read_transmitted(device)?.saturating_sub(sent), seen()?.saturating_sub(came_by)))
+    Some((transmitted(device)?.saturating_sub(sent), seen()?.saturating_sub(came_by)))
 }
 
 /// Returns the packets that a device sent, by the kernel's own count.
-fn read_transmitted(device: &str) -> Option<u64> {
+fn transmitted(device: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/net/dev").ok()?;
     let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
     line.split_whitespace().nth(9)?.parse().ok()
 }
 
-/// Returns the explanation as a JSON document.
+/// Returns the JSON document.
 pub fn json(explanation: &Explanation) -> String {
     serde_json::to_string_pretty(explanation).expect("plain data is written")
 }
 
-/// Returns the explanation as lines for a terminal.
+/// Returns the screen.
 pub fn text(explanation: &Explanation) -> Vec<String> {
     let mut lines = Vec::new();
     if explanation.flows.is_empty() {
@@ -537,7 +531,6 @@ pub fn text(explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Returns the lines of the screen about a rule.
 fn rule_text(rule: &Rule) -> Vec<String> {
     let mut lines = vec![format!("  rule    {}: {}", rule.policy, rule.summary)];
     let mut rows: Vec<Vec<String>> = rule
@@ -547,7 +540,7 @@ fn rule_text(rule: &Rule) -> Vec<String> {
         .collect();
     rows.extend(rule.readings.iter().map(|(name, number)| {
         vec![
-            format!("          {} = {}", name.replace('_', " "), round_number(*number)),
+            format!("          {} = {}", name.replace('_', " "), rounded(*number)),
             "at the moment".to_string(),
         ]
     }));
@@ -649,8 +642,8 @@ mod tests {
         let text = r#"{"nftables": [{"metainfo": {}},
             {"flowtable": {"family": "inet", "name": "ft", "table": "fw4", "dev": ["wan", "lan"]}},
             {"flowtable": {"family": "ip", "name": "one", "table": "x", "dev": "wan"}}]}"#;
-        assert_eq!(parse_flowtables(text, "wan"), ["inet fw4 ft", "ip x one"]);
-        assert_eq!(parse_flowtables(text, "lan"), ["inet fw4 ft"]);
-        assert!(parse_flowtables(text, "wan0").is_empty() && parse_flowtables("", "wan").is_empty());
+        assert_eq!(flowtables_in(text, "wan"), ["inet fw4 ft", "ip x one"]);
+        assert_eq!(flowtables_in(text, "lan"), ["inet fw4 ft"]);
+        assert!(flowtables_in(text, "wan0").is_empty() && flowtables_in("", "wan").is_empty());
     }
 }

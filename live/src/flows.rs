@@ -127,7 +127,6 @@ impl Top {
         Top { most, kept: BTreeMap::new() }
     }
 
-    /// Keeps an entry if it is among the `most` with the most bytes.
     fn add(&mut self, entry: Entry) {
         let key = &entry.key;
         let rank = (
@@ -169,12 +168,12 @@ pub fn flows(only: Option<&str>, most: usize) -> Result<Vec<Table>> {
         .collect()
 }
 
-/// Returns the tables of flows as a JSON document.
+/// Returns the JSON document.
 pub fn json(all: &[Table]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-/// Returns the tables of flows as lines for a terminal.
+/// Returns the screen.
 pub fn text(all: &[Table]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in all {
@@ -213,7 +212,6 @@ pub fn text(all: &[Table]) -> Vec<String> {
     lines
 }
 
-/// Returns source and destination of a flow, as texts.
 fn ends(flow: &FlowReport) -> (String, String) {
     let title = flow.title.split_once(' ').map_or("", |(_, rest)| rest);
     let (from, to) = title.split_once(" > ").unwrap_or((title, ""));

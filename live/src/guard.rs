@@ -26,7 +26,7 @@ use crate::observe::Observed;
 use crate::record::{Record, Redirect};
 use crate::request::{Mode, Request};
 use crate::start::{self, Manner};
-use crate::{kept, metrics, namespace, netlink, status, stop, tc, tune};
+use crate::{kept, metrics, namespace, netlink, qdisc, status, stop, tune};
 use mousehole_policy::files;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -68,7 +68,7 @@ struct Ward {
 #[derive(Debug)]
 struct Seen {
     print: Vec<u8>,
-    qdiscs: Vec<tc::Qdisc>,
+    qdiscs: Vec<qdisc::Qdisc>,
     /// Whether what comes in is redirected as it should be.
     is_redirected: bool,
 }
@@ -161,13 +161,10 @@ pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(files.filter_map(|file| file.to_str()?.strip_suffix(".toml").map(String::from)).collect())
 }
 
-/// Takes back every deployment of this namespace whose time to confirm is over. Returns lines for the user.
-///
-/// # Errors
-/// A sentence when one cannot be taken back.
+/// Takes back what was to be confirmed by now. Returns lines for the user.
 fn end_unconfirmed() -> Result<Vec<String>> {
-    let (here, mut lines) = (namespace::read_own_cookie()?, Vec::new());
-    for place in home::list_places()?.into_iter().filter(|place| place.namespace() == Some(here)) {
+    let (here, mut lines) = (namespace::here()?, Vec::new());
+    for place in home::places()?.into_iter().filter(|place| place.namespace() == Some(here)) {
         let Ok(record) = place.record() else { continue };
         if record.confirm_by.is_some_and(|by| boot_s() >= by) {
             lines.extend(stop::stop_unconfirmed(&record.device, record.since)?);
@@ -177,10 +174,7 @@ fn end_unconfirmed() -> Result<Vec<String>> {
 }
 
 impl Ward {
-    /// Checks the device and restores what is missing. Returns its state.
-    ///
-    /// # Errors
-    /// A sentence when it cannot be restored.
+    /// Looks at the device and does what is missing. Returns how it stands.
     fn tend(&mut self, name: &str, folder: &Path, changed: &ChangedDevices) -> Result<String> {
         self.read(name, folder)?;
         let Some((digest, request)) = self.wanted.clone() else { return Ok("its file is gone".into()) };
@@ -264,7 +258,7 @@ impl Ward {
         let print: Vec<u8> = devices.flat_map(netlink::print_of).collect();
         if has_changed || self.seen.as_ref().is_none_or(|seen| seen.print != print) {
             let is_redirected = record.redirect.as_ref().is_none_or(Redirect::stands);
-            let qdiscs = start::list_qdiscs(&Device::find(name)?, &record.request)?;
+            let qdiscs = netlink::qdiscs(Device::find(name)?.index)?;
             self.seen = Some(Seen { print, qdiscs, is_redirected });
         }
         Ok(kept)
@@ -329,11 +323,6 @@ impl Ward {
     }
 }
 
-/// Starts a deployment again from its saved request; one with own policies from its kept program, without a
-/// compiler.
-///
-/// # Errors
-/// A sentence when it cannot be started.
 fn begin(name: &str, request: &Request, without_agent: bool) -> Result<Vec<String>> {
     let manner = Manner { words: std::env::args().collect(), without_agent, ..Manner::default() };
     match request.policy.is_empty() {
@@ -343,10 +332,7 @@ fn begin(name: &str, request: &Request, without_agent: bool) -> Result<Vec<Strin
     }
 }
 
-/// Brings a running deployment to what its file says; keeps the flows' state where that is possible.
-///
-/// # Errors
-/// A sentence; the deployment runs on as it was.
+/// Has what runs at a device do what its file says: with the flows' state where that can be.
 fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
     if record.request == *request {
         return Ok(());
@@ -382,8 +368,8 @@ fn follow(name: &str, record: &Record, request: &Request) -> Result<()> {
 }
 
 /// Has marks name the queue that is there, and pauses what has lost its queue. Returns how it stands.
-fn keep_aim(name: &str, place: &Place, record: &Record, all: &[tc::Qdisc]) -> Result<String> {
-    let root = tc::find_root(all);
+fn keep_aim(name: &str, place: &Place, record: &Record, all: &[qdisc::Qdisc]) -> Result<String> {
+    let root = qdisc::root_of(all);
     let there = root.map_or("nothing".to_string(), |root| format!("{} {}", root.kind, root.handle));
     let request = &record.request;
     let lost = match (request.mode, &record.added_handle) {

@@ -47,7 +47,7 @@ impl Home {
     /// A sentence when there is no BPF file system, or no permission, or another command goes on.
     pub fn lock() -> Result<Home> {
         let root = bpf_root()?;
-        let lock = open_lock_file()?;
+        let lock = lock_file()?;
         let path = files::make_private_folder(&root.join("mousehole"))
             .map_err(|error| Failure::system(format!("{BPF_ROOT}/mousehole cannot be made"), &error))?;
         Ok(Home { path, _lock: lock })
@@ -72,8 +72,8 @@ impl Drop for Home {
 /// # Errors
 /// A sentence when the folder cannot be read.
 pub fn find(name: &str) -> Result<Option<Place>> {
-    let namespace = namespace::read_own_cookie()?;
-    let mut all = list_places()?;
+    let namespace = namespace::here()?;
+    let mut all = places()?;
     // A device that exists is named by its number; one that is gone, by its record.
     if let Ok(device) = Device::find(name) {
         let place = place_of(&folder()?, &device);
@@ -236,7 +236,7 @@ impl Place {
 ///
 /// # Errors
 /// A sentence when there is no BPF file system.
-pub fn list_places() -> Result<Vec<Place>> {
+pub fn places() -> Result<Vec<Place>> {
     let path = folder()?;
     let mut all: Vec<Place> = match fs::read_dir(&path) {
         Ok(entries) => entries.flatten().map(|entry| Place { path: entry.path() }).collect(),
@@ -247,7 +247,6 @@ pub fn list_places() -> Result<Vec<Place>> {
     Ok(all)
 }
 
-/// Removes a file or folder by `how`; an absent one is no error.
 fn remove(path: &Path, how: impl Fn(&Path) -> io::Result<()>) -> Result<()> {
     match how(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -265,12 +264,12 @@ pub fn serve_alone(what: &str) -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
     let path = folder.join(what);
-    let file = open_lock(&path).map_err(|error| lock_failure(&path, &error))?;
+    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
     // SAFETY: the descriptor is open.
     if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
-        return Err(Failure::new(format!("{what} is at work already, {}", read_holder(&file))));
+        return Err(Failure::new(format!("{what} is at work already, {}", holder(&file))));
     }
-    note_holder(&file).map_err(|error| lock_failure(&path, &error))?;
+    note_holder(&file).map_err(|error| locking(&path, &error))?;
     Ok(file)
 }
 
@@ -279,56 +278,52 @@ pub fn is_in_force(lock: &File) -> bool {
     lock.metadata().is_ok_and(|data| data.nlink() > 0)
 }
 
-/// Opens the lock's file, or creates it for this user alone; refuses symbolic links.
 fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     options.open(path)
 }
 
-fn lock_failure(path: &Path, error: &io::Error) -> Failure {
+fn locking(path: &Path, error: &io::Error) -> Failure {
     Failure::system(format!("{} cannot be locked", path.display()), error)
 }
 
-/// Writes the process and command of this holder into the lock's file.
+/// Writes into a lock who holds it.
 fn note_holder(file: &File) -> io::Result<()> {
     let words: Vec<String> = std::env::args().collect();
     let note = format!("process {}, `{}`", std::process::id(), words.join(" "));
     file.set_len(0).and_then(|()| file.write_all_at(note.as_bytes(), 0))
 }
 
-/// Opens and locks the lock's file. Its folder is for this user alone, so that nobody else can hold it.
-///
-/// # Errors
-/// A sentence; another holder is named.
-fn open_lock_file() -> Result<File> {
+/// Returns the file of the lock, locked. Its folder is for this user alone, so that nobody else can hold it.
+fn lock_file() -> Result<File> {
     let folder = files::lock_folder()
         .map_err(|error| Failure::system("the lock of mousehole-live has no place", &error))?;
     let path = folder.join("lock");
-    let file = open_lock(&path).map_err(|error| lock_failure(&path, &error))?;
+    let file = open_lock(&path).map_err(|error| locking(&path, &error))?;
     let mut waited = Duration::ZERO;
     // SAFETY: the descriptor is open.
     while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::WouldBlock {
-            return Err(lock_failure(&path, &error));
+            return Err(locking(&path, &error));
         }
         if waited >= LONGEST_WAIT {
             return Err(Failure::new(format!(
                 "another command has been at work for {} s, {}; give this one again when it has ended",
                 LONGEST_WAIT.as_secs(),
-                read_holder(&file)
+                holder(&file)
             )));
         }
         thread::sleep(PAUSE);
         waited += PAUSE;
     }
-    note_holder(&file).map_err(|error| lock_failure(&path, &error))?;
+    note_holder(&file).map_err(|error| locking(&path, &error))?;
     Ok(file)
 }
 
 /// Returns who holds the lock, by the holder's own note.
-fn read_holder(file: &File) -> String {
+fn holder(file: &File) -> String {
     let mut note = [0; 400];
     let length = file.read_at(&mut note, 0).unwrap_or(0);
     let text: String = String::from_utf8_lossy(&note[..length]).chars().filter(|c| !c.is_control()).collect();

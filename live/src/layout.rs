@@ -287,7 +287,7 @@ impl Count {
 }
 
 impl Counters {
-    /// Adds the counters of another CPU to these.
+    /// Adds the counters of another CPU.
     pub fn add(&mut self, other: &Counters) {
         self.ipv4.add(other.ipv4);
         self.ipv6.add(other.ipv6);
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn structs__are_those_of_the_programs() {
         for name in ["sfd-none-none", "rio_ps-none-multi_red"] {
-            let object = crate::object::find_built_in(name).expect("it is built in");
+            let object = crate::object::built_in_object(name).expect("it is built in");
             let section = crate::kernel::section(&object, ".BTF").expect("programs have type information");
             let btf = crate::types::Types::read(section).expect("it is whole");
             same!(btf, "ml_key", Key, source, destination, source_port, destination_port, protocol, reserved);

@@ -1,6 +1,6 @@
 //! Devices as the kernel keeps them: found, made, set and removed (rtnetlink(7)).
 
-use crate::netlink::{add_attribute, attribute, change, exchange, read_u32, text};
+use crate::netlink::{add_attribute, attribute, change, exchange, text, word};
 use std::ffi::CString;
 use std::io;
 
@@ -10,17 +10,35 @@ const RTM_GETLINK: u16 = 18;
 /// Bytes of the fixed part: struct ifinfomsg.
 const IFINFOMSG: usize = 16;
 const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const IFLA_LINK: u16 = 5;
+const IFLA_QDISC: u16 = 6;
+const IFLA_MASTER: u16 = 10;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_IFALIAS: u16 = 20;
+const IFLA_NUM_TX_QUEUES: u16 = 31;
+const IFLA_LINK_NETNSID: u16 = 37;
 const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFLA_INFO_KIND: u16 = 1;
 const IS_UP: u32 = libc::IFF_UP as u32;
 
 /// What the kernel says of a device.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Link {
     /// Its number.
     pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// Number of the device below a VLAN and its like, if that is in this namespace.
+    pub lower: Option<u32>,
+    /// Number of the bridge or bond that it is part of.
+    pub master: Option<u32>,
+    /// The kind of queue discipline at its root.
+    pub qdisc: String,
+    /// Its MTU, bytes.
+    pub mtu: u32,
+    /// How many hardware queues it sends by.
+    pub queues: u32,
     /// Whether it is set up.
     pub is_up: bool,
     /// Its kind, such as `ifb`; `None` of hardware.
@@ -43,16 +61,30 @@ pub fn find(name: &str) -> Option<Link> {
     read(answers.first()?)
 }
 
-/// Parses a message of rtnetlink(7) about a link; `None` if it is cut short.
+/// Returns all devices of this namespace, in the order of their numbers; none where the kernel does not tell.
+pub fn all() -> Vec<Link> {
+    let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
+    let answers = exchange(RTM_GETLINK, dump, &ifinfomsg(0, 0), true).unwrap_or_default();
+    answers.iter().filter_map(|message| read(message)).collect()
+}
+
 fn read(message: &[u8]) -> Option<Link> {
     let attributes = message.get(IFINFOMSG..)?;
     let kind = attribute(attributes, IFLA_LINKINFO).and_then(|inner| attribute(inner, IFLA_INFO_KIND));
+    let number = |kind| attribute(attributes, kind).map(|value| word(value, 0));
+    let texts = |kind| attribute(attributes, kind).map(text);
     Some(Link {
-        index: read_u32(message, 4),
-        is_up: read_u32(message, 8) & IS_UP != 0,
+        index: word(message, 4),
+        name: texts(IFLA_IFNAME).unwrap_or_default(),
+        lower: number(IFLA_LINK).filter(|_| attribute(attributes, IFLA_LINK_NETNSID).is_none()),
+        master: number(IFLA_MASTER),
+        qdisc: texts(IFLA_QDISC).unwrap_or_default(),
+        mtu: number(IFLA_MTU).unwrap_or(0),
+        queues: number(IFLA_NUM_TX_QUEUES).unwrap_or(1),
+        is_up: word(message, 8) & IS_UP != 0,
         kind: kind.map(text),
-        alias: attribute(attributes, IFLA_IFALIAS).map(text),
-        gso_max_segs: attribute(attributes, IFLA_GSO_MAX_SEGS).map(|value| read_u32(value, 0)),
+        alias: texts(IFLA_IFALIAS),
+        gso_max_segs: number(IFLA_GSO_MAX_SEGS),
     })
 }
 
@@ -114,9 +146,11 @@ mod tests {
     #[test]
     fn find__of_the_loopback_device_and_of_none() {
         let lo = find("lo").unwrap();
-        assert_eq!((lo.kind, lo.gso_max_segs.is_some()), (None, true));
+        assert_eq!((lo.name.as_str(), lo.kind, lo.gso_max_segs.is_some()), ("lo", None, true));
+        assert_eq!((lo.mtu > 0, lo.qdisc.is_empty(), lo.lower, lo.queues > 0), (true, false, None, true));
         assert_eq!(lo.index, crate::device::Device::find("lo").unwrap().index);
         assert_eq!(find("no such device"), None);
+        assert!(all().contains(&find("lo").unwrap()));
     }
 
     #[test]

@@ -382,10 +382,6 @@ enum Switch {
 }
 
 impl TuneOptions {
-    /// Returns the changes that the options of `tune` ask for.
-    ///
-    /// # Errors
-    /// A sentence that names the option.
     fn changes(&self) -> Result<Changes> {
         let is_on = |switch: Option<Switch>| switch.map(|switch| switch == Switch::On);
         let changes = Changes {
@@ -413,10 +409,6 @@ impl TuneOptions {
 }
 
 impl Common {
-    /// Returns the request of the options that all verbs share, over the file of `--config`.
-    ///
-    /// # Errors
-    /// A sentence that names the file or option.
     fn request(&self, mode: Mode) -> Result<Request> {
         let mut request = match &self.config {
             Some(path) => Request::read(path, mode)?,
@@ -465,10 +457,6 @@ impl Common {
         }
     }
 
-    /// Returns how to carry the request out.
-    ///
-    /// # Errors
-    /// A sentence that names `--confirm`.
     fn manner(&self) -> Result<Manner> {
         let confirm_s = self.confirm.as_ref().map(|text| parse_dur("--confirm", text)).transpose()?;
         let confirm_s = confirm_s.map(|time| time.as_secs().ceil() as u64);
@@ -479,7 +467,6 @@ impl Common {
     }
 }
 
-/// Replaces a value by an option, if the option was given.
 fn set<T: Clone>(value: &mut T, given: &Option<T>) {
     if let Some(given) = given {
         *value = given.clone();
@@ -487,7 +474,6 @@ fn set<T: Clone>(value: &mut T, given: &Option<T>) {
 }
 
 impl SetupOptions {
-    /// Runs `setup` with these options. Returns lines for the user.
     fn begin(&self) -> Result<Vec<String>> {
         let common = Common {
             device: self.device.clone(),
@@ -518,7 +504,6 @@ impl SetupOptions {
 }
 
 impl MarkOptions {
-    /// Returns the request of `mark`.
     fn request(&self) -> Result<Request> {
         let mut request = self.common.request(Mode::Mark)?;
         set(&mut request.scheme, &self.marker);
@@ -539,7 +524,6 @@ impl MarkOptions {
 }
 
 impl UpOptions {
-    /// Returns the request of `shape`, over the file of `--config`.
     fn request(&self) -> Result<Request> {
         let mut request = self.common.request(Mode::Up)?;
         set(&mut request.scheme, &self.scheme);
@@ -555,13 +539,8 @@ impl UpOptions {
 
 impl HostOptions {
     fn request(&self) -> Result<Request> {
-        let file = self
-            .common
-            .config
-            .as_ref()
-            .map(|path| request::read_table(path))
-            .transpose()?
-            .unwrap_or_default();
+        let file =
+            self.common.config.as_ref().map(|path| request::given(path)).transpose()?.unwrap_or_default();
         let in_file = |name: &str| file.get(name).and_then(toml::Value::as_str).map(String::from);
         let scheme = self.scheme.clone().or(in_file("scheme")).unwrap_or(DEFAULT_HOST_SCHEME.into());
         let headers = file.get("policy").and_then(toml::Value::as_array).into_iter().flatten();
@@ -620,10 +599,6 @@ fn print(lines: &[String]) -> Option<ExitCode> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err().then_some(ExitCode::from(1))
 }
 
-/// Runs a verb. Returns lines for the user.
-///
-/// # Errors
-/// One sentence, for exit status 2.
 fn run(verb: &Verb) -> Result<Vec<String>> {
     match verb {
         Verb::Check { device, json } => check::check(device, *json),
@@ -671,7 +646,6 @@ fn run(verb: &Verb) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the status of devices as lines; repeats it until Ctrl-C if asked to watch.
 fn status(options: &StatusOptions) -> Result<Vec<String>> {
     let mut before: Option<(Vec<Status>, u64)> = None;
     loop {

@@ -19,14 +19,13 @@ const SO_NETNS_COOKIE: libc::c_int = 71;
 ///
 /// # Errors
 /// A sentence when the kernel does not say it.
-pub fn read_own_cookie() -> Result<u64> {
-    read_cookie().map_err(|error| {
+pub fn here() -> Result<u64> {
+    cookie().map_err(|error| {
         Failure::system("the cookie of the network namespace cannot be asked (Linux 5.14 or later)", &error)
     })
 }
 
-/// Returns the cookie of this thread's network namespace, by SO_NETNS_COOKIE.
-fn read_cookie() -> io::Result<u64> {
+fn cookie() -> io::Result<u64> {
     let (mut cookie, mut length) = (0_u64, size_of::<u64>() as libc::socklen_t);
     // SAFETY: the descriptor is new and nobody else's; the value has the length that the call is given.
     unsafe {
@@ -46,35 +45,31 @@ fn read_cookie() -> io::Result<u64> {
 
 /// Returns the cookies of the network namespaces that a process is in or a mount names; `None` where one of them cannot
 /// be entered, as without CAP_SYS_ADMIN. A namespace that only a descriptor or a socket holds is not among them.
-pub fn list_alive() -> Option<BTreeSet<u64>> {
+pub fn alive() -> Option<BTreeSet<u64>> {
     let mut paths: BTreeMap<u64, PathBuf> = BTreeMap::new();
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    for path in list_process_namespaces().into_iter().chain(list_mounted_namespaces(&mounts)) {
+    for path in of_processes().into_iter().chain(of_mounts(&mounts)) {
         if let Ok(data) = fs::metadata(&path) {
             paths.entry(data.ino()).or_insert(path);
         }
     }
     // Only that thread moves.
-    let enter = move || paths.values().filter_map(|path| enter_and_read_cookie(path).transpose()).collect();
+    let enter = move || paths.values().filter_map(|path| cookie_of(path).transpose()).collect();
     let cookies: io::Result<BTreeSet<u64>> = thread::spawn(enter).join().ok()?;
     cookies.ok()
 }
 
 /// Moves this thread into the namespace and returns its cookie; `None` if the namespace is gone meanwhile.
-///
-/// # Errors
-/// The kernel's.
-fn enter_and_read_cookie(path: &Path) -> io::Result<Option<u64>> {
+fn cookie_of(path: &Path) -> io::Result<Option<u64>> {
     let Ok(file) = File::open(path) else { return Ok(None) };
     // SAFETY: the descriptor is open.
     match unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) } {
-        0 => read_cookie().map(Some),
+        0 => cookie().map(Some),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Returns the namespace file in /proc of every process.
-fn list_process_namespaces() -> Vec<PathBuf> {
+fn of_processes() -> Vec<PathBuf> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_process = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()))
@@ -83,7 +78,7 @@ fn list_process_namespaces() -> Vec<PathBuf> {
 }
 
 /// Returns where namespaces are mounted, such as /run/netns/NAME, of the text of /proc/self/mountinfo (proc(5)).
-fn list_mounted_namespaces(text: &str) -> Vec<PathBuf> {
+fn of_mounts(text: &str) -> Vec<PathBuf> {
     let is_one = |line: &&str| line.split(" - ").nth(1).is_some_and(|rest| rest.starts_with("nsfs "));
     let path = |line: &str| line.split(' ').nth(4).map(|path| PathBuf::from(path.replace("\\040", " ")));
     text.lines().filter(is_one).filter_map(path).collect()
@@ -106,26 +101,23 @@ mod tests {
         let text = "25 30 0:23 / /run rw shared:5 - tmpfs tmpfs rw\n\
                     99 25 0:4 net:[4026532287] /run/netns/a rw shared:60 - nsfs nsfs rw\n\
                     98 25 0:4 net:[4026532288] /run/netns/b\\040c rw - nsfs nsfs rw\n";
-        assert_eq!(
-            list_mounted_namespaces(text),
-            [PathBuf::from("/run/netns/a"), PathBuf::from("/run/netns/b c")]
-        );
+        assert_eq!(of_mounts(text), [PathBuf::from("/run/netns/a"), PathBuf::from("/run/netns/b c")]);
     }
 
     #[test]
     fn here__is_another_number_in_every_new_namespace() {
-        let (before, mut seen) = (read_own_cookie().unwrap(), BTreeSet::new());
-        assert_eq!(read_own_cookie().unwrap(), before);
+        let (before, mut seen) = (here().unwrap(), BTreeSet::new());
+        assert_eq!(here().unwrap(), before);
         let each = || {
             leave();
-            read_own_cookie().unwrap()
+            here().unwrap()
         };
         // Where namespaces cannot be made, the number stays.
         for _ in 0..3 {
             seen.insert(thread::spawn(each).join().unwrap());
         }
         assert!(seen.len() == 3 && !seen.contains(&before) || seen == BTreeSet::from([before]), "{seen:?}");
-        if let Some(alive) = list_alive() {
+        if let Some(alive) = alive() {
             assert!(alive.contains(&before) && seen.iter().all(|one| *one == before || !alive.contains(one)));
         }
     }

@@ -176,7 +176,7 @@ pub(crate) fn kind(place: &Place) -> String {
 }
 
 /// Returns what a place's queue counted; `None` where none runs.
-pub fn read_counters(place: &Place) -> Option<Counted> {
+pub fn counted(place: &Place) -> Option<Counted> {
     let map =
         place.map("ml_native_counters").exists().then(|| place.open_map("ml_native_counters").ok())??;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten()?;
@@ -231,7 +231,7 @@ pub(crate) fn refuse_lacking() -> Result<()> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::object::{NATIVE, name_in_program, native_object, native_obstacle};
+    use crate::object::{NATIVE, named, native_object, native_obstacle};
     use libbpf_rs::ObjectBuilder;
     use mousehole_policy::{LinkContext, Params, PolicyKind, policies};
     use mousehole_scheme::units::Rate;
@@ -256,7 +256,7 @@ mod tests {
             let policy = policies().into_iter().find(|policy| policy.c_name() == *name).unwrap();
             let params = Params::from_text(policy, &[], &LinkContext::EXAMPLE).unwrap();
             let native = Native::new(&params, &BTreeMap::new()).unwrap();
-            let object = native_object(&name_in_program(policy).unwrap(), &[]).unwrap();
+            let object = native_object(&named(policy).unwrap(), &[]).unwrap();
             let mut open = ObjectBuilder::default().open_memory(&object).unwrap();
             let map = open.maps_mut().find(|map| map.name() == "ml_native_settings").unwrap();
             let settings = native.settings(Rate(1_000_000), 14, [1, 2, 3], 14);

@@ -33,7 +33,7 @@ const SOURCES: [(&str, &str); 18] = [
 ];
 
 /// Returns how a policy is named in a program.
-pub(crate) fn name_in_program(policy: &Policy) -> Result<Named> {
+pub(crate) fn named(policy: &Policy) -> Result<Named> {
     let header = match policy.origin() {
         Origin::Shipped => format!("mousehole/{}.h", policy.c_name()),
         Origin::Header { path, .. } => fs::canonicalize(path)
@@ -45,7 +45,7 @@ pub(crate) fn name_in_program(policy: &Policy) -> Result<Named> {
 }
 
 /// Returns the names of all programs that are built in.
-pub fn list_built_in() -> Vec<&'static str> {
+pub fn built_in() -> Vec<&'static str> {
     PROGRAMS.iter().map(|(name, ..)| *name).collect()
 }
 
@@ -55,7 +55,7 @@ static UNPACKED: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
 const MOST_UNPACKED: usize = 4;
 
 /// Returns a program that is built in, by its name.
-pub fn find_built_in(name: &str) -> Option<Vec<u8>> {
+pub fn built_in_object(name: &str) -> Option<Vec<u8>> {
     let Ok(mut unpacked) = UNPACKED.lock() else { return unpack(name) };
     if let Some((_, object)) = unpacked.iter().find(|(known, _)| known == name) {
         return Some(object.clone());
@@ -68,7 +68,6 @@ pub fn find_built_in(name: &str) -> Option<Vec<u8>> {
     Some(object)
 }
 
-/// Decompresses a built-in program; `None` if there is none of this name.
 fn unpack(name: &str) -> Option<Vec<u8>> {
     let (_, stream, start, bytes) = PROGRAMS.iter().find(|(known, ..)| *known == name)?;
     let mut object = Vec::new();
@@ -88,7 +87,7 @@ fn unpack(name: &str) -> Option<Vec<u8>> {
 /// # Panics
 /// When the name does not consist of three parts, each `none`, `droptail` or a shipped policy.
 pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
-    compile(&parse_combination(name)?, more)
+    compile(&combination(name)?, more)
 }
 
 /// Returns what clang is to define for a program of shipped policies, named as the built-in ones are: for tests.
@@ -99,25 +98,21 @@ pub fn compile_with(name: &str, more: &[&str]) -> Result<Vec<u8>> {
 /// # Panics
 /// As `compile_with`.
 pub fn definitions_of(name: &str) -> Result<Vec<String>> {
-    parse_combination(name).map(|one| definitions(&one))
+    combination(name).map(|one| definitions(&one))
 }
 
-/// Parses a program's name into its policies.
-///
-/// # Errors
-/// A sentence for a policy that cannot be in a program.
-fn parse_combination(name: &str) -> Result<Combination> {
+fn combination(name: &str) -> Result<Combination> {
     let parts: Vec<&str> = name.split('-').collect();
     let policy = |part: &str| {
         let found = mousehole_policy::policies().into_iter().find(|policy| policy.c_name() == part);
         found.unwrap_or_else(|| panic!("{name}: there is no policy {part}"))
     };
-    let marker = |part: &str| if part == "none" { Ok(None) } else { name_in_program(policy(part)).map(Some) };
+    let marker = |part: &str| if part == "none" { Ok(None) } else { named(policy(part)).map(Some) };
     assert_eq!(parts.len(), 3, "{name}");
     let queue = match parts[2] {
         "none" => Queue::None,
         "droptail" => Queue::DropTail,
-        part => Queue::Dropper(name_in_program(policy(part))?),
+        part => Queue::Dropper(named(policy(part))?),
     };
     Ok(Combination { marker: marker(parts[0])?, user: marker(parts[1])?, queue })
 }
@@ -134,7 +129,7 @@ pub(crate) fn object(combination: &Combination) -> Result<Vec<u8>> {
     let mut policies =
         [combination.marker.as_ref(), combination.user.as_ref(), dropper].into_iter().flatten();
     let is_shipped = policies.all(Named::is_shipped);
-    match find_built_in(&combination.name()).filter(|_| is_shipped) {
+    match built_in_object(&combination.name()).filter(|_| is_shipped) {
         Some(object) => Ok(object),
         None => compile(combination, &[]),
     }
@@ -170,17 +165,13 @@ pub(crate) fn native_object(queue: &Named, more: &[&str]) -> Result<Vec<u8>> {
 /// # Errors
 /// As `native_object`.
 pub fn compile_native(policy: &Policy, more: &[&str]) -> Result<Vec<u8>> {
-    native_object(&name_in_program(policy)?, more)
+    native_object(&named(policy)?, more)
 }
 
 fn compile(combination: &Combination, more: &[&str]) -> Result<Vec<u8>> {
     compile_source(&clang(), "program.c", definitions(combination), &combination.name(), more)
 }
 
-/// Compiles a program with clang now.
-///
-/// # Errors
-/// A sentence with clang's messages.
 fn compile_source(
     command: &str,
     source: &str,
@@ -189,8 +180,7 @@ fn compile_source(
     more: &[&str],
 ) -> Result<Vec<u8>> {
     let cannot = |error| Failure::system("what is compiled has no place", &error);
-    let (headers, folder) =
-        (headers_folder().map_err(cannot)?, files::make_scratch_folder().map_err(cannot)?);
+    let (headers, folder) = (headers_folder().map_err(cannot)?, files::make_scratch_folder().map_err(cannot)?);
     for (name, text) in SOURCES {
         files::write_new(&folder.path().join(name), text.as_bytes()).map_err(cannot)?;
     }

@@ -5,11 +5,11 @@ use crate::bpf::Map;
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::home::{Place, list_places};
+use crate::home::{Place, places};
 use crate::layout::{ACCOUNT, Agent, Control, Counters, Flow, Key, Plain, Settings, Transfer};
 use crate::namespace;
 use crate::record::Record;
-use crate::{download, stop, tc};
+use crate::{download, netlink, stop};
 use std::io;
 
 /// Entries read by one call of the kernel.
@@ -51,7 +51,7 @@ impl Observed {
     pub fn deployment(&self) -> Result<Option<Deployment>> {
         let (Some(name), Some(record)) = (&self.name, &self.record) else { return Ok(None) };
         let device = Device::find(name)?;
-        record.deployment(&device, tc::read_root(name)?.as_ref()).map(Some)
+        record.deployment(&device, netlink::root(device.index)?.as_ref()).map(Some)
     }
 
     /// Reads the control word.
@@ -175,10 +175,7 @@ pub(crate) fn visit_all(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Res
     Ok(total)
 }
 
-/// Calls `visit` with number and bytes of every value of an array.
-///
-/// # Errors
-/// The kernel's.
+/// Hands the number and the bytes of every value of an array to `visit`.
 fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> {
     let mut keys = vec![0u32; BATCH];
     let mut values = vec![0; map.value_size() * BATCH];
@@ -199,10 +196,7 @@ fn visit_values(map: &Map, mut visit: impl FnMut(u32, &[u8])) -> io::Result<()> 
     }
 }
 
-/// Reads the value at `index` of an array map.
-///
-/// # Errors
-/// A sentence when it cannot be read.
+/// Reads one value of an array.
 fn first<T: Plain>(map: &Map, index: u32) -> Result<T> {
     let value = map.lookup(&index.to_ne_bytes()).ok().flatten();
     let value = value.filter(|value| value.len() >= size_of::<T>());
@@ -216,8 +210,8 @@ fn first<T: Plain>(map: &Map, index: u32) -> Result<T> {
 /// # Errors
 /// A sentence when there is no BPF file system, or nothing is kept of the one that is named.
 pub fn observe(only: Option<&str>) -> Result<Vec<Observed>> {
-    let namespace = namespace::read_own_cookie()?;
-    let mut all: Vec<Observed> = list_places()?
+    let namespace = namespace::here()?;
+    let mut all: Vec<Observed> = places()?
         .into_iter()
         .filter_map(|place| {
             let (of, index) = (place.namespace()?, place.index()?);

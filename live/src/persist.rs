@@ -4,8 +4,9 @@
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::home::Home;
+use crate::qdisc::Qdisc;
 use crate::request::Request;
-use crate::{download, guard, kept, stop, tc};
+use crate::{download, guard, kept, netlink, stop};
 use mousehole_policy::files;
 use std::fs;
 use std::io;
@@ -51,8 +52,7 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::system("this program's path cannot be read", &error))?;
-    let mut all: Vec<Keep> =
-        download::list_sides(name).into_iter().map(Keep::gather).collect::<Result<_>>()?;
+    let mut all: Vec<Keep> = download::sides(name).into_iter().map(Keep::gather).collect::<Result<_>>()?;
     let mut texts: Vec<(PathBuf, String)> = Vec::new();
     let mut lines = Vec::new();
     if !manner.print {
@@ -99,22 +99,19 @@ pub fn persist(name: &str, manner: &Manner) -> Result<Vec<String>> {
 struct Keep {
     name: String,
     device: Device,
-    root: Option<tc::Qdisc>,
+    root: Option<Qdisc>,
     is_shipped: bool,
     request: Request,
 }
 
 impl Keep {
-    /// Returns what a running device's file is to keep.
-    ///
-    /// # Errors
-    /// A sentence when nothing runs there.
     fn gather(name: String) -> Result<Keep> {
         let home = Home::lock()?;
-        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing_to_stop(&name))?;
+        let place = crate::home::find(&name)?.ok_or_else(|| stop::nothing(&name))?;
         let record = place.record()?;
         drop(home);
-        let (device, root) = (Device::find(&name)?, tc::read_root(&name)?);
+        let device = Device::find(&name)?;
+        let root = netlink::root(device.index)?;
         let is_shipped = record.deployment(&device, root.as_ref())?.is_shipped;
         Ok(Keep { name, device, root, is_shipped, request: record.request })
     }
@@ -140,7 +137,6 @@ fn text(request: &Request) -> Result<String> {
     Ok(format!("{HEADER}\n{keys}"))
 }
 
-/// Removes the files of a device and its downloads, and the guard's unit with the last one.
 fn remove(name: &str, folder: &Path, unit: Option<&Path>, now: bool) -> Result<Vec<String>> {
     // Of a device, what stands at its downloads too.
     let mut devices = vec![name.to_string(), download::ifb_of(name)];
@@ -189,10 +185,6 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     }
 }
 
-/// Runs systemctl.
-///
-/// # Errors
-/// A sentence with its messages.
 fn systemctl(words: &[&str]) -> Result<()> {
     let done = Command::new("systemctl")
         .args(words)

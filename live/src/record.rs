@@ -3,7 +3,7 @@
 use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
-use crate::tc::Qdisc;
+use crate::qdisc::Qdisc;
 use mousehole_policy::files;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

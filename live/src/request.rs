@@ -59,7 +59,7 @@ pub struct Request {
     /// Headers of users' own policies.
     #[serde(default)]
     pub policy: Vec<PathBuf>,
-    /// How the marker signals the queue behind it; chosen by that queue if not given.
+    /// How the queue behind is told; chosen by that queue if not given.
     #[serde(default)]
     pub via: Option<Via>,
     /// The device whose downloads it is for, through an IFB of ours; `None` for the egress of the device itself.
@@ -234,7 +234,7 @@ impl Request {
             )));
         }
         table.insert("mode".into(), word.into());
-        Request::parse_table(path, &text, table, mode)
+        Request::of_table(path, &text, table, mode)
     }
 
     /// Reads a file as [`Request::read`] does, whose `mode` says whether it is a marker or a queue.
@@ -252,20 +252,16 @@ impl Request {
                 return Err(Failure::new(format!("{path}: mode {given}; it must be \"mark\" or \"up\"")));
             }
         };
-        Request::parse_table(path, &text, table, mode)
+        Request::of_table(path, &text, table, mode)
     }
 
-    /// Returns the request in a table of options.
-    ///
-    /// # Errors
-    /// A sentence with file and line.
-    fn parse_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
+    fn of_table(path: &Path, text: &str, mut table: toml::Table, mode: Mode) -> Result<Request> {
         table.entry("scheme").or_insert_with(|| Request::new(mode).scheme.into());
         // Parsed again from the text, so that an error has its line.
         let whole = table.try_into::<Request>();
         whole.map_err(|error| match toml::from_str::<Request>(text) {
             Err(other) if other.span().is_some() && other.message() == error.message() => {
-                describe_fault(path, text, &other)
+                fault(path, text, &other)
             }
             _ => {
                 Failure::new(format!("{}: {}", path.display(), error.message().trim_end().replace('\n', " ")))
@@ -278,23 +274,18 @@ impl Request {
 ///
 /// # Errors
 /// A sentence that names the file, the line and what is wrong.
-pub fn read_table(path: &Path) -> Result<toml::Table> {
+pub fn given(path: &Path) -> Result<toml::Table> {
     parse(path).map(|(_, table)| table)
 }
 
-/// Returns a file's text and its table.
-///
-/// # Errors
-/// A sentence with file and line.
 fn parse(path: &Path) -> Result<(String, toml::Table)> {
     let text =
         mousehole_policy::files::read_text(path).map_err(|error| Failure::system(path.display(), &error))?;
-    let table = toml::from_str(&text).map_err(|error| describe_fault(path, &text, &error))?;
+    let table = toml::from_str(&text).map_err(|error| fault(path, &text, &error))?;
     Ok((text, table))
 }
 
-/// Returns the failure for a fault in a file of options, with its line.
-fn describe_fault(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
+fn fault(path: &Path, text: &str, error: &toml::de::Error) -> Failure {
     let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let what = error.message().trim_end().replace('\n', " ");
     Failure::new(format!("{}, line {line}: {what}", path.display()))

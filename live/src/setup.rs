@@ -7,7 +7,7 @@ use crate::error::{Failure, Result};
 use crate::request::{Request, User};
 use crate::start::{Manner, rehearse, start};
 use crate::stop;
-use mousehole_scheme::install::line::{format_tc_rate, is_asymmetric};
+use mousehole_scheme::install::line::{is_asymmetric, format_tc_rate};
 use mousehole_scheme::units::{Rate, parse_rate};
 
 /// The parts of a line's rates at which packets wait here and not in the modem or at the provider: readings, of what
@@ -59,10 +59,6 @@ impl Line {
         Ok(all)
     }
 
-    /// Returns whether to filter ACKs: as asked, else where the rates differ enough.
-    ///
-    /// # Errors
-    /// A sentence that names the rate.
     fn has_ack_filter(&self) -> Result<bool> {
         let of_rates = || match (&self.down, &self.up) {
             (Some(down), Some(up)) => Ok(is_asymmetric(parse_rate("--down", down)?, parse_rate("--up", up)?)),
@@ -71,10 +67,6 @@ impl Line {
         self.ack_filter.map_or_else(of_rates, Ok)
     }
 
-    /// Returns `share` of a rate, or all of it if the rate is exact.
-    ///
-    /// # Errors
-    /// A sentence that names the option.
     fn part(&self, option: &str, text: &str, share: f64) -> Result<Rate> {
         let rate = parse_rate(option, text)?;
         match self.is_exact {

@@ -13,7 +13,7 @@ const LEAST_KEY: usize = 16;
 /// # Errors
 /// A sentence when the part of the hosts is none, the key is missing or too short, or what is asked for beside excludes a
 /// trial.
-pub fn parse_trial(request: &Request) -> Result<Trial> {
+pub fn of(request: &Request) -> Result<Trial> {
     let Some(text) = &request.ab else {
         return match &request.ab_key {
             None => Ok(Trial::NONE),
@@ -63,17 +63,17 @@ mod tests {
     #[test]
     fn of__refuses_what_is_no_part_of_the_hosts() {
         for (text, key) in [("0%", Some(KEY)), ("100%", Some(KEY)), ("half", Some(KEY)), ("50", Some(KEY))] {
-            let said = parse_trial(&asked(text, key)).unwrap_err().to_string();
+            let said = of(&asked(text, key)).unwrap_err().to_string();
             assert!(said.contains(&format!("--ab is \"{text}\"; it must be the part")), "{said}");
         }
         for key in [None, Some("short")] {
-            assert!(parse_trial(&asked("50%", key)).unwrap_err().to_string().starts_with("--ab-key is "));
+            assert!(of(&asked("50%", key)).unwrap_err().to_string().starts_with("--ab-key is "));
         }
         let up = Request { mode: Mode::Up, ..asked("50%", Some(KEY)) };
-        assert!(parse_trial(&up).unwrap_err().to_string().contains("--ab is for `mark`"));
+        assert!(of(&up).unwrap_err().to_string().contains("--ab is for `mark`"));
         let keyed = Request { ab: None, ..asked("50%", Some(KEY)) };
-        assert!(parse_trial(&keyed).unwrap_err().to_string().contains("--ab, which is missing"));
-        assert_eq!(parse_trial(&Request::new(Mode::Mark)).unwrap(), Trial::NONE);
+        assert!(of(&keyed).unwrap_err().to_string().contains("--ab, which is missing"));
+        assert_eq!(of(&Request::new(Mode::Mark)).unwrap(), Trial::NONE);
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
             })
             .collect();
         let drawn = |ab: &str, key: &str| {
-            let trial = parse_trial(&asked(ab, Some(key))).unwrap();
+            let trial = of(&asked(ab, Some(key))).unwrap();
             hosts.iter().map(|host| trial.spares(host)).collect::<Vec<bool>>()
         };
         for (text, share) in [("50%", 0.5), ("10%", 0.1)] {

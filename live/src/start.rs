@@ -5,7 +5,7 @@
 //! back those before it, by the same way as `down`.
 
 use crate::check::queue;
-use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, Objects, Plan, Shaper};
+use crate::deployment::{self, Cake, Deployment, Fifo, HANDLE, MAJOR, Objects, Plan, Shaper};
 use crate::device::Device;
 use crate::download;
 use crate::error::{Failure, Result};
@@ -13,10 +13,12 @@ use crate::home::{self, Home, Place};
 use crate::kernel::{self, Loaded, Maps, boot_s};
 use crate::layout::{Action, Transfer};
 use crate::object;
+use crate::put::{Put, Verb, What};
+use crate::qdisc::Qdisc;
 use crate::record::{Attachment, Record, Redirect, SCHEMA, SavedQdisc, header_digest, now};
 use crate::request::{Attach, Mode, Request, Via};
-use crate::{agent, confirm, kept, links, native, netlink, stop, tc};
-use mousehole_scheme::units::{Buffer, Dur};
+use crate::{agent, confirm, kept, links, native, netlink, qdisc, stop};
+use mousehole_scheme::units::{Buffer, Dur, Rate};
 
 /// What a command that starts something was given beside the request.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +38,7 @@ pub struct Manner {
 pub fn start(name: &str, request: &Request, manner: &Manner) -> Result<Vec<String>> {
     with_redirect(name, request, |redirect| {
         let device = Device::find(name)?;
-        let root = find_root(&device, request)?;
+        let root = netlink::root(device.index)?;
         let deployment = Deployment::new(request, &device, root.as_ref())?;
         refuse_lacking(request)?;
         start_plan(&device, root, request, redirect, &deployment.plan(), &deployment.objects()?, manner)
@@ -80,7 +82,7 @@ pub fn start_kept(name: &str, manner: &Manner) -> Result<Vec<String>> {
     refuse_lacking(&kept.request)?;
     with_redirect(name, &kept.request, |redirect| {
         let device = Device::find(name)?;
-        let root = find_root(&device, &kept.request)?;
+        let root = netlink::root(device.index)?;
         let plan = Plan::new(kept.decided, &kept.request, &device, root.as_ref())?;
         start_plan(&device, root, &kept.request, redirect, &plan, &objects, manner)
     })
@@ -91,26 +93,9 @@ fn refuse_lacking(request: &Request) -> Result<()> {
     if request.native { native::refuse_lacking() } else { Ok(()) }
 }
 
-/// Returns the queue discipline at a device's root, with its options where a request reads any: a CAKE's or an fq's.
-fn find_root(device: &Device, request: &Request) -> Result<Option<tc::Qdisc>> {
-    list_qdiscs(device, request).map(|all| tc::find_root(&all).cloned())
-}
-
-/// Returns a device's queue disciplines, with their options where a request reads any: of marks, CAKE's and fq's.
-///
-/// # Errors
-/// A sentence when they cannot be listed.
-pub(crate) fn list_qdiscs(device: &Device, request: &Request) -> Result<Vec<tc::Qdisc>> {
-    match request.mode {
-        Mode::Mark => tc::list_qdiscs(&device.name),
-        Mode::Up => netlink::qdiscs(device.index),
-    }
-}
-
-/// Puts a plan into effect at a device, or says what that would be. Returns lines for the user.
 fn start_plan(
     device: &Device,
-    root: Option<tc::Qdisc>,
+    root: Option<Qdisc>,
     request: &Request,
     redirect: Option<Redirect>,
     plan: &Plan,
@@ -118,15 +103,15 @@ fn start_plan(
     manner: &Manner,
 ) -> Result<Vec<String>> {
     let name = &device.name;
-    refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
-    refuse_unread_marks(name, request)?;
+    refuse_missing_classes(device, request, root.as_ref(), &plan.action)?;
+    refuse_unread_marks(device, request)?;
     let home = Home::lock()?;
     let place = home.place(device);
     clear_leftovers(&place, name)?;
     let swept = stop::sweep(&home)?;
-    let needs_root = needs_root(name, request, plan)?;
+    let needs_root = needs_root(device, request, plan)?;
     let replaced = match root.as_ref().filter(|_| needs_root) {
-        Some(root) => save_root(device, root, request)?,
+        Some(root) => saved_root(device, root, request)?,
         None => None,
     };
     let mut record = Record {
@@ -143,7 +128,7 @@ fn start_plan(
         headers: request.policy.iter().map(|path| header_digest(path)).collect::<Result<_>>()?,
         attachment: None,
         link_id: None,
-        layout: kernel::hash_layout(&objects.egress),
+        layout: kernel::layout_of(&objects.egress),
         redirect,
         replaced,
         added_handle: None,
@@ -195,13 +180,17 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
             download::refuse_others(of)?;
             (Device { name: name.into(), ..Device::find(of)? }, None)
         }
-        None => (Device::find(name)?, tc::read_root(name)?),
+        None => {
+            let device = Device::find(name)?;
+            let root = netlink::root(device.index)?;
+            (device, root)
+        }
     };
     let deployment = Deployment::new(request, &device, root.as_ref())?;
     let plan = deployment.plan();
     if request.download.is_none() {
-        refuse_missing_classes(name, request, root.as_ref(), &plan.action)?;
-        refuse_unread_marks(name, request)?;
+        refuse_missing_classes(&device, request, root.as_ref(), &plan.action)?;
+        refuse_unread_marks(&device, request)?;
     }
     refuse_lacking(request)?;
     let objects = deployment.objects()?;
@@ -210,33 +199,32 @@ pub fn rehearse(name: &str, request: &Request) -> Result<Vec<String>> {
     if let Some((place, record)) = place.and_then(|place| place.record().ok().map(|record| (place, record))) {
         refuse_running(&place, &record, name)?;
     }
-    let needs_root = plan.shaper != Shaper::None && needs_root(name, request, &plan)?;
+    let needs_root = plan.shaper != Shaper::None && needs_root(&device, request, &plan)?;
     if let Some(root) = root.as_ref().filter(|_| needs_root) {
-        save_root(&device, root, request)?;
+        saved_root(&device, root, request)?;
     }
     let mut lines = describe(&device, request, &plan, &objects.egress, needs_root);
     if let Some(of) = &request.download {
-        lines.extend(download::redirect_commands(of));
+        lines.extend(download::commands(of));
     }
     lines[0] = format!("{name}: {} would run, and nothing was changed", deployment.scheme);
     lines.push(format!(
         "program {} at the egress, attached as {}",
         deployment.combination.name(),
-        attachment_name(request)
+        attached(request)
     ));
     lines.extend(deployment.parameters()?);
     if request.no_gso {
         lines.push(format!("ip link set dev {name} gso_max_segs 1"));
     }
     if needs_root {
-        let commands = qdisc_commands("replace", name, &deployment.shaper, &device);
-        lines.extend(commands.iter().map(|(_, words)| format!("tc {}", words.join(" "))));
+        let all = puts(Verb::Replace, &deployment.shaper, &device);
+        lines.extend(all.iter().map(|one| one.line(Verb::Replace, name)));
     }
     Ok(lines)
 }
 
-/// Returns how the program is attached, in words.
-fn attachment_name(request: &Request) -> &'static str {
+fn attached(request: &Request) -> &'static str {
     match request.attach {
         Attach::Auto => "a tcx link, or where the kernel has none as a filter under clsact",
         Attach::Tcx => "a tcx link",
@@ -245,25 +233,21 @@ fn attachment_name(request: &Request) -> &'static str {
 }
 
 /// Returns whether a queue discipline is put at the device's root.
-fn needs_root(name: &str, request: &Request, plan: &Plan) -> Result<bool> {
+fn needs_root(device: &Device, request: &Request, plan: &Plan) -> Result<bool> {
     Ok(!request.shadow
         && match &plan.shaper {
             Shaper::None => false,
-            Shaper::Departures => !has_departures(name, plan.longest_wait)?,
+            Shaper::Departures => !has_departures(device, plan.longest_wait)?,
             Shaper::Cake(_) | Shaper::Fifo(_) | Shaper::Classes { .. } | Shaper::Native { .. } => true,
         })
 }
 
-/// Returns a copy of the root's queue discipline, to put back later; `None` for the kernel's default.
-///
-/// # Errors
-/// A sentence when the root is not the kernel's default and `--replace` is not given, or it cannot be made
-/// again.
-fn save_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
+/// Returns what keeps the root's queue discipline while ours is there; `None` for the kernel's default.
+fn saved_root(device: &Device, root: &Qdisc, request: &Request) -> Result<Option<SavedQdisc>> {
     match root.is_default() {
         true => Ok(None),
         false if request.replace => save(device, root).map(Some),
-        false if request.is_for_own_cake() => Err(refuse_foreign_root(&device.name, root)),
+        false if request.is_for_own_cake() => Err(foreign_root(&device.name, root)),
         false => Err(Failure::new(format!(
             "{} has a qdisc of somebody's at its root, {} {}; --replace puts it aside and `down` puts it back, and \
              `mark` leaves it where it is",
@@ -273,7 +257,7 @@ fn save_root(device: &Device, root: &tc::Qdisc, request: &Request) -> Result<Opt
 }
 
 /// Returns the failure of a CAKE of our own where somebody else's queue is.
-fn refuse_foreign_root(name: &str, root: &tc::Qdisc) -> Failure {
+fn foreign_root(name: &str, root: &Qdisc) -> Failure {
     let (there, handle) = (&root.kind, &root.handle);
     let instead = match there.as_str() {
         "cake" => format!("`mousehole-live mark {name}` marks before it"),
@@ -293,15 +277,13 @@ fn refuse_foreign_root(name: &str, root: &tc::Qdisc) -> Failure {
 /// # Errors
 /// A sentence when nothing is there or the kernel refuses; the former program stays.
 pub fn upgrade(name: &str) -> Result<Vec<String>> {
-    let sides: Vec<_> =
-        download::list_sides(name).iter().map(|side| upgrade_one(side)).collect::<Result<_>>()?;
+    let sides: Vec<_> = download::sides(name).iter().map(|side| upgrade_one(side)).collect::<Result<_>>()?;
     Ok(sides.concat())
 }
 
-/// Replaces the programs of a running device by this version's, which keep the state.
 fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let device = Device::find(name)?;
-    let root = tc::read_root(name)?;
+    let root = netlink::root(device.index)?;
     let home = Home::lock()?;
     let place = home.place(&device);
     if !place.exists() {
@@ -312,7 +294,7 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let mut record = place.record()?;
     let deployment = record.deployment(&device, root.as_ref())?;
     let bytes = object::object(&deployment.combination)?;
-    if kernel::hash_layout(&bytes) != record.layout {
+    if kernel::layout_of(&bytes) != record.layout {
         return Err(Failure::new(format!(
             "the maps of {name} do not fit this version's program; `down {name}` and the command `{}` start afresh",
             record.command.join(" ")
@@ -323,15 +305,11 @@ fn upgrade_one(name: &str) -> Result<Vec<String>> {
     let loaded = kernel::load(&bytes, maps)?;
     loaded.replace(&place, device.index)?;
     record.version = env!("CARGO_PKG_VERSION").into();
-    record.link_id = kernel::read_pinned_link(&place.link()).ok().map(|info| info.id);
+    record.link_id = kernel::pinned_link(&place.link()).ok().map(|info| info.id);
     place.write_record(&record)?;
     Ok(vec![format!("{name}: the program was replaced, and flows kept their state")])
 }
 
-/// Refuses a device where something of ours is running.
-///
-/// # Errors
-/// A sentence that names the command that runs.
 fn refuse_running(place: &Place, record: &Record, name: &str) -> Result<()> {
     match !record.starting && stop::is_running(place, record) {
         false => Ok(()),
@@ -358,7 +336,6 @@ fn clear_leftovers(place: &Place, name: &str) -> Result<()> {
     }
 }
 
-/// Attaches the programs and sets the qdiscs, noting each step in the record so that it can be undone.
 fn attach_and_record(
     place: &Place,
     device: &Device,
@@ -404,9 +381,8 @@ fn write_settings(loaded: &Loaded, settings: &[u8]) -> Result<()> {
 }
 
 /// Keeps a queue discipline of somebody else's, if it can be made again.
-pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
-    let classes = tc::run(&["class", "show", "dev", &device.name]).unwrap_or_default();
-    let inner = tc::list_qdiscs(&device.name)?
+pub(crate) fn save(device: &Device, foreign: &Qdisc) -> Result<SavedQdisc> {
+    let inner = netlink::qdiscs(device.index)?
         .iter()
         .filter(|qdisc| qdisc.parent.is_some() && !qdisc.is_default())
         .count();
@@ -415,7 +391,7 @@ pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
         foreign.kind.as_str(),
         "htb" | "hfsc" | "prio" | "drr" | "qfq" | "ets" | "mqprio" | "taprio" | "multiq"
     );
-    if inner > 0 || (is_classful && !classes.trim().is_empty()) {
+    if inner > 0 || (is_classful && !netlink::classes(device.index).is_empty()) {
         return Err(Failure::new(format!(
             "{} {} at {} has classes or qdiscs below it, which cannot be put back; remove it with `tc qdisc del dev {} root` if \
              you can make it again",
@@ -428,33 +404,29 @@ pub(crate) fn save(device: &Device, foreign: &tc::Qdisc) -> Result<SavedQdisc> {
 /// Refuses a marker that names classes which the device does not have: the kernel passes over such a name in silence.
 /// A class with others below it is allowed, since filters may stand there; a tin of CAKE is one too.
 pub(crate) fn refuse_missing_classes(
-    name: &str,
+    device: &Device,
     request: &Request,
-    root: Option<&tc::Qdisc>,
+    root: Option<&Qdisc>,
     action: &Action,
 ) -> Result<()> {
     if request.mode != Mode::Mark || deployment::via(request, root) != Via::Class {
         return Ok(());
     }
-    let text = tc::run(&["class", "show", "dev", name])?;
-    let qdiscs = tc::list_qdiscs(name)?;
+    let (name, made) = (&device.name, netlink::classes(device.index));
+    let qdiscs = netlink::qdiscs(device.index)?;
     let cakes = qdiscs.iter().filter(|qdisc| qdisc.kind == "cake" && qdisc.major() != 0);
     let tins: Vec<u32> =
-        cakes.flat_map(|cake| (1..=queue::count_tins(cake)).map(|tin| cake.major() | tin)).collect();
-    let classes: Vec<u32> = queue::parse_classes(&text)
-        .iter()
-        .filter_map(|id| deployment::parse_class(id))
-        .chain(tins.clone())
-        .collect();
+        cakes.flat_map(|cake| (1..=queue::tins(&cake.cake)).map(|tin| cake.major() | tin)).collect();
+    let classes: Vec<u32> = queue::made(&made).map(|class| class.id).chain(tins.clone()).collect();
     let wanted = action.priority.iter().filter(|class| **class != 0);
     let Some(missing) = wanted.copied().find(|class| !classes.contains(class)) else { return Ok(()) };
-    let id = |class: u32| format!("{:x}:{:x}", class >> 16, class & 0xffff);
-    let known: Vec<String> = queue::leaves(&text).into_iter().chain(tins.into_iter().map(id)).collect();
+    let tins = tins.into_iter().map(qdisc::id);
+    let known: Vec<String> = queue::leaves(&made).into_iter().chain(tins).collect();
     let there = match known.is_empty() {
         true => format!("{name} has none; --via dscp needs none"),
         false => format!("the classes of {name} are {}", known.join(", ")),
     };
-    Err(Failure::new(format!("--classes names {}, which is no class here; {there}", id(missing))))
+    Err(Failure::new(format!("--classes names {}, which is no class here; {there}", qdisc::id(missing))))
 }
 
 /// Refuses a marker that leaves the way of telling to the queue, where the queue reads nothing: a DSCP that nobody here
@@ -462,24 +434,23 @@ pub(crate) fn refuse_missing_classes(
 ///
 /// # Errors
 /// A sentence with what helps.
-pub(crate) fn refuse_unread_marks(name: &str, request: &Request) -> Result<()> {
+pub(crate) fn refuse_unread_marks(device: &Device, request: &Request) -> Result<()> {
     if !request.leaves_way_to_queue() || request.shadow || request.brings_cake() {
         return Ok(());
     }
-    let all = tc::list_qdiscs(name)?;
+    let (name, all) = (&device.name, netlink::qdiscs(device.index)?);
     if queue::reads_marks(&all) {
         return Ok(());
     }
-    let there = tc::find_root(&all).map_or("without a queue discipline", |root| &root.kind);
-    let cake = match tc::find_root(&all).is_none_or(tc::Qdisc::is_default) {
-        true => format!("`{}` puts one there that does, ", queue::suggest_reader(name, &all)),
+    let there = qdisc::root_of(&all).map_or("without a queue discipline", |root| &root.kind);
+    let cake = match qdisc::root_of(&all).is_none_or(Qdisc::is_default) {
+        true => format!("`{}` puts one there that does, ", queue::how_to_be_read(name, &all)),
         false => String::new(),
     };
-    let classes = match tc::run(&["class", "show", "dev", name]).map(|text| queue::leaves(&text)) {
-        Ok(leaves) if !leaves.is_empty() => {
-            format!("--classes names one of its classes ({}), ", leaves.join(", "))
-        }
-        _ => String::new(),
+    let leaves = queue::leaves(&netlink::classes(device.index));
+    let classes = match leaves.is_empty() {
+        true => String::new(),
+        false => format!("--classes names one of its classes ({}), ", leaves.join(", ")),
     };
     Err(Failure::new(format!(
         "nothing at {name} reads marks, since its root is {there}; {cake}{classes}--via dscp marks for the network behind, and \
@@ -491,134 +462,101 @@ pub(crate) fn refuse_unread_marks(name: &str, request: &Request) -> Result<()> {
 ///
 /// # Errors
 /// A sentence when they are, but not as far ahead as packets may wait.
-pub(crate) fn has_departures(name: &str, longest_wait: Option<Dur>) -> Result<bool> {
-    let all = tc::list_qdiscs(name)?;
-    let found = tc::find_departure_qdiscs(&all);
+pub(crate) fn has_departures(device: &Device, longest_wait: Option<Dur>) -> Result<bool> {
+    let all = netlink::qdiscs(device.index)?;
+    let found = qdisc::departures(&all);
     let wait_us = longest_wait.map_or(0.0, |wait| wait.as_secs() * 1e6);
-    let too_short = found.iter().find(|one| one.horizon_us().is_some_and(|us| (us as f64) < wait_us));
+    let too_short = found.iter().find(|one| one.horizon_us.is_some_and(|us| f64::from(us) < wait_us));
     if let Some(fq) = too_short {
-        let horizon_s = fq.horizon_us().unwrap_or_default() as f64 / 1e6;
+        let horizon_s = f64::from(fq.horizon_us.unwrap_or_default()) / 1e6;
         return Err(Failure::new(format!(
-            "--shape lets packets wait up to {} s, but the fq {} at {name} has a horizon of {horizon_s} s; give --shape {horizon_s}s \
+            "--shape lets packets wait up to {} s, but the fq {} at {} has a horizon of {horizon_s} s; give --shape {horizon_s}s \
              at the most, or the fq a longer horizon",
             wait_us / 1e6,
-            fq.handle
+            fq.handle,
+            device.name
         )));
     }
     Ok(!found.is_empty())
 }
 
-/// Adds the qdiscs of a shaper to the device.
-///
-/// # Errors
-/// A sentence with tc's message.
+/// Puts the queue disciplines in place.
 fn add_qdiscs(place: &Place, plan: &Plan, objects: &Objects, device: &Device) -> Result<()> {
     let (Shaper::Native { fifo, queue }, Some(object)) = (&plan.shaper, &objects.queue) else {
-        return set_qdiscs("replace", &device.name, &plan.shaper, device);
+        return put_all(Verb::Replace, &plan.shaper, device);
     };
     native::load(queue, object, place, fifo, plan.action.priority, device.link_header_bytes)?;
-    let kind = native::kind(place);
-    tc::run(&["qdisc", "replace", "dev", &device.name, "root", "handle", HANDLE, &kind]).map(drop)
+    at_root(What::Native(native::kind(place))).run(Verb::Replace, &device.name, device.index)
 }
 
 /// Gives the queue disciplines that are in place other rates and limits; what they hold stays.
 ///
 /// # Errors
-/// What `tc` says; those before have changed then.
-pub(crate) fn change_qdiscs(name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
-    set_qdiscs("change", name, shaper, device)
+/// What the kernel says; those before have changed then.
+pub(crate) fn change_qdiscs(shaper: &Shaper, device: &Device) -> Result<()> {
+    put_all(Verb::Change, shaper, device)
 }
 
-/// Sets the qdiscs of a shaper; `verb` is `replace` or `change`.
-fn set_qdiscs(verb: &str, name: &str, shaper: &Shaper, device: &Device) -> Result<()> {
-    qdisc_commands(verb, name, shaper, device).iter().try_for_each(|(kind, words)| {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        tc::set(kind, &words)
-    })
+fn put_all(verb: Verb, shaper: &Shaper, device: &Device) -> Result<()> {
+    puts(verb, shaper, device).iter().try_for_each(|one| one.run(verb, &device.name, device.index))
 }
 
-/// Returns the words of tc that put the queue disciplines in place, or change them, each with the kind that it is about.
-fn qdisc_commands(
-    verb: &str,
-    name: &str,
-    shaper: &Shaper,
-    device: &Device,
-) -> Vec<(&'static str, Vec<String>)> {
-    let words = |text: String| text.split_whitespace().map(String::from).collect();
+/// Returns the queue disciplines and classes that are put in place, or changed.
+fn puts(verb: Verb, shaper: &Shaper, device: &Device) -> Vec<Put> {
     match shaper {
         Shaper::None | Shaper::Native { .. } => Vec::new(),
         // Packets wait for tokens for seconds, small ones too, where the default of 100 is for queues of milliseconds.
-        Shaper::Departures if verb == "replace" => {
-            vec![("fq", words(format!("qdisc {verb} dev {name} root handle {HANDLE} fq flow_limit 1000")))]
-        }
+        Shaper::Departures if verb == Verb::Replace => vec![at_root(What::Fq { flow_limit: 1000 })],
         Shaper::Departures => Vec::new(),
-        Shaper::Cake(cake) => {
-            vec![(
-                "cake",
-                words(format!("qdisc {verb} dev {name} root handle {HANDLE} {}", cake.tc_arguments())),
-            )]
-        }
+        Shaper::Cake(cake) => vec![at_root(What::Cake(cake.clone()))],
         Shaper::Fifo(fifo) => {
-            let (rate, burst, limit) = (fifo.rate.0, fifo.burst, limit(fifo, device));
-            let bucket = format!("tbf rate {rate} burst {burst} limit {limit}{}", overhead(fifo, device));
-            vec![("tbf", words(format!("qdisc {verb} dev {name} root handle {HANDLE} {bucket}")))]
+            let (rate, burst, limit) = (fifo.rate, fifo.burst, limit(fifo, device));
+            vec![at_root(What::Tbf {
+                rate,
+                burst,
+                limit,
+                overhead: fifo.overhead - device.link_header_bytes,
+            })]
         }
         Shaper::Classes { fifo, colours } => {
-            let (rate, burst, overhead) = (fifo.rate.0, fifo.burst, overhead(fifo, device));
+            let (burst, overhead) = (fifo.burst, fifo.overhead - device.link_header_bytes);
             // A hundredth for each colour, so that none starves.
-            let least = (rate / 100).max(1000);
-            let class = |parent: &str, id: &str, rate: u64, ceil: u64, priority: u32| {
-                let class = format!("class {verb} dev {name} parent {parent} classid {id} htb");
-                let rates = format!("rate {rate} ceil {ceil} burst {burst} cburst {burst}");
-                ("htb", words(format!("{class} {rates} prio {priority}{overhead}")))
+            let least = Rate((fifo.rate.0 / 100).max(1000));
+            let class = |parent: u32, id: u32, rate: Rate, priority: u32| {
+                let what = What::HtbClass { rate, ceil: fifo.rate, burst, priority, overhead };
+                Put { parent, handle: MAJOR | id, what }
             };
-            let mut commands = Vec::new();
+            let mut all = Vec::new();
             // HTB itself cannot change, only its classes can.
-            if verb == "replace" {
-                let default = deployment::class(0, *colours);
-                let htb = format!("qdisc {verb} dev {name} root handle {HANDLE} htb default {default:x}");
-                commands.push(("htb", words(htb)));
+            if verb == Verb::Replace {
+                all.push(at_root(What::Htb { default: deployment::class(0, *colours) }));
             }
-            let parent = format!("{HANDLE}1");
-            commands.push(class(HANDLE, &parent, rate, rate, 0));
-            let (kind, limit) = match fifo.buffer {
-                Buffer::Packets(packets) => ("pfifo", u64::from(packets)),
-                Buffer::Bytes(bytes) => ("bfifo", bytes),
-            };
+            all.push(class(MAJOR, 1, fifo.rate, 0));
             for colour in 0..*colours {
-                let id = format!("{HANDLE}{:x}", deployment::class(colour, *colours));
-                commands.push(class(&parent, &id, least, rate, colour));
-                let leaf = format!("qdisc {verb} dev {name} parent {id} {kind} limit {limit}");
-                commands.push((kind, words(leaf)));
+                let id = deployment::class(colour, *colours);
+                all.push(class(MAJOR | 1, id, least, colour));
+                all.push(Put { parent: MAJOR | id, handle: 0, what: What::Fifo(fifo.buffer) });
             }
-            commands
+            all
         }
     }
 }
 
-/// Returns tc's words for what a packet has on the wire beyond its frame; empty for nothing.
-fn overhead(fifo: &Fifo, device: &Device) -> String {
-    match fifo.overhead - device.link_header_bytes {
-        0 => String::new(),
-        bytes => format!(" overhead {bytes}"),
-    }
+fn at_root(what: What) -> Put {
+    Put { parent: netlink::TC_H_ROOT, handle: MAJOR, what }
 }
 
 /// Returns a limit of the real FIFO that the one decided here never reaches, bytes.
-fn limit(fifo: &Fifo, device: &Device) -> u64 {
+fn limit(fifo: &Fifo, device: &Device) -> u32 {
     let frame = u64::from(device.mtu) + u64::from(fifo.overhead);
     let policy = match fifo.buffer {
         Buffer::Packets(packets) => u64::from(packets) * frame,
         Buffer::Bytes(bytes) => bytes * 2,
     };
     // A super-packet may be admitted at the last place.
-    (policy * 2 + (1 << 18)).min(u64::from(u32::MAX) / 2)
+    (policy * 2 + (1 << 18)).min(u64::from(u32::MAX) / 2) as u32
 }
 
-/// Returns the most segments of a super-packet at the device.
-///
-/// # Errors
-/// A sentence when the kernel does not say.
 fn gso_max_segs(name: &str) -> Result<u32> {
     links::find(name)
         .and_then(|link| link.gso_max_segs)
@@ -660,7 +598,7 @@ fn describe(device: &Device, request: &Request, plan: &Plan, bytes: &[u8], needs
         });
     }
     if let Shaper::Cake(cake) = &plan.shaper {
-        lines.push(format!("the qdisc of ours at its root: {}", cake.tc_arguments()));
+        lines.push(format!("the qdisc of ours at its root: cake {}", cake.words()));
     }
     if request.mode == Mode::Mark && !request.shadow {
         let action = plan.action;

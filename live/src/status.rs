@@ -7,8 +7,8 @@ use crate::layout::{Agent, Count, Counters, DROP_REASONS, KEEP_DSCP, Settings};
 use crate::observe::{Observed, observe};
 use crate::record::{Attachment, Record};
 use crate::request::{Mode, Request};
-use crate::words::{bytes, count, number, percent, rate, span, table, waiting_clause};
-use crate::{download, kernel, native, stop, tc};
+use crate::words::{bytes, count, number, percent, rate, span, table, waiting};
+use crate::{download, kernel, native, netlink, qdisc, stop};
 use mousehole_policy::{Colour, IS_STATIC};
 use serde::{Serialize, Serializer};
 
@@ -243,7 +243,6 @@ pub fn health(only: Option<&str>) -> (Health, Vec<String>) {
     (worst, judged.iter().map(|(health, what)| say(*health, what)).collect())
 }
 
-/// Returns the health of a device, and a line that says it.
 fn judge(one: &Status) -> (Health, String) {
     let what = one.details.as_ref().map_or(String::new(), |details| {
         let word = if details.mode == Mode::Mark { "mark" } else { "up" };
@@ -270,12 +269,11 @@ fn running_s(one: &Status) -> u64 {
     one.details.as_ref().map_or(0, |details| details.running_s)
 }
 
-/// Returns the statuses as a JSON document.
+/// Returns the JSON document.
 pub fn json(all: &[Status]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: all }).expect("plain data is written")
 }
 
-/// Returns the status of a device, `Incomplete` where a command was killed.
 fn look(one: &Observed) -> Status {
     let title = one.title();
     let unfinished = |why: &str| Status {
@@ -292,11 +290,11 @@ fn look(one: &Observed) -> Status {
         return unfinished("before its tables were complete");
     };
     let running = stop::is_running(&one.place, record);
-    let qdiscs = one.name.as_ref().and_then(|name| tc::list_qdiscs(name).ok()).unwrap_or_default();
-    let root = tc::find_root(&qdiscs).cloned();
+    let qdiscs = one.name.as_ref().and_then(|_| netlink::qdiscs(one.index).ok()).unwrap_or_default();
+    let root = qdisc::root_of(&qdiscs).cloned();
     let mut problems =
-        find_problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
-    problems.extend(find_unheld_packets(one, record, &settings, &qdiscs));
+        problems(one, record, running, root.as_ref(), settings.action.priority[1] & 0xffff_0000);
+    problems.extend(sent_at_once(one, record, &settings, &qdiscs));
     // What another build keeps of own policies runs under a static one, which cannot tell their parameters.
     let told = if IS_STATIC && !record.request.policy.is_empty() { Ok(None) } else { one.deployment() };
     let deployment = told.unwrap_or_else(|failure| {
@@ -318,8 +316,8 @@ fn look(one: &Observed) -> Status {
     let is_up = record.request.mode == Mode::Up;
     let filter = matches!(record.attachment, Some(Attachment::Clsact { .. }));
     let program = match filter {
-        true => kernel::read_pinned_program(&one.place.program()).ok(),
-        false => kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.program),
+        true => kernel::pinned_program(&one.place.program()).ok(),
+        false => kernel::pinned_link(&one.place.link()).ok().map(|info| info.program),
     };
     let details = Details {
         mode: record.request.mode,
@@ -339,7 +337,7 @@ fn look(one: &Observed) -> Status {
             Some(Attachment::Clsact { .. }) => Some("clsact"),
             None => one.place.link().exists().then_some("tcx"),
         },
-        link_id: kernel::read_pinned_link(&one.place.link()).ok().map(|info| info.id),
+        link_id: kernel::pinned_link(&one.place.link()).ok().map(|info| info.id),
         program_id: program.filter(|_| running),
         root: root.as_ref().map(|qdisc| format!("{} {}", qdisc.kind, qdisc.handle)),
         root_is_ours: record
@@ -351,10 +349,10 @@ fn look(one: &Observed) -> Status {
         agent_seen_s: seen,
         active_slot: control.active & 1,
         action: action(&record.request, settings.shadow != 0, &settings.action)
-            + &waiting_clause(settings.longest_wait_ms, settings.shadow != 0),
+            + &waiting(settings.longest_wait_ms, settings.shadow != 0),
         flows_most: record.request.flows,
         counters: Counted::from(&counters),
-        native: native::read_counters(&one.place),
+        native: native::counted(&one.place),
     };
     let state = if running { State::Running } else { State::Stopped };
     Status { device: title, index: one.index, state, problems, details: Some(details) }
@@ -366,16 +364,15 @@ fn rules(deployment: &Deployment) -> Vec<Rule> {
 }
 
 /// Returns the problem of packets that are to wait where no qdisc holds them back.
-fn find_unheld_packets(
+fn sent_at_once(
     one: &Observed,
     record: &Record,
     settings: &Settings,
-    qdiscs: &[tc::Qdisc],
+    qdiscs: &[qdisc::Qdisc],
 ) -> Option<String> {
-    let is_held = settings.longest_wait_ms == 0
-        || settings.shadow != 0
-        || !tc::find_departure_qdiscs(qdiscs).is_empty();
-    let root = tc::find_root(qdiscs).map_or("nothing", |root| root.kind.as_str());
+    let is_held =
+        settings.longest_wait_ms == 0 || settings.shadow != 0 || !qdisc::departures(qdiscs).is_empty();
+    let root = qdisc::root_of(qdiscs).map_or("nothing", |root| root.kind.as_str());
     // Where our own qdisc is gone, that is said already.
     (!is_held && one.name.is_some() && record.added_handle.is_none()).then(|| {
         format!(
@@ -424,18 +421,18 @@ pub(crate) fn action(request: &Request, shadow: bool, action: &crate::layout::Ac
 }
 
 /// Returns what is not as it should be.
-fn find_problems(
+fn problems(
     one: &Observed,
     record: &Record,
     running: bool,
-    root: Option<&tc::Qdisc>,
+    root: Option<&qdisc::Qdisc>,
     tin_of: u32,
 ) -> Vec<String> {
     let title = one.title();
     let cure = format!("`mousehole-live down {title}` removes what is left");
     let mut all = Vec::new();
     if !running {
-        let link = kernel::read_pinned_link(&one.place.link());
+        let link = kernel::pinned_link(&one.place.link());
         all.push(match (&one.name, link) {
             (None, _) => {
                 format!("the device is gone or in another network namespace, so nothing runs; {cure}")
@@ -505,7 +502,6 @@ pub fn text(all: &[Status], before: Option<(&[Status], f64)>) -> Vec<String> {
     lines
 }
 
-/// Returns the lines about one device; `before` are earlier counters and the seconds since.
 fn screen(one: &Status, before: Option<(&Counted, f64)>) -> Vec<String> {
     let Some(details) = &one.details else {
         let mut lines = vec![format!("{}: incomplete", one.device)];
@@ -782,11 +778,8 @@ mod tests {
         let tin = Action { priority: [0, 0x8001_0001, 0x8001_0001], overrides: 1, ..Action::NONE };
         assert_eq!(action(&mark, false, &tin), "long flows go to 8001:1; marks of others are replaced");
         assert!(action(&mark, true, &dscp).contains("shadow"));
-        assert_eq!(waiting_clause(0, false) + &waiting_clause(2000, true), "", "policed, or a shadow");
-        assert_eq!(
-            waiting_clause(1500, false),
-            "; packets beyond a user's profile wait for tokens, at most 1.5 s"
-        );
+        assert_eq!(waiting(0, false) + &waiting(2000, true), "", "policed, or a shadow");
+        assert_eq!(waiting(1500, false), "; packets beyond a user's profile wait for tokens, at most 1.5 s");
         assert_eq!(action(&Request::new(Mode::Up), false, &Action::NONE), "the queue drops or marks CE");
     }
 }

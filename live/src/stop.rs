@@ -3,9 +3,9 @@
 use crate::device::Device;
 use crate::download;
 use crate::error::{Failure, Result};
-use crate::home::{self, Home, Place, list_places};
+use crate::home::{self, Home, Place, places};
 use crate::record::{Attachment, Record, SCHEMA};
-use crate::{kernel, links, namespace, netlink, tc};
+use crate::{kernel, links, namespace, netlink, qdisc};
 use std::collections::BTreeSet;
 
 /// Ends what runs at a device. Returns lines for the user.
@@ -22,7 +22,7 @@ pub fn stop(name: &str) -> Result<Vec<String>> {
     if download::remove_leftovers(name)? {
         lines.push(format!("{name}: the redirection of a command that was killed is removed"));
     }
-    if lines.is_empty() { Err(nothing_to_stop(name)) } else { Ok(lines) }
+    if lines.is_empty() { Err(nothing(name)) } else { Ok(lines) }
 }
 
 /// Ends what runs at a device, and not what runs at its downloads, which others ask for. Returns lines for the user, none
@@ -35,7 +35,6 @@ pub fn stop_one(name: &str) -> Result<Vec<String>> {
     take_back_of(name)
 }
 
-/// Takes everything of ours at a device back. Returns lines for the user, none if nothing was there.
 fn take_back_of(name: &str) -> Result<Vec<String>> {
     match home::find(name)?.map(|place| (place.record(), place)) {
         None => Ok(Vec::new()),
@@ -44,10 +43,7 @@ fn take_back_of(name: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Removes the files of a command that was killed before it wrote its record.
-///
-/// # Errors
-/// A sentence when a file cannot be removed.
+/// Removes what a command left that was killed before it wrote what it would do.
 fn remove_leftovers(place: &Place, name: &str) -> Result<Vec<String>> {
     place.remove_pins()?;
     place.remove()?;
@@ -89,9 +85,9 @@ pub fn stop_unconfirmed(name: &str, since: u64) -> Result<Vec<String>> {
 /// The first sentence of those that cannot be taken back; the others are.
 pub fn stop_all() -> Result<Vec<String>> {
     let home = Home::lock()?;
-    let namespace = namespace::read_own_cookie()?;
+    let namespace = namespace::here()?;
     let (mut lines, mut failure) = (sweep(&home)?, None);
-    for place in list_places()?.into_iter().filter(|place| place.namespace() == Some(namespace)) {
+    for place in places()?.into_iter().filter(|place| place.namespace() == Some(namespace)) {
         let done = match place.record() {
             Ok(record) => take_back(&place, &record),
             Err(_) => remove_leftovers(&place, &place.name()),
@@ -114,7 +110,7 @@ pub fn stop_all() -> Result<Vec<String>> {
 /// A sentence when something cannot be looked at or removed.
 pub fn sweep(_lock: &Home) -> Result<Vec<String>> {
     let mut lines = Vec::new();
-    for place in list_gone()? {
+    for place in gone()? {
         match place.record() {
             Ok(record) => lines.extend(take_back(&place, &record)?),
             Err(_) => lines.extend(remove_leftovers(&place, &place.name())?),
@@ -128,15 +124,14 @@ pub fn sweep(_lock: &Home) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// A sentence when there is no BPF file system.
-pub fn list_gone() -> Result<Vec<Place>> {
-    let here = namespace::read_own_cookie()?;
-    let all = list_places()?;
+pub fn gone() -> Result<Vec<Place>> {
+    let here = namespace::here()?;
+    let all = places()?;
     let elsewhere = all.iter().any(|place| place.namespace().is_some_and(|one| one != here));
-    let alive = if elsewhere { namespace::list_alive() } else { None };
+    let alive = if elsewhere { namespace::alive() } else { None };
     Ok(all.into_iter().filter(|place| is_gone(place, here, alive.as_ref())).collect())
 }
 
-/// Returns whether a place's device, or its namespace, no longer exists; `alive` are the namespaces that do.
 fn is_gone(place: &Place, here: u64, alive: Option<&BTreeSet<u64>>) -> bool {
     let (Some(namespace), record) = (place.namespace(), place.record().ok()) else { return false };
     if record.as_ref().is_some_and(|record| is_running(place, record)) {
@@ -153,7 +148,7 @@ fn is_gone(place: &Place, here: u64, alive: Option<&BTreeSet<u64>>) -> bool {
 /// Returns the name of a record's device, if that is still in this namespace. A number can be given to another device
 /// (`ip link add index`): that one has another address, and our program is not attached to it.
 pub fn device_of(place: &Place, record: &Record) -> Option<String> {
-    if namespace::read_own_cookie().ok()? != record.namespace {
+    if namespace::here().ok()? != record.namespace {
         return None;
     }
     let name = Device::name_of(record.index)?;
@@ -162,7 +157,7 @@ pub fn device_of(place: &Place, record: &Record) -> Option<String> {
 }
 
 /// Returns the failure for a device where nothing of ours is.
-pub fn nothing_to_stop(name: &str) -> Failure {
+pub fn nothing(name: &str) -> Failure {
     Failure::new(format!("nothing of ours is at {name}; `mousehole-live status` lists where something is"))
 }
 
@@ -170,14 +165,14 @@ pub fn nothing_to_stop(name: &str) -> Failure {
 pub fn is_running(place: &Place, record: &Record) -> bool {
     // Either may be there although the command was killed before it noted that.
     is_our_filter(place, record.index)
-        || kernel::read_pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
+        || kernel::pinned_link(&place.link()).is_ok_and(|info| info.device != 0)
 }
 
 /// Returns whether the filter at a device is that of a place. Its program may be the one that an upgrade puts there.
 fn is_our_filter(place: &Place, index: u32) -> bool {
     let here = kernel::filter_program(index);
     let pins = [place.program(), place.next_program()];
-    here.is_some() && pins.iter().any(|path| kernel::read_pinned_program(path).ok() == here)
+    here.is_some() && pins.iter().any(|path| kernel::pinned_program(path).ok() == here)
 }
 
 /// Takes back everything that a record says, in the reverse order: queue disciplines, program, maps, record. Steps
@@ -194,7 +189,7 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
         )));
     }
     let mut lines = Vec::new();
-    let is_here = namespace::read_own_cookie()? == record.namespace;
+    let is_here = namespace::here()? == record.namespace;
     let is_alive = is_running(place, record);
     let name = device_of(place, record);
     if let Some(name) = &name {
@@ -238,20 +233,17 @@ pub fn take_back(place: &Place, record: &Record) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Restores the qdisc that was at the device's root. Touches nothing that is not ours.
-///
-/// # Errors
-/// A sentence with tc's message.
+/// Puts back what was at the device's root. Touches nothing that is not ours.
 fn restore_root(name: &str, record: &Record) -> Result<Option<String>> {
     let Some(handle) = &record.added_handle else { return Ok(None) };
     let all = netlink::qdiscs(record.index)?;
-    let root = tc::find_root(&all);
+    let root = qdisc::root_of(&all);
     let remove = || {
         netlink::remove_root(record.index)
             .map_err(|error| Failure::system(format!("{name}: our qdisc cannot be removed"), &error))
     };
     let is_ours = root.is_some_and(|qdisc| &qdisc.handle == handle);
-    let is_default = root.is_none_or(tc::Qdisc::is_default);
+    let is_default = root.is_none_or(qdisc::Qdisc::is_default);
     if !is_ours && !is_default {
         return Ok(Some(format!("{name}: the qdisc at the root is not ours any more and stays")));
     }

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub const FORM: &str = "mousehole-live.trial/1";
 /// IP's number of TCP: other transports say neither where a transfer begins nor what is no payload.
 const TCP: u8 = 6;
-/// The shortest time that counts as measured: clocks of ticks give 0 within one tick.
+/// The shortest time that is told from none: clocks of ticks say 0 of what is over within one.
 const SHORTEST_S: f64 = 0.001;
 /// Sizes below which a transfer is short, and above which it is long, as in `mousehole compare`.
 const SHORT_BYTES: u64 = 15_000;
@@ -32,7 +32,7 @@ const LONG_BYTES: u64 = 1_000_000;
 /// # Errors
 /// A sentence when the kernel gives no random numbers.
 pub fn draw_key() -> Result<String> {
-    let words: [u32; 4] = crate::kernel::draw_random_words()?;
+    let words: [u32; 4] = crate::kernel::random_words()?;
     Ok(words.iter().map(|word| format!("{word:08x}")).collect())
 }
 
@@ -121,7 +121,7 @@ pub fn report(only: Option<&str>) -> Result<Vec<Report>> {
     let mut all = Vec::new();
     for one in observe_running(only)? {
         let Some(spared) = one.record.as_ref().and_then(|record| record.request.ab.clone()) else { continue };
-        let ended = collect_ended(&one, crate::kernel::monotonic_ns())?;
+        let ended = ended(&one, crate::kernel::monotonic_ns())?;
         let (sizes, sentence) = compare(&ended);
         all.push(Report { device: one.title(), spared, sizes, sentence });
     }
@@ -134,11 +134,8 @@ pub fn report(only: Option<&str>) -> Result<Vec<Report>> {
     }
 }
 
-/// Returns the finished transfers in the table of flows.
-///
-/// # Errors
-/// A sentence when the table cannot be read.
-fn collect_ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
+/// Returns the transfers in the table of flows that are over.
+fn ended(one: &Observed, now_ns: u64) -> Result<Vec<Ended>> {
     let settings = one.settings()?;
     let mut transfers: BTreeMap<u32, Transfer> = BTreeMap::new();
     one.visit_transfers(|index, transfer| {
@@ -194,22 +191,17 @@ pub fn compare(ended: &[Ended]) -> (Vec<Row>, String) {
     let rows: Vec<Row> = halves
         .into_iter()
         .map(|(size, marked, spared)| {
-            let found = compare_halves(&marked.0, &spared.0, comparisons).as_change();
+            let found = difference(&marked.0, &spared.0, comparisons).as_change();
             let change =
                 found.has_interval().then_some(Change { mean: found.mean, low: found.low, high: found.high });
-            Row {
-                size,
-                marked: summarise_half(&marked.0, marked.1),
-                spared: summarise_half(&spared.0, spared.1),
-                change,
-            }
+            Row { size, marked: half(&marked.0, marked.1), spared: half(&spared.0, spared.1), change }
         })
         .collect();
     let sentence = sentence(&rows);
     (rows, sentence)
 }
 
-fn summarise_half(logs: &[f64], transfers: usize) -> Half {
+fn half(logs: &[f64], transfers: usize) -> Half {
     Half { hosts: logs.len(), transfers, seconds: (!logs.is_empty()).then(|| libm::exp(mean(logs))) }
 }
 
@@ -218,7 +210,7 @@ fn summarise_half(logs: &[f64], transfers: usize) -> Half {
 ///
 /// Source: B. L. Welch, "The generalization of 'Student's' problem when several different population variances are
 /// involved", Biometrika 34 (1947).
-fn compare_halves(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
+fn difference(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     let count = one.len().min(other.len());
     if count < LEAST_REPLICATIONS {
         return Estimate { count: count as u32, ..Estimate::UNKNOWN };
@@ -239,7 +231,6 @@ fn compare_halves(one: &[f64], other: &[f64], comparisons: usize) -> Estimate {
     Estimate { mean, low: mean - half, high: mean + half, count: count as u32 }
 }
 
-/// Returns the verdict of a trial as a sentence.
 fn sentence(rows: &[Row]) -> String {
     let decided: Vec<String> = rows
         .iter()
@@ -278,13 +269,13 @@ fn range(change: &Change) -> String {
     format!("{:+.0}…{:+.0} %", change.low * 100.0, change.high * 100.0)
 }
 
-/// Returns the reports of trials as a JSON document.
+/// Returns the JSON document.
 pub fn json(reports: &[Report]) -> String {
     serde_json::to_string_pretty(&Document { schema: FORM, devices: reports })
         .expect("reports are plain data")
 }
 
-/// Returns the reports of trials as lines for a terminal.
+/// Returns the lines for people.
 pub fn text(reports: &[Report]) -> Vec<String> {
     let mut lines = Vec::new();
     for report in reports {
@@ -379,7 +370,7 @@ mod tests {
 
     #[test]
     fn difference__is_welchs() {
-        let found = compare_halves(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0], 1);
+        let found = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0], 1);
         assert!((found.mean + 4.0).abs() < 1e-12);
         // The variances of the means are 1/2 and 7/3, so that there are 6.97 degrees of freedom.
         assert!((found.half_width() - 2.3664 * (17.0f64 / 6.0).sqrt()).abs() < 0.005, "{found:?}");

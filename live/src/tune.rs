@@ -11,7 +11,7 @@ use crate::home::{Home, Place};
 use crate::layout::{Action, Control, Plain as _, Settings};
 use crate::record::Record;
 use crate::request::{Mode, Request, Via};
-use crate::{kernel, native, start, stop, tc};
+use crate::{kernel, native, netlink, start, stop};
 
 /// What is to be changed; `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -141,10 +141,6 @@ pub(crate) fn follow(name: &str, request: &Request) -> Result<Vec<String>> {
     change(name, &Changes::default(), |_| Ok(request.clone()))
 }
 
-/// Changes a running deployment to the request that `wanted` makes of the present one.
-///
-/// # Errors
-/// A sentence; nothing has changed then.
 fn change(
     name: &str,
     changes: &Changes,
@@ -155,29 +151,29 @@ fn change(
     let place = home.place(&device);
     let mut record = match place.exists() {
         true => place.record()?,
-        false => return Err(stop::nothing_to_stop(name)),
+        false => return Err(stop::nothing(name)),
     };
     if !stop::is_running(&place, &record) {
         return Err(Failure::new(format!(
             "the program at {name} does not run; `mousehole-live down {name}` removes what is left"
         )));
     }
-    let root = tc::read_root(name)?;
+    let root = netlink::root(device.index)?;
     let request = wanted(&record.request)?;
     let former = record.deployment(&device, root.as_ref())?;
     let new = Deployment::new(&request, &device, root.as_ref())?;
     // The former request is read at the same device as it is now, so that only what was asked for differs.
     refuse_other_policies(&former, &new, name, &request)?;
     if !changes.classes.is_empty() || changes.via == Some(Via::Class) {
-        start::refuse_missing_classes(name, &request, root.as_ref(), &new.action)?;
+        start::refuse_missing_classes(&device, &request, root.as_ref(), &new.action)?;
     }
     if record.request.shadow && !request.shadow {
-        start::refuse_unread_marks(name, &request)?;
+        start::refuse_unread_marks(&device, &request)?;
     }
     let has_queue = record.added_handle.is_some() && new.shaper.has_rate();
     refuse_absent_cake(&record, &request, name)?;
     if new.shaper == Shaper::Departures && !request.shadow && record.added_handle.is_none() {
-        start::has_departures(name, new.longest_wait)?;
+        start::has_departures(&device, new.longest_wait)?;
     }
     if has_queue && root.as_ref().map(|qdisc| &qdisc.handle) != record.added_handle.as_ref() {
         return Err(Failure::new(format!(
@@ -191,9 +187,9 @@ fn change(
             native::change(queue, &place, fifo, new.action.priority, device.link_header_bytes)?;
         }
     } else if has_queue && new.shaper != former.shaper {
-        start::change_qdiscs(name, &new.shaper, &device).inspect_err(|_| {
+        start::change_qdiscs(&new.shaper, &device).inspect_err(|_| {
             // The first classes of several may have changed.
-            let _ = start::change_qdiscs(name, &former.shaper, &device);
+            let _ = start::change_qdiscs(&former.shaper, &device);
         })?;
     }
     flip(&place, slot)?;
@@ -264,10 +260,7 @@ fn refuse_other_policies(former: &Deployment, new: &Deployment, name: &str, requ
     )))
 }
 
-/// Writes new settings into the slot that is not in force. Returns its number.
-///
-/// # Errors
-/// A sentence when the map cannot be written.
+/// Writes the settings that are not in force; returns which they are.
 fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     let map = place.open_map("ml_settings")?;
     let other = (control(place)?.active & 1) ^ 1;
@@ -285,20 +278,13 @@ fn write_other_slot(place: &Place, settings: &[u8]) -> Result<u32> {
     Ok(other)
 }
 
-/// Reads the control values of a running program.
-///
-/// # Errors
-/// A sentence when the map is absent.
 fn control(place: &Place) -> Result<Control> {
     let map = place.open_map("ml_control")?;
     let value = map.lookup(&0u32.to_ne_bytes()).ok().flatten();
     value.map(|value| Control::read(&value)).ok_or_else(|| Failure::new("the map ml_control cannot be read"))
 }
 
-/// Puts the settings in a slot in force, at once for all packets.
-///
-/// # Errors
-/// A sentence when the map cannot be written.
+/// Puts a set of settings in force.
 fn flip(place: &Place, slot: u32) -> Result<()> {
     let next = Control { active: slot, ..control(place)? };
     place
@@ -355,21 +341,18 @@ fn describe(former: &Deployment, new: &Deployment, request: &Request, changes: &
 mod tests {
     use super::*;
 
-    fn refusal_text(mode: Mode, changes: &Changes) -> String {
+    fn refused(mode: Mode, changes: &Changes) -> String {
         changes.apply(&Request::new(mode), "wan").unwrap_err().to_string()
     }
 
     #[test]
     fn options_of_the_other_mode__are_refused() {
         let burst = Changes { burst: Some("20kB".into()), ..Changes::default() };
-        assert_eq!(
-            refusal_text(Mode::Mark, &burst),
-            "--burst is no option of `mark`, by which wan was started"
-        );
+        assert_eq!(refused(Mode::Mark, &burst), "--burst is no option of `mark`, by which wan was started");
         let dscp = Changes { dscp: Some("cs1".into()), ..Changes::default() };
-        assert_eq!(refusal_text(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
+        assert_eq!(refused(Mode::Up, &dscp), "--dscp is no option of `up`, by which wan was started");
         let shadow = Changes { shadow: Some(true), ..Changes::default() };
-        assert!(refusal_text(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
+        assert!(refused(Mode::Up, &shadow).starts_with("--shadow cannot change at wan"));
     }
 
     #[test]

@@ -68,7 +68,6 @@ impl<'a> Types<'a> {
         found.then_some(text)
     }
 
-    /// Appends a BTF type as text, its members down to `depth`; `None` if the types are damaged.
     fn describe(&self, number: usize, depth: u32, text: &mut String) -> Option<()> {
         let place = *self.places.get(number)?;
         if number == 0 || depth == 0 {
@@ -111,7 +110,6 @@ impl<'a> Types<'a> {
         Some((self.word(place + 8)?, self.members(place, self.kind(place)?.1)?))
     }
 
-    /// Returns name and type of each member of a BTF struct; `None` if the types are damaged.
     fn members(&self, place: usize, count: usize) -> Option<Vec<(String, usize)>> {
         let one = |number| {
             let at = place + HEAD + 12 * number;

@@ -23,7 +23,7 @@ pub fn count(value: u64, thing: &str) -> String {
 }
 
 /// Returns a value with three digits and a prefix of powers of 1000.
-fn format_scaled(value: f64, unit: &str) -> String {
+fn scaled(value: f64, unit: &str) -> String {
     let mut rest = value;
     for prefix in ["", "k", "M", "G", "T", "P"] {
         if rest < 999.5 || prefix == "P" {
@@ -45,19 +45,19 @@ fn format_scaled(value: f64, unit: &str) -> String {
 
 /// Returns a number of bytes: `30 kB`, with 1 kB = 1000 B.
 pub fn bytes(value: f64) -> String {
-    format_scaled(value, "B")
+    scaled(value, "B")
 }
 
 /// Returns a rate: `9.5 Mbit/s`.
 pub fn rate(bits_per_second: f64) -> String {
-    format_scaled(bits_per_second, "bit/s")
+    scaled(bits_per_second, "bit/s")
 }
 
 /// Returns a time: `0.25 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`.
 pub fn span(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     match whole {
-        0..10 => format_scaled((seconds * 1000.0).round() / 1000.0, "s").replace(" ms", " s"),
+        0..10 => scaled((seconds * 1000.0).round() / 1000.0, "s").replace(" ms", " s"),
         10..60 => format!("{whole} s"),
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         3600..86_400 => format!("{} h {} min", whole / 3600, whole / 60 % 60),
@@ -137,7 +137,7 @@ pub fn table(rows: &[Vec<String>], left: &[usize]) -> Vec<String> {
 }
 
 /// Returns the end of the sentence about what is done with packets, where they wait for tokens.
-pub(crate) fn waiting_clause(longest_wait_ms: u32, shadow: bool) -> String {
+pub(crate) fn waiting(longest_wait_ms: u32, shadow: bool) -> String {
     match (longest_wait_ms, shadow) {
         (0, _) | (_, true) => String::new(),
         (ms, false) => format!(

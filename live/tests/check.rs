@@ -6,8 +6,8 @@
 
 use mousehole_live::deployment::{Deployment, Shaper};
 use mousehole_live::device::Device;
+use mousehole_live::qdisc::{Cake, Qdisc};
 use mousehole_live::request::{Mode, Request};
-use mousehole_live::tc;
 use serde_json::Value;
 use std::process::Command;
 
@@ -59,6 +59,7 @@ fn run(commands: &str) -> Option<(String, String)> {
     let done = Command::new("unshare")
         .args(["--mount", "--net", "--propagation", "private", "bash", "-c", &script])
         .env("LIVE", env!("CARGO_BIN_EXE_mousehole-live"))
+        .env("TESTS", concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))
         .output()
         .unwrap();
     let (out, error) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
@@ -241,8 +242,9 @@ fn without_rights__says_what_it_cannot_see() {
 #[test]
 fn missing_tools__are_told() {
     let Some(report) = checked("", "PATH=/nowhere $LIVE check v0 --json") else { return };
-    found(&report, "tools", "qdiscs and filters are unknown");
-    for (key, program) in [("link", "ip"), ("offload", "ethtool"), ("firewall", "nft")] {
+    found(&report, "qdisc", "the root of v0 is noqueue");
+    found(&report, "mtu", "1500");
+    for (key, program) in [("offload", "ethtool"), ("firewall", "nft")] {
         found(&report, key, &format!("because {program} is not installed"));
     }
 }
@@ -293,11 +295,11 @@ fn what_compare_writes__is_accepted() {
             assert!(matches!(deployment.shaper, Shaper::Fifo(_)), "{scheme}");
         }
     }
-    let cake = r#"[{"kind":"cake","handle":"8001:","root":true,"options":{"diffserv":"diffserv3"}}]"#;
-    let all = tc::parse_qdiscs(cake).unwrap();
+    let cake = Cake { diffserv: "diffserv3", ..Cake::default() };
+    let root = Qdisc { cake, ..Qdisc::new("cake", "8001:", None) };
     for marker in ["sfd(th=30kB)", "rio-ps", "sfd(th=60kB,timeout=never)"] {
         let request = Request { scheme: marker.into(), ..Request::new(Mode::Mark) };
-        let deployment = Deployment::new(&request, &device, tc::find_root(&all)).unwrap();
+        let deployment = Deployment::new(&request, &device, Some(&root)).unwrap();
         assert_eq!(deployment.action.priority, [0, 0x8001_0001, 0x8001_0001], "{marker}");
     }
 }
@@ -363,17 +365,14 @@ fn classes_that_are_not_there__are_refused() {
     assert_eq!(lines.len(), 7, "{error}");
 }
 
-/// `tc` here prints what it prints where CAKEs are below a shaper, so that kernels without CAKE can be tested too.
-const CAKES_BELOW_HTB: &str = r#"mkdir /run/bin; cat > /run/bin/tc <<'END'
-#!/bin/sh
-case "$*" in
-"-j qdisc show dev v0") echo '[{"kind":"htb","handle":"1:","root":true,"options":{"r2q":10,"default":"0x10"}},
-    {"kind":"cake","handle":"8001:","parent":"1:10","options":{"bandwidth":"unlimited","diffserv":"diffserv4"}},
-    {"kind":"cake","handle":"8002:","parent":"1:20","options":{"bandwidth":"unlimited","diffserv":"diffserv4"}}]';;
-*) PATH=$BEFORE exec tc "$@";;
-esac
-END
-chmod +x /run/bin/tc; export BEFORE=$PATH PATH=/run/bin:$PATH"#;
+/// Token buckets here look like CAKEs below a shaper to the program (cake.c), so that kernels without CAKE can be tested too.
+const CAKES_BELOW_HTB: &str = r#"cc -shared -fPIC -o /run/cake.so "$TESTS/cake.c" -ldl
+tc qdisc add dev v0 root handle 1: htb default 10
+for class in 10 20; do
+    tc class add dev v0 parent 1: classid 1:$class htb rate 5mbit
+    tc qdisc add dev v0 parent 1:$class handle 80$class: tbf rate 1gbit burst 64k limit 1m
+done
+LIVE="env LD_PRELOAD=/run/cake.so $LIVE""#;
 
 #[test]
 fn cakes_below_htb__are_marked_for_by_le() {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -30,12 +29,32 @@ def cookie(lab: Lab, net: str) -> int:
         return int.from_bytes(one.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8), "little")
 
 
-def replace_tc(folder: Path, shown: str) -> None:
-    """Writes a `tc` that runs the command `shown` in place of listing the device's qdiscs as JSON."""
-    asked, real = f"-j qdisc show dev {DEVICE}", shutil.which("tc")
-    script = f'#!/bin/sh\nif [ "$*" = "{asked}" ]; then {shown}; else exec {real} "$@"; fi\n'
-    (folder / "tc").write_text(script)
-    (folder / "tc").chmod(0o755)
+def pretend_cake(folder: Path, **values: str | Path) -> tuple[str, ...]:
+    """Returns the words before a command to which token buckets are to look like CAKEs: cake.c says which.
+
+    `values` are what cake.c reads, such as ASKED.
+    """
+    library = folder / "cake.so"
+    source = Path(__file__).parent / "cake.c"
+    words = (
+        os.environ.get("CC", "cc"),
+        "-shared",
+        "-fPIC",
+        "-Wall",
+        "-Werror",
+        "-o",
+        library,
+        source,
+        "-ldl",
+    )
+    subprocess.run(words, check=True)
+    return ("env", f"LD_PRELOAD={library}", *(f"{name}={value}" for name, value in values.items()))
+
+
+def put_bucket(lab: Lab, handle: str) -> None:
+    """Puts a token bucket at the device's root; one from 8000: on is a CAKE to what `pretend_cake` starts."""
+    line = f"tc qdisc replace dev {DEVICE} root handle {handle} tbf rate 1gbit burst 64k limit 1m"
+    lab.run(NEAR, *line.split())
 
 
 def assert_restored(lab: Lab, before: dict[str, Any]) -> None:

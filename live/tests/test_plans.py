@@ -6,7 +6,6 @@ by --dry-run, so that nothing is attached; what it would say to tc is said to tc
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shlex
@@ -17,7 +16,16 @@ import pytest
 from mousehole import _engine
 from mousehole.answer import Link, settings, why_nothing
 
-from live.tests.support import DEVICE, FAR, FAR_ADDRESS, NEAR, NEAR_ADDRESS, assert_refused, replace_tc
+from live.tests.support import (
+    DEVICE,
+    FAR,
+    FAR_ADDRESS,
+    NEAR,
+    NEAR_ADDRESS,
+    assert_refused,
+    pretend_cake,
+    put_bucket,
+)
 from validation.lab import live as live_lab
 from validation.lab.live import Lab
 
@@ -88,21 +96,17 @@ def lab(place: Lab) -> Lab:
     return place
 
 
-def rehearse(lab: Lab, line: str, path: str = "") -> CompletedProcess[str]:
-    """Types a line of `mousehole-live` with --dry-run; `path` is a folder of programs that go first."""
+def rehearse(lab: Lab, line: str, *first: str) -> CompletedProcess[str]:
+    """Types a line of `mousehole-live` with --dry-run, after the words `first`."""
     program, *words = shlex.split(line.replace("DEV", DEVICE))
     assert program == "mousehole-live"
-    first = ("env", f"PATH={path}:{os.environ['PATH']}") if path else ()
     return lab.call(NEAR, *first, live_lab.find_live(), *words, "--dry-run")
 
 
 @pytest.fixture(scope="module")
-def cake(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder with a `tc` that shows the CAKE that a plan puts there, for kernels that have none."""
-    folder = tmp_path_factory.mktemp("cake")
-    shown = '[{"kind":"cake","handle":"8001:","root":true,"options":{"diffserv":"diffserv3"}}]'
-    replace_tc(folder, f"echo '{shown}'")
-    return str(folder)
+def cake(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """The words before a command that is to see a CAKE at the device, for kernels that have none."""
+    return pretend_cake(tmp_path_factory.mktemp("cake"))
 
 
 def assert_accepted(lab: Lab, line: str) -> None:
@@ -128,7 +132,7 @@ def test_plan__is_accepted_by_tc(lab: Lab, scheme: str, overhead: int) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_plan__is_accepted_by_mousehole_live_or_refused_for_the_same_reason(
-    lab: Lab, cake: str, scheme: str
+    lab: Lab, cake: tuple[str, ...], scheme: str
 ) -> None:
     way, reason = settings(scheme, LINK), why_nothing(scheme, LINK)
     if way is None:
@@ -138,7 +142,9 @@ def test_plan__is_accepted_by_mousehole_live_or_refused_for_the_same_reason(
     assert reason == ""
     has_cake = any(" root cake " in line for line in way.lines)
     for line in live_lines(way.lines):
-        done = rehearse(lab, line, cake if has_cake else "")
+        if has_cake:
+            put_bucket(lab, "8001:")
+        done = rehearse(lab, line, *(cake if has_cake else ()))
         assert done.returncode == 0, f"{line}: {done.stderr}"
         assert "would run, and nothing was changed" in done.stdout
         for command in [said for said in done.stdout.splitlines() if said.startswith("tc ")]:

@@ -1,15 +1,13 @@
 """`setup`: both directions of a line by one command, and all of it back by another.
 
-This kernel may lack CAKE. Then a `tc` that stands in for the real one gives CAKE's place, handle and rate to
-a token bucket, so that all but CAKE's own scheduling is real. What CAKE does with a mark is tested where CAKE
-is (`make validation WHAT=kernels`).
+This kernel may lack CAKE. A token bucket of its rate stands in its place and looks like it (cake.c), so that
+all but CAKE's own scheduling is real. What CAKE does with a mark is tested where CAKE is
+(`make validation WHAT=kernels`).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -26,6 +24,7 @@ from live.tests.support import (
     NEAR,
     assert_refused,
     assert_restored,
+    pretend_cake,
     wait_until,
 )
 from live.tests.test_ifb import HOME, HOME_ADDRESS, LONG_PORT, redirect, router
@@ -35,28 +34,17 @@ __all__ = ["router"]
 
 MADE = f"ifb-{DEVICE}"
 SETUP = ("setup", DEVICE, "--down", "20mbit", "--up", "4mbit")
-RATES = {MADE: "18mbit", DEVICE: "3800kbit"}
-STAND_IN = """#!/bin/sh
-case "$*" in
-*"cake bandwidth"*) echo "$*" >> {folder}/asked
-    exec {tc} $(echo "$*" | sed 's/cake bandwidth \\([0-9a-z]*\\) .*/tbf rate \\1 burst 16k limit 300k/') ;;
-"-j qdisc show"*) {tc} "$@" | sed 's/"kind":"tbf","handle":"6d48:"/"kind":"cake","handle":"6d48:"/' ;;
-*) exec {tc} "$@" ;;
-esac
-"""
+RATES = {MADE: 18_000_000, DEVICE: 3_800_000}
 
 
 class Caked:
     """Commands where CAKE is, or a token bucket in its place."""
 
     def __init__(self, lab: Lab, folder: Path) -> None:
-        self.lab, self.asked = lab, folder / "asked"
-        (folder / "tc").write_text(STAND_IN.format(folder=folder, tc=shutil.which("tc")))
-        (folder / "tc").chmod(0o755)
-        self.path = f"PATH={folder}:{os.environ['PATH']}"
+        self.lab, self.first = lab, pretend_cake(folder)
 
     def live(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
-        return self.lab.call(NEAR, "env", self.path, find_live(), *words)
+        return self.lab.call(NEAR, *self.first, find_live(), *words)
 
     def done(self, *words: str | Path) -> str:
         done = self.live(*words)
@@ -69,10 +57,10 @@ class Caked:
         devices = json.loads(done.stdout)["devices"] if done.returncode == 0 else []
         return {one["device"]: one for one in devices}
 
-    def rates(self) -> dict[str, str]:
-        """Returns the rates that CAKE was last asked for, by device."""
-        lines = [line.split() for line in self.asked.read_text().splitlines()]
-        return {line[line.index("dev") + 1]: line[line.index("bandwidth") + 1] for line in lines}
+    def rates(self) -> dict[str, int]:
+        """Returns the rates of our queues, bit/s, by device."""
+        shown = json.loads(self.lab.run(NEAR, "tc", "-j", "qdisc", "show"))
+        return {one["dev"]: one["options"]["rate"] * 8 for one in shown if one["handle"] == "6d48:"}
 
 
 @pytest.fixture
@@ -95,10 +83,9 @@ def test_setup__shapes_and_marks_both_ends_and_down_takes_all_back(caked: Caked)
     assert f"18mbit at {MADE} (90 % of --down 20mbit), 3800kbit at {DEVICE} (95 % of --up 4mbit)" in said
     assert said.count("long flows go to 6d48:1, CAKE's Bulk tin") == 2
     assert caked.rates() == RATES
-    asked = dict(zip((MADE, DEVICE), caked.asked.read_text().splitlines(), strict=True))
-    assert all("diffserv4" in words and words.endswith("pppoe-ptm") for words in asked.values())
-    assert " ingress " in asked[MADE]
-    assert " ingress " not in asked[DEVICE]
+    cakes = [line for line in said.splitlines() if "of ours at its root: cake bandwidth" in line]
+    assert all("diffserv4" in words and words.endswith("pppoe-ptm") for words in cakes)
+    assert [" ingress " in words for words in cakes] == [True, False]
     states = caked.states()
     assert {name: (one["state"], one["problems"]) for name, one in states.items()} == {
         DEVICE: ("running", []),
@@ -155,7 +142,7 @@ def test_setup__is_confirmed_tuned_and_taken_back_at_both_ends(caked: Caked) -> 
     assert caked.done("confirm", DEVICE).count("confirmed") == 2
     assert_refused(caked.live("confirm", DEVICE), "waits for no confirmation")
     assert "10mbit" in caked.done("tune", MADE, "--rate", "10mbit")
-    assert caked.rates() == {**RATES, MADE: "10mbit"}
+    assert caked.rates() == {**RATES, MADE: 10_000_000}
     assert caked.done("upgrade", DEVICE).count("the program was replaced") == 2
     caked.done("down", DEVICE)
     caked.done(*SETUP, "--confirm", "2s", "--flows", str(FLOWS))
@@ -168,7 +155,7 @@ def test_setup_in_shadow__puts_no_queue_there(caked: Caked) -> None:
     lab = caked.lab
     before = lab.state(NEAR, DEVICE)
     caked.done(*SETUP, "--shadow", "--flows", str(FLOWS))
-    assert not caked.asked.exists()
+    assert caked.rates() == {}
     assert all(one["shadow"] and not one["problems"] for one in caked.states().values())
     assert_refused(caked.live("tune", DEVICE, "--shadow", "off"), "was started without its CAKE")
     caked.done("down", "--all")
@@ -223,7 +210,7 @@ def test_killed_at_any_moment__leaves_nothing_that_down_does_not_take_back(caked
     lab = caked.lab
     before, links = lab.state(NEAR, DEVICE), lab.run(NEAR, "ip", "-br", "link")
     for step in range(12):
-        process = lab.start(NEAR, "env", caked.path, find_live(), *SETUP, "--flows", str(FLOWS))
+        process = lab.start(NEAR, *caked.first, find_live(), *SETUP, "--flows", str(FLOWS))
         time.sleep(0.02 * (step + 1))
         process.kill()
         process.communicate()
@@ -259,9 +246,8 @@ def test_setup__comes_back_with_the_guard(caked: Caked, tmp_path: Path) -> None:
     assert f"/etc/mousehole/{MADE}.toml is written" in said
     assert f"/etc/mousehole/{DEVICE}.toml is written" in said
     caked.done("down", DEVICE)
-    caked.asked.unlink()
     log = (tmp_path / "guard.log").open("w")
-    guard = lab.start(NEAR, "env", caked.path, find_live(), "guard", stderr=log)
+    guard = lab.start(NEAR, *caked.first, find_live(), "guard", stderr=log)
 
     def is_whole() -> bool:
         states = caked.states()

@@ -85,7 +85,7 @@ fn cpu_ns() -> u64 {
 
 /// What the kernel says of a program: its time, ns, and its runs.
 fn spent(program: BorrowedFd) -> Result<(u64, u64), String> {
-    let info = bpf::read_program_info(program).map_err(|error| error.to_string())?;
+    let info = bpf::program_info(program).map_err(|error| error.to_string())?;
     Ok((info.run_time_ns, info.run_cnt))
 }
 

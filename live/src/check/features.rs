@@ -1,10 +1,14 @@
 //! What the kernel can do, found by trying and not by its version.
 
 use super::finding::Finding;
-use crate::{bpf, home, native, tc};
+use crate::device::Device;
+use crate::netlink::{self, TC_H_ROOT};
+use crate::put::{Put, Verb, What};
+use crate::{bpf, home, native};
 use aya::maps::MapType;
 use aya::programs::ProgramType;
 use aya::sys::{BpfHelper, is_helper_supported, is_map_supported};
+use mousehole_scheme::units::Rate;
 use std::fs;
 use std::os::fd::AsFd as _;
 
@@ -27,16 +31,20 @@ const NO_DEVICE: u32 = i32::MAX as u32;
 /// A queue discipline that is put in place.
 struct Needed {
     kind: &'static str,
-    /// Options without which it is refused.
-    options: &'static [&'static str],
+    /// It, as small as it can be.
+    what: What,
     /// What it is for.
     by: &'static str,
 }
 
-const QDISCS: [Needed; 3] = [
-    Needed { kind: "tbf", options: &["rate", "1mbit", "burst", "5000", "limit", "10000"], by: "up" },
-    Needed { kind: "htb", options: &[], by: "up with lfp, pias or queues by priority" },
-    Needed { kind: "fq", options: &[], by: "host --shape" },
+static QDISCS: [Needed; 3] = [
+    Needed {
+        kind: "tbf",
+        what: What::Tbf { rate: Rate(1_000_000), burst: 5000, limit: 10_000, overhead: 0 },
+        by: "up",
+    },
+    Needed { kind: "htb", what: What::Htb { default: 0 }, by: "up with lfp, pias or queues by priority" },
+    Needed { kind: "fq", what: What::Fq { flow_limit: 100 }, by: "host --shape" },
 ];
 
 /// What this process and the kernel can do.
@@ -48,23 +56,23 @@ pub struct Abilities {
 }
 
 /// Returns what was found of the kernel and of this process's rights.
-pub fn check_kernel() -> (Vec<Finding>, Abilities) {
-    let mut all = vec![check_version(&read("/proc/sys/kernel/osrelease"))];
-    let rights = check_rights(&read("/proc/self/status"));
+pub fn findings() -> (Vec<Finding>, Abilities) {
+    let mut all = vec![version(&read("/proc/sys/kernel/osrelease"))];
+    let rights = rights(&read("/proc/self/status"));
     let may_load = rights.is_none();
     all.extend(rights);
     let mut missing_qdiscs = Vec::new();
     if may_load {
-        all.extend(judge_helpers(&find_missing()));
-        all.push(judge_tcx(has_tcx()));
-        if let Some(missing) = find_lacking_qdiscs() {
-            all.push(judge_qdiscs(&missing));
+        all.extend(helpers(&missing()));
+        all.push(tcx(has_tcx()));
+        if let Some(missing) = lacking_qdiscs() {
+            all.push(qdiscs(&missing));
             missing_qdiscs = missing;
         }
     }
-    all.push(judge_native_queues(native::is_known_to_kernel().ok()));
-    all.push(judge_bpf_folder(home::list_places().err().map(|failure| failure.to_string()).as_deref()));
-    all.extend(judge_switches(
+    all.push(native_queues(native::is_known_to_kernel().ok()));
+    all.push(bpf_folder(home::places().err().map(|failure| failure.to_string()).as_deref()));
+    all.extend(switches(
         &read("/proc/sys/kernel/unprivileged_bpf_disabled"),
         &read("/proc/sys/net/core/bpf_jit_enable"),
     ));
@@ -75,8 +83,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Judges the kernel's version by the text of uname(2).
-fn check_version(release: &str) -> Finding {
+fn version(release: &str) -> Finding {
     let mut numbers =
         release.split(|letter: char| !letter.is_ascii_digit()).map(|text| text.parse::<u32>().unwrap_or(0));
     let (major, minor) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -94,7 +101,7 @@ fn check_version(release: &str) -> Finding {
 }
 
 /// Returns what is missing of this process's rights, by its status in /proc; `None` if nothing is.
-fn check_rights(status: &str) -> Option<Finding> {
+fn rights(status: &str) -> Option<Finding> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
     let has = |number: u32| bits >> number & 1 == 1;
@@ -120,7 +127,7 @@ fn check_rights(status: &str) -> Option<Finding> {
 }
 
 /// Returns the helpers and maps that this kernel lacks.
-fn find_missing() -> Vec<&'static str> {
+fn missing() -> Vec<&'static str> {
     let lacks = |(_, helper, _): &&(&str, BpfHelper, &str)| {
         matches!(is_helper_supported(ProgramType::SchedClassifier, *helper), Ok(false))
     };
@@ -132,31 +139,30 @@ fn find_missing() -> Vec<&'static str> {
 }
 
 /// Returns the kinds of [`QDISCS`] that the kernel refuses at the loopback device of a network namespace made for this,
-/// which ends with the thread that made it; `None` where no namespace can be made, or `tc` does not run.
-fn find_lacking_qdiscs() -> Option<Vec<&'static str>> {
+/// which ends with the thread that made it; `None` where no namespace can be made.
+fn lacking_qdiscs() -> Option<Vec<&'static str>> {
     let attempt = || {
         // SAFETY: only this thread moves into the new namespace.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
             return None;
         }
-        tc::run(&["qdisc", "show", "dev", "lo"]).ok()?;
+        let index = Device::find("lo").ok()?.index;
         let is_refused = |one: &&Needed| {
-            let words = ["qdisc", "add", "dev", "lo", "root", "handle", "1:", one.kind];
-            let refused = tc::run(&[&words, one.options].concat()).is_err();
-            // A kind is refused in the place of another one, whether or not the kernel has it.
-            refused || tc::run(&["qdisc", "del", "dev", "lo", "root"]).is_err()
+            let put = Put { parent: TC_H_ROOT, handle: 1 << 16, what: one.what.clone() };
+            let refused = put.run(Verb::Replace, "lo", index).is_err();
+            // Each is tried by itself.
+            refused || netlink::remove_root(index).is_err()
         };
         Some(QDISCS.iter().filter(is_refused).map(|one| one.kind).collect())
     };
     std::thread::spawn(attempt).join().ok().flatten()
 }
 
-/// Judges which kinds of qdisc the kernel lacks.
-fn judge_qdiscs(missing: &[&str]) -> Finding {
+fn qdiscs(missing: &[&str]) -> Finding {
     if missing.is_empty() {
         return Finding::harmless(
             "qdiscs",
-            format!("the kernel has {}", QDISCS.map(|one| one.kind).join(", ")),
+            format!("the kernel has {}", QDISCS.each_ref().map(|one| one.kind).join(", ")),
         );
     }
     let lacking = || QDISCS.iter().filter(|one| missing.contains(&one.kind));
@@ -170,8 +176,7 @@ fn judge_qdiscs(missing: &[&str]) -> Finding {
     )
 }
 
-/// Judges whether the kernel lacks helpers and maps that every program needs.
-fn judge_helpers(missing: &[&str]) -> Option<Finding> {
+fn helpers(missing: &[&str]) -> Option<Finding> {
     if missing.is_empty() {
         let names: Vec<&str> = HELPERS.iter().map(|(name, _, _)| *name).collect();
         return Some(Finding::harmless(
@@ -193,9 +198,7 @@ fn judge_helpers(missing: &[&str]) -> Option<Finding> {
 /// the device, and one that does not finds the request itself invalid. `None` when it cannot be asked.
 fn has_tcx() -> Option<bool> {
     // r0 = -1 (next program); exit.
-    let program =
-        bpf::load_instructions(c"ml_probe", &[encode_instruction(0xb7, -1), encode_instruction(0x95, 0)])
-            .ok()?;
+    let program = bpf::load_instructions(c"ml_probe", &[instruction(0xb7, -1), instruction(0x95, 0)]).ok()?;
     match bpf::create_link(program.as_fd(), NO_DEVICE) {
         Ok(_) => Some(true),
         Err(error) => knows_tcx(error.raw_os_error()?),
@@ -203,7 +206,7 @@ fn has_tcx() -> Option<bool> {
 }
 
 /// Returns an instruction on the first register, as a program holds it.
-fn encode_instruction(code: u8, value: i32) -> u64 {
+fn instruction(code: u8, value: i32) -> u64 {
     let [a, b, c, d] = value.to_ne_bytes();
     u64::from_ne_bytes([code, 0, 0, 0, a, b, c, d])
 }
@@ -217,8 +220,7 @@ fn knows_tcx(error: i32) -> Option<bool> {
     }
 }
 
-/// Judges whether the kernel has tcx links; `None` is unknown.
-fn judge_tcx(known: Option<bool>) -> Finding {
+fn tcx(known: Option<bool>) -> Finding {
     match known {
         Some(true) => {
             Finding::harmless("tcx", "the kernel has tcx links (probed): programs are attached by one")
@@ -235,8 +237,7 @@ fn judge_tcx(known: Option<bool>) -> Finding {
     }
 }
 
-/// Judges whether the kernel takes queue disciplines in eBPF; `None` is unknown.
-fn judge_native_queues(known: Option<bool>) -> Finding {
+fn native_queues(known: Option<bool>) -> Finding {
     let text = match known {
         _ if !native::IS_BUILT_IN => {
             "this build of mousehole-live has no native queues, which `up --native` loads"
@@ -252,8 +253,7 @@ fn judge_native_queues(known: Option<bool>) -> Finding {
     Finding::harmless("native", text)
 }
 
-/// Judges the BPF file system; `fault` is what keeps it from being used.
-fn judge_bpf_folder(fault: Option<&str>) -> Finding {
+fn bpf_folder(fault: Option<&str>) -> Finding {
     match fault {
         None => Finding::harmless("bpffs", format!("{} is a BPF file system", home::BPF_ROOT)),
         Some(fault) if fault.contains("no BPF file system") => Finding::in_the_way(
@@ -266,7 +266,7 @@ fn judge_bpf_folder(fault: Option<&str>) -> Finding {
 }
 
 /// Returns what two of the kernel's switches say.
-fn judge_switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
+fn switches(unprivileged: &str, compiler: &str) -> Vec<Finding> {
     let mut all = match unprivileged.trim() {
         "0" => vec![Finding::worth_knowing(
             "unprivileged-bpf",
@@ -301,14 +301,14 @@ mod tests {
             ("6.0.19", Rank::WorthKnowing),
             ("5.15.167", Rank::WorthKnowing),
         ] {
-            assert_eq!(check_version(release).rank, rank, "{release}");
+            assert_eq!(version(release).rank, rank, "{release}");
         }
     }
 
     #[test]
     fn qdiscs__names_what_is_missing_and_for_what() {
-        assert_eq!(judge_qdiscs(&[]).sentence, "the kernel has tbf, htb, fq");
-        let found = judge_qdiscs(&["htb", "fq"]);
+        assert_eq!(qdiscs(&[]).sentence, "the kernel has tbf, htb, fq");
+        let found = qdiscs(&["htb", "fq"]);
         assert_eq!(found.rank, Rank::WorthKnowing);
         assert!(found.sentence.contains("no fq, which `host --shape` needs"), "{}", found.sentence);
         assert_eq!(found.cure.as_deref(), Some("modprobe -a sch_htb sch_fq"));
@@ -318,8 +318,8 @@ mod tests {
     fn rights__root_or_three_capabilities() {
         let status = |bits: u64| format!("Name:\tmousehole-live\nCapEff:\t{bits:016x}\nCapBnd:\t0\n");
         let (net, bpf, perfmon) = (1 << CAP_NET_ADMIN, 1 << CAP_BPF, 1 << CAP_PERFMON);
-        assert_eq!(check_rights(&status(net | bpf | perfmon)), None);
-        assert_eq!(check_rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
+        assert_eq!(rights(&status(net | bpf | perfmon)), None);
+        assert_eq!(rights(&status(net | 1 << CAP_SYS_ADMIN)), None);
         for (held, lacking) in [
             (0, "lacks CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON, so"),
             (net, "lacks CAP_BPF, CAP_PERFMON, so"),
@@ -327,7 +327,7 @@ mod tests {
             (bpf | perfmon, "lacks CAP_NET_ADMIN, so"),
             (1 << CAP_SYS_ADMIN, "lacks CAP_NET_ADMIN, so"),
         ] {
-            let found = check_rights(&status(held)).unwrap();
+            let found = rights(&status(held)).unwrap();
             assert!(found.rank == Rank::InTheWay && found.sentence.contains(lacking), "{}", found.sentence);
         }
     }
@@ -337,20 +337,19 @@ mod tests {
         assert_eq!(knows_tcx(libc::ENODEV), Some(true));
         assert_eq!(knows_tcx(libc::EINVAL), Some(false));
         assert_eq!(knows_tcx(libc::EPERM), None);
-        assert!(judge_tcx(Some(false)).sentence.contains("clsact"));
+        assert!(tcx(Some(false)).sentence.contains("clsact"));
     }
 
     #[test]
     fn helpers__names_what_is_missing() {
-        assert_eq!(judge_helpers(&[]).unwrap().rank, Rank::Harmless);
-        let found = judge_helpers(&["bpf_ktime_get_coarse_ns"]).unwrap();
+        assert_eq!(helpers(&[]).unwrap().rank, Rank::Harmless);
+        let found = helpers(&["bpf_ktime_get_coarse_ns"]).unwrap();
         assert!(found.rank == Rank::InTheWay && found.sentence.contains("coarse_ns"), "{found:?}");
     }
 
     #[test]
     fn switches__a_cure_each() {
-        let cures =
-            |one, two| judge_switches(one, two).into_iter().filter_map(|one| one.cure).collect::<Vec<_>>();
+        let cures = |one, two| switches(one, two).into_iter().filter_map(|one| one.cure).collect::<Vec<_>>();
         assert_eq!(cures("2\n", "1\n"), Vec::<String>::new());
         assert_eq!(
             cures("0\n", "0\n"),
@@ -361,12 +360,9 @@ mod tests {
 
     #[test]
     fn bpf_folder__says_how_to_mount_it() {
-        assert_eq!(judge_bpf_folder(None).rank, Rank::Harmless);
-        let found = judge_bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
+        assert_eq!(bpf_folder(None).rank, Rank::Harmless);
+        let found = bpf_folder(Some("/sys/fs/bpf is no BPF file system here; …"));
         assert_eq!(found.cure.as_deref(), Some("mount -t bpf -o mode=0700 bpf /sys/fs/bpf"));
-        assert_eq!(
-            judge_bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank,
-            Rank::WorthKnowing
-        );
+        assert_eq!(bpf_folder(Some("/sys/fs/bpf/mousehole; permission denied")).rank, Rank::WorthKnowing);
     }
 }

@@ -42,12 +42,10 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns a finding that needs no action.
     pub(super) fn harmless(key: &'static str, sentence: impl Into<String>) -> Finding {
         Finding { key, rank: Rank::Harmless, sentence: sentence.into(), cure: None }
     }
 
-    /// Returns a finding that people should know; `cure` is a command or advice.
     pub(super) fn worth_knowing(
         key: &'static str,
         sentence: impl Into<String>,
@@ -56,7 +54,6 @@ impl Finding {
         Finding { key, rank: Rank::WorthKnowing, sentence: sentence.into(), cure: Some(cure.into()) }
     }
 
-    /// Returns a finding that keeps something from working; `cure` is a command or advice.
     pub(super) fn in_the_way(
         key: &'static str,
         sentence: impl Into<String>,
@@ -81,7 +78,7 @@ pub(super) enum Unknown {
 }
 
 /// Runs a tool that only shows something. Returns what it printed.
-pub(super) fn run_tool(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
+pub(super) fn shown(program: &str, words: &[&str]) -> std::result::Result<String, Unknown> {
     match Command::new(program).args(words).env("LC_ALL", "C").output() {
         Err(_) => Err(Unknown::Missing),
         Ok(done) if done.status.success() => Ok(String::from_utf8_lossy(&done.stdout).into_owned()),
@@ -94,13 +91,7 @@ pub(super) fn run_tool(program: &str, words: &[&str]) -> std::result::Result<Str
 }
 
 /// Returns what is said of a tool that gave no output.
-pub(super) fn report_blind(
-    key: &'static str,
-    what: &str,
-    program: &str,
-    package: &str,
-    why: &Unknown,
-) -> Finding {
+pub(super) fn blind(key: &'static str, what: &str, program: &str, package: &str, why: &Unknown) -> Finding {
     match why {
         Unknown::Missing => Finding::worth_knowing(
             key,

@@ -1,6 +1,6 @@
 //! Firewall rules that set marks or hide addresses, and flow tables that forward past them.
 
-use super::finding::{Finding, Unknown, report_blind, run_tool};
+use super::finding::{Finding, Unknown, blind, shown};
 use serde_json::Value;
 use std::fs;
 
@@ -12,22 +12,16 @@ struct FlowTable {
 }
 
 /// Returns what was found in the firewall. `is_layered` says whether the device stands on another one.
-pub fn check_firewall(name: &str, is_layered: bool) -> Vec<Finding> {
-    let mut found = match run_tool("nft", &["-j", "list", "ruleset"]) {
+pub fn findings(name: &str, is_layered: bool) -> Vec<Finding> {
+    let mut found = match shown("nft", &["-j", "list", "ruleset"]) {
         Ok(rules) => {
-            let flags = run_tool("nft", &["list", "flowtables"]).unwrap_or_default();
-            judge_rules(name, &rules, &flags, is_layered)
+            let flags = shown("nft", &["list", "flowtables"]).unwrap_or_default();
+            of_rules(name, &rules, &flags, is_layered)
         }
         // A kernel without nf_tables has no rules.
         Err(Unknown::Failed(said)) if said.contains("not supported") => Vec::new(),
         Err(why) => {
-            vec![report_blind(
-                "firewall",
-                "flow tables, NAT and rules that set DSCPs",
-                "nft",
-                "nftables",
-                &why,
-            )]
+            vec![blind("firewall", "flow tables, NAT and rules that set DSCPs", "nft", "nftables", &why)]
         }
     };
     // Listing these by `iptables` would load its modules.
@@ -44,12 +38,12 @@ pub fn check_firewall(name: &str, is_layered: bool) -> Vec<Finding> {
 
 /// Returns what was found in the rules, as `nft -j list ruleset` prints them. `flags` is what `nft list flowtables`
 /// prints, since older versions leave a table's flags out of JSON.
-fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Finding> {
+fn of_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Finding> {
     let list: Value = serde_json::from_str(rules).unwrap_or_default();
     let items: Vec<&Value> = list["nftables"].as_array().into_iter().flatten().collect();
     let mut found = Vec::new();
-    for table in items.iter().filter_map(|item| parse_flow_table(item)) {
-        found.extend(judge_flow_table(name, &table, is_hardware(&table, &items, flags), is_layered));
+    for table in items.iter().filter_map(|item| flow_table(item)) {
+        found.extend(of_flow_table(name, &table, is_hardware(&table, &items, flags), is_layered));
     }
     let rules: Vec<&Value> = items.iter().map(|item| &item["rule"]).filter(|rule| rule.is_object()).collect();
     let here: Vec<&&Value> = rules.iter().filter(|rule| may_concern(rule, name)).collect();
@@ -86,8 +80,7 @@ fn judge_rules(name: &str, rules: &str, flags: &str, is_layered: bool) -> Vec<Fi
     found
 }
 
-/// Returns the flowtable of an item of `nft -j`; `None` for any other item.
-fn parse_flow_table(item: &Value) -> Option<FlowTable> {
+fn flow_table(item: &Value) -> Option<FlowTable> {
     let table = item.get("flowtable")?;
     let devices = match &table["dev"] {
         Value::String(one) => vec![one.clone()],
@@ -117,8 +110,7 @@ fn is_hardware(table: &FlowTable, items: &[&Value], flags: &str) -> bool {
     }) || block.lines().any(|line| line.trim().trim_end_matches(';') == "flags offload")
 }
 
-/// Judges a flowtable that could take packets past the device's queue.
-fn judge_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Vec<Finding> {
+fn of_flow_table(name: &str, table: &FlowTable, is_hardware: bool, is_layered: bool) -> Vec<Finding> {
     let delete = format!("nft list flowtables  # remove {} where it is configured", table.name);
     let lists = table.devices.iter().any(|device| device == name);
     if is_hardware {
@@ -189,7 +181,6 @@ fn is_nat(part: &Value) -> bool {
     compatible || part.get("masquerade").is_some() || part.get("snat").is_some()
 }
 
-/// Returns whether a part of a rule sets a mark, priority or DSCP.
 fn is_marking(part: &Value) -> bool {
     let key = &part["mangle"]["key"];
     let compatible = ["DSCP", "TOS", "CLASSIFY"].iter().any(|name| part["xt"]["name"] == *name);
@@ -220,32 +211,31 @@ mod tests {
 
     #[test]
     fn flow_table__in_software_passes_the_egress() {
-        let found = judge_rules("wan", &with_table(""), "", false);
+        let found = of_rules("wan", &with_table(""), "", false);
         assert_eq!((found.len(), found[0].rank), (1, Rank::WorthKnowing));
-        assert_eq!(judge_rules("dsl", &with_table(""), "", false)[0].rank, Rank::Harmless, "another device");
+        assert_eq!(of_rules("dsl", &with_table(""), "", false)[0].rank, Rank::Harmless, "another device");
     }
 
     #[test]
     fn flow_table__in_hardware_or_below_is_in_the_way() {
         let hardware = [
-            judge_rules("wan", &with_table(r#", "flags": ["offload"]"#), "", false),
-            judge_rules("wan", &with_table(r#", "flags": "offload""#), "", false),
-            judge_rules("wan", &with_table(""), TEXT, false),
+            of_rules("wan", &with_table(r#", "flags": ["offload"]"#), "", false),
+            of_rules("wan", &with_table(r#", "flags": "offload""#), "", false),
+            of_rules("wan", &with_table(""), TEXT, false),
         ];
         for found in hardware {
             assert_eq!(found[0].rank, Rank::InTheWay);
             assert!(found[0].sentence.contains("in the hardware"), "{found:?}");
         }
-        let found = judge_rules("ppp0", &with_table(""), "", true);
+        let found = of_rules("ppp0", &with_table(""), "", true);
         assert!(found[0].rank == Rank::InTheWay && found[0].sentence.contains("below ppp0"), "{found:?}");
         let other = TEXT.replace("flags offload;", "counter");
-        assert_eq!(judge_rules("wan", &with_table(""), &other, false)[0].rank, Rank::WorthKnowing);
+        assert_eq!(of_rules("wan", &with_table(""), &other, false)[0].rank, Rank::WorthKnowing);
     }
 
     #[test]
     fn nat_and_dscp__of_rules_that_concern_the_device() {
-        let keys =
-            |name: &str| judge_rules(name, NAT, "", false).iter().map(|one| one.key).collect::<Vec<_>>();
+        let keys = |name: &str| of_rules(name, NAT, "", false).iter().map(|one| one.key).collect::<Vec<_>>();
         assert_eq!(keys("wan"), ["nat", "dscp-rules"]);
         assert_eq!(keys("lte0"), ["dscp-rules"], "a pattern");
         assert_eq!(keys("lan"), ["firewall"]);
@@ -253,23 +243,23 @@ mod tests {
             r#"{"match": {"op": "==", "left": {"meta": {"key": "oifname"}}, "right": "wan"}}, "#,
             "",
         );
-        assert_eq!(judge_rules("lan", &anywhere, "", false)[0].key, "nat", "a rule without a device");
+        assert_eq!(of_rules("lan", &anywhere, "", false)[0].key, "nat", "a rule without a device");
         let unequal = NAT.replacen(r#""op": "==""#, r#""op": "!=""#, 1);
-        assert_eq!(judge_rules("wan", &unequal, "", false)[0].key, "dscp-rules", "all but this device");
-        assert_eq!(judge_rules("lan", &unequal, "", false)[0].key, "nat");
+        assert_eq!(of_rules("wan", &unequal, "", false)[0].key, "dscp-rules", "all but this device");
+        assert_eq!(of_rules("lan", &unequal, "", false)[0].key, "nat");
     }
 
     #[test]
     fn rules_of_iptables__are_read_as_nft_names_them() {
         let text =
             NAT.replace(r#"{"masquerade": null}"#, r#"{"xt": {"type": "target", "name": "MASQUERADE"}}"#);
-        assert_eq!(judge_rules("wan", &text, "", false)[0].key, "nat");
+        assert_eq!(of_rules("wan", &text, "", false)[0].key, "nat");
     }
 
     #[test]
     fn no_rules__are_harmless() {
         for text in ["", r#"{"nftables": [{"metainfo": {"version": "1.0.6"}}]}"#] {
-            assert_eq!(judge_rules("wan", text, "", false)[0].rank, Rank::Harmless);
+            assert_eq!(of_rules("wan", text, "", false)[0].rank, Rank::Harmless);
         }
     }
 }

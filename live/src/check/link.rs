@@ -1,23 +1,8 @@
 //! The device itself: up or down, what it stands on, what stands on it, and what the hardware takes over.
 
-use super::finding::{Finding, Unknown, report_blind, run_tool};
-use serde_json::Value;
+use super::finding::{Finding, Unknown, blind, shown};
+use crate::links::{self, Link};
 use std::fs;
-
-/// A device as `ip -d -j link show` tells.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Link {
-    name: String,
-    kind: String,
-    /// The device below a VLAN and its like.
-    lower: Option<String>,
-    /// The bridge or bond that it is part of.
-    master: Option<String>,
-    qdisc: String,
-    is_up: bool,
-    mtu: u64,
-    queues: u64,
-}
 
 /// Devices whose packets are those of the device below, with a header more.
 const LAYERS: [&str; 5] = ["vlan", "macvlan", "ipvlan", "macsec", "pppoe"];
@@ -39,38 +24,15 @@ const TUNNELS: [&str; 12] = [
 /// Qdiscs that hold packets to a rate.
 const SHAPERS: [&str; 4] = ["cake", "htb", "hfsc", "tbf"];
 
-/// Returns all devices; says so when they cannot be listed.
-pub fn list_links(findings: &mut Vec<Finding>) -> Vec<Link> {
-    match run_tool("ip", &["-d", "-j", "link", "show"]) {
-        Ok(text) => {
-            let mut all = parse(&text);
-            add_pppoe(&mut all, &fs::read_to_string("/proc/net/pppoe").unwrap_or_default());
-            all
-        }
-        Err(why) => {
-            findings.push(report_blind("link", "the device's state and layers", "ip", "iproute2", &why));
-            Vec::new()
-        }
-    }
+/// Returns all devices.
+pub fn links() -> Vec<Link> {
+    let mut all = links::all();
+    add_pppoe(&mut all, &fs::read_to_string("/proc/net/pppoe").unwrap_or_default());
+    all
 }
 
-/// Parses the output of `ip -d -j link show`; empty if it is no JSON.
-fn parse(text: &str) -> Vec<Link> {
-    let list: Value = serde_json::from_str(text).unwrap_or_default();
-    let read = |item: &Value| {
-        let text = |value: &Value| value.as_str().map(String::from);
-        Some(Link {
-            name: text(&item["ifname"])?,
-            kind: text(&item["linkinfo"]["info_kind"]).unwrap_or_default(),
-            lower: text(&item["link"]),
-            master: text(&item["master"]),
-            qdisc: text(&item["qdisc"]).unwrap_or_default(),
-            is_up: item["flags"].as_array().is_some_and(|all| all.iter().any(|flag| flag == "UP")),
-            mtu: item["mtu"].as_u64().unwrap_or(0),
-            queues: item["num_tx_queues"].as_u64().unwrap_or(1),
-        })
-    };
-    list.as_array().into_iter().flatten().filter_map(read).collect()
+fn is_of(link: &Link, kinds: &[&str]) -> bool {
+    link.kind.as_ref().is_some_and(|kind| kinds.contains(&kind.as_str()))
 }
 
 /// Adds the device below a PPPoE session, from /proc/net/pppoe. Which `ppp` device a session has, it does not tell, so
@@ -78,21 +40,21 @@ fn parse(text: &str) -> Vec<Link> {
 fn add_pppoe(all: &mut [Link], sessions: &str) {
     let below: Vec<&str> =
         sessions.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
-    let mut above: Vec<&mut Link> = all.iter_mut().filter(|link| link.kind == "ppp").collect();
-    if let ([lower], [link]) = (&below[..], &mut above[..]) {
-        link.kind = "pppoe".into();
-        link.lower = Some(lower.to_string());
+    let [below] = below[..] else { return };
+    let lower = all.iter().find(|link| link.name == below).map(|link| link.index);
+    let mut above: Vec<&mut Link> = all.iter_mut().filter(|link| is_of(link, &["ppp"])).collect();
+    if let [link] = &mut above[..] {
+        (link.kind, link.lower) = (Some("pppoe".into()), lower);
     }
 }
 
 /// Returns whether the device stands on another one, whose packets are its own.
 pub fn is_layered(name: &str, all: &[Link]) -> bool {
-    all.iter()
-        .any(|link| link.name == name && (LAYERS.contains(&link.kind.as_str()) || link.kind == "bridge"))
+    all.iter().any(|link| link.name == name && (is_of(link, &LAYERS) || is_of(link, &["bridge"])))
 }
 
 /// Returns what was found of the device and those above and below.
-pub fn check_link(name: &str, all: &[Link]) -> Vec<Finding> {
+pub fn findings(name: &str, all: &[Link]) -> Vec<Finding> {
     let Some(link) = all.iter().find(|link| link.name == name) else { return Vec::new() };
     let mut found = Vec::new();
     if !link.is_up {
@@ -113,36 +75,34 @@ pub fn check_link(name: &str, all: &[Link]) -> Vec<Finding> {
             format!("{name} has {} hardware queues; all pass one program", link.queues),
         ));
     }
-    if link.kind == "ifb" {
+    if is_of(link, &["ifb"]) {
         found.push(Finding::harmless(
             "direction",
             format!("{name} is an IFB: what it sends is what came in at another device, so downloads are marked here"),
         ));
     }
-    if TUNNELS.contains(&link.kind.as_str()) {
+    if is_of(link, &TUNNELS) {
         found.push(Finding::harmless(
             "layers",
             format!("{name} is a tunnel: flows inside are seen here, and below it the tunnel is one flow"),
         ));
     }
-    if let Some(master) = &link.master {
+    if let Some(Link { name: master, .. }) = all.iter().find(|one| Some(one.index) == link.master) {
         found.push(Finding::harmless(
             "layers",
             format!("{name} is part of {master}; only what {master} sends through it passes here"),
         ));
     }
-    found.extend(judge_layers(link, all));
+    found.extend(layers(link, all));
     found
 }
 
 /// Returns what was found of the devices above and below, of which one has the shaper.
-fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
+fn layers(link: &Link, all: &[Link]) -> Vec<Finding> {
     let shapes = |link: &Link| SHAPERS.contains(&link.qdisc.as_str());
-    let lower = link.lower.as_ref().and_then(|name| all.iter().find(|one| one.name == *name));
-    let lower = lower.filter(|_| LAYERS.contains(&link.kind.as_str()));
-    let uppers = all
-        .iter()
-        .filter(|one| one.lower.as_ref() == Some(&link.name) && LAYERS.contains(&one.kind.as_str()));
+    let lower = all.iter().find(|one| Some(one.index) == link.lower && is_of(link, &LAYERS));
+    let uppers = all.iter().filter(|one| one.lower == Some(link.index) && is_of(one, &LAYERS));
+    let kind = |link: &Link| link.kind.clone().unwrap_or_default();
     let here = |other: &Link| {
         Finding::worth_knowing(
             "layers",
@@ -159,7 +119,10 @@ fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
                 "layers",
                 format!(
                     "{} is {} on {}; headers that {} adds are not counted",
-                    link.name, link.kind, lower.name, lower.name
+                    link.name,
+                    kind(link),
+                    lower.name,
+                    lower.name
                 ),
             ));
         }
@@ -172,7 +135,9 @@ fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
                 "layers",
                 format!(
                     "{} carries {} ({}), whose packets are read through that header",
-                    link.name, upper.name, upper.kind
+                    link.name,
+                    upper.name,
+                    kind(upper)
                 ),
             ));
         }
@@ -181,18 +146,17 @@ fn judge_layers(link: &Link, all: &[Link]) -> Vec<Finding> {
 }
 
 /// Returns what the hardware and the stack take over, as `ethtool -k` tells.
-pub fn check_offloads(name: &str) -> Vec<Finding> {
-    match run_tool("ethtool", &["-k", name]) {
-        Ok(text) => judge_offloads(name, &text),
+pub fn offloads(name: &str) -> Vec<Finding> {
+    match shown("ethtool", &["-k", name]) {
+        Ok(text) => of_offloads(name, &text),
         Err(Unknown::Failed(said)) => {
             vec![Finding::harmless("offload", format!("{name} tells no offloads (ethtool: \"{said}\")"))]
         }
-        Err(why) => vec![report_blind("offload", "offloads", "ethtool", "ethtool", &why)],
+        Err(why) => vec![blind("offload", "offloads", "ethtool", "ethtool", &why)],
     }
 }
 
-/// Judges the offloads in the output of `ethtool -k`.
-fn judge_offloads(name: &str, text: &str) -> Vec<Finding> {
+fn of_offloads(name: &str, text: &str) -> Vec<Finding> {
     let is_on = |feature: &str| {
         text.lines().any(|line| {
             line.trim()
@@ -246,17 +210,32 @@ mod tests {
     use super::super::finding::Rank;
     use super::*;
 
-    const LINKS: &str = r#"[
-        {"ifindex":2,"ifname":"eth0","flags":["BROADCAST","MULTICAST","UP","LOWER_UP"],"mtu":1500,"qdisc":"mq","operstate":"UP","link_type":"ether","num_tx_queues":4},
-        {"ifindex":3,"link":"eth0","ifname":"eth0.7","flags":["BROADCAST","MULTICAST","UP","LOWER_UP"],"mtu":1500,"qdisc":"cake","operstate":"UP","link_type":"ether","linkinfo":{"info_kind":"vlan","info_data":{"protocol":"802.1Q","id":7,"flags":["REORDER_HDR"]}},"num_tx_queues":1},
-        {"ifindex":4,"ifname":"ifb0","flags":["BROADCAST","NOARP"],"mtu":1500,"qdisc":"noop","operstate":"DOWN","linkinfo":{"info_kind":"ifb"},"num_tx_queues":1},
-        {"ifindex":5,"ifname":"wg0","flags":["POINTOPOINT","NOARP","UP","LOWER_UP"],"mtu":1420,"qdisc":"noqueue","linkinfo":{"info_kind":"wireguard"},"num_tx_queues":1},
-        {"ifindex":6,"ifname":"lan1","flags":["BROADCAST","UP"],"mtu":1500,"qdisc":"fq_codel","master":"br-lan","linkinfo":{"info_slave_kind":"bridge"},"num_tx_queues":1},
-        {"ifindex":7,"ifname":"ppp0","flags":["POINTOPOINT","UP"],"mtu":1492,"qdisc":"fq_codel","linkinfo":{"info_kind":"ppp"},"num_tx_queues":1},
-        {"ifindex":8,"link":"v0","ifname":"v1","flags":["UP"],"mtu":576,"qdisc":"noqueue","linkinfo":{"info_kind":"veth"},"num_tx_queues":1}]"#;
+    fn all_links() -> Vec<Link> {
+        let link = |index, name: &str, kind: &str, qdisc: &str, mtu, lower| Link {
+            index,
+            name: name.into(),
+            kind: Some(kind.to_string()).filter(|kind| !kind.is_empty()),
+            qdisc: qdisc.into(),
+            mtu,
+            lower,
+            queues: 1,
+            is_up: true,
+            ..Link::default()
+        };
+        vec![
+            Link { queues: 4, ..link(2, "eth0", "", "mq", 1500, None) },
+            link(3, "eth0.7", "vlan", "cake", 1500, Some(2)),
+            Link { is_up: false, ..link(4, "ifb0", "ifb", "noop", 1500, None) },
+            link(5, "wg0", "wireguard", "noqueue", 1420, None),
+            Link { master: Some(9), ..link(6, "lan1", "", "fq_codel", 1500, None) },
+            link(7, "ppp0", "ppp", "fq_codel", 1492, None),
+            link(8, "v1", "veth", "noqueue", 576, Some(6)),
+            link(9, "br-lan", "bridge", "noqueue", 1500, None),
+        ]
+    }
 
     fn sentences(name: &str) -> Vec<(Rank, String)> {
-        check_link(name, &parse(LINKS)).into_iter().map(|one| (one.rank, one.sentence)).collect()
+        findings(name, &all_links()).into_iter().map(|one| (one.rank, one.sentence)).collect()
     }
 
     fn has(name: &str, rank: Rank, part: &str) {
@@ -272,8 +251,8 @@ mod tests {
         has("eth0", Rank::WorthKnowing, "the shaper (cake) is at eth0.7");
         has("eth0", Rank::Harmless, "4 hardware queues");
         has("eth0.7", Rank::Harmless, "eth0.7 is vlan on eth0");
-        assert!(is_layered("eth0.7", &parse(LINKS)) && !is_layered("eth0", &parse(LINKS)));
-        assert!(!is_layered("v1", &parse(LINKS)), "a veth's other end is not below it");
+        assert!(is_layered("eth0.7", &all_links()) && !is_layered("eth0", &all_links()));
+        assert!(!is_layered("v1", &all_links()), "a veth's other end is not below it");
     }
 
     #[test]
@@ -284,17 +263,16 @@ mod tests {
         has("lan1", Rank::Harmless, "part of br-lan");
         has("v1", Rank::WorthKnowing, "576 bytes");
         assert!(sentences("gone").is_empty());
-        assert!(parse("").is_empty());
     }
 
     #[test]
     fn pppoe__the_device_below_is_named_by_proc() {
-        let mut all = parse(LINKS);
+        let mut all = all_links();
         add_pppoe(&mut all, "Id       Address              Device\n000012   00:11:22:33:44:55    eth0.7\n");
         assert!(is_layered("ppp0", &all));
-        let found = check_link("ppp0", &all);
+        let found = findings("ppp0", &all);
         assert!(found.iter().any(|one| one.sentence.contains("the shaper (cake) is at eth0.7")), "{found:?}");
-        let mut two = parse(LINKS);
+        let mut two = all_links();
         add_pppoe(&mut two, "Id Address Device\n1 00:11:22:33:44:55 eth0\n2 00:11:22:33:44:56 eth1\n");
         assert!(!is_layered("ppp0", &two), "which session is whose, is not told");
     }
@@ -303,12 +281,12 @@ mod tests {
     fn offloads__super_packets_and_hardware() {
         let on = "Features for eth0:\ntcp-segmentation-offload: on\n\ttx-tcp-segmentation: on\n\
                   generic-segmentation-offload: on\ngeneric-receive-offload: off\nhw-tc-offload: on\nl2-fwd-offload: off [fixed]\n";
-        let found = judge_offloads("eth0", on);
+        let found = of_offloads("eth0", on);
         let keys: Vec<&str> = found.iter().map(|one| one.key).collect();
         assert_eq!(keys, ["gso", "hw-tc-offload"]);
         assert!(found[0].sentence.contains("(TSO, GSO on)"), "{found:?}");
         assert_eq!(found[1].cure.as_deref(), Some("ethtool -K eth0 hw-tc-offload off"));
         let off = on.replace(": on", ": off [fixed]");
-        assert!(judge_offloads("eth0", &off).iter().all(|one| one.rank == Rank::Harmless));
+        assert!(of_offloads("eth0", &off).iter().all(|one| one.rank == Rank::Harmless));
     }
 }

@@ -17,8 +17,9 @@ use crate::deployment::Deployment;
 use crate::device::Device;
 use crate::error::{Failure, Result};
 use crate::layout::{Action, KEEP_DSCP};
+use crate::qdisc::{self, Qdisc};
 use crate::request::{DEFAULT_HOST_SCHEME, Mode, Request};
-use crate::{start, tc};
+use crate::{netlink, start};
 use serde::Serialize;
 
 /// What a command would do at the device.
@@ -82,28 +83,17 @@ pub fn check(name: &str, as_json: bool) -> Result<Vec<String>> {
 /// A sentence when there is no such device.
 pub fn report(name: &str) -> Result<Report> {
     let device = Device::find(name)?;
-    let (mut findings, Abilities { may_load, missing_qdiscs }) = features::check_kernel();
+    let (mut findings, Abilities { may_load, missing_qdiscs }) = features::findings();
     let running = if may_load { ours::look(&device, &mut findings) } else { None };
-    let (root, all) = match tc::list_qdiscs(name) {
-        Ok(all) => {
-            findings.extend(queue::check_queue(name, &all, &queue::list_classes(name)));
-            (tc::find_root(&all).cloned(), all)
-        }
-        Err(failure) => {
-            findings.push(Finding::in_the_way(
-                "tools",
-                format!("qdiscs and filters are unknown: {failure}"),
-                "apt install iproute2",
-            ));
-            (None, Vec::new())
-        }
-    };
-    let links = link::list_links(&mut findings);
-    findings.extend(link::check_link(name, &links));
-    findings.extend(link::check_offloads(name));
-    findings.extend(filters::check_programs(&device, running));
-    findings.extend(filters::check_filters(name, &all));
-    findings.extend(firewall::check_firewall(name, link::is_layered(name, &links)));
+    let all = netlink::qdiscs(device.index)?;
+    findings.extend(queue::findings(name, &all, &queue::leaves(&netlink::classes(device.index))));
+    let root = qdisc::root_of(&all).cloned();
+    let links = link::links();
+    findings.extend(link::findings(name, &links));
+    findings.extend(link::offloads(name));
+    findings.extend(filters::attached(&device, running));
+    findings.extend(filters::findings(&device, &all, &links));
+    findings.extend(firewall::findings(name, link::is_layered(name, &links)));
     for finding in &mut findings {
         finding.cure = finding.cure.take().map(|cure| cure.replace("DEV", name));
     }
@@ -114,25 +104,26 @@ pub fn report(name: &str) -> Result<Report> {
         )),
         _ => None,
     };
-    let mark = predict_mark(&device, root.as_ref(), refusal.clone());
+    let mark = prospect_of_mark(&device, root.as_ref(), refusal.clone());
     let without = |kind: &str| {
         let is_missing = missing_qdiscs.contains(&kind);
-        refusal.clone().or_else(|| is_missing.then(|| format!("would refuse, because {}", tc::lacking(kind))))
+        refusal
+            .clone()
+            .or_else(|| is_missing.then(|| format!("would refuse, because {}", qdisc::lacking(kind))))
     };
-    let up = predict_up(&device, root.as_ref(), without("tbf"));
+    let up = prospect_of_up(&device, root.as_ref(), without("tbf"));
     // An `fq` that is there is enough.
-    let refusal = if tc::find_departure_qdiscs(&all).is_empty() { without("fq") } else { refusal };
-    let shape = predict_shape(&device, &all, refusal);
+    let refusal = if qdisc::departures(&all).is_empty() { without("fq") } else { refusal };
+    let shape = prospect_of_shape(&device, &all, refusal);
     Ok(Report { format: FORMAT, device: name.to_string(), findings, mark, up, shape })
 }
 
-/// Predicts whether `shape` would work at the device, and with which scheme; `refusal` says why nothing can.
-fn predict_shape(device: &Device, all: &[tc::Qdisc], refusal: Option<String>) -> Prospect {
+fn prospect_of_shape(device: &Device, all: &[Qdisc], refusal: Option<String>) -> Prospect {
     let scheme = DEFAULT_HOST_SCHEME;
-    let root = tc::find_root(all);
+    let root = qdisc::root_of(all);
     let (possible, sentence) = match (refusal, root.filter(|qdisc| !qdisc.is_default())) {
         (Some(refusal), _) => (false, refusal),
-        (None, _) if !tc::find_departure_qdiscs(all).is_empty() => (
+        (None, _) if !qdisc::departures(all).is_empty() => (
             true,
             format!(
                 "would attach {scheme}; packets beyond a user's profile would wait in the fq that is there"
@@ -155,8 +146,7 @@ fn predict_shape(device: &Device, all: &[tc::Qdisc], refusal: Option<String>) ->
     Prospect { possible, sentence, via: None, scheme: scheme.into(), dscp: None, class: None }
 }
 
-/// Predicts whether `mark` would work at the device, and how its queue would read the marks.
-fn predict_mark(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<String>) -> Prospect {
+fn prospect_of_mark(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request::new(Mode::Mark);
     let scheme = request.scheme.clone();
     let refused = |sentence: String| Prospect {
@@ -171,7 +161,7 @@ fn predict_mark(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<Strin
         return refused(refusal);
     }
     let deployment = Deployment::new(&request, device, root);
-    match deployment.and_then(|one| start::refuse_unread_marks(&device.name, &request).map(|()| one)) {
+    match deployment.and_then(|one| start::refuse_unread_marks(device, &request).map(|()| one)) {
         Err(failure) => refused(format!("would refuse; {failure}")),
         Ok(deployment) => {
             let Action { priority, dscp, .. } = deployment.action;
@@ -197,8 +187,7 @@ fn predict_mark(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<Strin
     }
 }
 
-/// Predicts whether `up` would work at the device.
-fn predict_up(device: &Device, root: Option<&tc::Qdisc>, refusal: Option<String>) -> Prospect {
+fn prospect_of_up(device: &Device, root: Option<&Qdisc>, refusal: Option<String>) -> Prospect {
     let request = Request { rate: Some("10mbit".into()), ..Request::new(Mode::Up) };
     let scheme = request.scheme.clone();
     let prospect = |possible, sentence| Prospect {

@@ -155,8 +155,8 @@ pub fn time(program: BorrowedFd, frame: &[u8], mut context: Context, repeat: u32
 impl Harness {
     /// Loads a program that is built in, such as `sfd-none-red`.
     pub fn built_in(name: &str, flows: u32, config: &Config) -> Harness {
-        let object = mousehole_live::object::find_built_in(name).unwrap_or_else(|| {
-            panic!("{name} is not built in; these are: {:?}", mousehole_live::object::list_built_in())
+        let object = mousehole_live::object::built_in_object(name).unwrap_or_else(|| {
+            panic!("{name} is not built in; these are: {:?}", mousehole_live::object::built_in())
         });
         Harness::load(&object, flows, config)
     }

@@ -1,0 +1,203 @@
+//! Queue disciplines and classes that are there, as the kernel lists them (linux/pkt_sched.h).
+
+use crate::netlink::{attribute, word};
+
+/// The modes of CAKE by which it chooses tins, as tc-cake(8) names them, in the order of their numbers.
+pub(crate) const DIFFSERV: [&str; 5] = ["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
+pub(crate) const TCA_CAKE_BASE_RATE64: u16 = 2;
+pub(crate) const TCA_CAKE_DIFFSERV_MODE: u16 = 3;
+pub(crate) const TCA_CAKE_NAT: u16 = 11;
+const TCA_CAKE_WASH: u16 = 13;
+pub(crate) const TCA_CAKE_ACK_FILTER: u16 = 16;
+const TCA_CAKE_SPLIT_GSO: u16 = 17;
+const TCA_CAKE_FWMARK: u16 = 18;
+const TCA_FQ_HORIZON: u16 = 14;
+
+/// A queue discipline at a device's root or below it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Qdisc {
+    /// Its kind: `cake`, `tbf`, …
+    pub kind: String,
+    /// Its handle, such as `8001:`; `0:` of a default one.
+    pub handle: String,
+    /// Where it is, such as `1:10`: `None` for the root.
+    pub parent: Option<String>,
+    /// What a CAKE does; of another kind the default.
+    pub cake: Cake,
+    /// The horizon of an `fq`, µs: what is to leave later than that from now is dropped or sent too early.
+    pub horizon_us: Option<u32>,
+}
+
+/// What a CAKE does, of which marks depend.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cake {
+    /// How it chooses tins: `diffserv4`, `besteffort`, …; empty where the kernel does not tell.
+    pub diffserv: &'static str,
+    /// Bytes per second; 0 of one without a rate.
+    pub rate: u64,
+    /// Whether it looks behind NAT.
+    pub nat: bool,
+    /// Whether it clears the DSCP of what leaves.
+    pub wash: bool,
+    /// Whether it drops superfluous acknowledgements.
+    pub ack_filter: bool,
+    /// Whether it splits super-packets; `None` of kernels that always do.
+    pub split_gso: Option<bool>,
+    /// The bits of firewall marks that it reads.
+    pub fwmark: u32,
+}
+
+impl Qdisc {
+    /// Returns one of a kind, handle and place, with the default options.
+    pub fn new(kind: &str, handle: &str, parent: Option<&str>) -> Qdisc {
+        Qdisc {
+            kind: kind.into(),
+            handle: handle.into(),
+            parent: parent.map(String::from),
+            ..Qdisc::default()
+        }
+    }
+
+    /// Returns it with the options that are read of its kind, by the kernel's attributes.
+    pub(crate) fn with_options(self, options: &[u8]) -> Qdisc {
+        let number = |kind| attribute(options, kind).map(|value| word(value, 0));
+        let is_set = |kind| number(kind).is_some_and(|value| value != 0);
+        match self.kind.as_str() {
+            "cake" => {
+                let mode = number(TCA_CAKE_DIFFSERV_MODE).and_then(|mode| DIFFSERV.get(mode as usize));
+                let rate = attribute(options, TCA_CAKE_BASE_RATE64)
+                    .and_then(|value| value.try_into().ok())
+                    .map_or(0, u64::from_ne_bytes);
+                let cake = Cake {
+                    diffserv: mode.copied().unwrap_or_default(),
+                    rate,
+                    nat: is_set(TCA_CAKE_NAT),
+                    wash: is_set(TCA_CAKE_WASH),
+                    ack_filter: is_set(TCA_CAKE_ACK_FILTER),
+                    split_gso: number(TCA_CAKE_SPLIT_GSO).map(|value| value != 0),
+                    fwmark: number(TCA_CAKE_FWMARK).unwrap_or(0),
+                };
+                Qdisc { cake, ..self }
+            }
+            "fq" => Qdisc { horizon_us: number(TCA_FQ_HORIZON), ..self },
+            _ => self,
+        }
+    }
+
+    /// Returns the handle's number in the upper half of a word, as `skb->priority` holds it; 0 without a handle.
+    pub fn major(&self) -> u32 {
+        u32::from_str_radix(self.handle.trim_end_matches(':'), 16).unwrap_or(0) << 16
+    }
+
+    /// Returns whether it is of a queue of this one, such as an `mq`.
+    pub fn is_below(&self, root: &Qdisc) -> bool {
+        self.parent.as_ref().is_some_and(|at| at.starts_with(&root.handle) || at.starts_with(':'))
+    }
+
+    /// Returns whether the kernel put it there by itself.
+    pub fn is_default(&self) -> bool {
+        self.handle == "0:"
+    }
+}
+
+/// A class of a queue discipline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class {
+    /// The kind of its queue discipline.
+    pub kind: String,
+    /// Its number, the major one in the upper half.
+    pub id: u32,
+    /// The number of the class or queue discipline above it.
+    pub parent: u32,
+}
+
+/// Returns a number of a class or a place, as tc(8) writes it: `1:1a`, `1:`, `:2`.
+pub fn id(number: u32) -> String {
+    let half = |half: u32| if half == 0 { String::new() } else { format!("{half:x}") };
+    format!("{}:{}", half(number >> 16), half(number & 0xffff))
+}
+
+/// Returns the clause that says that the kernel lacks a kind of queue discipline.
+pub fn lacking(kind: &str) -> String {
+    format!("the kernel has no {kind}; where it is a module, `modprobe sch_{kind}` loads it")
+}
+
+/// Returns the queue discipline at the root, of all those of a device; the kernel's default has the handle `0:`.
+pub fn root_of(all: &[Qdisc]) -> Option<&Qdisc> {
+    all.iter().find(|qdisc| qdisc.parent.is_none() && qdisc.kind != "clsact" && qdisc.kind != "ingress")
+}
+
+/// Returns those of a device's qdiscs that hold packets back until their departure times: an `fq` at the root, or the `fq`
+/// of each hardware queue below `mq`. Returns none where any packet could pass another kind.
+pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
+    let Some(root) = root_of(all) else { return Vec::new() };
+    let leaves: Vec<&Qdisc> = match root.kind.as_str() {
+        "fq" => vec![root],
+        "mq" => all.iter().filter(|one| one.is_below(root)).collect(),
+        _ => Vec::new(),
+    };
+    if leaves.iter().all(|one| one.kind == "fq") { leaves } else { Vec::new() }
+}
+
+#[cfg(test)]
+#[allow(non_snake_case)]
+mod tests {
+    use super::*;
+    use crate::netlink::add_attribute;
+
+    #[test]
+    fn departures__are_kept_by_fq_alone() {
+        let clsact = || Qdisc::new("clsact", "ffff:", Some("ffff:fff1"));
+        let keeps = |all: &[Qdisc]| !departures(all).is_empty();
+        let root = |kind: &str| [Qdisc::new(kind, "0:", None), clsact()];
+        assert!(keeps(&root("fq")));
+        for kind in ["fq_codel", "noqueue", "pfifo_fast", "cake", "mq"] {
+            assert!(!keeps(&root(kind)), "{kind}");
+        }
+        let below = |one: &str, other: &str| {
+            let leaf = |kind: &str, parent| Qdisc::new(kind, "0:", Some(parent));
+            [Qdisc::new("mq", "0:", None), leaf(one, ":2"), leaf(other, ":1"), clsact()]
+        };
+        assert!(keeps(&below("fq", "fq")));
+        assert!(!keeps(&below("fq", "fq_codel")), "a packet may leave by the other queue");
+        assert!(!keeps(&[]));
+    }
+
+    #[test]
+    fn options__of_cake_and_fq_and_of_what_is_cut_short() {
+        let mut options = Vec::new();
+        add_attribute(&mut options, TCA_CAKE_BASE_RATE64, &625_000u64.to_ne_bytes());
+        for (kind, value) in [
+            (TCA_CAKE_DIFFSERV_MODE, 3u32),
+            (TCA_CAKE_NAT, 1),
+            (TCA_CAKE_ACK_FILTER, 2),
+            (TCA_CAKE_SPLIT_GSO, 0),
+            (TCA_CAKE_FWMARK, 0xff),
+        ] {
+            add_attribute(&mut options, kind, &value.to_ne_bytes());
+        }
+        let read = |kind: &str, options: &[u8]| Qdisc::new(kind, "8001:", None).with_options(options);
+        let wanted = Cake {
+            diffserv: "besteffort",
+            rate: 625_000,
+            nat: true,
+            wash: false,
+            ack_filter: true,
+            split_gso: Some(false),
+            fwmark: 0xff,
+        };
+        assert_eq!(read("cake", &options).cake, wanted);
+        for length in 0..options.len() {
+            assert_ne!(read("cake", &options[..length]).cake, wanted);
+        }
+        let mut options = Vec::new();
+        add_attribute(&mut options, TCA_FQ_HORIZON, &5_000_000u32.to_ne_bytes());
+        assert_eq!(read("fq", &options).horizon_us, Some(5_000_000));
+        assert_eq!(read("tbf", &options), Qdisc::new("tbf", "8001:", None));
+    }
+
+    #[test]
+    fn id__as_tc_writes_it() {
+        assert_eq!([0x1_001a, 0x6d48_0000, 2, 0].map(id), ["1:1a", "6d48:", ":2", ":"]);
+    }
+}
