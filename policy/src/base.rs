@@ -66,7 +66,7 @@ impl Verdict {
         matches!(self, Verdict::Early | Verdict::Forced)
     }
 
-    /// Returns the verdict of C's number; any unknown one is a forced drop.
+    /// Returns the verdict that has this number in C; an unknown number is a forced drop.
     #[inline]
     pub(crate) fn from_c(value: u32) -> Verdict {
         match value {

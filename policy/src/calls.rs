@@ -76,7 +76,7 @@ impl Policy {
         self.raw().period.map(|period| unsafe { period(params.pointer()) })
     }
 
-    /// Counts a flow into its class, by the header's `classify`.
+    /// Counts a flow into the class that the header's `classify` returns; without that function it is not counted.
     pub fn count(&self, params: &Params, flow: &[u64], state: &[u64], counts: &mut Counts) {
         if let Some(classify) = self.raw().classify {
             // SAFETY: parameters and states are this policy's.

@@ -233,10 +233,10 @@ fn plain(error: io::Error) -> io::Error {
     inner.map_or(error, io::Error::from_raw_os_error)
 }
 
-/// Refuses a file of another user, or one that others can write.
+/// Refuses a file or folder that belongs to another user, or that others can write.
 ///
 /// # Errors
-/// A sentence that says what to do.
+/// One sentence that says what to do.
 fn check_owner(path: &Path, data: &Metadata) -> io::Result<()> {
     let (path, mode) = (path.display(), data.mode() & 0o7777);
     if data.uid() != user() {
@@ -291,7 +291,11 @@ fn runs_programs(_: &Path) -> bool {
 /// The folder of a process that has none to come back to.
 static PASSING: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
-/// Returns this process's temporary folder, which is removed when the process ends.
+/// Returns a folder among the temporary files, the same one at every call. This process makes it at the first call and
+/// removes it at its end.
+///
+/// # Errors
+/// What the system says.
 fn passing_folder() -> io::Result<PathBuf> {
     if let Some((_, folder)) = PASSING.get() {
         return Ok(folder.clone());
@@ -317,7 +321,11 @@ extern "C" fn remove_passing() {
     }
 }
 
-/// Opens a regular file; refuses pipes, devices and folders without waiting.
+/// Opens a regular file for reading; `more` are further flags of open(2). Refuses pipes, devices and folders without
+/// waiting for them.
+///
+/// # Errors
+/// What the system says, or one sentence.
 fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
     // A pipe without a writer would have the call wait.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | more;
@@ -329,7 +337,10 @@ fn open_regular(path: &Path, more: i32) -> io::Result<(File, Metadata)> {
     }
 }
 
-/// Reads a file of at most `limit` bytes; refuses a longer one.
+/// Reads a file of at most `limit` bytes.
+///
+/// # Errors
+/// What the system says, or one sentence for a longer file.
 fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
@@ -346,7 +357,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn scratch_in__removes_what_a_killed_process_left() {
+    fn make_scratch_in__removes_what_a_killed_process_left() {
         let folder = tempfile::tempdir().unwrap();
         let [old, new, other] = ["work-old", "work-new", "kept"].map(|name| folder.path().join(name));
         for path in [&old, &new, &other] {
@@ -376,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn private_folder__is_for_this_user_alone() {
+    fn make_private_folder__is_for_this_user_alone() {
         let place = TempDir::new().unwrap();
         let path = place.path().join("one/two");
         let made = make_private_folder(&path).unwrap();
@@ -393,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn private_folder__is_no_link_and_no_file() {
+    fn make_private_folder__is_no_link_and_no_file() {
         let place = TempDir::new().unwrap();
         let (there, link, file) =
             (place.path().join("there"), place.path().join("link"), place.path().join("file"));
@@ -408,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn private_folder__is_not_where_anybody_may_replace_it() {
+    fn make_private_folder__is_not_where_anybody_may_replace_it() {
         let place = TempDir::new().unwrap();
         let open = place.path().join("open");
         fs::create_dir(&open).unwrap();

@@ -140,6 +140,9 @@ pub fn lasting_headers_folder() -> io::Result<PathBuf> {
 }
 
 /// Writes the shipped headers below `place`, unless they are there. Returns their folder.
+///
+/// # Errors
+/// What the system says.
 fn headers_in(place: &Path) -> io::Result<PathBuf> {
     let all: Vec<u8> =
         HEADERS.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
@@ -179,7 +182,7 @@ pub fn c_compiler() -> Option<String> {
     first_compiler(env::var("CC").ok())
 }
 
-/// Returns the first command that runs: the one given, else cc, gcc, clang.
+/// Returns the first of the given command, cc, gcc and clang that runs; `None` if none does.
 fn first_compiler(given: Option<String>) -> Option<String> {
     let runs = |command: &String| {
         Command::new(command).arg("--version").output().is_ok_and(|done| done.status.success())
@@ -188,10 +191,11 @@ fn first_compiler(given: Option<String>) -> Option<String> {
     given.into_iter().chain(["cc", "gcc", "clang"].map(String::from)).find(runs)
 }
 
-/// Returns the C name of a header's policy: its file's name, with underscores.
+/// Returns the C name of a header's policy: its file's name, with underscores for hyphens.
 ///
 /// # Errors
-/// A sentence for a name that C does not allow.
+/// One sentence when the file's name has anything but lower-case letters, digits, hyphens and underscores, or does not
+/// end in `.h`.
 fn c_name(path: &Path) -> Result<String, String> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().replace('-', "_")).unwrap_or_default();
     let is_name = stem.starts_with(|c: char| c.is_ascii_lowercase())
@@ -327,10 +331,10 @@ fn dynamic_call<'data, E: FileHeader<Endian = Endianness>>(
     Ok(found.or(indirect.then_some("an indirect relocation")))
 }
 
-/// Compiles a header to a shared object.
+/// Compiles a source to a shared object.
 ///
 /// # Errors
-/// The compiler's messages.
+/// The compiler's messages, or one sentence when it cannot be started or takes too long.
 fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command
@@ -350,10 +354,11 @@ fn run_compiler(compiler: &str, include: &Path, object: &Path, source: &Path) ->
 /// Most bytes that slow steps of a marker publish to its packets: a cache line.
 const MOST_PUBLISHED_BYTES: u32 = 64;
 
-/// Checks a loaded description: version, functions, parameters.
+/// Checks a loaded description except its table of parameters: the version, functions that belong together, bands,
+/// colours, the member published and the sizes of the structs.
 ///
 /// # Errors
-/// A clause that says what is wrong.
+/// One sentence without the header's name.
 fn check_description(raw: &RawPolicy) -> Result<(), String> {
     if raw.abi != ABI {
         return Err(format!("was made for version {} of policy.h; this is version {ABI}", raw.abi));
@@ -400,7 +405,11 @@ fn check_description(raw: &RawPolicy) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a policy has bands and functions of its kind; an error is a clause.
+/// Checks that a queue has bands and no functions of the other kinds. Another policy must have neither bands nor
+/// functions of a queue.
+///
+/// # Errors
+/// One sentence without the header's name.
 fn check_bands(raw: &RawPolicy) -> Result<(), String> {
     let bands = raw.bands as usize;
     let of_packets = raw.mark.is_some() || raw.drop.is_some();
@@ -419,8 +428,11 @@ fn check_bands(raw: &RawPolicy) -> Result<(), String> {
     }
 }
 
-/// Checks the table of parameters: names, fields inside the struct, and defaults that are allowed; an error
-/// is a clause.
+/// Checks the table of parameters: names, fields inside the struct, and defaults that are allowed. Checks also that the
+/// text of `install` can be read and names parameters of the policy.
+///
+/// # Errors
+/// One sentence without the header's name.
 fn check_parameters(policy: &'static Policy) -> Result<(), String> {
     let size = policy.sizes().0;
     let counterpart =

@@ -124,7 +124,11 @@ extern "C" fn refuse(function: *const c_char, answer: u32, most: u32) {
     });
 }
 
-/// Returns the description with its functions replaced by those of `own.c`, which call them.
+/// Returns the description with its functions replaced by those of `own.c`, which call them. Starts what reports a call
+/// that crashes, exits or does not return.
+///
+/// # Errors
+/// When the library lacks a symbol of `own.c`.
 pub(crate) fn wrap_functions(
     raw: &RawPolicy,
     library: &libloading::Library,
@@ -156,7 +160,7 @@ pub(crate) fn wrap_functions(
     Ok(Box::leak(Box::new(raw)))
 }
 
-/// Does work that calls a function of a header which has no entry in `own.c`.
+/// Does work that calls a function of a header directly, not through `own.c`, and notes it as this thread's call.
 pub(crate) fn call_watched<T>(header: *const c_char, function: *const c_char, work: impl FnOnce() -> T) -> T {
     // SAFETY: the record is this thread's.
     let call = unsafe { &*thread_record() };
@@ -284,7 +288,10 @@ fn handle_faults() {
     });
 }
 
-/// Handles a crash signal: if a policy's call is under way, reports the call and ends the process.
+/// Handles a signal by which the process crashes. If this thread calls a policy, reports the call and ends the process.
+///
+/// Otherwise the handler that was there before is called. Without one, a sentence says that the crash was outside, and
+/// the system ends the process.
 extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let place = CRASHES.iter().position(|(number, _)| *number == signal).unwrap_or_default();
     // SAFETY: the record is this thread's, and records are never freed.
@@ -348,7 +355,7 @@ fn access(context: *mut c_void) -> &'static str {
     }
 }
 
-/// Makes a call of `exit` inside an own policy a sentence.
+/// Has an own policy that calls `exit` reported, with the status.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn note_exits() {
     unsafe extern "C" {
@@ -361,7 +368,7 @@ fn note_exits() {
     unsafe { on_exit(exiting, null_mut()) };
 }
 
-/// Has the process report a policy that calls `exit`.
+/// Has an own policy that calls `exit` reported; the status is not known here.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn note_exits() {
     extern "C" fn exiting() {
@@ -371,7 +378,7 @@ fn note_exits() {
     unsafe { libc::atexit(exiting) };
 }
 
-/// Reports the policy whose call is under way when the process exits; does nothing without one.
+/// Reports the policy that this thread calls and ends the process with [`STATUS`]; without such a call does nothing.
 fn refuse_exit(status: Option<c_int>) {
     let Ok(current) = CURRENT.try_with(Cell::get) else { return };
     // SAFETY: the record is this thread's.
@@ -417,7 +424,7 @@ pub fn forget_region(memory: std::ops::Range<usize>) {
     }
 }
 
-/// Returns the name of the guarded memory that an address lies in; `None` outside all.
+/// Returns the name that [`name_region`] gave to the memory at an address; `None` for memory without one.
 fn find_guard(address: usize) -> Option<&'static str> {
     let holds = |region: &&Region| (region.from.load(Relaxed)..region.to.load(Relaxed)).contains(&address);
     // SAFETY: what was stored is constant.
@@ -497,7 +504,7 @@ struct Seen {
     busy_ms: u64,
 }
 
-/// Watches the calls of all threads for one that does not end; never returns.
+/// Looks at the calls of all threads every [`PAUSE_MS`] and ends the process at one that does not return.
 fn look_for_ever() {
     // SAFETY: signals are left to the other threads.
     unsafe {

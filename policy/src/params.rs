@@ -265,6 +265,9 @@ impl Params {
     }
 
     /// Writes a parameter's value into its fields of the C struct.
+    ///
+    /// # Errors
+    /// [`ParameterError`] for a number outside the parameter's range.
     fn write(&mut self, index: usize, value: Absolute) -> Result<(), ParameterError> {
         let (raw, parameter) = (&self.policy.raw_parameters()[index], &self.policy.parameters()[index]);
         if let Absolute::Number(number) | Absolute::Packets(number) = value
@@ -320,7 +323,7 @@ impl Params {
     /// Calls the header's set-up function, which computes the derived fields.
     ///
     /// # Errors
-    /// [`ParameterError`] when the function refuses a value.
+    /// [`ParameterError`] when the function refuses a value; its `value` is empty.
     fn set_up(&mut self) -> Result<(), ParameterError> {
         let Some(set_up) = self.policy.raw().setup else { return Ok(()) };
         let context = RawLinkContext {

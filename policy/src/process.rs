@@ -85,7 +85,7 @@ pub fn compile(command: &mut Command) -> io::Result<Output> {
     }
 }
 
-/// Waits for a child. Returns `None` if it has not ended in time.
+/// Waits for a child. Returns `None` if it has not ended after `seconds`.
 ///
 /// # Errors
 /// The system's.
@@ -119,7 +119,8 @@ fn keep(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
 const OVERRUN: i32 = 126;
 
 /// Prepares the new process, before it becomes the program. On Linux it forks once more: the first process stays and
-/// ends the group when its parent is gone, for the system does not signal a compiler's own children when their parent ends.
+/// ends the group when its parent is gone. The system signals the death of a parent to its own children only, not to the
+/// processes that a compiler starts.
 fn begin(limits: &Limits) -> io::Result<()> {
     // SAFETY: all calls are allowed between fork and exec, and take what they point to.
     unsafe {
