@@ -1,6 +1,6 @@
 //! The arguments of a call along which the turn of a decision is looked for.
 
-use crate::chain::sum_colours;
+use crate::chain::set_totals;
 use crate::random::Random;
 use crate::record::Record;
 use mousehole_policy::NEVER;
@@ -19,7 +19,7 @@ pub(crate) enum Argument {
     Count(usize),
 }
 
-/// Returns the values of an argument between which to look for a turn.
+/// Returns the least and the largest value of an argument between which to look for a turn.
 pub(crate) fn search_range(record: &Record, argument: Argument, random: &mut Random) -> (u64, u64) {
     match argument {
         Argument::Random => (0, u32::MAX.into()),
@@ -51,12 +51,12 @@ pub(crate) fn with_argument(record: &Record, argument: Argument, value: u64) -> 
             record.backlog.colour_packets[colour] = record.backlog.colour_packets[colour].max(1);
             record.backlog.colour_bytes[colour] = value;
             record.backlog.idle_since_ns = NEVER;
-            sum_colours(&mut record.backlog);
+            set_totals(&mut record.backlog);
         }
         Argument::Packets => {
             record.backlog.colour_packets[colour] = value as u32;
             record.backlog.idle_since_ns = NEVER;
-            sum_colours(&mut record.backlog);
+            set_totals(&mut record.backlog);
         }
     }
     record

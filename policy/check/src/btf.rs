@@ -89,17 +89,17 @@ impl Types {
         Some(types)
     }
 
-    /// Returns the name at an offset of the strings.
+    /// Returns the name that begins at byte `at` of the strings; it is empty beyond their end.
     fn string(&self, at: u32) -> String {
         let bytes = self.strings.get(at as usize..).unwrap_or_default();
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         String::from_utf8_lossy(&bytes[..end]).into_owned()
     }
 
-    /// Collects every integer in a type that begins at `here`.
+    /// Appends a field for every integer of a type that lies at `here`: offset and width are in bytes.
     ///
     /// # Errors
-    /// A sentence for damaged types.
+    /// A sentence for damaged types, and for a field that is a union, a pointer or a bit field.
     fn leaves(&self, id: usize, here: Field, all: &mut Vec<Field>) -> Result<(), String> {
         let found = self.resolved(id).ok_or("the eBPF object's type information is broken")?;
         match found.kind {
@@ -123,7 +123,10 @@ impl Types {
         Ok(())
     }
 
-    /// Collects the integers in every element of an array.
+    /// Appends a field for every integer of every element of an array.
+    ///
+    /// # Errors
+    /// As [`Types::leaves`].
     fn elements(&self, array: &Type, here: &Field, all: &mut Vec<Field>) -> Result<(), String> {
         let (element, count) = (array.words[0] as usize, array.words[2] as usize);
         let size = self.size(element).ok_or("the eBPF object's type information is broken")?;
@@ -146,7 +149,7 @@ impl Types {
         None
     }
 
-    /// Returns the bytes of a type; `None` for damaged types.
+    /// Returns the size of a type, bytes; `None` for damaged types.
     fn size(&self, id: usize) -> Option<usize> {
         let found = self.resolved(id)?;
         match found.kind {

@@ -61,7 +61,8 @@ impl Workshop {
     }
 }
 
-/// Returns the macros for the functions that the policy offers, as arguments of the compiler.
+/// Returns the compiler's arguments that define macros about a policy: its header, name, kind and sizes of states, and
+/// one for each function that it offers.
 fn definitions(policy: &Policy, header: &str) -> Vec<String> {
     let offered = Function::ALL[1..].iter().filter(|function| policy.offers(**function));
     let mut all: Vec<String> =

@@ -52,7 +52,9 @@ impl Chain {
 }
 
 impl Style {
-    /// Draws the style of a chain: scales of times and sizes, and how often each function is called.
+    /// Draws the style of a chain: scales of times, sizes and queues, and how often `packet` is called.
+    ///
+    /// The scales are often one of the `constants`. `functions` are those that the policy offers beside `packet`.
     fn draw(random: &mut Random, constants: &[u64], functions: &[Function]) -> Style {
         let constant = random.pick(constants);
         let (steps, sizes) = (1 << random.up_to(45), 1u64 << random.up_to(31));
@@ -117,7 +119,7 @@ pub(crate) fn draw_time(chain: &Chain, word: u64, random: &mut Random) -> u64 {
     }
 }
 
-/// Draws a packet as the policy sees it; `word` is a number of the state to be near.
+/// Draws a packet as the policy sees it. Its sequence number is often `word`, a word of the state, or near it.
 pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
     let style = &chain.style;
     let constant = random.pick(&chain.constants);
@@ -146,7 +148,7 @@ pub(crate) fn view(chain: &Chain, word: u64, random: &mut Random) -> View {
         .with_sequence(random.pick(&sequence) as u32)
 }
 
-/// Draws a class of application, half the time unknown.
+/// Draws a class of application: unknown in two draws of five.
 fn draw_application(random: &mut Random) -> Application {
     random.pick(&[
         Application::Unknown,
@@ -188,12 +190,12 @@ pub(crate) fn draw_backlog(chain: &Chain, word: u64, now_ns: u64, random: &mut R
         let colour = colour.index();
         (backlog.colour_packets[colour], backlog.colour_bytes[colour]) = (packets, bytes);
     }
-    sum_colours(&mut backlog);
+    set_totals(&mut backlog);
     backlog
 }
 
-/// Makes the totals those of the colours.
-pub(crate) fn sum_colours(backlog: &mut Backlog) {
+/// Sets the totals of a queue to the sums over its colours.
+pub(crate) fn set_totals(backlog: &mut Backlog) {
     backlog.packets = backlog.colour_packets.iter().fold(0, |sum, packets| sum.saturating_add(*packets));
     backlog.bytes = backlog.colour_bytes.iter().sum();
 }

@@ -107,7 +107,7 @@ impl Change {
     }
 }
 
-/// Returns the little-endian integer of `width` bytes at `offset`.
+/// Returns the little-endian integer of `width` bytes at `offset`; `width` is at most 8.
 fn read(bytes: &[u8], offset: usize, width: usize) -> u64 {
     let mut word = [0; 8];
     word[..width].copy_from_slice(&bytes[offset..offset + width]);
@@ -123,7 +123,7 @@ pub(crate) fn changes(policy: &Policy, fields: &[Field]) -> Vec<Change> {
     fields.iter().flat_map(|field| list_changes(policy, field)).collect()
 }
 
-/// Returns the changes to try on a field; for one that must make no difference a single step.
+/// Returns the changes to try on a field: a single step up if no function reads it.
 fn list_changes(policy: &Policy, field: &Field) -> Vec<Change> {
     let change = |step, role, matters| Change {
         field: field.clone(),

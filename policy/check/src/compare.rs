@@ -33,8 +33,11 @@ pub(crate) fn compare(kernel: &Kernel, policy: &'static Policy, seed: u64, recor
     }
 }
 
-/// Plays random records natively and in the kernel. Returns the figures, and the first difference as a
-/// sentence.
+/// Plays random records natively and in the kernel, in whole cases. Returns the figures and a sentence about the first
+/// difference, `None` without one.
+///
+/// # Errors
+/// Those of [`Kernel::run`].
 fn count(
     kernel: &Kernel,
     policy: &'static Policy,
@@ -72,7 +75,7 @@ fn count(
     Ok((figures, first))
 }
 
-/// Returns how many outcomes differ, and one more if the final states do.
+/// Returns the number of outcomes that differ, plus one if the final states differ.
 fn count_differences(case: &Case, run: &Run) -> u64 {
     let outcomes =
         case.outcomes.iter().zip(&run.outcomes).filter(|(native, kernel)| native != kernel).count();
@@ -96,7 +99,7 @@ fn describe(case: &Case, run: &Run) -> String {
     }
 }
 
-/// Returns the names of a policy's outcomes, by [`index_of`].
+/// Returns the names of a policy's outcomes, in the order of [`index_of`].
 fn outcome_names(policy: &Policy) -> &'static [&'static str] {
     match policy.kind() {
         PolicyKind::Queue => &["taken", "marked", "refused_early", "refused_forced"],
@@ -106,7 +109,7 @@ fn outcome_names(policy: &Policy) -> &'static [&'static str] {
     }
 }
 
-/// Returns the place of an outcome among the names.
+/// Returns the position of an outcome in [`outcome_names`].
 fn index_of(policy: &Policy, outcome: u64) -> usize {
     match outcome {
         hint if policy.returns_hint() => usize::from(hint > 1) + usize::from(hint >= 255),
@@ -125,7 +128,11 @@ pub(crate) fn check_sensitivity(kernel: &Kernel, policy: &'static Policy, seed: 
     }
 }
 
-/// Tries changes of every field of the parameters in the kernel. Returns which of them records noticed.
+/// Tries changes of every field of the parameters in the kernel. Each change that is returned says whether records
+/// noticed it.
+///
+/// # Errors
+/// A sentence when the object's type information cannot be read, or the kernel does not run the program.
 fn try_changes(
     kernel: &Kernel,
     policy: &'static Policy,
@@ -141,6 +148,8 @@ fn try_changes(
 }
 
 /// Returns the verdict on the sensitivity: records must notice the changes that matter, and no others.
+///
+/// A change that matters and is not noticed fails a shipped policy; a user's header gets a warning.
 fn judge(policy: &Policy, changes: &[Change]) -> Check {
     // A field that is always at an end of its range cannot be changed in one of the two directions.
     let other_was_tried =

@@ -57,7 +57,7 @@ impl Generator {
         Generator { is_eager: true, ..Generator::new(policy, seed) }
     }
 
-    /// Draws the next case: parameters, and records with the outcomes of the native build.
+    /// Draws the next case: parameters, records, and the outcomes and states that the native build makes of them.
     pub fn case(&mut self) -> Case {
         self.begin_case();
         let before = self.chain.states.clone();
@@ -244,8 +244,8 @@ impl Generator {
         Some((with_argument(record, argument, same), with_argument(record, argument, other)))
     }
 
-    /// Returns a number that differs between decisions: the outcome and, unless chance is looked at, whether each of the
-    /// first words of the states fell, stayed or rose.
+    /// Returns a number that stands for a decision: the outcome if the argument is chance. Otherwise the outcome is hashed
+    /// with whether each of the first 16 words of the flow's and of the shared state fell, stayed or rose.
     fn decision(&mut self, record: &Record, argument: Argument) -> u64 {
         self.scratch.copy_from_slice(&self.chain.states);
         let outcome = record.play(self.policy, &self.chain.params, &mut self.scratch);

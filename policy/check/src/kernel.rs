@@ -40,7 +40,7 @@ pub(crate) struct Run {
     pub took: Duration,
 }
 
-/// Returns what keeps this machine or process from running eBPF programs, one sentence.
+/// Returns why eBPF programs cannot be loaded here, without a full stop; `None` if they can.
 pub(crate) fn find_obstacle() -> Option<String> {
     if clang().is_none() {
         return Some("clang is not installed; CLANG=… names another command".into());
@@ -113,7 +113,8 @@ impl Kernel {
 /// Compiles the check's program to eBPF.
 ///
 /// # Errors
-/// [`Refusal::NotHere`] without clang, else a fault with its messages.
+/// [`Refusal::Fault`] with clang's messages when the header does not compile. [`Refusal::NotHere`] when clang cannot be
+/// run or the object cannot be read.
 fn compile(workshop: &Workshop) -> Result<Vec<u8>, Refusal> {
     let compiler = clang().ok_or_else(|| Refusal::NotHere("clang is not installed".into()))?;
     let path = workshop.folder.join("calls.bpf.o");
@@ -126,10 +127,10 @@ fn compile(workshop: &Workshop) -> Result<Vec<u8>, Refusal> {
     fs::read(&path).map_err(|error| Refusal::NotHere(format!("{} cannot be read; {error}", path.display())))
 }
 
-/// Takes a map from the loaded object.
+/// Takes an array map out of the loaded object.
 ///
 /// # Errors
-/// A fault when the object lacks it.
+/// [`Refusal::Fault`] when the object has no array of this name.
 fn map(loaded: &mut Ebpf, name: &str) -> Result<MapData, Refusal> {
     match loaded.take_map(name) {
         Some(Map::Array(data)) => Ok(data),
@@ -144,7 +145,7 @@ fn count_instructions(elf: &[u8]) -> u64 {
     file.and_then(|file| file.section_by_name("classifier").map(|section| section.size() / 8)).unwrap_or(0)
 }
 
-/// Returns an error's text followed by its sources'.
+/// Returns an error's text, followed by those of its sources that it does not contain yet.
 fn error_with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -158,7 +159,7 @@ fn error_with_sources(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Returns one sentence and the end of the verifier's log.
+/// Returns one sentence and, if the verifier refused the program, the last six lines of its log.
 fn describe_rejection(error: &ProgramError) -> String {
     let ProgramError::LoadError { io_error, verifier_log } = error else {
         return format!("cannot be loaded as eBPF; {}", error_with_sources(error));
@@ -199,7 +200,7 @@ struct NewMap {
     entries: u32,
 }
 
-/// Calls bpf(2).
+/// Calls bpf(2). Returns its result, which is a file descriptor for a new map.
 ///
 /// # Errors
 /// The system's.

@@ -84,7 +84,8 @@ pub fn check(target: &str, options: &Options) -> Result<Report, String> {
     Ok(check_policy(policy, options))
 }
 
-/// Runs all checks of a loaded policy and returns the report.
+/// Checks a loaded policy: its rules, random records in a process of its own, then the kernel. A failed check ends the
+/// report.
 pub fn check_policy(policy: &'static Policy, options: &Options) -> Report {
     let mut report = Report { policy: policy.name().to_string(), sha256: None, checks: Vec::new() };
     if let Origin::Header { sha256, .. } = policy.origin() {
@@ -110,7 +111,7 @@ pub fn check_policy(policy: &'static Policy, options: &Options) -> Report {
     report
 }
 
-/// Checks that the header keeps the rules for source and object; not run without a compiler.
+/// Checks that a header's text and its compiled functions keep the rules; not run where no C compiler runs.
 fn check_rules(workshop: &Workshop) -> Check {
     let Some(compiler) = c_compiler() else {
         let why = "No C compiler is installed; CC=… names one.";
@@ -130,7 +131,9 @@ fn check_rules(workshop: &Workshop) -> Check {
 const BLIND_CASES: u64 = 256;
 const NATIVE_CASES: u64 = 1024;
 
-/// Checks random records in a sandbox with sanitizers; not run without a compiler.
+/// Plays random records in a process of its own, under sanitizers if the compiler has them, and checks the defaults.
+///
+/// Without sanitizers a check that passes is a warning. Nothing is run without a C compiler.
 fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options) -> Check {
     let Some(compiler) = c_compiler() else {
         let why = "No C compiler is installed; CC=… names one.";
@@ -167,7 +170,8 @@ fn check_records(policy: &'static Policy, workshop: &Workshop, options: &Options
 /// natively, where they cost little; only those that tell are played in the kernel.
 pub const SEARCH: u64 = 16;
 
-/// Checks that the kernel accepts the policy and gives the same outcomes; not run where it cannot.
+/// Checks that the kernel accepts the policy and decides as the native build does, and that records notice a change of
+/// every parameter. Neither check is run where eBPF programs cannot be loaded.
 #[cfg(target_os = "linux")]
 fn check_kernel(policy: &'static Policy, workshop: &Workshop, options: &Options) -> Vec<Check> {
     if !options.kernel {

@@ -19,14 +19,14 @@ pub(crate) fn draw(policy: &'static Policy, random: &mut Random) -> Params {
     Settings::new(policy).for_link(&LinkContext::EXAMPLE).expect("loading checked the defaults")
 }
 
-/// Draws a new value for one parameter.
+/// Draws a new value for the parameter of this name; the old one stays if the new one is refused.
 fn draw_again(policy: &Policy, settings: &mut Settings, name: &str, random: &mut Random) {
     if let Some(parameter) = policy.parameters().iter().find(|parameter| parameter.name == name) {
-        let _ = settings.set_value(parameter.name, draw_value(parameter, random)); // as in settings()
+        let _ = settings.set_value(parameter.name, draw_value(parameter, random)); // as in draw_settings()
     }
 }
 
-/// Returns settings that the set-up function has not seen.
+/// Draws settings without calling the set-up function, which may refuse them.
 pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Settings {
     let mut settings = Settings::new(policy);
     let default_share = random.pick(&[2, 4, 8]);
@@ -45,7 +45,7 @@ pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Set
     settings
 }
 
-/// Returns a value, or one a little above or below it: parameters of one kind are often limits of each other.
+/// Returns a value, or of a number one near it or its double: parameters of one kind are often limits of each other.
 fn draw_near(value: Value, random: &mut Random) -> Value {
     match value {
         Value::Number(number) => {
@@ -70,7 +70,7 @@ pub(crate) fn draw_context(random: &mut Random) -> LinkContext {
     }
 }
 
-/// Draws a value that the parameter allows.
+/// Draws a value for a parameter; rounding and shares may take it out of the allowed range.
 fn draw_value(parameter: &Parameter, random: &mut Random) -> Value {
     let Parameter { kind, least, most, .. } = *parameter;
     match kind {

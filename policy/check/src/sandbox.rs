@@ -118,10 +118,10 @@ impl<'a> Sandbox<'a> {
         Ok(())
     }
 
-    /// Plays the inputs in the sandbox. Returns what became of each.
+    /// Plays the inputs in the program. Returns outcomes and states for each of them.
     ///
     /// # Errors
-    /// A sentence with the sanitizer's finding.
+    /// One sentence about the fault found, or why the program cannot be run.
     fn play(&self, inputs: &[Input]) -> Result<Vec<Played>, String> {
         let (input, output) = (self.workshop.folder.join("in"), self.workshop.folder.join("out"));
         let cannot = |error: std::io::Error| format!("cannot be played; {error}");
@@ -168,7 +168,7 @@ impl<'a> Sandbox<'a> {
         }
     }
 
-    /// Returns the sentence for a fault that the sandbox reported by its `kind`.
+    /// Returns the sentence for a fault that the program printed; `c/driver.c` has the kinds.
     fn named_fault(&self, kind: &str, record: &str, function: &str, value: &str) -> String {
         let at = format!("{function} (record {record})");
         match kind {
@@ -222,7 +222,7 @@ fn command(program: &Path) -> Command {
     command
 }
 
-/// Returns the inputs in the binary form that the sandbox reads.
+/// Returns the inputs as the program reads them; the head of this file has the layout.
 fn encode(inputs: &[Input]) -> Vec<u8> {
     let mut all = Vec::new();
     let word = |value: u64, all: &mut Vec<u8>| all.extend_from_slice(&value.to_ne_bytes());

@@ -25,7 +25,8 @@ const SAMPLE_CASES: u32 = 4;
 /// A chain is gone on with if two to this power tells, or less.
 const NEAR: u32 = 6;
 
-/// Draws cases until every change that matters was noticed, at most `records`, and tries the others on the first ones.
+/// Draws cases until every change that matters was noticed, or until `cases` are drawn and the chains under way are
+/// sampled. Tries the other changes on the first cases.
 ///
 /// # Errors
 /// The kernel's.
@@ -69,7 +70,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Samples chains, and continues with the best one for each change that is still unnoticed.
+    /// Samples chains. For each change that is still unnoticed, continues the chain on which the smallest step tells.
     fn follow_best(&mut self, changes: &mut [Change]) -> io::Result<()> {
         let mut best: Vec<Option<(u32, Chain)>> = changes.iter().map(|_| None).collect();
         for _ in 0..SAMPLES {
@@ -202,7 +203,7 @@ fn look(
                 } else if let Some(larger) = probe
                     && scratch.tells(generator, policy, outcome, &record, larger)
                 {
-                    find_smallest_change(change, generator, scratch, outcome, &record);
+                    lower_reach(change, generator, scratch, outcome, &record);
                     *probe = change.probe(generator.params());
                 }
             }
@@ -215,8 +216,8 @@ fn look(
     Ok(case)
 }
 
-/// Finds the smallest power of two by which the change tells on this record, after one that does.
-fn find_smallest_change(
+/// Lowers the change's `reach` for as long as the next smaller power of two still tells on this record.
+fn lower_reach(
     change: &mut Change,
     generator: &Generator,
     scratch: &mut Scratch,

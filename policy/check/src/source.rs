@@ -17,7 +17,7 @@ const CHANCE: [&str; 5] = ["rand", "random", "prandom", "rdrand", "rdseed"];
 /// Returns the sentences about what a header must not do, none if it keeps every rule.
 ///
 /// # Errors
-/// One sentence, when the compiler cannot be run.
+/// One sentence, when the compiler cannot be run or its output cannot be read.
 pub(crate) fn check_source(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
     let mut found = check_text(workshop, compiler)?;
     if found.is_empty() {
@@ -26,7 +26,10 @@ pub(crate) fn check_source(workshop: &Workshop, compiler: &str) -> Result<Vec<St
     Ok(found)
 }
 
-/// Checks the preprocessed source. Returns sentences about faults; an error is a compiler that fails.
+/// Returns the faults of the preprocessed source; a header that does not compile is one.
+///
+/// # Errors
+/// As [`check_source`].
 fn check_text(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
     let path = workshop.folder.join("calls.i");
     let done = workshop.compile(compiler, &["-E", "-std=gnu11"], "calls.c", &path);
@@ -69,7 +72,7 @@ fn parse_line_marker(row: &str) -> Option<(u64, &str, bool)> {
     Some((number.parse().ok()?, name, flags.split(' ').any(|flag| flag == "3")))
 }
 
-/// Returns the faults of a row: floating point, loops without bound, and the like.
+/// Returns the faults of a row: floating point, 128-bit integers, assembly, and built-in clocks and random numbers.
 fn find_token_faults(row: &str) -> Vec<String> {
     let faults = split_tokens(row).into_iter().filter_map(|token| match token {
         "float" | "double" | "_Complex" => {
@@ -104,7 +107,7 @@ fn split_tokens(row: &str) -> Vec<&str> {
     found
 }
 
-/// Returns whether a token is a floating-point number.
+/// Returns whether a token is a floating-point constant of C.
 fn is_real(token: &str) -> bool {
     if !token.trim_start_matches('.').starts_with(|c: char| c.is_ascii_digit()) {
         return false; // a name, or a member such as `.average`
@@ -118,7 +121,10 @@ fn contains_word(name: &str, words: &[&str]) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-/// Checks the compiled object for calls and variables. Returns sentences; an error is a compiler that fails.
+/// Returns the faults of the compiled object: calls of functions outside the header, and variables that can be written.
+///
+/// # Errors
+/// As [`check_source`].
 fn check_object(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, String> {
     let path = workshop.folder.join("calls.o");
     let arguments = ["-c", "-std=gnu11", "-O2", "-Wno-implicit-function-declaration", "-fno-stack-protector"];
@@ -150,7 +156,7 @@ fn check_object(workshop: &Workshop, compiler: &str) -> Result<Vec<String>, Stri
     Ok(found.into_iter().collect())
 }
 
-/// Returns the sentence for a call of an outside function.
+/// Returns the sentence for a call of a function that the header does not define.
 fn call_fault(name: &str) -> String {
     if contains_word(name, &CLOCKS) {
         return format!("reads a clock ({name}); the time is the argument now_ns");
@@ -161,7 +167,7 @@ fn call_fault(name: &str) -> String {
     format!("calls {name}, which the header does not define; the kernel has no libraries")
 }
 
-/// Returns whether a symbol lies in memory that can be written.
+/// Returns whether a symbol lies in a section of an object that can be written.
 fn is_writable<'data>(file: &object::File<'data>, symbol: &object::Symbol<'data, '_>) -> bool {
     use object::{ObjectSection as _, SectionKind};
     let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
@@ -175,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_faults__name_file_and_line() {
+    fn find_text_faults__name_file_and_line() {
         let text = "# 1 \"a.h\"\nint x;\nreturn 1.5 * x;\n# 7 \"b.h\" 1\ndouble y;\n\"no 2.5 here\"";
         let found = find_text_faults(text);
         assert_eq!(found.len(), 2, "{found:?}");
@@ -184,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn text_faults__name_system_headers_once_and_skip_their_text() {
+    fn find_text_faults__name_system_headers_once_and_skip_their_text() {
         let text =
             "# 3 \"a.h\"\n# 1 \"/usr/include/math.h\" 1 3 4\ndouble sin(double);\n# 4 \"a.h\" 2\nint x;";
         let found = find_text_faults(text);

@@ -33,10 +33,10 @@ pub fn try_policy(params: &Params, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Plays a case in guarded memory, at its end or its start by turns.
+/// Plays the records of a case. In even cases each struct ends at a guard page, in odd ones it begins behind one.
 ///
 /// # Errors
-/// The fault of the policy.
+/// The first fault of the policy, or that the memory cannot be mapped.
 fn play_case(params: &Params, case: u64, seed: u64) -> Result<(), Fault> {
     let policy = params.policy();
     let mut world = World::new(params, if case.is_multiple_of(2) { Place::AtEnd } else { Place::AtStart })?;
@@ -60,7 +60,7 @@ fn play_case(params: &Params, case: u64, seed: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the fault with the policy's header, or its name if it is shipped.
+/// Returns the fault under the path of the policy's header, or under its name if it is shipped.
 fn fault(policy: &Policy, problem: String) -> Fault {
     let header = match policy.origin() {
         Origin::Header { path, .. } => path.display().to_string(),
@@ -119,7 +119,7 @@ impl World<'_> {
         })
     }
 
-    /// Calls a function of the policy with a record. Returns its answer.
+    /// Calls a function of the policy with the arguments of a record. Returns its answer.
     fn call(&self, function: Function, record: &Record) -> u64 {
         let Record { view, backlog, counts, now_ns, random, hash, .. } = record;
         let with = Arguments { view, backlog, counts, now_ns: *now_ns, random: *random, hash: *hash };

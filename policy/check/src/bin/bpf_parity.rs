@@ -62,7 +62,7 @@ fn check_all(all: &[&'static Policy], options: &Options, json: bool) -> Vec<Repo
     reports.into_inner().expect("no worker panics")
 }
 
-/// Prints a line per policy, then what was not as it should be.
+/// Prints the figures of a policy on one line, then the sentences of the checks that failed or warn.
 fn print(report: &Report) {
     let mut line = format!("{:16}", report.policy);
     if let Some(kernel) = report.checks.iter().find_map(|check| check.kernel.as_ref()) {
