@@ -119,8 +119,8 @@ fn keep(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
 const OVERRUN: i32 = 126;
 
 /// Prepares the new process, before it becomes the program. On Linux it forks once more: the first process stays and
-/// ends the group when its parent is gone. The system signals the death of a parent to its own children only, not to the
-/// processes that a compiler starts.
+/// ends the group when its parent is gone. The system signals the death of a parent to its own children only, not to
+/// the processes that a compiler starts.
 fn begin(limits: &Limits) -> io::Result<()> {
     // SAFETY: all calls are allowed between fork and exec, and take what they point to.
     unsafe {
