@@ -74,7 +74,7 @@ pub struct Advice {
     pub lines: Vec<String>,
 }
 
-/// Returns the answer for a cell: what to install, who gains and pays, and how sure that is.
+/// Returns the answer for a cell: the scheme to install, the classes that gain and pay, and the evidence.
 pub fn advise(judged: &Judged, setting: &Setting) -> Advice {
     let answer = Answer { judged, cell: &judged.cell, setting };
     let found = answer.decide();
@@ -120,16 +120,20 @@ impl Answer<'_> {
         MOST_LINES - usize::from(self.stand_in().is_some())
     }
 
-    /// Decides the outcome: no verdict, no gain, a veto or a recommendation.
+    /// Decides the outcome and returns the answer, without the line that says what stands in for a capture.
+    ///
+    /// Without enough replications or transfers there is no verdict. Else it recommends a scheme that beats the
+    /// baseline and that no veto rules out, or one that serves other classes. Without such a scheme it recommends
+    /// nothing.
     fn decide(&self) -> Advice {
         let primary = self.primary();
         if self.has_few_replications() || primary.is_empty() {
             let (line, least) = self.explain_few_replications();
-            return self.advise_no_verdict(line, least);
+            return self.report_no_verdict(line, least);
         }
         if self.is_small_capture() {
             return self
-                .advise_no_verdict(format!("No verdict: {}.", floor_text(self.cell, Role::Short)), None);
+                .report_no_verdict(format!("No verdict: {}.", floor_text(self.cell, Role::Short)), None);
         }
         let is_better = |one: &&&Finding| one.outcome == verdicts::Outcome::Better;
         let better: Vec<usize> =
@@ -150,7 +154,7 @@ impl Answer<'_> {
         let ways = &self.setting.ways;
         let candidates = candidates(self.cell, &better, &out, |scheme| ways[scheme].is_some());
         if candidates.shown.is_empty() {
-            return self.for_classes(&out, &found).unwrap_or_else(|| self.advise_veto(found));
+            return self.for_classes(&out, &found).unwrap_or_else(|| self.report_vetoes(found));
         }
         self.recommend(&candidates, &found)
     }
@@ -184,8 +188,9 @@ impl Answer<'_> {
         }
     }
 
-    /// Says why there is no verdict, and what the estimates are under `least`, which is ahead so far.
-    fn advise_no_verdict(&self, line: String, least: Option<usize>) -> Advice {
+    /// Returns an answer without a verdict: `line` says why. The estimates are those under `least`, which is ahead so
+    /// far.
+    fn report_no_verdict(&self, line: String, least: Option<usize>) -> Advice {
         let found = if self.has_few_replications() { self.judged.vetoes().to_vec() } else { Vec::new() };
         let others: Vec<String> = self
             .pays_text(found.iter(), "By estimate others pay")
@@ -200,7 +205,7 @@ impl Answer<'_> {
         self.recommend_nothing(Outcome::NoVerdict, lines, found)
     }
 
-    /// Returns who is shown to pay under a scheme against the baseline.
+    /// Returns the harm that a scheme is shown to do against the baseline.
     fn find_harm(&self, scheme: usize) -> Vec<Veto> {
         self.judged.shown_payers(scheme, self.cell.baseline())
     }
@@ -210,8 +215,9 @@ impl Answer<'_> {
         class_lines(self.cell, scheme, self.cell.primary(), harmed)
     }
 
-    /// Says that every scheme that beats the baseline makes a class pay more than its margin.
-    fn advise_veto(&self, found: Vec<Veto>) -> Advice {
+    /// Returns the answer where every scheme that beats the baseline makes a class pay more than its margin; `found`
+    /// says who pays.
+    fn report_vetoes(&self, found: Vec<Veto>) -> Advice {
         let (baseline, words) = (&self.cell.plan.baseline, self.cell.describe_primary());
         let first = format!("Nothing is recommended: what beats {baseline} for {words} makes others pay.");
         let pays = self.pays_text(found.iter(), "Not recommended");
@@ -322,7 +328,7 @@ impl Answer<'_> {
         })
     }
 
-    /// Returns the vetoes of `pays`, and those of the scheme recommended.
+    /// Returns the vetoes in `pays` and those against the scheme recommended, in the order of all vetoes.
     fn collect_vetoes(&self, pays: &[Veto], scheme: &str) -> Vec<Veto> {
         let is_listed = |one: &&Veto| pays.contains(one) || one.scheme == scheme;
         self.judged.vetoes().iter().filter(is_listed).cloned().collect()

@@ -65,15 +65,15 @@ pub fn write_all<S: Serializer>(estimates: &Estimates, serializer: S) -> Result<
 /// # Errors
 /// Those of the serializer.
 pub fn serialize_finite_or_null<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    keep_finite(*number).serialize(serializer)
+    finite_or_none(*number).serialize(serializer)
 }
 
 /// Returns mean and ends of an estimate, None for what is not known.
 pub fn ends(estimate: &Estimate) -> [Option<f64>; 3] {
-    [estimate.mean, estimate.low, estimate.high].map(keep_finite)
+    [estimate.mean, estimate.low, estimate.high].map(finite_or_none)
 }
 
-/// Returns the number, None for one that is not finite.
-pub fn keep_finite(number: f64) -> Option<f64> {
+/// Returns the number; None if it is infinite or NaN.
+pub fn finite_or_none(number: f64) -> Option<f64> {
     Some(number).filter(|number| number.is_finite())
 }

@@ -6,7 +6,7 @@ use crate::quantities::{Kind, Link, Quantity, Subject};
 use crate::reduction::Facts;
 use crate::sizes::{self, Bucket, Role, size_text};
 use crate::statistics::capture::capture_share;
-use crate::statistics::intervals::pair_log_ratios;
+use crate::statistics::intervals::paired_log_ratios;
 use crate::statistics::simultaneous::effective_comparisons;
 use crate::statistics::sums::mean;
 use crate::statistics::{Design, Estimate};
@@ -159,7 +159,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Returns how many transfers of a class the capture has, and how many are distinct.
+    /// Returns how many distinct transfers of a class the capture has, and how many clients they belong to.
     pub fn counted(&self, role: Role) -> Counted {
         match role {
             Role::Short => self.short,
@@ -433,7 +433,7 @@ impl Cell {
         let base = &family[reference];
         let others =
             family.iter().enumerate().filter(|(place, own)| *place != reference && own.len() == base.len());
-        let logs: Vec<Vec<f64>> = others.map(|(_, own)| pair_log_ratios(own, base)).collect();
+        let logs: Vec<Vec<f64>> = others.map(|(_, own)| paired_log_ratios(own, base)).collect();
         let comparisons = effective_comparisons(&logs);
         Design { comparisons, is_sequential: self.plan.is_sequential, ..self.design() }
     }
@@ -536,7 +536,7 @@ fn read_figure(run: &Facts, group: &str, name: &str) -> f64 {
     found.map_or(f64::NAN, |(_, _, value)| *value)
 }
 
-/// Returns the mean of the finite values, NaN without any.
+/// Returns the mean of the finite values; NaN without any.
 pub fn mean_of_finite(values: &[f64]) -> f64 {
     mean(&crate::statistics::sums::select_finite(values))
 }

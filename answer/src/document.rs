@@ -3,7 +3,7 @@
 //! A number that is not known is null.
 
 use crate::advice::{Advice, advise};
-use crate::columns::{Columns, keep_finite};
+use crate::columns::{Columns, finite_or_none};
 use crate::comparison::Cell;
 use crate::findings::Finding;
 use crate::judged::Judged;
@@ -175,7 +175,7 @@ fn scheme_entries(cell: &Cell) -> Vec<SchemeEntry> {
     let (buckets, sizes, colours) = (bucket_rows(cell), size_rows(cell), colour_rows(cell));
     let (curve, groups) = (curve_rows(cell), group_rows(cell));
     let per_replication = |scheme: &str, role: Role| {
-        nulls_for_nan(&cell.in_bucket(cell.place(scheme), cell.bucket(role), "response_mean_s"))
+        map_finite_or_none(&cell.in_bucket(cell.place(scheme), cell.bucket(role), "response_mean_s"))
     };
     let entry = |row: SchemeRow| SchemeEntry {
         short_response_mean_per_replication_s: per_replication(&row.scheme, Role::Short),
@@ -199,7 +199,7 @@ fn run_entry(cell: &Cell, scheme: usize, replication: usize) -> RunEntry {
     let figure = |(group, what, value): &(String, String, f64)| FigureEntry {
         group: group.clone(),
         what: what.clone(),
-        value: keep_finite(*value),
+        value: finite_or_none(*value),
     };
     RunEntry {
         buffer: cell.plan.buffer.clone(),
@@ -211,24 +211,24 @@ fn run_entry(cell: &Cell, scheme: usize, replication: usize) -> RunEntry {
         statistics: run
             .statistics
             .iter()
-            .map(|(name, values)| (name.clone(), nulls_for_nan(values)))
+            .map(|(name, values)| (name.clone(), map_finite_or_none(values)))
             .collect(),
         scheme_statistics: run
             .scheme
             .iter()
-            .map(|(name, value)| (name.clone(), keep_finite(*value)))
+            .map(|(name, value)| (name.clone(), finite_or_none(*value)))
             .collect(),
         curve_count: run.curve_count.clone(),
-        curve_mean_s: nulls_for_nan(&run.curve_mean_s),
-        cdf: nulls_for_nan(&run.cdf),
-        short_by_time: nulls_for_nan(&run.short_by_time),
+        curve_mean_s: map_finite_or_none(&run.curve_mean_s),
+        cdf: map_finite_or_none(&run.cdf),
+        short_by_time: map_finite_or_none(&run.short_by_time),
         colours: run.colours.iter().map(ColourCounts::from).collect(),
         offered: run.load.clone(),
         groups: run.groups.iter().map(figure).collect(),
         kinds: run.kinds.clone(),
         shares: run.shares.clone(),
         simulated_s: run.simulated_s,
-        window_load: keep_finite(run.window_load),
+        window_load: finite_or_none(run.window_load),
     }
 }
 
@@ -243,6 +243,6 @@ impl From<&Colour> for ColourCounts {
     }
 }
 
-fn nulls_for_nan(values: &[f64]) -> Vec<Option<f64>> {
-    values.iter().copied().map(keep_finite).collect()
+fn map_finite_or_none(values: &[f64]) -> Vec<Option<f64>> {
+    values.iter().copied().map(finite_or_none).collect()
 }

@@ -153,7 +153,8 @@ fn judge_endpoint(
     with_censoring(cell, scheme, reference, source, verdict)
 }
 
-/// Returns why there is no interval if some replications lack the endpoint; None if none lacks it.
+/// Returns why there is no interval if some replications lack the endpoint. None if none lacks it, or if there would be
+/// too few replications anyway.
 fn explain_missing_values(cell: &Cell, source: &Source, schemes: [usize; 2]) -> Option<Verdict> {
     let [own, other] = schemes.map(|scheme| cell.all_values(source, scheme));
     let having = own.iter().zip(&other).filter(|(own, other)| own.is_finite() && other.is_finite()).count();
@@ -258,7 +259,7 @@ mod tests {
     use crate::comparison::Counted;
     use crate::tests_support::{cell, make_cell};
 
-    fn compute_primary(cell: &Cell) -> Finding {
+    fn find_primary(cell: &Cell) -> Finding {
         findings(cell).into_iter().find(|one| !one.exploratory).unwrap()
     }
 
@@ -267,14 +268,14 @@ mod tests {
         let found = cell(&[("droptail", 1.0, 10.0), ("sfd", 0.7, 11.0)]);
         let sentence = "sfd against droptail, mean response time of transfers ≤ 15 kB: better by 30 % (95 % interval \
             30–30 %), mean 1 s → 700 ms";
-        assert_eq!(compute_primary(&found).sentence, sentence);
-        assert!((compute_primary(&found).difference_s.mean + 0.3).abs() < 1e-9);
+        assert_eq!(find_primary(&found).sentence, sentence);
+        assert!((find_primary(&found).difference_s.mean + 0.3).abs() < 1e-9);
         let all = findings(&found);
         let names: Vec<&str> = all.iter().map(|one| one.endpoint.as_str()).collect();
         let endpoints =
             ["short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"];
         assert_eq!(names, endpoints);
-        assert_eq!(compute_primary(&found).endpoint_words, "mean response time of transfers ≤ 15 kB");
+        assert_eq!(find_primary(&found).endpoint_words, "mean response time of transfers ≤ 15 kB");
         let long = &all[2];
         assert_eq!(long.verdict, "longer by 10 % (95 % interval 10–10 %)");
         assert!(long.sentence.ends_with("[exploratory]"));
@@ -290,8 +291,8 @@ mod tests {
             })
         };
         let why = "undecided (2.0 % of the transfers under sfd were left unfinished)";
-        assert_eq!(compute_primary(&unfinished(1)).verdict, why);
-        assert!(compute_primary(&unfinished(0)).verdict.starts_with("better by at least 30 %"));
+        assert_eq!(find_primary(&unfinished(1)).verdict, why);
+        assert!(find_primary(&unfinished(0)).verdict.starts_with("better by at least 30 %"));
     }
 
     #[test]
@@ -309,7 +310,7 @@ mod tests {
             is_fitted: false,
         });
         let text = "not judged (the capture has 99 distinct transfers ≤ 15 kB, of at least 100)";
-        assert_eq!(compute_primary(&few).verdict, text);
+        assert_eq!(find_primary(&few).verdict, text);
         assert_eq!(coverage_note(&few), REPLAY_NOTE);
         few.plan.is_overlaid = true;
         assert_eq!(coverage_note(&few), CAPTURE_NOTE);

@@ -62,7 +62,7 @@ fn direction_heading(one: &Direction) -> String {
     format!("{head}; {share} % of the line's {mean}{}, as it was simulated", rate_text(line.rate_bps as f64))
 }
 
-/// Returns a share in percent with four significant digits, without zeros at its end.
+/// Returns a share in percent as text of at most four significant digits, without the sign.
 fn format_share(percent: f64) -> String {
     let whole = libm::log10(percent.abs()).floor().max(0.0) as usize + 1;
     let text = format!("{percent:.*}", 4usize.saturating_sub(whole));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn joined__names_the_device_of_each_direction_and_the_rate() {
+    fn join_directions__names_the_device_of_each_direction_and_the_rate() {
         let found = join_directions("Linux", vec![direction(true, None), direction(false, None)]);
         assert_eq!(found.lines.len(), 5);
         assert_eq!(
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn significant__keeps_four_digits() {
+    fn format_share__keeps_four_digits() {
         assert_eq!(
             [95.0, 33.333_333, 100.0, 0.5, 2.125].map(format_share),
             ["95", "33.33", "100", "0.5", "2.125"]

@@ -43,8 +43,8 @@ impl Judged {
         self.vetoes.get_or_init(|| held().collect())
     }
 
-    /// Returns who pays, or may, under a scheme against what people would have anyway; nobody does under that itself, the
-    /// baseline and ideals.
+    /// Returns who pays, or may, under a scheme against the reference of harm. Empty for that reference, the baseline
+    /// and ideals.
     pub fn possible_payers(&self, scheme: usize) -> &[Veto] {
         let (cell, plan) = (&self.cell, &self.cell.plan);
         let other = cell.place(plan.harm_reference());

@@ -51,8 +51,8 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// Returns that only this is allowed.
-    pub fn require(allowed: impl Into<String>) -> Refused {
+    /// Returns the refusal of a value unless it is what is allowed; `allowed` completes "it must be …".
+    pub fn unless(allowed: impl Into<String>) -> Refused {
         Refused::Value { allowed: allowed.into(), fault: None }
     }
 }
@@ -235,7 +235,7 @@ pub fn margins(table: &[Quantity], given: &[String]) -> Result<Vec<Margin>, (Str
 /// For what is none.
 pub fn read_margin(table: &[Quantity], text: &str) -> Result<Margin, Refused> {
     let change =
-        read_change(text).filter(|change| change.number > 0.0).ok_or_else(|| Refused::require(FORM))?;
+        read_change(text).filter(|change| change.number > 0.0).ok_or_else(|| Refused::unless(FORM))?;
     let figure = find_figure(table, &change.whose)?;
     let quantity = &figure.source.quantity;
     let name = format!("{} {}", figure.class.name(), figure.name);
@@ -243,7 +243,7 @@ pub fn read_margin(table: &[Quantity], text: &str) -> Result<Margin, Refused> {
     let less_is_better = quantity.better == Better::Less;
     if change.rises != less_is_better {
         let (sign, worse) = if less_is_better { ("+", "more") } else { ("−", "less") };
-        return Err(Refused::require(format!("a margin with {sign}: of this quantity, {worse} is worse")));
+        return Err(Refused::unless(format!("a margin with {sign}: of this quantity, {worse} is worse")));
     }
     Ok(Margin { figure, most, is_relative })
 }
@@ -263,7 +263,8 @@ pub fn read_change(text: &str) -> Option<Change> {
     is_known.then(|| Change { whose: whose.to_owned(), rises: sign == '+', number, unit: unit.to_owned() })
 }
 
-/// Returns a number as a share of a quantity, or in the quantity's own unit; and whether it is the former.
+/// Returns a number as a share of a quantity, or in the quantity's own unit; and whether it is the former. A percentage
+/// of a quantity that is a share itself is in its own unit.
 ///
 /// # Errors
 /// For a unit that the quantity, which users call `name`, does not have.
@@ -275,7 +276,7 @@ pub fn convert_to_own_unit(name: &str, of: Unit, number: f64, unit: &str) -> Res
     };
     if !units.contains(&unit) {
         let allowed: Vec<String> = units.iter().map(|one| format!("N{one}")).collect();
-        return Err(Refused::require(format!("{name} ±{}", allowed.join(" or "))));
+        return Err(Refused::unless(format!("{name} ±{}", allowed.join(" or "))));
     }
     let scale = match unit {
         "%" => 0.01,

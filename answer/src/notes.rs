@@ -270,7 +270,7 @@ fn utilisation(cell: &Cell, scheme: usize) -> f64 {
     mean(&cell.read_scheme_values(scheme, "utilisation"))
 }
 
-/// Returns the scheme with its thresholds as shares of the buffer, None for one of several parts.
+/// Returns the scheme's text with its thresholds as shares of the buffer; None for a scheme of several parts.
 ///
 /// The shares are those that the thresholds have of the buffer in the paper's experiments.
 fn scale_thresholds(scheme: &Scheme) -> Option<String> {
@@ -333,7 +333,7 @@ fn note_single_colour(cell: &Cell) -> Vec<String> {
     cell.schemes().filter(is_marked).filter_map(note).collect()
 }
 
-/// Names the schemes whose traffic profiles fit neither the link nor the traffic.
+/// Names the schemes whose traffic profiles do not fit the link, or not the traffic; None without any.
 fn note_misfit_profiles(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
     let rate_bps = rate_bps?;
     let misfit = |scheme: usize| {
@@ -353,7 +353,7 @@ fn note_misfit_profiles(cell: &Cell, rate_bps: Option<f64>) -> Option<String> {
         .then(|| format!("Traffic profiles that do not fit: {}. {PROFILE_NOTE}", misfits.join("; ")))
 }
 
-/// Returns why a profile of `share` of the link does not fit; `red` is the share of red packets.
+/// Returns why a profile of `share` of the link does not fit, None if it does; `red` is the share of red packets.
 fn explain_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
     if share >= LARGE_PROFILE {
         let users =
@@ -366,7 +366,7 @@ fn explain_misfit(scheme: &str, share: f64, red: f64) -> Option<String> {
         .then(|| format!("{:.0} % of the packets exceeded the profile{other}", 100.0 * red))
 }
 
-/// Returns a rate, as text, as a share of `whole_bps`.
+/// Returns the share that a rate, given as text, has of `whole_bps`; a percentage is that share. NaN for other text.
 fn compute_share(rate: &str, whole_bps: f64) -> f64 {
     match rate.strip_suffix('%') {
         Some(percent) => percent.parse().unwrap_or(f64::NAN) / 100.0,
@@ -432,7 +432,7 @@ fn note_same_as_baseline(cell: &Cell) -> Option<String> {
     })
 }
 
-/// Returns the schemes for which something holds.
+/// Returns the names of the schemes for which `holds` is true.
 fn select_names(cell: &Cell, holds: impl Fn(usize) -> bool) -> Vec<&str> {
     cell.schemes().filter(|scheme| holds(*scheme)).map(|scheme| cell.name(scheme)).collect()
 }
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn why_misfit__of_traffic_profiles() {
+    fn explain_misfit__of_traffic_profiles() {
         let said = |scheme, share, red| explain_misfit(scheme, share, red).unwrap_or_default();
         assert_eq!(said("tcp-ds", 0.25, 0.0), "4 users can fill the link with protected packets");
         assert_eq!(said("appl", 1.5, 0.0), "a single user can fill the link with protected packets");
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn scaled_form__keeps_the_papers_shares_of_its_buffer() {
+    fn scale_thresholds__keeps_the_papers_shares_of_its_buffer() {
         let cases = [
             ("red(min=8,max=24)", "red(min=16%,max=48%)"),
             ("red(min=5,max=15,maxp=0.02)", "red(maxp=0.02,min=10%,max=30%)"),

@@ -1,6 +1,6 @@
 //! Every scheme in one table, beside drop-tail, RED and FQ-CoDel, and its change by transfer size.
 
-use crate::columns::{self, keep_finite};
+use crate::columns::{self, finite_or_none};
 use crate::comparison::{Cell, Plan, log_ratio, mean_of_finite};
 use crate::quantities::Link;
 use crate::sizes::Role;
@@ -77,9 +77,9 @@ struct MeanChange {
 impl From<&Change> for MeanChange {
     fn from(change: &Change) -> MeanChange {
         MeanChange {
-            response_mean_change: keep_finite(change.mean),
-            response_mean_change_low: keep_finite(change.low),
-            response_mean_change_high: keep_finite(change.high),
+            response_mean_change: finite_or_none(change.mean),
+            response_mean_change_low: finite_or_none(change.low),
+            response_mean_change_high: finite_or_none(change.high),
             response_mean_change_is_interval: change.is_interval,
         }
     }

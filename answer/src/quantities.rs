@@ -472,7 +472,7 @@ fn list_bottleneck() -> Vec<Quantity> {
     ]
 }
 
-/// Returns the quantities of the upload's link.
+/// Returns the quantities of [`Link::WayBack`], the link in the other direction than the bottleneck.
 fn list_way_back() -> Vec<Quantity> {
     use Better::{Less, More};
     use Link::WayBack;

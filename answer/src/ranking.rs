@@ -189,7 +189,7 @@ pub fn find_service(
     Some(Service { scheme, classes, peers })
 }
 
-/// Returns those of the schemes whose mean is at most this share above that of `first`, without it.
+/// Returns those of the schemes whose mean is at most the share `most` above that of `first`, without `first` itself.
 fn select_within<'a>(
     cell: &'a Cell,
     first: usize,
@@ -282,7 +282,7 @@ pub fn is_best(cell: &Cell, chosen: usize, mut rivals: impl Iterator<Item = usiz
     rivals.all(|rival| lower_limit(cell, rival, chosen) >= libm::log1p(-MARGIN))
 }
 
-/// Returns the lower one-sided limit of a ratio; infinity for a scheme without the primary endpoint.
+/// Returns the lower one-sided confidence limit of the logarithm of a ratio; infinity where no replication has a ratio.
 fn lower_limit(cell: &Cell, scheme: usize, reference: usize) -> f64 {
     let (design, ratio) = (pair_design(cell, scheme, reference), ratio(cell, scheme, reference));
     if ratio.count == 0 {

@@ -120,7 +120,7 @@ fn split_unit(size: &str) -> (&str, &str) {
     size.split_once(' ').unwrap_or((size, ""))
 }
 
-/// Returns a number of at most four digits without trailing zeros, below ten thousand.
+/// Returns a number below 10,000 as text of at most four digits, without zeros at the end of a fraction.
 fn format_four_digits(number: f64) -> String {
     let whole = if number >= 1.0 { libm::log10(number).floor() as usize + 1 } else { 1 };
     let text = format!("{number:.*}", 4usize.saturating_sub(whole));

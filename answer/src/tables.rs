@@ -265,7 +265,7 @@ pub fn change_in_bucket(cell: &Cell, scheme: usize, other: usize, place: usize, 
     log_ratio(&own, &other, design)
 }
 
-/// Returns one row per scheme, with the quantities of links and runs.
+/// Returns one row per scheme, with the estimates of the quantities of [`Subject::Scheme`].
 pub fn scheme_rows(cell: &Cell) -> Vec<SchemeRow> {
     let design = cell.design();
     let estimate = |scheme: usize, quantity: &Quantity| {

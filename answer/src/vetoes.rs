@@ -93,7 +93,7 @@ fn find_veto(cell: &Cell, margin: &Margin, scheme: usize, other: usize, design: 
     let is_shown = !harm.has_interval() || harm.low > 0.0;
     let is_certain = is_certain(cell, source, &[other]) && cell.has_enough(source);
     let figure = &margin.figure;
-    let said = veto_line(cell, figure, scheme, other, margin.is_relative, "");
+    let said = change_line(cell, figure, scheme, other, margin.is_relative, "");
     let mean = mean_in_unit(&change, figure.source.quantity.unit, margin.is_relative);
     Some(Veto {
         scheme: cell.name(scheme).to_owned(),
@@ -136,8 +136,9 @@ fn is_certain(cell: &Cell, source: &Source, schemes: &[usize]) -> bool {
     !is_bucket || !schemes.iter().any(|scheme| cell.is_bound(*scheme, source.role()))
 }
 
-/// Returns `calls: one-way delay, p95 32.2 ms → 125 ms, +288 % (+243…+339)`; `about` stands before the change.
-fn veto_line(
+/// Returns how a figure of a class changes, such as `calls: one-way delay, p95 32.2 ms → 125 ms, +288 % (+243…+339)`;
+/// `about` stands before the change.
+fn change_line(
     cell: &Cell,
     figure: &Figure,
     scheme: usize,
@@ -213,7 +214,7 @@ fn class_line(cell: &Cell, all: &[Figure], class: Class, scheme: usize) -> Optio
     let first = all.iter().find(|one| one.class == class)?;
     let is_share = first.source.quantity.unit == Unit::Share;
     let about = if is_certain(cell, &first.source, &[scheme, baseline]) { "" } else { "about " };
-    let said = veto_line(cell, first, scheme, baseline, !is_share, about);
+    let said = change_line(cell, first, scheme, baseline, !is_share, about);
     let lost = all.iter().find(|one| one.class == class && one.name == "lost");
     let lost = lost.map(|lost| format!("; lost {}", write_figures(cell, lost, scheme, baseline)));
     Some(format!("{said}{}", lost.unwrap_or_default()))

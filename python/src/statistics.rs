@@ -28,7 +28,7 @@ impl Column<'_> {
     }
 }
 
-/// Returns the design that is meant: where none is given, a single interval over replications that draw afresh.
+/// Returns the given design; without one, that of a single interval over replications that draw afresh.
 pub fn design_or_default(design: Option<&Design>) -> answer::Design {
     design.map_or_else(answer::Design::default, |design| design.0)
 }
@@ -284,7 +284,7 @@ fn paired_logs<'py>(
     reference: Column,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (own, other) = pair(&scheme, &reference)?;
-    Ok(intervals::pair_log_ratios(own, other).into_pyarray(py))
+    Ok(intervals::paired_log_ratios(own, other).into_pyarray(py))
 }
 
 /// Returns in how many replications the scheme has the smaller number, and in how many both have one.

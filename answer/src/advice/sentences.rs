@@ -284,7 +284,7 @@ impl Answer<'_> {
     }
 }
 
-/// Returns who pays how much in few words, of every class the first figure that is beyond its margin.
+/// Returns which classes pay how much, in few words: of each class the first figure found. Empty without any.
 fn summarise_vetoes<'a>(found: impl Iterator<Item = &'a Veto>) -> String {
     let mut texts: Vec<(Class, &str)> = Vec::new();
     for one in found {
@@ -306,7 +306,7 @@ fn remove_repeats<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     found
 }
 
-/// Returns the text with a small first letter.
+/// Returns the text with its first letter in lower case.
 fn lower_first_letter(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()

@@ -110,7 +110,7 @@ pub fn reduce(records: &Records, buckets: &[Bucket], table: &[Quantity]) -> Fact
         kinds: applications::kinds(records),
         simulated_s: records.end_s,
         window_load: window_load(records),
-        short_by_time: mean_short_by_window(records, &times, short),
+        short_by_time: mean_short_by_part(records, &times, short),
         short_times: Some(ShortTimes::new(records, &times, short)),
         shares: BTreeMap::new(),
     }
@@ -197,7 +197,8 @@ fn window_load(records: &Records) -> f64 {
     8.0 * sum(&wire) / (link.capacity_bps * link.window_s)
 }
 
-fn mean_short_by_window(records: &Records, times: &Times, short: &[usize]) -> Vec<f64> {
+/// Returns the mean response time of short transfers by the part of the window in which they began, s; NaN without any.
+fn mean_short_by_part(records: &Records, times: &Times, short: &[usize]) -> Vec<f64> {
     let scale = WINDOW_PARTS as f64 / (records.window_end_s - records.window_begin_s);
     let placed = short.iter().map(|&member| {
         let part = ((records.transfers[member].start_s - records.window_begin_s) * scale) as i64;

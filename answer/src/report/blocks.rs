@@ -2,7 +2,7 @@
 //!
 //! `python/mousehole/document/blocks.py` and `web/src/blocks.tsx` show them. All texts are plain: who shows them escapes them.
 
-use crate::columns::keep_finite;
+use crate::columns::finite_or_none;
 use serde::Serialize;
 
 /// How a text is coloured: for the better, open, for the worse. The text must say it too.
@@ -151,7 +151,7 @@ impl Column {
 impl Figure {
     /// Returns a number as text; one that is not finite comes last.
     pub fn new(text: String, value: Option<f64>) -> Figure {
-        Figure { text, value: value.and_then(keep_finite), tone: Tone::Plain }
+        Figure { text, value: value.and_then(finite_or_none), tone: Tone::Plain }
     }
 }
 

@@ -59,7 +59,7 @@ pub fn heterogeneity(effects: &[f64], errors: &[f64]) -> Option<Heterogeneity> {
     })
 }
 
-/// Returns how often a value of the χ² distribution is larger.
+/// Returns the probability that the χ² distribution with `freedom` degrees of freedom exceeds a value.
 ///
 /// The upper incomplete gamma function of a multiple of one half, by its recurrence Γ(a + 1, x) = a Γ(a, x) + xᵃ e⁻ˣ from
 /// Γ(1, x) = e⁻ˣ or Γ(½, x) = √π erfc √x.
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn chi_square_tail__is_that_of_published_tables() {
+    fn chi_square_upper_tail__is_that_of_published_tables() {
         // NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.4.
         for (value, freedom, tail) in
             [(3.841, 1, 0.05), (11.070, 5, 0.05), (23.209, 10, 0.01), (124.342, 100, 0.05)]

@@ -39,7 +39,7 @@ impl Default for Design {
 }
 
 impl Design {
-    /// Returns the error that one interval from `count` replications may have.
+    /// Returns the error probability that one interval from `count` replications may have.
     pub fn allowed_error(&self, count: u32) -> f64 {
         let whole = if self.is_sequential {
             look_error(u64::from(count), 1.0 - LEVEL, self.first_look)
@@ -181,19 +181,19 @@ pub fn difference(scheme: &[f64], reference: &[f64], design: &Design) -> Estimat
 /// # Panics
 /// If the two have different lengths.
 pub fn log_ratio(scheme: &[f64], reference: &[f64], design: &Design) -> Estimate {
-    let logs = pair_log_ratios(scheme, reference);
+    let logs = paired_log_ratios(scheme, reference);
     if logs.iter().any(|log| log.is_infinite()) {
         return ratio_of_means(scheme, reference, design);
     }
     t_interval(&logs, design)
 }
 
-/// Returns the logarithm of each replication's ratio of scheme to reference: NaN where either is not finite or below
-/// zero, infinite where only one is zero, and infinite as well where both are.
+/// Returns the logarithm of each replication's ratio of scheme to reference. It is NaN where either is not finite or is
+/// negative, +∞ where only the reference is zero, and −∞ where the scheme is.
 ///
 /// # Panics
 /// If the two have different lengths.
-pub fn pair_log_ratios(scheme: &[f64], reference: &[f64]) -> Vec<f64> {
+pub fn paired_log_ratios(scheme: &[f64], reference: &[f64]) -> Vec<f64> {
     assert_eq!(scheme.len(), reference.len(), "ratios are paired by replication");
     let log = |(above, below): (&f64, &f64)| {
         if !(above.is_finite() && below.is_finite() && *above >= 0.0 && *below >= 0.0) {
@@ -207,7 +207,7 @@ pub fn pair_log_ratios(scheme: &[f64], reference: &[f64]) -> Vec<f64> {
     scheme.iter().zip(reference).map(log).collect()
 }
 
-/// Returns in how many replications the scheme has the smaller number, and in how many both have one.
+/// Returns in how many replications the scheme has the smaller number, and in how many both numbers are finite.
 ///
 /// # Panics
 /// If the two have different lengths.

@@ -45,7 +45,8 @@ pub fn effective_comparisons(columns: &[Vec<f64>]) -> f64 {
         return varied.len() as f64;
     }
     let freedom = (whole.len() - 1).min(MOST_FREEDOM);
-    let each = 2.0 * upper_tail(largest_t(&cholesky_root(&correlations(&complete)), freedom), freedom as f64);
+    let factor = cholesky_factor(&correlations(&complete));
+    let each = 2.0 * upper_tail(largest_t(&factor, freedom), freedom as f64);
     (libm::log(LEVEL) / libm::log1p(-each)).clamp(1.0, varied.len() as f64)
 }
 
@@ -69,9 +70,9 @@ fn correlations(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     standard.iter().map(|one| standard.iter().map(|other| product(one, other)).collect()).collect()
 }
 
-/// Returns Cholesky's lower triangle of a matrix that may be singular; what depends on earlier rows gets no part of its
-/// own.
-fn cholesky_root(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
+/// Returns the lower Cholesky factor of a matrix, which may be singular: a row that depends on earlier ones has zero on
+/// the diagonal.
+fn cholesky_factor(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     const TINY: f64 = 1e-12;
     let mut lower: Vec<Vec<f64>> = Vec::with_capacity(matrix.len());
     for (row, given) in matrix.iter().enumerate() {
@@ -143,7 +144,7 @@ mod tests {
             let matrix: Vec<Vec<f64>> = (0..columns)
                 .map(|row| (0..columns).map(|column| if row == column { 1.0 } else { 0.5 }).collect())
                 .collect();
-            let found = largest_t(&cholesky_root(&matrix), 40);
+            let found = largest_t(&cholesky_factor(&matrix), 40);
             assert!((found - point).abs() < 0.05, "{columns}: {found}");
         }
     }

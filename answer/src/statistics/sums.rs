@@ -34,17 +34,17 @@ pub fn mean(values: &[f64]) -> f64 {
 }
 
 /// Returns the sum of squared differences from the mean.
-pub fn sum_of_squares(values: &[f64]) -> f64 {
+pub fn sum_squared_deviations(values: &[f64]) -> f64 {
     let mean = mean(values);
     sum(&values.iter().map(|value| (value - mean) * (value - mean)).collect::<Vec<_>>())
 }
 
 /// Returns the standard deviation of a sample, over one less than its number of values.
 pub fn deviation(values: &[f64]) -> f64 {
-    (sum_of_squares(values) / (values.len() as f64 - 1.0)).sqrt()
+    (sum_squared_deviations(values) / (values.len() as f64 - 1.0)).sqrt()
 }
 
-/// Returns the finite ones of the values.
+/// Returns the values that are finite, in their order.
 pub fn select_finite(values: &[f64]) -> Vec<f64> {
     values.iter().copied().filter(|value| value.is_finite()).collect()
 }

@@ -1,6 +1,6 @@
 //! When a simulation that starts empty has reached its steady state.
 
-use super::sums::{mean, select_finite, sum_of_squares};
+use super::sums::{mean, select_finite, sum_squared_deviations};
 
 /// After so many relaxation times the mean workload is within 6 % of its steady state.
 pub const TIME_CONSTANTS: f64 = 2.0;
@@ -32,7 +32,7 @@ pub fn mser(batch_means: &[f64]) -> usize {
     let most = values.len().saturating_sub(5); // six are always left: the spread of few is small by chance
     let error = |first: usize| {
         let rest = (values.len() - first) as f64;
-        sum_of_squares(&values[first..]) / rest / rest
+        sum_squared_deviations(&values[first..]) / rest / rest
     };
     let mut best = (0, f64::INFINITY);
     for first in 0..most {
