@@ -55,7 +55,7 @@ pub fn remarks(summary: &Summary) -> Vec<Remark> {
     skipped.chain(faulty).chain(notes).collect()
 }
 
-/// Returns what was left out, in sentences.
+/// Returns the sentences on rows that were left out, one for each reason.
 pub fn describe_left_out(summary: &Summary) -> Vec<String> {
     let all = remarks(summary).into_iter();
     all.filter(|one| one.kind == RemarkKind::Skipped).map(|one| one.text).collect()
@@ -158,7 +158,7 @@ fn classes_text(classes: &Classes) -> String {
     all.map(|(name, count, bytes)| format!("{count} {name} ({})", size_text(bytes as f64))).join(", ")
 }
 
-/// Returns a line per class of behaviour that occurs: flows, and share of the bytes.
+/// Returns a line for each class of flows that occurs: its flows, its bytes and its share of all bytes.
 fn flow_classes_text(summary: &Summary) -> String {
     let lines = summary.flow_classes.iter().map(|count| {
         let (name, flows) = (count.class.name(), counted(count.flows as i64, "flow"));

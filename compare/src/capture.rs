@@ -88,7 +88,8 @@ pub fn set_up(scenario: &Scenario, given: &Given) -> Result<()> {
     run(&Plan::new(&short)?, given.replayed(), &AtomicBool::new(false)).map(drop)
 }
 
-/// Returns how many connections a resample hardly exceeds if the capture itself takes so many copies.
+/// Returns a number of connections that a resample hardly exceeds, if the capture itself needs `copies` to meet the
+/// load. Infinite without more than [`LEFT_OUT`] clients.
 fn bound_arrivals(given: &Given, copies: f64) -> f64 {
     let all = &given.connections.connections;
     let sizes: Vec<f64> = all.iter().map(|one| one.bytes() as f64).collect();
@@ -97,11 +98,12 @@ fn bound_arrivals(given: &Given, copies: f64) -> f64 {
         *clients.entry(one.client).or_insert(0.0) += one.bytes() as f64;
     }
     let total: f64 = sizes.iter().sum();
-    let left = mean_without_largest(sizes).min(mean_without_largest(clients.into_values().collect()));
+    let left = sum_without_largest(sizes).min(sum_without_largest(clients.into_values().collect()));
     OTHERWISE * copies.max(1.0) * all.len() as f64 * if left > 0.0 { total / left } else { f64::INFINITY }
 }
 
-fn mean_without_largest(mut sizes: Vec<f64>) -> f64 {
+/// Returns the sum of the sizes without the largest [`LEFT_OUT`].
+fn sum_without_largest(mut sizes: Vec<f64>) -> f64 {
     sizes.sort_unstable_by(f64::total_cmp);
     sizes[..sizes.len().saturating_sub(LEFT_OUT)].iter().sum()
 }
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn most_arrivals__takes_the_largest_clients_to_be_missing() {
+    fn bound_arrivals__takes_the_largest_clients_to_be_missing() {
         let mut rows: Vec<(u32, u64)> = (0..114).map(|client| (client, 10)).collect();
         let exact =
             |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-9, "{found} {wanted}");

@@ -171,7 +171,7 @@ impl Link {
     /// Returns the link under a scheme, whose shaper may have a rate of its own.
     ///
     /// # Errors
-    /// As the parsers of rates have them.
+    /// Those of [`Link::before_modem`].
     fn under(&self, scheme: &Scheme) -> Result<Link> {
         let (Some(own), Some(shaping)) = (scheme.shape(), &self.shaping) else { return Ok(self.clone()) };
         let other = self.other.as_ref().map(|other| other.under(scheme).map(Box::new)).transpose()?;
@@ -179,10 +179,10 @@ impl Link {
         if shaping.is_of_direction { Ok(link) } else { link.before_modem(shaping, own) }
     }
 
-    /// Returns the link before a modem, with the rate and buffer of the shaper.
+    /// Returns the link before a modem, with the rate of the shaper, and with the buffer as that rate has it.
     ///
     /// # Errors
-    /// As the parsers of rates and buffers have them.
+    /// Those of [`Shape::resolve`] and [`count_packets`].
     fn before_modem(self, shaping: &Shaping, shape: Shape) -> Result<Link> {
         let ModemLine { rate_bps, varies } = shaping.modem;
         let rate = shape.resolve("link.shape", Rate(rate_bps), varies, "")?;
@@ -193,10 +193,10 @@ impl Link {
     }
 }
 
-/// Returns a buffer in full packets; `None` for bandwidth-delay products of an unknown round-trip time.
+/// Returns a buffer in packets of full size; `None` for bandwidth-delay products of an unknown round-trip time.
 ///
 /// # Errors
-/// As the parser of buffers has them.
+/// [`mousehole_sim::error::Error::Field`] for a buffer or a round-trip time that cannot be read.
 fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u64>> {
     if rtt.is_none() && buffer.to_lowercase().ends_with("bdp") {
         return Ok(None);
@@ -208,10 +208,11 @@ fn count_packets(buffer: &str, rate: Rate, rtt: Option<&str>) -> Result<Option<u
     }))
 }
 
-/// Returns the bytes of a packet on the wire; before a shaper, the bytes that it counts.
+/// Returns the overhead and the link layer from which a packet's length on the wire follows. If `is_shaped`, they are
+/// those that the shaper counts, where it has a layer of its own.
 ///
 /// # Errors
-/// As the parser of `link.overhead` and `link.layer` has them.
+/// [`mousehole_sim::error::Error::Field`] for a link layer that does not exist.
 fn read_wire(link: &LinkSpec, is_shaped: bool) -> Result<Wire> {
     let named = |name: &String| LinkLayer::find_layer("link.layer", name);
     match link.shape_layer.as_ref().filter(|_| is_shaped) {

@@ -122,7 +122,7 @@ fn capture(capture: &Capture) -> Value {
     })
 }
 
-/// Returns name and SHA-256 of each file of the traffic.
+/// Returns name and SHA-256 of each file of the traffic; empty for a model.
 fn inputs(request: &Request) -> Vec<InputEntry> {
     let traffic = request.known.given.as_ref().and_then(Given::replayed);
     let sources = traffic.iter().flat_map(|traffic| &traffic.sources);

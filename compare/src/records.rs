@@ -105,10 +105,10 @@ fn convert_datagrams(flow: &record::DatagramRecord, sources: &Sources) -> Datagr
         received: flow.received,
         lost: flow.lost,
         late: flow.late,
-        delay_p50_s: drop_nan(flow.delay_s[1]),
-        delay_p95_s: drop_nan(flow.delay_s[2]),
-        delay_p99_s: drop_nan(flow.delay_s[3]),
-        jitter_s: drop_nan(flow.jitter_s),
+        delay_p50_s: none_if_nan(flow.delay_s[1]),
+        delay_p95_s: none_if_nan(flow.delay_s[2]),
+        delay_p99_s: none_if_nan(flow.delay_s[3]),
+        jitter_s: none_if_nan(flow.jitter_s),
         played: convert_played(flow.played),
     }
 }
@@ -156,7 +156,7 @@ fn convert_played(played: record::Played) -> Played {
                 playback::Codec::G711 => Codec::G711,
                 playback::Codec::G711Plc => Codec::G711Plc,
             },
-            mouth_to_ear_s: drop_nan(mouth_to_ear_s),
+            mouth_to_ear_s: none_if_nan(mouth_to_ear_s),
             packets,
             missing,
             gaps,
@@ -167,7 +167,7 @@ fn convert_played(played: record::Played) -> Played {
     }
 }
 
-fn drop_nan(number: f64) -> Option<f64> {
+fn none_if_nan(number: f64) -> Option<f64> {
     Some(number).filter(|number| !number.is_nan())
 }
 

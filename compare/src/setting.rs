@@ -80,8 +80,10 @@ impl Around {
         })
     }
 
-    /// Returns which schemes demote a call that lasts as long as a download; none where the link's rate is
-    /// unknown.
+    /// Returns for each scheme whether its markers demote a call that lasts, as if it were a download. All are false
+    /// where the link's rate is unknown, and ideals always are.
+    ///
+    /// The buffer is an example's: markers see packets before they queue.
     ///
     /// # Errors
     /// [`mousehole_sim::error::Error::Field`] when a value of a scheme does not fit the link.
