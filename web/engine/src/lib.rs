@@ -173,7 +173,7 @@ pub extern "C" fn watch() -> u32 {
     put_json(read(&take()).and_then(|one| watch::watch_link(&one)))
 }
 
-/// Returns what a page needs to know of a quantity to draw it.
+/// Returns a quantity's name, subject, words, unit and direction, by which a page draws it.
 fn describe_quantity(one: &Quantity) -> serde_json::Value {
     json!({
         "name": one.name(),
@@ -199,6 +199,7 @@ fn with_asked<T>(options: Vec<u8>, work: impl FnOnce(&Asked) -> Result<T>) -> Re
     work(&kept.as_ref().expect("it was put there").1)
 }
 
+/// Returns the parts of the input, each of which follows its length; None if a length goes beyond the end.
 fn split_input(mut input: &[u8]) -> Option<Vec<&[u8]>> {
     let mut found = Vec::new();
     while let Some((length, rest)) = input.split_first_chunk::<4>() {

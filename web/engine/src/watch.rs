@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 
-/// Client numbers of the three kinds of traffic: the call, pages from here on, and downloads.
+/// The client number of the call, and the first ones of pages and of downloads.
 const CALL: u32 = 0;
 const PAGE: u32 = 1;
 const DOWNLOAD: u32 = 1000;
@@ -78,7 +78,7 @@ pub struct Watched {
     pub download_bps: f64,
 }
 
-/// Runs the link and returns what happened.
+/// Runs the link and returns what happened to its packets and what users felt.
 ///
 /// # Errors
 /// [`Error::Field`] naming the field, the value and what is allowed.
@@ -92,8 +92,8 @@ pub fn watch_link(watch: &Watch) -> Result<Watched> {
         ));
     }
     let found = run(&plan, None, &AtomicBool::new(false))?;
-    let packets = trace_packets(&found.outcome.trace, plan.rate.0, watch.seconds);
-    Ok(measure_felt(packets, &found, watch))
+    let packets = collect_packets(&found.outcome.trace, plan.rate.0, watch.seconds);
+    Ok(add_experience(packets, &found, watch))
 }
 
 fn make_scenario(watch: &Watch) -> Result<Scenario> {
@@ -169,10 +169,10 @@ fn page_start_s(page: u32) -> f64 {
     0.5 + PAGE_EVERY_S * f64::from(page)
 }
 
-/// Returns what happened to each packet of the data, from the trace.
+/// Returns what happened to each packet that arrived at the queue, in the order of the trace.
 ///
 /// Without other links, a packet is at its host a fixed time after its transmission: the least that any took.
-fn trace_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
+fn collect_packets(trace: &[TraceRow], rate_bps: u64, seconds: f64) -> Watched {
     let mut waiting: BTreeMap<(u32, i64), VecDeque<usize>> = BTreeMap::new();
     let mut rows: Vec<(f64, Option<f64>, bool, &TraceRow)> = Vec::new();
     for row in trace.iter().filter(|row| row.at.as_secs() <= seconds) {
@@ -222,7 +222,8 @@ fn app(client: u32) -> u8 {
     }
 }
 
-fn measure_felt(mut found: Watched, run: &RunResult, watch: &Watch) -> Watched {
+/// Adds what users felt: the times of pages, delay and loss of the call, and the rate of downloads.
+fn add_experience(mut found: Watched, run: &RunResult, watch: &Watch) -> Watched {
     for page in 0..pages(watch) {
         let first = PAGE + page * CONNECTIONS_PER_PAGE;
         let own = run.outcome.transfers.iter();
