@@ -1,6 +1,6 @@
 //! P-values of means, and their correction for many of them.
 
-use super::student::{regularized_beta, upper_tail};
+use super::student::{regularised_beta, upper_tail};
 use super::sums::{deviation, mean, select_finite};
 
 /// Returns the doubled one-sided p-value of the mean lying above `end`; with `is_above` false, below it.
@@ -57,7 +57,7 @@ pub fn binomial_interval(count: u32, of: u32, level: f64) -> (f64, f64) {
         let (mut low, mut high) = (0.0f64, 1.0f64);
         for _ in 0..100 {
             let middle = (low + high) / 2.0;
-            if regularized_beta(a, b, middle) < share { low = middle } else { high = middle }
+            if regularised_beta(a, b, middle) < share { low = middle } else { high = middle }
         }
         (low + high) / 2.0
     };

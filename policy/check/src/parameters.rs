@@ -34,7 +34,9 @@ pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Set
     for parameter in policy.parameters() {
         let drawn = match before {
             _ if random.one_in(default_share) => continue,
-            Some((kind, value)) if kind == parameter.kind && random.one_in(4) => draw_near(value, random),
+            Some((kind, value)) if kind == parameter.kind && random.one_in(4) => {
+                draw_neighbour(value, random)
+            }
             _ => draw_value(parameter, random),
         };
         // Out of range by rounding, or beside a value at the end of the range: the default stays.
@@ -46,7 +48,7 @@ pub(crate) fn draw_settings(policy: &'static Policy, random: &mut Random) -> Set
 }
 
 /// Returns a value, or of a number one near it or its double: parameters of one kind are often limits of each other.
-fn draw_near(value: Value, random: &mut Random) -> Value {
+fn draw_neighbour(value: Value, random: &mut Random) -> Value {
     match value {
         Value::Number(number) => {
             Value::Number(random.pick(&[number, number + 1.0, number - 1.0, number * 2.0]))
