@@ -14,7 +14,7 @@ pub fn upper_tail(t: f64, freedom: f64) -> f64 {
     }
 }
 
-/// Returns the regularised incomplete beta function I_x(a, b): the probability that a value of the beta distribution of
+/// Returns the regularised incomplete beta function: the probability that a value of the beta distribution of
 /// `a` and `b`, both positive, is below `x`. NaN if one of them is.
 pub(super) fn regularised_beta(a: f64, b: f64, x: f64) -> f64 {
     if [a, b, x].iter().any(|number| number.is_nan()) { f64::NAN } else { x.inc_beta(a, b, a.ln_beta(b)) }

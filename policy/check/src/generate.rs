@@ -244,8 +244,9 @@ impl Generator {
         Some((with_argument(record, argument, same), with_argument(record, argument, other)))
     }
 
-    /// Returns a number that stands for a decision. If the argument is chance, it is the outcome. Otherwise it is a hash of
-    /// the outcome and of whether each of the first 16 words of the flow's and of the shared state fell, stayed or rose.
+    /// Returns a number that stands for a decision. If the argument is chance, it is the outcome. Otherwise it is a hash
+    /// of the outcome and of whether each of the first 16 words of the flow's and of the shared state fell, stayed or
+    /// rose.
     fn decision(&mut self, record: &Record, argument: Argument) -> u64 {
         self.scratch.copy_from_slice(&self.chain.states);
         let outcome = record.play(self.policy, &self.chain.params, &mut self.scratch);

@@ -118,7 +118,7 @@ impl<'a> Sandbox<'a> {
         Ok(())
     }
 
-    /// Plays the inputs in the program. Returns outcomes and states for each of them.
+    /// Plays the inputs in the program. Returns outcomes and states of each, `None` where set-up refused its parameters.
     ///
     /// # Errors
     /// One sentence about the fault found, or why the program cannot be run.
