@@ -184,7 +184,7 @@ pub struct Status {
 
 impl WayStatus {
     /// Returns what has happened at a link since `before`, `seconds` ago.
-    pub fn count_between(before: &[ColourCounts; 3], now: &[ColourCounts; 3], seconds: f64) -> WayStatus {
+    pub fn from_counts(before: &[ColourCounts; 3], now: &[ColourCounts; 3], seconds: f64) -> WayStatus {
         let mut status = WayStatus::default();
         for (index, (now, before)) in now.iter().zip(before).enumerate() {
             let change = now.since(*before);

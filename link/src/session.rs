@@ -423,8 +423,7 @@ impl Session {
         self.devices.recent.clear();
         for way in Way::BOTH {
             let counts = self.driver.link(way).counts_before(Time(now.0 + 1));
-            status.ways[way as usize] =
-                WayStatus::count_between(&self.before[way as usize], &counts, seconds);
+            status.ways[way as usize] = WayStatus::from_counts(&self.before[way as usize], &counts, seconds);
             self.before[way as usize] = counts;
         }
         status

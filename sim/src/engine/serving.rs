@@ -32,7 +32,7 @@ impl World {
     }
 
     /// Continues when the server has thought.
-    pub(super) fn queue_ready(&mut self, slot: u32) {
+    pub(super) fn end_think(&mut self, slot: u32) {
         self.start_job(slot);
         self.arm(slot);
     }

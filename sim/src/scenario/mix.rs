@@ -55,7 +55,7 @@ impl Entry {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.mix[n].<field>`.
-pub fn check_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
+pub fn parse_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     let specs = &scenario.traffic.mix;
     if specs.len() > MAX_SOURCES {
         let (value, allowed) = (format!("{} entries", specs.len()), format!("at most {MAX_SOURCES}"));
@@ -78,8 +78,8 @@ pub fn check_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
 /// Checks what an entry plays; errors name fields of the entry.
 fn plays(spec: &MixSpec) -> Result<Plays> {
     match (spec.model.is_empty(), spec.files.is_empty()) {
-        (false, true) => check_model(spec).map(Plays::Model),
-        (true, false) => check_trace(spec),
+        (false, true) => parse_model(spec).map(Plays::Model),
+        (true, false) => parse_trace(spec),
         (false, false) => Err(Error::conflict(
             "model",
             quote(&spec.model),
@@ -91,7 +91,7 @@ fn plays(spec: &MixSpec) -> Result<Plays> {
 }
 
 /// Checks an entry that replays files, which have neither parameters nor a count.
-fn check_trace(spec: &MixSpec) -> Result<Plays> {
+fn parse_trace(spec: &MixSpec) -> Result<Plays> {
     let params = spec.params.as_ref().map(Value::to_string);
     let count = spec.count.map(|count| count.to_string());
     if let Some((name, value)) =
@@ -106,7 +106,7 @@ fn check_trace(spec: &MixSpec) -> Result<Plays> {
 }
 
 /// Checks an entry that plays a model.
-fn check_model(spec: &MixSpec) -> Result<Model> {
+fn parse_model(spec: &MixSpec) -> Result<Model> {
     let given = spec.params.clone().unwrap_or(Value::Null);
     let mut model = model::build_model(&spec.model, &given)?;
     if let Some(count) = spec.count {
@@ -167,7 +167,7 @@ pub fn name_field(number: u16) -> String {
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.
-pub fn check_misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
+pub fn parse_misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     let Some(spec) = &traffic.gaming else { return Ok(None) };
     if !(0.0..=1.0).contains(&spec.share) {
         return Err(Error::field("traffic.gaming.share", spec.share, "a share from 0 to 1"));

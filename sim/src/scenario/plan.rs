@@ -101,9 +101,9 @@ impl Plan {
             data_link: DOWN,
             model: model(scenario)?,
             server: scenario.server.as_ref().map(|spec| parse_server(spec, direction)).transpose()?,
-            mix: mix::check_entries(scenario)?,
+            mix: mix::parse_entries(scenario)?,
             replay: replay(&scenario.traffic)?,
-            misbehaviour: mix::check_misbehaviour(&scenario.traffic)?,
+            misbehaviour: mix::parse_misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
         .with_data_link()

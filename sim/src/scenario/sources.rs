@@ -138,7 +138,7 @@ fn replay_source(
         Some(target) if plan.scenario.traffic.resample && !plan.scenario.traffic.fitted => {
             Overlay::from_resample(part, target, rate, mss, run, span)?
         }
-        target => Overlay::overlay_span(part, target, rate, mss, run, span)?,
+        target => Overlay::for_span(part, target, rate, mss, run, span)?,
     };
     load.native = Some(overlay.native);
     load.copies = overlay.copies;

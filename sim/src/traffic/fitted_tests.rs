@@ -144,7 +144,7 @@ fn drawn__pages_belong_to_one_draw() {
 fn sizes__of_one_value_or_none_are_defined() {
     let mut stream = Stream::new(1, Purpose::Size, 0);
     for given in [vec![], vec![1000.0], vec![1000.0; 40]] {
-        let fitted = Sizes::fit_sizes(given, 50_000, &mut stream);
+        let fitted = Sizes::fit(given, 50_000, &mut stream);
         assert!(
             (0..100).all(|_| (900..=1100).contains(&fitted.draw(1000, &mut stream)) || fitted.most == 0.0)
         );

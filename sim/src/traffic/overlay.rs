@@ -94,7 +94,7 @@ impl Overlay {
         seed: u64,
         replication: u32,
     ) -> Result<Overlay> {
-        Overlay::overlay_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
+        Overlay::for_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
     }
 
     /// Overlays copies as [`Overlay::new`] does for a run, (seed, replication), but keeps only the arrivals of the first
@@ -103,7 +103,7 @@ impl Overlay {
     ///
     /// # Errors
     /// As [`Overlay::new`].
-    pub fn overlay_span<'a>(
+    pub fn for_span<'a>(
         traffic: impl Into<Part<'a>>,
         target: Option<f64>,
         rate: Rate,
@@ -124,7 +124,7 @@ impl Overlay {
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
-    /// [`Overlay::overlay_span`]. With few clients, blocks of their time are drawn in place of clients.
+    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn in place of clients.
     ///
     /// # Errors
     /// As [`Overlay::new`].

@@ -14,7 +14,7 @@ const SCENARIO: &str = ".toml";
 /// Returns the traffic of the files that options name.
 ///
 /// # Errors
-/// Those of [`streams`], and [`Error::File`] for a scenario, which is no traffic.
+/// Those of [`read_streams`], and [`Error::File`] for a scenario, which is no traffic.
 pub fn read(options: &Options) -> Result<Given> {
     let lower = |name: &String| name.to_lowercase();
     if let Some(name) = options.files.iter().find(|name| lower(name).ends_with(SCENARIO)) {

@@ -172,7 +172,7 @@ fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
         wire,
         runs: if arc.scheme { Runs::Scheme } else { Runs::Fifo },
         is_marked: arc.mark,
-        ..PlannedLink::unlimited_link(arc.name(), arc.rate, arc.delay)
+        ..PlannedLink::with_unlimited_buffer(arc.name(), arc.rate, arc.delay)
     })
 }
 

@@ -33,7 +33,7 @@ pub fn build_network(scenario: &Scenario) -> Result<Network> {
     let wire = parse_wire(link)?;
     let burst = parse_burst(link, wire, rate.min(up_rate))?;
     let bottleneck = |name: &str, rate, buffer, has_scheme| {
-        let plain = PlannedLink::unlimited_link(name.into(), rate, delay);
+        let plain = PlannedLink::with_unlimited_buffer(name.into(), rate, delay);
         let planned = PlannedLink { buffer, wire, burst, ..plain };
         if has_scheme { planned.with_scheme() } else { planned }
     };
@@ -47,7 +47,7 @@ pub fn build_network(scenario: &Scenario) -> Result<Network> {
     ];
     shaper::put_before(scenario, &mut links, rtt)?;
     if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
-        let access = |number| PlannedLink::unlimited_link(format!("access-{number}"), rate, delay);
+        let access = |number| PlannedLink::with_unlimited_buffer(format!("access-{number}"), rate, delay);
         links.extend((0..2 * (servers + clients)).map(access));
     }
     Ok(Network { links, layout, rtt, own_rtt: rtt })

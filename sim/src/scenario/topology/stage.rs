@@ -38,7 +38,7 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) ->
         let link = |user| PlannedLink {
             runs: Runs::Host,
             is_marked: spec.mark,
-            ..PlannedLink::unlimited_link(format!("{way}-{user}"), rate, Dur::ZERO)
+            ..PlannedLink::with_unlimited_buffer(format!("{way}-{user}"), rate, Dur::ZERO)
         };
         network.links.extend((0..users).map(link));
     }

@@ -76,13 +76,13 @@ impl Cubic {
 
     /// Leaves seven tenths of the window (section 4.6).
     pub(super) fn on_congestion(&mut self, flight: f64) {
-        let ssthresh = self.reduce_window(flight);
+        let ssthresh = self.compute_ssthresh(flight);
         self.window.reduce_to(ssthresh);
     }
 
     /// Leaves seven tenths as the threshold, in whole segments (section 4.8).
     pub(super) fn on_timeout(&mut self, flight: f64) {
-        let ssthresh = self.reduce_window(flight);
+        let ssthresh = self.compute_ssthresh(flight);
         self.curve.forget_plateau();
         self.window.set_ssthresh(ssthresh.floor());
     }
@@ -93,7 +93,7 @@ impl Cubic {
     }
 
     /// Returns the window after a congestion event, in segments, by the rules of RFC 9438 or of Linux.
-    fn reduce_window(&mut self, flight: f64) -> f64 {
+    fn compute_ssthresh(&mut self, flight: f64) -> f64 {
         let cwnd = self.window.cwnd();
         match &mut self.curve.linux {
             Some(linux) => linux.reduce(cwnd),

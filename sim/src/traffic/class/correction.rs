@@ -59,7 +59,7 @@ impl Corrections {
     }
 
     /// Returns the class that the first matching correction gives.
-    pub fn parse_class(&self, ends: &Ends) -> Option<FlowClass> {
+    pub fn find_class(&self, ends: &Ends) -> Option<FlowClass> {
         let correction = self.0.iter().find(|correction| correction.holds(ends))?;
         correction.matched.fetch_add(1, Ordering::Relaxed);
         Some(correction.class)

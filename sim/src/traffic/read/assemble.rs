@@ -209,7 +209,7 @@ impl Collector {
     /// Returns the class of a flow between two hosts: what the user says of it, else what its shape shows.
     pub fn flow_class(&self, hosts: [&[u8]; 2], shape: &FlowShape) -> FlowClass {
         let ends = Ends { protocol: shape.protocol, hosts, ports: shape.ports };
-        self.options.classes.parse_class(&ends).unwrap_or_else(|| class::classify(shape))
+        self.options.classes.find_class(&ends).unwrap_or_else(|| class::classify(shape))
     }
 
     /// Remembers the stamp of a file's latest row.
@@ -358,7 +358,7 @@ impl Collector {
                 notes.push(Note::new(NoteKind::NothingUsable, Some(name.clone()), text));
             }
             if let Some(twin) =
-                self.ledgers[..place].iter().find_map(|earlier| find_duplicate(earlier, ledger))
+                self.ledgers[..place].iter().find_map(|earlier| describe_duplicate(earlier, ledger))
             {
                 notes.push(Note::new(NoteKind::GivenTwice, Some(name.clone()), format!("{name}: {twin}")));
             }
@@ -459,7 +459,7 @@ impl Dense {
 }
 
 /// Returns in what respect two files are the same, as a phrase.
-fn find_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
+fn describe_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
     if earlier.sha256 == later.sha256 {
         return Some("the same content was given twice".to_string());
     }

@@ -147,14 +147,14 @@ fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
                 Dates::Mdy => (third, first, second),
             };
             let year = if year < 100 { 2000 + year } else { year };
-            let (hour, minute, second) = parse_hours(time)?;
+            let (hour, minute, second) = parse_time_of_day(time)?;
             let hour = if is_halved { hour % 12 + half } else { hour };
             let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
             let local = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
             parse_zone_offset(zone)?.to_timestamp(local).ok()?.as_second().checked_mul(NS_PER_SEC)?
         }
         0 => {
-            let (hour, minute, second) = parse_hours(clock)?;
+            let (hour, minute, second) = parse_time_of_day(clock)?;
             ((i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second)) * NS_PER_SEC
         }
         _ => return None,
@@ -163,7 +163,7 @@ fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
 }
 
 /// Parses `HH:MM` or `HH:MM:SS`.
-fn parse_hours(text: &str) -> Option<(i8, i8, i8)> {
+fn parse_time_of_day(text: &str) -> Option<(i8, i8, i8)> {
     let mut parts = text.split(':');
     let (hour, minute) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let second = parts.next().map_or(Some(0), |second| second.parse().ok())?;

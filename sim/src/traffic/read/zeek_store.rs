@@ -91,7 +91,7 @@ impl Store {
         self.conns.len() + self.requests.len()
     }
 
-    /// Keeps the rows of which this is true, by client and [`connection`].
+    /// Keeps the rows of which this is true, by client and [`connection_key`].
     pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
         let conns = self.conns.iter().zip(&self.uids);
         let kept: Vec<bool> =
