@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn checked__of_a_line_that_varies_may_be_above_its_mean() {
+    fn resolve__of_a_line_that_varies_may_be_above_its_mean() {
         let of = |text, varies| Shape::parse("f", text).unwrap().resolve("f", Rate(1000), varies, "").is_ok();
         assert_eq!([of("100%", false), of("101%", false), of("0.9%", false)], [true, false, false]);
         assert_eq!([of("101%", true), of("200%", true), of("201%", true)], [true, true, false]);

@@ -168,7 +168,7 @@ mod tests {
 
     /// Two ticks cover 5 ms and one more guards against the tick that has begun; from 252 ms on, 32 ms are one step.
     #[test]
-    fn expiry__is_on_a_tick_and_never_early() {
+    fn expiry_time__is_on_a_tick_and_never_early() {
         assert_eq!(expiry_ms(103, 5, 0), 108);
         assert_eq!(expiry_ms(100, 5, 4), 112);
         assert_eq!(expiry_ms(103, 5, 4), 112);

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn resampled__few_clients_give_way_to_blocks_of_their_time() {
+    fn resample__few_clients_give_way_to_blocks_of_their_time() {
         let draws = resampled(&traffic(3), 0);
         assert_eq!(draws.unit_count(), 60);
         let of_unit: Vec<usize> = (0..600).filter(|&k| draws.units()[k] == draws.units()[0]).collect();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn resampled__enough_clients_are_drawn_whole() {
+    fn resample__enough_clients_are_drawn_whole() {
         let draws = resampled(&traffic(60), 0);
         assert_eq!(draws.unit_count(), 60);
         assert!((0..60).all(|unit| draws.find_move(unit, 0).is_none() && draws.client(unit) == unit));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn once__has_every_client_once() {
+    fn each_client_once__has_every_client_once() {
         let draws = Draws::each_client_once((&traffic(3)).into());
         assert_eq!((draws.unit_count(), draws.most_times()), (3, 1));
         assert_eq!(draws.units()[..4], [0, 1, 2, 0]);
@@ -215,7 +215,7 @@ mod tests {
 
     /// Each slot gets a block, whose connections then lie in the slot, and every block is drawn about once.
     #[test]
-    fn resampled__fills_each_slot_once() {
+    fn resample__fills_each_slot_once() {
         let (traffic, mut drawn) = (traffic(3), vec![0; 60]);
         let period = measure_period(&traffic).0;
         for replication in 0..200 {
@@ -240,7 +240,7 @@ mod tests {
 
     /// Where a client of some dozen was drawn, all blocks are of it, as many as it has.
     #[test]
-    fn resampled__blocks_are_of_the_client_that_was_drawn() {
+    fn resample__blocks_are_of_the_client_that_was_drawn() {
         let mut traffic = traffic(30);
         traffic.connections.retain(|one| one.client > 0 || one.start < Time(30_000_000_000));
         let mut numbers_of_first = BTreeSet::new();

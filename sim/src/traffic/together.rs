@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn moved__brings_even_times_to_where_clients_act_and_keeps_order_and_blocks() {
+    fn map_time__brings_even_times_to_where_clients_act_and_keeps_order_and_blocks() {
         let found = Together::measure((&traffic(bursts)).into(), PERIOD).unwrap();
         let times: Vec<u64> = (0..6000).map(|k| found.map_time(k * PERIOD.0 / 6000)).collect();
         assert!(times.is_sorted() && times[5999] < PERIOD.0);

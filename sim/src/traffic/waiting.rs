@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen__takes_a_closed_loop_where_ends_are_known() {
+    fn choose_loop__takes_a_closed_loop_where_ends_are_known() {
         let traffic = |known: usize| {
             let one = |k| connection(0, k as u64 * 100, (k < known).then_some(10));
             Traffic::from_connections((0..10).map(one).collect())

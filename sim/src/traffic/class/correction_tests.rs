@@ -15,7 +15,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn class__of_the_first_correction_that_matches() {
+fn find_class__of_the_first_correction_that_matches() {
     let flow = ends(Protocol::Udp, ["10.1.2.3", "2001:db8::7"], [40_000, 5060]);
     assert_eq!(classify(&["port 5060=call"], &flow), Some(FlowClass::Call));
     assert_eq!(classify(&["port 40000 = game", "port 5060=call"], &flow), Some(FlowClass::Game));

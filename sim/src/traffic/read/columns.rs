@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn doubt__a_sum_of_both_directions() {
+    fn explain_doubt__a_sum_of_both_directions() {
         let doubt = |text: &str| {
             let header = header(text);
             explain_doubt(&Columns::from_header(&header, Direction::Down).unwrap(), &header)
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn delimiter__needs_a_known_name() {
+    fn find_header_delimiter__needs_a_known_name() {
         assert_eq!(find_header_delimiter(b"start;bytes"), Some(b';'));
         assert_eq!(find_header_delimiter(b"host\ttime\tbytes, all"), Some(b'\t'));
         assert_eq!(find_header_delimiter(b"alpha,beta"), None);

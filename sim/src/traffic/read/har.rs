@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host__is_that_of_network_urls() {
+    fn find_host__is_that_of_network_urls() {
         assert_eq!(find_host("https://a.example:8080/x?y"), Some("a.example:8080"));
         assert_eq!(find_host("WSS://b"), Some("b"));
         assert_eq!(
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn version__as_browsers_write_it() {
+    fn parse_version__as_browsers_write_it() {
         assert_eq!(["h2", "HTTP/2", "http/2.0"].map(parse_version), [Version::Http2; 3]);
         assert_eq!(["h3", "HTTP/3", "h3-29", "http/2+quic/46"].map(parse_version), [Version::Http3; 4]);
         assert_eq!(["http/1.1", "HTTP/1.0", "unknown", ""].map(parse_version), [Version::Http1; 4]);

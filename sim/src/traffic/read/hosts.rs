@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parted__addresses_with_and_without_ports() {
+    fn split_port__addresses_with_and_without_ports() {
         let of = |text: &'static str| split_port(text.as_bytes());
         assert_eq!(of("192.0.2.1:443"), (&b"192.0.2.1"[..], Some(443)));
         assert_eq!(of("[2001:db8::1]:443"), (&b"2001:db8::1"[..], Some(443)));

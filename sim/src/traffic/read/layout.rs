@@ -541,7 +541,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn glob__stars_and_alternatives() {
+    fn matches_glob__stars_and_alternatives() {
         let fits = |pattern, texts: [&str; 4]| texts.map(|text| matches_glob(pattern, text));
         assert_eq!(
             fits("*HIT*|NONE", ["TCP_HIT/200", "NONE", "TCP_MISS/200", "NONES"]),

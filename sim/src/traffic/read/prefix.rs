@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn length__of_each_carrier() {
+    fn prefix_bytes__of_each_carrier() {
         for before in [
             "Jun 15 15:06:41 web nginx: ",
             "<134>Jun  5 15:06:41 web nginx[9]: ",
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn length__zero_for_logs_themselves() {
+    fn prefix_bytes__zero_for_logs_themselves() {
         for line in [
             "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200 9",
             "1700000001.000   1000 10.0.0.1 TCP_MISS/200 900 GET http://a.example/ - HIER_DIRECT/192.0.2.9 -",
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn without__takes_it_off_each_line() {
+    fn strip_prefixes__takes_it_off_each_line() {
         let head = b"Jun 15 15:06:41 web nginx: one\nJun 15 15:06:42 web nginx: two\nthr";
         assert_eq!(&*strip_prefixes(head), b"one\ntwo\nthr");
         assert_eq!(

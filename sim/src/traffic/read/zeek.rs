@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn separator__may_be_written_in_several_ways() {
+    fn parse_separator__may_be_written_in_several_ways() {
         assert_eq!(parse_separator(b"\\x09"), Ok(b'\t'));
         assert_eq!(parse_separator(b"\\t"), Ok(b'\t'));
         assert_eq!(parse_separator(b"\t"), Ok(b'\t'));

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn uid_number__tells_uids_apart() {
+    fn hash_uid__tells_uids_apart() {
         let numbers: HashSet<u64> =
             (0..10_000).map(|k| hash_uid(format!("CzY7vCEvk7IXC{k}").as_bytes())).collect();
         assert_eq!(numbers.len(), 10_000);
