@@ -120,7 +120,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     }
 }
 
-/// Returns how classes of HTB differ from a queue with these values; nothing if they do not.
+/// Returns a clause on the difference between classes of HTB and a queue with these values; `None` without any.
 fn explain_class_difference(queue: Part, values: &Values) -> Option<&'static str> {
     let has_red = values.has("wq");
     match (queue.has_classes() && values.flag("shared"), queue.has_classes() && has_red) {
@@ -133,7 +133,8 @@ fn explain_class_difference(queue: Part, values: &Values) -> Option<&'static str
     }
 }
 
-/// Returns a queue discipline of Linux without a marker. What it does otherwise is followed by the command that does not.
+/// Returns the installation of a queue discipline of Linux without a marker. If its lines have remarks on differences,
+/// the last line is the command of `live`, which has none.
 fn plan_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Installation {
     if let Some(command) = live.as_ref().filter(|_| lines.iter().any(|line| line.starts_with('#'))) {
         lines.push(format!("# as it was simulated: {}", command.line()));
@@ -141,7 +142,7 @@ fn plan_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) ->
     Installation { place: Place::Linux, lines, live, wred: Vec::new(), needs: list_needs(queue) }
 }
 
-/// Returns a queue discipline of Linux with a marker before it.
+/// Returns the installation of a queue discipline of Linux with markers before it.
 fn plan_before_qdisc(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
@@ -181,7 +182,7 @@ fn plan_before_qdisc(
     Installation { place: Place::Linux, lines, live: command, wred: Vec::new(), needs }
 }
 
-/// Returns profiles of WRED with what marks for them.
+/// Returns the installation of WRED's profiles on a router, and of the markers before it.
 fn plan_before_router(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
