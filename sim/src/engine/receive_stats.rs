@@ -106,7 +106,7 @@ impl ReceiveStats {
         })
     }
 
-    /// Returns how the flow was played, of which the fastest packet took `least_ns`.
+    /// Returns the playout of the flow. `least_ns` is the delay of its fastest packet, `None` if none arrived.
     fn play_out(&self, least_ns: Option<u64>) -> Played {
         // A flow of which nothing arrived has no playout point: all of it is missing at any.
         let point = |hold: Dur| least_ns.unwrap_or(0) + hold.0;

@@ -51,7 +51,7 @@ impl Entry {
     }
 }
 
-/// Checks the entries of `traffic.mix`.
+/// Parses the entries of `traffic.mix`.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.mix[n].<field>`.
@@ -90,7 +90,7 @@ fn plays(spec: &MixSpec) -> Result<Plays> {
     }
 }
 
-/// Checks an entry that replays files, which have neither parameters nor a count.
+/// Parses an entry that replays files, which have neither parameters nor a count.
 fn parse_trace(spec: &MixSpec) -> Result<Plays> {
     let params = spec.params.as_ref().map(Value::to_string);
     let count = spec.count.map(|count| count.to_string());
@@ -105,7 +105,7 @@ fn parse_trace(spec: &MixSpec) -> Result<Plays> {
     Ok(Plays::Trace { upload: direction == Direction::Up })
 }
 
-/// Checks an entry that plays a model.
+/// Parses an entry that plays a model.
 fn parse_model(spec: &MixSpec) -> Result<Model> {
     let given = spec.params.clone().unwrap_or(Value::Null);
     let mut model = model::build_model(&spec.model, &given)?;
@@ -117,7 +117,7 @@ fn parse_model(spec: &MixSpec) -> Result<Model> {
     Ok(model)
 }
 
-/// Returns the parameters with `count` among them.
+/// Returns the parameters with `count` in the parameter that the model counts its users by.
 fn insert_count(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
     let refuse = |with: &str, allowed: &str| Err(Error::conflict("count", count, with, allowed));
     let parameter = match model::count_parameter(&spec.model) {
@@ -163,7 +163,7 @@ pub fn name_field(number: u16) -> String {
     }
 }
 
-/// Checks `traffic.gaming`.
+/// Parses `traffic.gaming`; `None` without it.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.

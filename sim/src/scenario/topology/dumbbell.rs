@@ -71,7 +71,7 @@ fn check_rates(link: &LinkSpec) -> Result<()> {
     }
 }
 
-/// Returns the rate of a direction; of one that changes over time the mean, and its trace.
+/// Returns the rate of a direction. A rate that changes over time is returned as its mean with its trace.
 fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
     if !RateTrace::is_named(text) {
         return Ok((parse_rate(field, text)?, None));
@@ -104,7 +104,7 @@ fn parse_burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     Err(Error::field("link.burst", quote(text), allowed))
 }
 
-/// Refuses a round-trip time shorter than the `base` of the links.
+/// Refuses a round-trip time of zero, or one below `base`, that of the links themselves.
 fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     if rtt >= base && rtt > Dur::ZERO {
         return Ok(());
@@ -113,7 +113,7 @@ fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     Err(Error::field("link.rtt", quote(&link.rtt), least))
 }
 
-/// Returns the layout, and rate and delay of shared access links.
+/// Returns the layout, and the rate and delay of shared access links; `None` without such links.
 fn build_layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
     let base_rtt = Dur(2 * delay.0);
     let none =

@@ -47,7 +47,7 @@ impl Cubic {
         &mut self.window
     }
 
-    /// Grows the window for an ACK of new data, unless the window was not used.
+    /// Grows the window for an ACK of new data, unless the flight did not use the window.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         if !self.window.is_used_by(ack.flight) {
@@ -92,7 +92,7 @@ impl Cubic {
         self.curve.rest(idle);
     }
 
-    /// Returns the window after a congestion event, in segments, by the rules of RFC 9438 or of Linux.
+    /// Notes a congestion event in the curve. Returns the new threshold, segments, by RFC 9438 or as Linux computes it.
     fn compute_ssthresh(&mut self, flight: f64) -> f64 {
         let cwnd = self.window.cwnd();
         match &mut self.curve.linux {
