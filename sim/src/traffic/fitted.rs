@@ -58,7 +58,7 @@ pub struct Fitted {
     pub copies: u32,
 }
 
-/// Draws what a model fitted to `recorded` plays in a replication, of (seed, replication).
+/// Draws the traffic that a model fitted to `recorded` plays in a replication, of (seed, replication).
 pub fn draw_fitted(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
     let period = measure_period(recorded);
     let resample = Draws::resample(recorded.into(), period, run);
@@ -99,7 +99,7 @@ struct Extent {
 }
 
 impl Extent {
-    /// Extends the first and last start and the end by a connection.
+    /// Extends the times of the first start, the last start and the end by a connection.
     fn include(&mut self, one: &Connection) {
         self.first = self.first.min(one.start);
         self.last = self.last.max(one.start);

@@ -86,7 +86,8 @@ impl Draws {
         Draws { unit_of, units, places, drawn, times, slots }
     }
 
-    /// Draws a unit from the resample for each place; returns the unit, and client and time as of [`Draws::find_move`].
+    /// Draws a unit from the resample for each place. Returns the unit, the client it is drawn for, and the time by
+    /// which it is played later than recorded, modulo the period, ns.
     pub fn again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
         let one = |place: u32| {
             let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];
@@ -120,14 +121,16 @@ impl Draws {
         self.units[unit as usize].client
     }
 
-    /// Returns for which client a unit was drawn, and how much later than recorded it is played, modulo the period, ns;
-    /// `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this one less often.
+    /// Returns the client for which a unit was drawn and the time by which it is played later than recorded, modulo the
+    /// period, ns. `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this unit less
+    /// often.
     pub fn find_move(&self, unit: u32, draw: u32) -> Option<(u32, u64)> {
         let slots = self.slots.as_ref()?;
         Some(self.move_to(unit, *slots.of[unit as usize].get(draw as usize)?))
     }
 
-    /// Returns the client of a slot, and how much later than recorded a unit is played there, modulo the period, ns.
+    /// Returns the client of a slot and the time by which a unit is played there later than recorded, modulo the
+    /// period, ns.
     fn move_to(&self, unit: u32, slot: u32) -> (u32, u64) {
         let slot = self.places[slot as usize];
         let Some(Slots { blocks, period, .. }) = self.slots else { return (slot.client, 0) };

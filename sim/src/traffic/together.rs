@@ -65,7 +65,7 @@ impl Together {
         })
     }
 
-    /// Returns where a time of the period, ns, is after the map.
+    /// Maps a time of the period, ns, to one at which clients act together.
     pub fn map_time(&self, at: u64) -> u64 {
         let block = ((at as f64 / self.block) as usize).min(self.before.len() / self.bins - 1);
         let begin = block as f64 * self.block;

@@ -113,8 +113,8 @@ impl Sack {
         }
     }
 
-    /// Handles a duplicate ACK: in recovery it releases segments to send. Otherwise it enters recovery when a segment
-    /// counts as lost (RFC 6675, section 5), else it uses limited transmit.
+    /// Handles a duplicate ACK outside recovery: enters recovery when a segment counts as lost (RFC 6675, section 5),
+    /// else uses limited transmit. Below the recovery point of an earlier loss it releases segments instead.
     fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         let is_lost = tcb.clock.count_duplicate() >= DUP_THRESH || self.board.lost_below() > una;

@@ -26,7 +26,7 @@ impl Planned {
         Planned::from_script(key, client, server, script)
     }
 
-    /// Returns a connection with several writes.
+    /// Returns a connection with the writes of `script`.
     pub fn from_script(key: u64, client: u32, server: u32, script: Script) -> Planned {
         Planned { key, client, server, script, server_think: None }
     }

@@ -124,7 +124,7 @@ impl Collector {
         self.sample.level()
     }
 
-    /// Takes note that a reader has left out rows that it had kept.
+    /// Counts rows that a reader had kept and has now left out.
     pub fn note_thinned(&mut self, rows: usize) {
         self.thinned += rows as u64;
     }
@@ -348,7 +348,7 @@ impl Collector {
         }
     }
 
-    /// Adds a note for each file without usable rows, and for files that look like the same.
+    /// Adds notes on each file: without usable rows, equal to an earlier file, or with many bytes left out.
     fn note_files(&mut self) {
         let mut notes: Vec<Note> = Vec::new();
         for (place, ledger) in self.ledgers.iter().enumerate() {
@@ -409,7 +409,7 @@ impl Collector {
         }
     }
 
-    /// Returns the rows left out of all files, summed by reason.
+    /// Returns the connections, rows and bytes left out of all files, summed by reason.
     fn skipped(&self) -> Vec<Skipped> {
         let mut sums: BTreeMap<String, LeftOut> = BTreeMap::new();
         for (reason, left_out) in self.ledgers.iter().flat_map(|ledger| &ledger.skipped) {
@@ -432,8 +432,8 @@ impl Collector {
     }
 }
 
-/// Returns the key by which starts are spread within a second: a page's connections share one, so that they
-/// stay together.
+/// Returns the key by which starts are spread within a second. A page's connections share one, so that they stay
+/// together.
 fn spread_together(draft: &Draft) -> u64 {
     match draft.pages.as_deref().and_then(|pages| pages.0.first()) {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
@@ -458,7 +458,7 @@ impl Dense {
     }
 }
 
-/// Returns in what respect two files are the same, as a phrase.
+/// Returns a phrase that says in which respect two files are equal; `None` if they differ.
 fn describe_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
     if earlier.sha256 == later.sha256 {
         return Some("the same content was given twice".to_string());
@@ -497,7 +497,7 @@ fn note_left_out(ledger: &Ledger) -> Option<Note> {
     Some(Note { count, bytes: Some(lost), ..Note::new(NoteKind::LeftOut, Some(name), text) })
 }
 
-/// Returns the summary of one file from its ledger.
+/// Returns the summary of one file from its ledger; names in it are without folders.
 fn describe_source(ledger: &Ledger) -> Source {
     Source {
         name: file_name(&ledger.path),

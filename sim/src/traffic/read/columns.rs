@@ -326,7 +326,7 @@ pub fn is_sender(header: &[String], place: usize) -> bool {
     SENDERS.iter().any(|alias| is_same(&header[place], alias))
 }
 
-/// Returns why rows below this header cannot be transfers, if the names of other columns say so.
+/// Returns a sentence on why rows below this header cannot be transfers; `None` if no column's name says so.
 pub fn explain_doubt(columns: &Columns, header: &[String]) -> Option<String> {
     let of_packets: Vec<&str> = header
         .iter()
@@ -379,7 +379,8 @@ fn find(header: &[String], aliases: &[&str]) -> Option<usize> {
     aliases.iter().find_map(|alias| header.iter().position(|name| is_same(name, alias)))
 }
 
-/// Finds the column with one of these names, and its unit: by the name's suffix (`_ms`), else seconds.
+/// Finds the column with one of these names, and its unit: by the name's suffix (`_ms`), else seconds. `None` without
+/// such a column.
 fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
     let parts = |name: &str| match name.rsplit_once(['_', '.', ' ']) {
         Some((stem, "s")) => (stem.to_string(), Unit::S),

@@ -20,7 +20,7 @@ pub fn split_port(text: &[u8]) -> (&[u8], Option<u16>) {
     (if is_address { host } else { text }, None)
 }
 
-/// Returns an address without the brackets around it.
+/// Returns an address without the brackets around it, if it has any.
 fn strip_brackets(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(text)
 }

@@ -177,7 +177,7 @@ impl Input {
         self.ceiling = ceiling;
     }
 
-    /// Ends the input with a fault when the process has grown beyond its memory limit.
+    /// Ends the input with a fault when the process has grown beyond its memory limit; looks once per [`LOOK_BYTES`].
     fn look_at_memory(&mut self) {
         let Some(ceiling) = self.ceiling.filter(|_| self.delivered >= self.looked + LOOK_BYTES) else {
             return;
@@ -251,7 +251,8 @@ impl Input {
     /// Reads to the end and returns the SHA-256 of the stored bytes.
     ///
     /// # Errors
-    /// [`Error::File`] when the file could not be read, or its gzip data is damaged or cut short.
+    /// [`Error::File`] when the file could not be read, its gzip data is damaged or cut short, or memory does not hold
+    /// it; [`Error::Row`] for a line that is too long.
     pub fn finish(mut self) -> Result<String> {
         self.drain();
         match self.fault.take() {

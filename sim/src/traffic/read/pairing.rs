@@ -324,7 +324,8 @@ impl Flow {
         collector.flow_class(hosts, &shape)
     }
 
-    /// Hands the flow's parts to the collector as connections.
+    /// Hands the flow to the collector as one connection, whose writes are the flow's parts. Parts that only close it
+    /// and flows without payload are counted as left out.
     fn hand_over(mut self, client: usize, ledger: &mut Ledger, collector: &mut Collector) {
         let server = 1 - client;
         let (sender, other) = match collector.options.direction {

@@ -162,7 +162,7 @@ fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
     Some(Stamp { ns: ns.checked_add(fraction.unwrap_or(0))?, whole })
 }
 
-/// Parses `HH:MM` or `HH:MM:SS`.
+/// Parses `HH:MM` or `HH:MM:SS` into hour, minute and second; a leap second counts as the second before it.
 fn parse_time_of_day(text: &str) -> Option<(i8, i8, i8)> {
     let mut parts = text.split(':');
     let (hour, minute) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -174,7 +174,7 @@ fn parse_time_of_day(text: &str) -> Option<(i8, i8, i8)> {
     is_time.then_some((hour, minute, second.min(59)))
 }
 
-/// Returns a time of day without its part of a second, and that in nanoseconds.
+/// Returns a time of day without the fraction of its second, and the fraction in nanoseconds; `None` without one.
 fn split_fraction(clock: &str) -> (String, Option<i64>) {
     let Some((before, after)) = clock.rsplit_once('.') else { return (clock.to_string(), None) };
     let digits = after.bytes().take_while(u8::is_ascii_digit).count();

@@ -39,7 +39,7 @@ struct Column {
 /// Reads the whole log; logs pasted one after another are fine.
 ///
 /// # Errors
-/// [`Error::File`] for a log of another kind or without a needed field.
+/// [`Error::File`] for a log of another kind or without a needed field; a row's fault when reading strictly.
 pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
     let mut header = Header { separator: b'\t', path: Vec::new(), layout: None };

@@ -50,8 +50,7 @@ pub struct Hint {
     pub file: u32,
 }
 
-/// Returns a number that stands for a uid, 0 for none. It is a hash: two of five million uids share one with a
-/// probability of 7 in 10 million.
+/// Returns a hash of a uid, 0 for none. Two of five million uids share one with a probability of 7 in 10 million.
 pub fn hash_uid(text: &[u8]) -> u64 {
     if stamp::unset(text) {
         return 0;
@@ -59,7 +58,7 @@ pub fn hash_uid(text: &[u8]) -> u64 {
     sampling::fold_text(text).max(1)
 }
 
-/// Returns what names the connection of a row: its uid, or its place in the file where it has none.
+/// Returns the key of a row's connection: its uid, or without one the row's place in the file.
 pub fn connection_key(uid: u64, order: u64) -> u64 {
     if uid == 0 { order } else { uid }
 }

@@ -70,7 +70,7 @@ fn draw_normals(mut stream: Stream) -> (f64, f64) {
     (radius * libm::cos(angle), radius * libm::sin(angle))
 }
 
-/// Returns the autocorrelation at lags 0 to `lags`.
+/// Returns the autocorrelation of the noise at lags 0 to `lags`.
 pub fn compute_correlations(dependence: f64, white_share: f64, lags: usize) -> Vec<f64> {
     // Of fractional noise: ρ(0) = 1, ρ(k) = ρ(k − 1)·(k − 1 + d) ÷ (k − d).
     let mut plain = vec![1.0; lags + 2];
