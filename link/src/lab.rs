@@ -309,7 +309,8 @@ fn run_helper(
     }
 }
 
-/// The first process of a PID namespace: starts the command, tells how it ended, collects the rest.
+/// Runs as the first process of a PID namespace: starts the command, reports its end and collects orphans. Returns the
+/// exit status.
 fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
     // What shows processes must show those in here. A container may forbid it; then they are not shown.
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -531,7 +532,8 @@ fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
     Ok(tun)
 }
 
-/// Writes files below /proc/sys/net, which shows each process its own namespace; what a kernel lacks is left out.
+/// Writes files below /proc/sys/net, which shows each process its own namespace. Settings that the kernel lacks are
+/// left out.
 fn write_settings(prefix: &str, all: &[(&str, String)]) {
     for (name, value) in all {
         let _ = std::fs::write(format!("/proc/sys/net/{prefix}{name}"), value);

@@ -49,8 +49,8 @@ impl Shape {
     /// Returns the rate on a line of `rate`, the mean if the line `varies`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` for a shaper that cannot have an effect, or of next to no rate; `hint` is added to
-    /// what is allowed.
+    /// [`Error::Field`] naming `field` for a shaper that cannot have an effect, or of next to no rate; `hint` is added
+    /// to the allowed values.
     pub fn resolve(self, field: &str, rate: Rate, varies: bool, hint: &str) -> Result<Rate> {
         let own = self.rate_on(rate);
         let (most, words) = if varies { (MOST_OF_MEAN, "mean rate") } else { (MOST, "rate") };

@@ -59,10 +59,10 @@ pub struct Installation {
     pub needs: Vec<String>,
 }
 
-/// Returns what installs a scheme on a link.
+/// Returns the installation of a scheme on a link.
 ///
 /// # Errors
-/// Why nothing does, in one sentence without a full stop.
+/// The reason for which nothing installs it, in one sentence without a full stop.
 pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     // The line has the rate of the shaper.
     let scheme = &scheme.without_shape();

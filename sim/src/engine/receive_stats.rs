@@ -131,8 +131,8 @@ impl ReceiveStats {
         }
     }
 
-    /// Returns how the frames were shown that have to be complete `point_ns` after they were sent. A frame that is
-    /// late is shown when it is complete, but not after a later one; one that is not complete is never shown.
+    /// Returns the playout of frames that are due `point_ns` after they were sent. A frame that is late is shown when
+    /// it is complete, but not after a later one; one that is not complete is never shown.
     fn play_frames(&self, interval: Dur, point_ns: u64) -> Played {
         let ends = self.frames.iter().skip(1).map(|&(_, place)| place).chain([self.delays_ns.len()]);
         let complete: Vec<(Time, u64)> = self

@@ -140,7 +140,7 @@ impl Datagrams {
         Datagrams { service, amounts, form: Form::Listed(list.into_boxed_slice()) }
     }
 
-    /// Returns a flow of which only sums are known: how much went in the direction of the data, and in the other one,
+    /// Returns a flow of which only sums are known: the amounts in the direction of the data and in the other one,
     /// within `duration`.
     pub fn from_sums(service: Service, duration: Dur, amounts: [Amount; 2]) -> Datagrams {
         Datagrams { service, amounts, form: Form::Even(duration) }

@@ -156,7 +156,7 @@ fn sample_closed(
     connections
 }
 
-/// Adds the connections of one page. Returns when the last is opened.
+/// Adds the connections of one page. Returns the time at which the last is opened.
 fn sample_page(
     draws: &PageDraws,
     session: u64,

@@ -91,7 +91,7 @@ enum Outcome {
 /// Parses a line of an access log. A line with a referrer is added to `hits`.
 ///
 /// # Errors
-/// A clause that says what is malformed.
+/// A clause that names the malformed text.
 fn parse_row(
     line: &[u8],
     ledger: &mut Ledger,

@@ -398,7 +398,7 @@ impl Collector {
         Error::file(names.join(", "), format!("nothing usable: {account}"))
     }
 
-    /// Returns a clause that says how many bytes the other direction has; empty for none.
+    /// Returns a clause with the number of bytes in the other direction; empty for none.
     fn other_way(&self) -> String {
         let reverse: u64 =
             self.ledgers.iter().fold(0, |sum, ledger| sum.saturating_add(ledger.reverse_bytes));
@@ -511,7 +511,7 @@ fn describe_source(ledger: &Ledger) -> Source {
     }
 }
 
-/// Returns a row's fault for a report, which must not depend on where the file lies.
+/// Returns a row's fault for a report, which must not depend on the file's folder.
 fn strip_folders(error: &Error) -> String {
     match error {
         Error::Row { file, line, problem } => format!("{}:{line}: {problem}", file_name(file)),

@@ -326,7 +326,8 @@ pub fn is_sender(header: &[String], place: usize) -> bool {
     SENDERS.iter().any(|alias| is_same(&header[place], alias))
 }
 
-/// Returns a sentence on why rows below this header cannot be transfers; `None` if no column's name says so.
+/// Returns a sentence with the reason for which rows below this header cannot be transfers; `None` if no column's name
+/// gives one.
 pub fn explain_doubt(columns: &Columns, header: &[String]) -> Option<String> {
     let of_packets: Vec<&str> = header
         .iter()

@@ -258,7 +258,7 @@ impl Reading<'_> {
     /// Adds a row that is one request. Returns the reason and the bytes if the row is left out, `None` if not.
     ///
     /// # Errors
-    /// A clause that says what is malformed.
+    /// A clause that names the malformed text.
     fn request(&mut self, values: &Values) -> RowResult<Option<(&'static str, u64)>> {
         let (from, length) = self.times(values)?;
         let sent = self.number("sent", values, Field::Sent)?.unwrap_or(0);

@@ -585,8 +585,8 @@ fn hash(host: IpAddr) -> u64 {
     sampling::hash(&text[..text.len() - left])
 }
 
-/// Returns the client's side of each flow: from its handshake, else from what the capture's other connections and
-/// the ports tell, else, of datagrams, the side that got more bytes, else the first sender.
+/// Returns the client's side of each flow: by its handshake, else by the capture's other connections and the ports.
+/// Without either, it is the side of datagrams that got more bytes, or the first sender.
 fn find_clients(flows: &[Flow]) -> Vec<usize> {
     let known: Vec<Option<usize>> = flows.iter().map(|flow| flow.handshake.client()).collect();
     // The ports of datagrams say nothing about those of TCP.

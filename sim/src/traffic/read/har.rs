@@ -119,7 +119,7 @@ type Kept = RowResult<std::result::Result<Load, (&'static str, u64)>>;
 /// Parses an entry of a HAR file into a load. Returns the reason and the bytes for an entry to leave out.
 ///
 /// # Errors
-/// A clause that says what is malformed.
+/// A clause that names the malformed text.
 fn load(
     entry: &Entry,
     client: &str,

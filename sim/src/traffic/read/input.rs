@@ -377,7 +377,7 @@ pub fn file_name(path: &str) -> String {
         .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns why a file cannot be opened, as a clause.
+/// Returns a clause with the reason for which a file cannot be opened.
 fn open_problem(path: &str, error: &io::Error) -> String {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     match error.kind() {

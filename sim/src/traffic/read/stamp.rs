@@ -89,8 +89,8 @@ pub fn time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, Stri
     }
 }
 
-/// Returns the unit in which a number is a time from the year 2001 on, for the number of digits shows it; seconds for any
-/// other, which are too large for them from 11 digits on.
+/// Guesses the unit of a time since 1970 by its number of digits: 19 are nanoseconds, 16 microseconds and 13
+/// milliseconds for any time from the year 2001 on. Any other number is in seconds.
 fn guess_unit(text: &[u8]) -> Unit {
     match text.iter().take_while(|byte| byte.is_ascii_digit()).count() {
         19 => Unit::Ns,

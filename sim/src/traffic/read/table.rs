@@ -127,7 +127,7 @@ impl Table {
     /// Adds a row as a connection, or counts it as left out.
     ///
     /// # Errors
-    /// A clause that says what is malformed.
+    /// A clause that names the malformed text.
     fn add(&mut self, record: &ByteRecord, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<()> {
         let is_watching = self.ways.is_watching();
         match parse_row(record, &self.columns, is_watching, ledger, collector, &mut self.groups)? {
@@ -288,7 +288,7 @@ fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mu
 /// Parses a row of delimited text and adds its connection, or adds it as a request to that of its group.
 ///
 /// # Errors
-/// A clause that says what is malformed.
+/// A clause that names the malformed text.
 fn parse_row(
     record: &ByteRecord,
     columns: &Columns,

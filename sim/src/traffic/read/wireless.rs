@@ -50,7 +50,7 @@ pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> St
     }
 }
 
-/// Strips a radiotap header. Only its flags matter: they say whether there is padding.
+/// Strips a radiotap header. Only its flags matter: they tell whether the frame is padded.
 pub fn strip_radiotap(cursor: &mut Cursor) -> Step {
     let length = usize::from(cursor.half(2)?.swap_bytes());
     let mut fields = 8;

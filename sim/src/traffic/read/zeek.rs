@@ -198,7 +198,7 @@ fn select_columns(log: Log, direction: Direction) -> Vec<Column> {
     columns
 }
 
-/// Decodes what `#separator` names: `\x09`, `\t`, or one character that stands for itself.
+/// Decodes the value of `#separator`: `\x09`, `\t`, or one character that stands for itself.
 fn parse_separator(code: &[u8]) -> RowResult<u8> {
     let text = String::from_utf8_lossy(code);
     let (code, named) = match text.trim() {

@@ -97,7 +97,7 @@ type Kept = RowResult<Option<(&'static str, u64)>>;
 /// Adds a row of conn.log. Returns the reason and the bytes of a row to leave out.
 ///
 /// # Errors
-/// A clause that says what is malformed.
+/// A clause that names the malformed text.
 fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let at = read_stamp(row, ledger, collector)?;
     let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
@@ -195,7 +195,10 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     Ok(None)
 }
 
-/// Keeps what `ssl.log` or `quic.log` says of a connection.
+/// Keeps the protocol that `ssl.log` or `quic.log` names for a connection.
+///
+/// # Errors
+/// A clause for a malformed time or for a row without hosts or uid.
 fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     read_stamp(row, ledger, collector)?;
     let uid = hash_uid(row.uid);
