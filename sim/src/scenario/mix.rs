@@ -117,7 +117,10 @@ fn parse_model(spec: &MixSpec) -> Result<Model> {
     Ok(model)
 }
 
-/// Returns the parameters with `count` in the parameter that the model counts its users by.
+/// Returns the parameters with `count` as the model's number of users.
+///
+/// # Errors
+/// [`Error::Field`] naming `count` where the model has no such number, or where it or a load is given too.
 fn insert_count(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
     let refuse = |with: &str, allowed: &str| Err(Error::conflict("count", count, with, allowed));
     let parameter = match model::count_parameter(&spec.model) {

@@ -395,8 +395,8 @@ fn read_ports(header: &[u8]) -> [u16; 2] {
     [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
 }
 
-/// Returns the fault of a header that the captured bytes do not hold: only the length of the capture, if the packet has
-/// room for the header.
+/// Returns the stop at a header that the captured bytes do not hold: [`reason::CUT`], or a fault if the packet itself
+/// has no room for the header.
 fn cut(cursor: &Cursor, header: u32, name: &str) -> Stop {
     match cursor.wire {
         wire if wire >= header => Stop::Reason(reason::CUT.into()),
