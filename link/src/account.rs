@@ -183,8 +183,9 @@ pub struct Status {
 }
 
 impl WayStatus {
-    /// Returns what has happened at a link since `before`, `seconds` ago.
-    pub fn count_between(before: &[ColourCounts; 3], now: &[ColourCounts; 3], seconds: f64) -> WayStatus {
+    /// Returns the status of a link over the last `seconds`: the rate and the losses and marks between the counts
+    /// `before` and `now`, and the packets of each colour that wait now.
+    pub fn from_counts(before: &[ColourCounts; 3], now: &[ColourCounts; 3], seconds: f64) -> WayStatus {
         let mut status = WayStatus::default();
         for (index, (now, before)) in now.iter().zip(before).enumerate() {
             let change = now.since(*before);

@@ -286,7 +286,7 @@ impl Flows {
         !is_same && one.sides.iter().all(|side| side.under_way == 0)
     }
 
-    /// Opens a flow in a free slot. Returns the slot.
+    /// Opens a flow in a free slot and releases an earlier flow of the same pair. Returns the slot and the flow.
     fn open(&mut self, pair: Pair, way: Way, now: Time) -> (u32, Flow) {
         if let Some(old) = self.by_pair.get(&pair).copied() {
             self.release(old, now);

@@ -136,7 +136,7 @@ impl Running {
     /// Makes the namespaces and the device of a side; the command waits for [`Running::release`].
     ///
     /// # Errors
-    /// A sentence that names what the system denied.
+    /// [`Failure::System`] with a sentence that names the resource that the system denied.
     pub fn start(side: Side, program: Option<&Program>, network: &Network) -> Result<Running, Failure> {
         let (near, far) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
             .map_err(system_failure)?;
@@ -309,7 +309,8 @@ fn run_helper(
     }
 }
 
-/// The first process of a PID namespace: starts the command, tells how it ended, collects the rest.
+/// Runs as the first process of a PID namespace: starts the command, reports its end and collects orphans. Returns the
+/// exit status.
 fn run_first_process(program: Option<&Program>, socket: &OwnedFd) -> i32 {
     // What shows processes must show those in here. A container may forbid it; then they are not shown.
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
@@ -419,10 +420,13 @@ fn die_with(parent: Pid) -> Result<(), String> {
     if getppid() == parent { Ok(()) } else { Err("the program that asked for it has ended".into()) }
 }
 
-/// Leaves the parent's namespaces by unshare(2).
+/// Leaves the parent's network, mount and PID namespaces by unshare(2).
+///
+/// Root leaves them at once, unless `network` asks for a user namespace. All others leave the user namespace first.
 ///
 /// # Errors
-/// A sentence that says which namespace is denied, and probably why.
+/// A sentence that names the namespace that is denied or the file of the user namespace that cannot be written, and the
+/// probable cause.
 fn leave_namespaces(network: &Network) -> Result<(), String> {
     let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID;
     let (uid, gid) = (geteuid(), getegid());
@@ -448,7 +452,7 @@ fn leave_namespaces(network: &Network) -> Result<(), String> {
     })
 }
 
-/// Returns the sentence for a user namespace that is denied.
+/// Returns a sentence that explains why a user namespace is denied.
 fn explain_denial(errno: Errno) -> String {
     let limit = read_setting("user/max_user_namespaces");
     match errno {
@@ -462,7 +466,7 @@ fn explain_denial(errno: Errno) -> String {
     }
 }
 
-/// Returns what probably denies what a user namespace allows.
+/// Returns a clause that names the setting or rule that probably denies namespaces, and its remedy.
 fn find_restriction() -> String {
     if read_setting("kernel/unprivileged_userns_clone").as_deref() == Some("0") {
         return "kernel.unprivileged_userns_clone is 0; as root, 'sysctl kernel.unprivileged_userns_clone=1' allows it, \
@@ -486,7 +490,7 @@ fn read_setting(name: &str) -> Option<String> {
 /// Sets up mounts, settings and the device of a side. Returns the device.
 ///
 /// # Errors
-/// A sentence that names what the system denied.
+/// A sentence that names the denied resource. A kernel without IPv6 is no error.
 fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>).map_err(
         |errno| format!("mounts of its own are denied: {} ({})", errno.desc(), find_restriction()),
@@ -528,7 +532,8 @@ fn set_up(side: Side, network: &Network) -> Result<OwnedFd, String> {
     Ok(tun)
 }
 
-/// Writes files below /proc/sys/net, which shows each process its own namespace; what a kernel lacks is left out.
+/// Writes files below /proc/sys/net, which shows each process its own namespace. Settings that the kernel lacks are
+/// left out.
 fn write_settings(prefix: &str, all: &[(&str, String)]) {
     for (name, value) in all {
         let _ = std::fs::write(format!("/proc/sys/net/{prefix}{name}"), value);
@@ -538,7 +543,7 @@ fn write_settings(prefix: &str, all: &[(&str, String)]) {
 /// Opens a TUN device in this namespace: whole IP packets, none of them larger than the MTU.
 ///
 /// # Errors
-/// A sentence with the system's reason.
+/// A sentence with the system's reason and a remedy.
 fn open_tun_device() -> Result<OwnedFd, String> {
     const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
     const IFF_TUN_NO_PI: i16 = 0x1001;

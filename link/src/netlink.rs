@@ -17,10 +17,12 @@ const IFA_LOCAL: u16 = 2;
 const TCA_KIND: u16 = 1;
 const RTA_OIF: u16 = 4;
 
-/// Changes attributes of a device and brings it up.
+/// Brings a device up and sets its MTU, bytes, and the length of its queue, packets; `None` leaves them as they are.
+///
+/// With an MTU, the device also gives up multicast and segments larger than the MTU.
 ///
 /// # Errors
-/// The kernel's.
+/// The error of the kernel. A kernel that cannot limit segments is no error.
 pub fn bring_up(index: u32, mtu: Option<u32>, queue: Option<u32>) -> io::Result<()> {
     let up = libc::IFF_UP as u32;
     let header = |flags: u32, change: u32| {
@@ -50,7 +52,7 @@ pub fn bring_up(index: u32, mtu: Option<u32>, queue: Option<u32>) -> io::Result<
 /// Removes the queue before a device; the device loses and counts packets that it does not take.
 ///
 /// # Errors
-/// The kernel's.
+/// The error of the kernel.
 pub fn remove_queue(index: u32) -> io::Result<()> {
     let mut body = vec![0u8; 20];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
@@ -59,10 +61,10 @@ pub fn remove_queue(index: u32) -> io::Result<()> {
     request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
 }
 
-/// Adds an address to a device.
+/// Adds an address with a prefix of `prefix` bits to a device. IPv6 does not check that the address is unique.
 ///
 /// # Errors
-/// The kernel's.
+/// The error of the kernel, also if the device has the address.
 pub fn add_address(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
     let (family, bytes) = split_address(address);
     let mut body = vec![family, prefix, 0, 0];
@@ -75,10 +77,10 @@ pub fn add_address(index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
     request(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
 }
 
-/// Adds a default route through a device.
+/// Adds a default route through a device: of IPv6 if `is_v6`, else of IPv4.
 ///
 /// # Errors
-/// The kernel's.
+/// The error of the kernel.
 pub fn add_default_route(index: u32, is_v6: bool) -> io::Result<()> {
     let family = if is_v6 { libc::AF_INET6 } else { libc::AF_INET } as u8;
     let mut body = vec![0u8; 12];
@@ -106,7 +108,7 @@ fn push_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
 /// Sends a request and waits for the kernel's acknowledgement.
 ///
 /// # Errors
-/// The kernel's answer.
+/// The error that the kernel answers, that of a system call, or an answer that is too short.
 fn request(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
     let socket =
         socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;

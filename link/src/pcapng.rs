@@ -77,7 +77,7 @@ fn write_all(mut file: impl Write, entries: Receiver<Entry>) -> io::Result<()> {
     file.flush()
 }
 
-/// Returns the comment of a packet: its colour and what became of it.
+/// Returns the comment of a packet: its colour, its verdict, and its delay from `sent` to `end`.
 pub fn format_comment(colour: &str, verdict: &str, sent: Time, end: Time) -> String {
     format!("colour={colour} verdict={verdict} delay={:.3}ms", end.since(sent).as_secs() * 1e3)
 }

@@ -93,7 +93,7 @@ pub struct Finished {
     pub left_out: u64,
 }
 
-/// Checks what is run.
+/// Checks the scenario and the settings of a run.
 ///
 /// # Errors
 /// [`Failure::Input`] naming the field.
@@ -111,10 +111,11 @@ pub fn check(scenario: &Scenario, settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the commands until the first one ends. Returns records as the simulator has them, and how the run went.
+/// Runs the commands until the client's has ended, the duration is over or `monitor` cancels the run. Returns records
+/// as the simulator has them, and the account of the run.
 ///
 /// # Errors
-/// [`Failure`] for a fault in the input, and for what the system denies.
+/// [`Failure::Input`] for a fault in the input, [`Failure::System`] for a resource that the system denies.
 pub fn run(
     scenario: &Scenario,
     settings: &Settings,
@@ -281,10 +282,11 @@ impl Session {
         }
     }
 
-    /// Carries packets until the command has ended and nothing of it is in flight.
+    /// Carries packets until the client's command has ended, and one round-trip time and [`GRACE`] longer. Stops
+    /// earlier when the duration is over or `monitor` cancels the run.
     ///
     /// # Errors
-    /// The system's, from the devices of both sides.
+    /// [`Failure::System`] when a command cannot be started or the wait for packets fails.
     fn play(&mut self, monitor: &Monitor) -> Result<(), Failure> {
         if self.has_server {
             self.devices.sides[1].release()?;
@@ -323,7 +325,10 @@ impl Session {
         }
     }
 
-    /// Waits for packets and for the commands' ends, up to the time limit, and handles all that came.
+    /// Waits for packets and for the ends of commands, at most `most`. Reads the packets and notes the ends.
+    ///
+    /// # Errors
+    /// [`Failure::System`] when the wait itself fails.
     fn wait(&mut self, most: Dur) -> Result<(), Failure> {
         let [client, server] = &self.devices.sides;
         // Of a command that has ended nothing more is to be heard, and its socket would always be ready.
@@ -423,17 +428,16 @@ impl Session {
         self.devices.recent.clear();
         for way in Way::BOTH {
             let counts = self.driver.link(way).counts_before(Time(now.0 + 1));
-            status.ways[way as usize] =
-                WayStatus::count_between(&self.before[way as usize], &counts, seconds);
+            status.ways[way as usize] = WayStatus::from_counts(&self.before[way as usize], &counts, seconds);
             self.before[way as usize] = counts;
         }
         status
     }
 
-    /// Ends both sides and returns the records.
+    /// Ends both sides. Returns the records and the account of the run.
     ///
     /// # Errors
-    /// A sentence when a side cannot be ended.
+    /// [`Failure::System`] when the file of packets cannot be written.
     fn finish(mut self) -> Result<(Outcome, Finished), Failure> {
         let now = self.devices.now();
         let account = &mut self.devices.account;

@@ -340,7 +340,7 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
         .unwrap_or_default()
 }
 
-/// Returns `a, b or c`, for messages that list what is allowed.
+/// Returns `a, b or c`, for messages that list the allowed words.
 pub fn join_with_or<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     let items: Vec<&str> = items.into_iter().collect();
     match items.split_last() {

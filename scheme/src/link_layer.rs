@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn named__lists_what_there_is() {
+    fn find_layer__lists_what_there_is() {
         let error = LinkLayer::find_layer("link.layer", "docsys").unwrap_err().to_string();
         assert!(error.contains("link.layer") && error.contains("docsis") && error.contains("docsys"));
     }

@@ -44,11 +44,11 @@ pub struct Placed<'a> {
 }
 
 impl Scheme {
-    /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`: markers, then a queue; each with `@` and the rate
-    /// of a shaper before a modem if it has one of its own.
+    /// Parses `name`, `name(parameter=value,…)`, or parts joined by `|`: markers, then a queue; each with `@` and the
+    /// rate of a shaper before a modem if it has one of its own.
     ///
     /// # Errors
-    /// [`Error::Field`] naming the scheme or parameter, with a suggestion.
+    /// [`Error::Field`] naming the scheme or parameter, with a suggestion if a known name is near.
     pub fn parse(text: &str) -> Result<Scheme> {
         let (text, shape) = match text.rsplit_once('@') {
             Some((text, shape)) => (text, Some(Shape::parse("scheme", shape.trim())?)),
@@ -109,8 +109,8 @@ impl Scheme {
         all.map(|(item, one, value)| (name(item, &one), one, value)).collect()
     }
 
-    /// Returns the parameters of its policies as they are set up for a link, in the order of [`Scheme::parts`]; `None` of
-    /// native parts.
+    /// Returns the parameters of its policies as they are set up for a link, in the order of [`Scheme::parts`]; `None`
+    /// for a native part.
     ///
     /// # Errors
     /// [`Error::Field`] when a value does not fit the link.
@@ -239,7 +239,7 @@ impl<'a> Placed<'a> {
         Values::new(self.item.name, self.stage.part.parameters(), &self.stage.values)
     }
 
-    /// Returns a policy's parameters as they are set up for a link; `None` of a native part.
+    /// Returns a policy's parameters as they are set up for a link; `None` for a native part.
     ///
     /// # Errors
     /// [`Error::Field`] when a value does not fit the link.
@@ -281,10 +281,10 @@ impl Item {
         Ok(item)
     }
 
-    /// Parses a scheme without bars: a named one, or a queue without a marker.
+    /// Returns the item of a scheme without bars: a named scheme, or a queue without a marker.
     ///
     /// # Errors
-    /// [`Error::Field`] for an unknown name or a faulty parameter.
+    /// [`Error::Field`] for an unknown name, and for a marker, which needs a queue behind it.
     fn parse_alone(name: &str) -> Result<Item> {
         match (find_named_scheme(name), Part::find(name)) {
             (Some(scheme), _) => Ok(Item::from_named(scheme, |_| true)),
@@ -384,7 +384,7 @@ impl Item {
     /// Sets a parameter from `name=value`.
     ///
     /// # Errors
-    /// [`Error::Field`] for an unknown name, a repeated one, or a value that is not allowed.
+    /// [`Error::Field`] for a text without `=`, an unknown name, a repeated one, or a value that is not allowed.
     fn assign(&mut self, assignment: &str) -> Result<()> {
         let names = || self.visible.iter().map(|one| one.parameter.name);
         let Some((name, value)) = assignment.split_once('=') else {

@@ -49,8 +49,8 @@ impl Shape {
     /// Returns the rate on a line of `rate`, the mean if the line `varies`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` for a shaper that cannot have an effect, or of next to no rate; `hint` is added to
-    /// what is allowed.
+    /// [`Error::Field`] naming `field` for a shaper that cannot have an effect, or of next to no rate; `hint` is added
+    /// to the allowed values.
     pub fn resolve(self, field: &str, rate: Rate, varies: bool, hint: &str) -> Result<Rate> {
         let own = self.rate_on(rate);
         let (most, words) = if varies { (MOST_OF_MEAN, "mean rate") } else { (MOST, "rate") };
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn checked__of_a_line_that_varies_may_be_above_its_mean() {
+    fn resolve__of_a_line_that_varies_may_be_above_its_mean() {
         let of = |text, varies| Shape::parse("f", text).unwrap().resolve("f", Rate(1000), varies, "").is_ok();
         assert_eq!([of("100%", false), of("101%", false), of("0.9%", false)], [true, false, false]);
         assert_eq!([of("101%", true), of("200%", true), of("201%", true)], [true, true, false]);

@@ -516,7 +516,7 @@ impl Link {
         }
     }
 
-    /// Returns the packets that wait here and have no time of arrival at the far end yet.
+    /// Returns the number of packets that wait here and have no time of arrival at the far end yet.
     pub fn count_stored(&mut self, now: Time) -> u32 {
         if self.schedules_departures() { 0 } else { self.own_backlog(now).0 }
     }

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn opportunities__repeat_and_what_nobody_uses_is_lost() {
+    fn parse_opportunities__repeat_and_what_nobody_uses_is_lost() {
         let trace = trace("0\n5\n5\n20\n");
         assert_eq!(trace.mean(), Rate(4 * 12_000 * 50));
         let mut link = Position::new(Arc::new(trace));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn steps__hold_until_the_next() {
+    fn parse_steps__hold_until_the_next() {
         let trace = trace("# a radio link\n0 1mbit\n1s 0\n1500ms 8mbit # better\n");
         assert_eq!(trace.mean(), Rate(666_666));
         let mut link = Position::new(Arc::new(trace));

@@ -358,7 +358,7 @@ impl Delays {
         histogram
     }
 
-    /// Returns the shortest delay of a bin.
+    /// Returns the shortest delay of a bin, in the unit of the bins.
     fn bin_start(bin: u64) -> u64 {
         let shift = (bin / (Delays::FINE / 2)).saturating_sub(1);
         (bin - shift * (Delays::FINE / 2)) << shift

@@ -268,7 +268,8 @@ impl<E: Copy + Default> Wheel<E> {
     /// earliest.
     #[inline(never)]
     fn sort_and_pop(&mut self, first: u32) -> u32 {
-        let (one, other) = (self.order_node(first, 1), self.order_node(self.nodes[first as usize].next, 0));
+        let (one, other) =
+            (self.ordered_node(first, 1), self.ordered_node(self.nodes[first as usize].next, 0));
         if self.nodes[other.node as usize].next == NONE {
             // Two, as in most slots with more than one.
             self.current.push(one.max(other));
@@ -383,13 +384,13 @@ impl<E: Copy + Default> Wheel<E> {
     fn append_list(&mut self, mut node: u32) {
         while node != NONE {
             let rank = u32::MAX - self.current.len() as u32;
-            self.current.push(self.order_node(node, rank));
+            self.current.push(self.ordered_node(node, rank));
             node = self.nodes[node as usize].next;
         }
     }
 
     /// Returns a node with its time and key.
-    fn order_node(&self, node: u32, rank: u32) -> OrderedNode {
+    fn ordered_node(&self, node: u32, rank: u32) -> OrderedNode {
         let Node { at, key, .. } = self.nodes[node as usize];
         OrderedNode { at, key, rank, node }
     }

@@ -218,7 +218,7 @@ mod tests {
     use crate::link_layer::LinkLayer;
 
     #[test]
-    fn rate_of_tc__in_the_largest_whole_unit() {
+    fn format_tc_rate__in_the_largest_whole_unit() {
         let text = |bps| format_tc_rate(Rate(bps));
         assert_eq!(
             [5_000_000, 1_500_000, 1_000_000_000, 999].map(text),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn in_packets__of_a_share_of_the_buffer() {
+    fn threshold_packets__of_a_share_of_the_buffer() {
         let cases = [("50%", 500), ("12.5%", 125), ("16%", 160), ("30", 30), ("7p", 7), ("0.05%", 0)];
         for (threshold, packets) in cases {
             assert_eq!(threshold_packets(threshold, 1000), packets, "{threshold}");

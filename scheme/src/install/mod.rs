@@ -59,10 +59,10 @@ pub struct Installation {
     pub needs: Vec<String>,
 }
 
-/// Returns what installs a scheme on a link.
+/// Returns the installation of a scheme on a link.
 ///
 /// # Errors
-/// Why nothing does, in one sentence without a full stop.
+/// The reason for which nothing installs it, in one sentence without a full stop.
 pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     // The line has the rate of the shaper.
     let scheme = &scheme.without_shape();
@@ -78,7 +78,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     let verb = if markers.iter().any(reads_windows) { Verb::Host } else { Verb::Mark };
     let profiles = wred::profiles(&markers, (queue, &values), line);
     if !profiles.is_empty() {
-        return Ok(install_before_router(scheme, &parts, profiles, verb, line));
+        return Ok(plan_before_router(scheme, &parts, profiles, verb, line));
     }
     let view = Values::new(queue.name(), queue.parameters(), &values);
     live::refuse_idle_classes(queue, &view, !markers.is_empty())?;
@@ -87,13 +87,13 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     let decided = place_queue(queue, &values, !markers.is_empty(), line);
     match (lines, decided) {
         // Nothing is to be decided before it, so what Linux has is simpler than a program of ours.
-        (Some(lines), decided) if markers.is_empty() => Ok(install_queue(
+        (Some(lines), decided) if markers.is_empty() => Ok(plan_queue(
             queue,
             lines,
             decided.ok().map(|_| LiveCommand::from_scheme(Verb::Up, scheme, line)),
         )),
         (Some(lines), decided) if verb == Verb::Host || decided.is_err() => {
-            Ok(install_before_qdisc(scheme, &parts, (queue, &view), lines, verb, line))
+            Ok(plan_before_qdisc(scheme, &parts, (queue, &view), lines, verb, line))
         }
         (_, Err(reason)) => Err(reason),
         (_, Ok(_)) if verb == Verb::Host => {
@@ -120,7 +120,7 @@ pub fn plan(scheme: &Scheme, line: &Line) -> Result<Installation, String> {
     }
 }
 
-/// Returns how classes of HTB differ from a queue with these values; nothing if they do not.
+/// Returns a clause on the difference between classes of HTB and a queue with these values; `None` without any.
 fn explain_class_difference(queue: Part, values: &Values) -> Option<&'static str> {
     let has_red = values.has("wq");
     match (queue.has_classes() && values.flag("shared"), queue.has_classes() && has_red) {
@@ -133,16 +133,17 @@ fn explain_class_difference(queue: Part, values: &Values) -> Option<&'static str
     }
 }
 
-/// Returns a queue discipline of Linux without a marker. What it does otherwise is followed by the command that does not.
-fn install_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Installation {
+/// Returns the installation of a queue discipline of Linux without a marker. If its lines have remarks on differences,
+/// the last line is the command of `live`, which has none.
+fn plan_queue(queue: Part, mut lines: Vec<String>, live: Option<LiveCommand>) -> Installation {
     if let Some(command) = live.as_ref().filter(|_| lines.iter().any(|line| line.starts_with('#'))) {
         lines.push(format!("# as it was simulated: {}", command.line()));
     }
     Installation { place: Place::Linux, lines, live, wred: Vec::new(), needs: list_needs(queue) }
 }
 
-/// Returns a queue discipline of Linux with a marker before it.
-fn install_before_qdisc(
+/// Returns the installation of a queue discipline of Linux with markers before it.
+fn plan_before_qdisc(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
     (queue, values): (Part, &Values),
@@ -181,8 +182,8 @@ fn install_before_qdisc(
     Installation { place: Place::Linux, lines, live: command, wred: Vec::new(), needs }
 }
 
-/// Returns profiles of WRED with what marks for them.
-fn install_before_router(
+/// Returns the installation of WRED's profiles on a router, and of the markers before it.
+fn plan_before_router(
     scheme: &Scheme,
     markers: &[(Part, Texts)],
     profiles: Vec<WredProfile>,

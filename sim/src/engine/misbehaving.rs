@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::engine::source::Starts;
 
-    /// Returns what is opened when a source opens connections of these payloads and every sender misbehaves.
+    /// Returns the connections that open for these payloads when every sender misbehaves.
     fn collect_opened(payloads: &[Payload], rules: Rules) -> Vec<Open> {
         let opens = (0u64..)
             .zip(payloads)

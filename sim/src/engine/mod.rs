@@ -183,7 +183,7 @@ impl World {
                 }
                 self.apply_commands();
             }
-            What::Ready(slot) => self.queue_ready(slot),
+            What::Ready(slot) => self.end_think(slot),
             What::AckDue(slot) => self.send_due_ack(slot),
             What::Served(server) => self.finish_job(server),
             What::ProbeDue(number) => self.repeat_probe(slot, number),

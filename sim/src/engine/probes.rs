@@ -44,8 +44,8 @@ impl World {
         }
     }
 
-    /// Adds the long-lived flow of `key` to the measured loads. Returns its place among them; `None` once it
-    /// is over.
+    /// Adds the long-lived flow of `key` to the measured loads. Returns its place among them; `None`, and adds nothing,
+    /// if the flow is over.
     fn add_load(&mut self, key: u64) -> Option<usize> {
         let slots = self.long_lived.iter().map(|(slot, _)| *slot);
         let slot = slots.into_iter().find(|slot| self.live[*slot as usize].open.key == key)?;

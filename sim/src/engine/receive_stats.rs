@@ -106,7 +106,7 @@ impl ReceiveStats {
         })
     }
 
-    /// Returns how the flow was played, of which the fastest packet took `least_ns`.
+    /// Returns the playout of the flow. `least_ns` is the delay of its fastest packet, `None` if none arrived.
     fn play_out(&self, least_ns: Option<u64>) -> Played {
         // A flow of which nothing arrived has no playout point: all of it is missing at any.
         let point = |hold: Dur| least_ns.unwrap_or(0) + hold.0;
@@ -131,8 +131,8 @@ impl ReceiveStats {
         }
     }
 
-    /// Returns how the frames were shown that have to be complete `point_ns` after they were sent. A frame that is
-    /// late is shown when it is complete, but not after a later one; one that is not complete is never shown.
+    /// Returns the playout of frames that are due `point_ns` after they were sent. A frame that is late is shown when
+    /// it is complete, but not after a later one; one that is not complete is never shown.
     fn play_frames(&self, interval: Dur, point_ns: u64) -> Played {
         let ends = self.frames.iter().skip(1).map(|&(_, place)| place).chain([self.delays_ns.len()]);
         let complete: Vec<(Time, u64)> = self

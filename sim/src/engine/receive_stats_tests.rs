@@ -40,7 +40,7 @@ fn record__counts_packets_later_than_50_ms() {
 
 /// The least delay is 10 ms and packets are held back 60 ms: one of 71 ms is as good as lost.
 #[test]
-fn played__sound_misses_what_is_lost_or_late() {
+fn play_out__sound_misses_what_is_lost_or_late() {
     let hold = Dur::from_millis(60);
     let sound = Playback::Sound { codec: Codec::G711, packet: Dur::from_millis(20), hold };
     let delays = [None, Some(10), Some(70), Some(71), None, None, Some(30), None];
@@ -74,7 +74,7 @@ fn video(delays_ms: &[[Option<u64>; 2]]) -> (u64, u64, u64, f64) {
 }
 
 #[test]
-fn played__a_frame_needs_all_its_packets_in_time() {
+fn play_out__a_frame_needs_all_its_packets_in_time() {
     let whole = [Some(10), Some(11)];
     let (frames, missing, freezes, length_s) =
         video(&[whole, [Some(10), None], [Some(61), Some(12)], [Some(60), Some(12)], whole]);
@@ -85,7 +85,7 @@ fn played__a_frame_needs_all_its_packets_in_time() {
 
 /// With frames every 40 ms a freeze is a frame that is shown 190 ms or longer.
 #[test]
-fn played__a_freeze_is_150_ms_beyond_the_mean() {
+fn play_out__a_freeze_is_150_ms_beyond_the_mean() {
     let (whole, lost) = ([Some(10), Some(10)], [None, Some(10)]);
     let with_gap = |gap: usize| {
         let frames: Vec<_> = [vec![whole; 10], vec![lost; gap], vec![whole; 10]].concat();

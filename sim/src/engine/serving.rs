@@ -31,8 +31,8 @@ impl World {
         self.schedule(self.now + think, class::WAKE, 1 << 40 | u64::from(slot), What::Ready(slot));
     }
 
-    /// Continues when the server has thought.
-    pub(super) fn queue_ready(&mut self, slot: u32) {
+    /// Hands over a request whose think time is over to the server's CPU.
+    pub(super) fn end_think(&mut self, slot: u32) {
         self.start_job(slot);
         self.arm(slot);
     }
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Sends the answer to a request, once the server has prepared it.
+    /// Starts to send the answer to a request that the server has processed.
     fn answer(&mut self, slot: u32) {
         let live = &mut self.live[slot as usize];
         live.request_acks.note_answer(self.now, self.setup.senders.params_at(live.tcp));

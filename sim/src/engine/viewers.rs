@@ -109,7 +109,7 @@ impl ConnectionSource for Viewers {
         self.ask(number, commands);
     }
 
-    /// Adds a segment to the buffer, begins to play if that is enough, and plans what comes next.
+    /// Adds a segment to the buffer, begins to play if that is enough, and plans the next step.
     fn connection_finished(&mut self, number: u32, now: Time, commands: &mut Commands) {
         let (model, window) = (self.draws.model(), self.window);
         let (full, startup) = (Dur::from_secs(model.buffer_s), Dur::from_secs(model.startup_s));

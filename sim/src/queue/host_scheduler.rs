@@ -32,7 +32,8 @@ struct Shaper {
 }
 
 impl Shaper {
-    /// Takes the tokens of a packet; an error is the time at which there are enough.
+    /// Takes the tokens of a packet; an error is the time at which there are enough, [`Time::NEVER`] if there never
+    /// are.
     fn take_tokens(&mut self, packet: &Packet, now: Time) -> Result<(), Time> {
         let policy = self.params.policy();
         match policy.shape(&self.params, &mut self.user, &mut self.state, &packet.view(), now.0) {

@@ -233,7 +233,7 @@ impl Pie {
         drops.push(Dropped { packet, reason });
     }
 
-    /// Returns the next packet, and updates the estimate of the departure rate.
+    /// Returns the next packet and updates the estimate of the departure rate; [`Dequeued::Empty`] if none waits.
     pub fn dequeue(&mut self, now: Time) -> Dequeued {
         self.advance(now);
         let Some((packet, at)) = self.fifo.pop() else { return Dequeued::Empty };

@@ -48,7 +48,7 @@ pub fn queue(scheme: &Scheme, context: LinkContext) -> Result<Queue> {
     }
 }
 
-/// Returns the queue of one user at the sending host, for schemes with a profile to shape to; the others leave a FIFO.
+/// Returns the queue of one user at the sending host for a scheme that shapes to a profile; `None` for the others.
 ///
 /// # Errors
 /// [`crate::error::Error::Field`] when a value does not fit the link.

@@ -28,7 +28,7 @@ impl Emulation {
     /// Checks the link and the scheme of a scenario, and builds them. Traffic, TCP and run length do not matter.
     ///
     /// # Errors
-    /// [`Error::Field`] naming the field, and for what only the simulator can have.
+    /// [`Error::Field`] naming the faulty field, or one that only the simulator can have.
     pub fn new(scenario: &Scenario) -> Result<Emulation> {
         if scenario.schema != SCHEMA {
             return Err(Error::field("schema", quote(&scenario.schema), format!("\"{SCHEMA}\"")));
@@ -62,7 +62,7 @@ impl Emulation {
 /// Refuses parts of a scenario that real packets cannot have.
 ///
 /// # Errors
-/// [`Error::Field`] naming the first.
+/// [`Error::Field`] naming the first such part.
 fn refuse_networks(scenario: &Scenario) -> Result<()> {
     let given = [
         ("topology", scenario.topology.is_some()),

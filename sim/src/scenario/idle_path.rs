@@ -50,7 +50,7 @@ impl Stage {
         self.pace.map_or(Dur::ZERO, |pace| pace.tx_time(self.wire.bytes(u64::from(bytes))))
     }
 
-    /// Returns when the last bit of a packet leaves the stage, given its arrival.
+    /// Returns the time at which the last bit of a packet leaves the stage; the packet arrives at `arrival`.
     fn departure(&self, arrival: Time, bytes: u16) -> Time {
         match self.pace {
             Some(_) if self.burst > Dur::ZERO => {

@@ -51,11 +51,11 @@ impl Entry {
     }
 }
 
-/// Checks the entries of `traffic.mix`.
+/// Parses the entries of `traffic.mix`.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.mix[n].<field>`.
-pub fn check_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
+pub fn parse_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
     let specs = &scenario.traffic.mix;
     if specs.len() > MAX_SOURCES {
         let (value, allowed) = (format!("{} entries", specs.len()), format!("at most {MAX_SOURCES}"));
@@ -78,8 +78,8 @@ pub fn check_entries(scenario: &Scenario) -> Result<Vec<Entry>> {
 /// Checks what an entry plays; errors name fields of the entry.
 fn plays(spec: &MixSpec) -> Result<Plays> {
     match (spec.model.is_empty(), spec.files.is_empty()) {
-        (false, true) => check_model(spec).map(Plays::Model),
-        (true, false) => check_trace(spec),
+        (false, true) => parse_model(spec).map(Plays::Model),
+        (true, false) => parse_trace(spec),
         (false, false) => Err(Error::conflict(
             "model",
             quote(&spec.model),
@@ -90,8 +90,8 @@ fn plays(spec: &MixSpec) -> Result<Plays> {
     }
 }
 
-/// Checks an entry that replays files, which have neither parameters nor a count.
-fn check_trace(spec: &MixSpec) -> Result<Plays> {
+/// Parses an entry that replays files, which have neither parameters nor a count.
+fn parse_trace(spec: &MixSpec) -> Result<Plays> {
     let params = spec.params.as_ref().map(Value::to_string);
     let count = spec.count.map(|count| count.to_string());
     if let Some((name, value)) =
@@ -105,8 +105,8 @@ fn check_trace(spec: &MixSpec) -> Result<Plays> {
     Ok(Plays::Trace { upload: direction == Direction::Up })
 }
 
-/// Checks an entry that plays a model.
-fn check_model(spec: &MixSpec) -> Result<Model> {
+/// Parses an entry that plays a model.
+fn parse_model(spec: &MixSpec) -> Result<Model> {
     let given = spec.params.clone().unwrap_or(Value::Null);
     let mut model = model::build_model(&spec.model, &given)?;
     if let Some(count) = spec.count {
@@ -117,7 +117,10 @@ fn check_model(spec: &MixSpec) -> Result<Model> {
     Ok(model)
 }
 
-/// Returns the parameters with `count` among them.
+/// Returns the parameters with `count` as the model's number of users.
+///
+/// # Errors
+/// [`Error::Field`] naming `count` where the model has no such number, or where it or a load is given too.
 fn insert_count(spec: &MixSpec, given: Value, count: u32) -> Result<Value> {
     let refuse = |with: &str, allowed: &str| Err(Error::conflict("count", count, with, allowed));
     let parameter = match model::count_parameter(&spec.model) {
@@ -163,11 +166,11 @@ pub fn name_field(number: u16) -> String {
     }
 }
 
-/// Checks `traffic.gaming`.
+/// Parses `traffic.gaming`; `None` without it.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.gaming.<field>`.
-pub fn check_misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
+pub fn parse_misbehaviour(traffic: &TrafficSpec) -> Result<Option<Rules>> {
     let Some(spec) = &traffic.gaming else { return Ok(None) };
     if !(0.0..=1.0).contains(&spec.share) {
         return Err(Error::field("traffic.gaming.share", spec.share, "a share from 0 to 1"));

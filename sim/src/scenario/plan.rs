@@ -101,9 +101,9 @@ impl Plan {
             data_link: DOWN,
             model: model(scenario)?,
             server: scenario.server.as_ref().map(|spec| parse_server(spec, direction)).transpose()?,
-            mix: mix::check_entries(scenario)?,
+            mix: mix::parse_entries(scenario)?,
             replay: replay(&scenario.traffic)?,
-            misbehaviour: mix::check_misbehaviour(&scenario.traffic)?,
+            misbehaviour: mix::parse_misbehaviour(&scenario.traffic)?,
             scenario: scenario.clone(),
         }
         .with_data_link()
@@ -130,10 +130,11 @@ impl Plan {
         main.chain(entries)
     }
 
-    /// Returns the plan, if its parts go together.
+    /// Returns the plan, if its parts fit together.
     ///
     /// # Errors
-    /// [`Error::Field`] naming what does not go with the TCP profile.
+    /// [`Error::Field`] naming `tcp.profile` or the packet size of model telnet where the two do not fit, or the scheme
+    /// if its marker needs both directions of a link and the network is a graph.
     fn consistent(self) -> Result<Plan> {
         let asks = matches!(self.senders.first().opening, Opening::Request);
         let telnet = self.models().find_map(|(number, model)| match model {
@@ -258,7 +259,8 @@ fn window(scenario: &Scenario) -> Result<(Dur, Dur)> {
     Ok((warmup, duration))
 }
 
-/// Returns the interval of samples, if there are to be any in the `whole` time up to the end of the window.
+/// Returns the interval of samples; `None` if the scenario asks for none. `whole` is the time up to the end of the
+/// window.
 fn parse_sample_interval(scenario: &Scenario, whole: Dur) -> Result<Option<Dur>> {
     let Some(text) = &scenario.series else { return Ok(None) };
     let every = parse_dur("series", text)?;
@@ -324,7 +326,7 @@ fn replay(traffic: &TrafficSpec) -> Result<Option<Loop>> {
     Ok(Some(asked))
 }
 
-/// Returns the traffic model of a scenario, if it has one.
+/// Returns the traffic model of a scenario; `None` if it has none.
 ///
 /// # Errors
 /// [`Error::Field`] naming the faulty field of `traffic`.

@@ -45,7 +45,8 @@ impl RunResult {
     }
 }
 
-/// Returns a name for each class of a source that has several, with that of the source where there are several.
+/// Returns a name for each class of a source that has several; it begins with the source's name if there are several
+/// sources.
 fn name_groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowClass, String)> {
     let named = |(number, class): (u16, FlowClass)| {
         let source = sources.iter().find(|(known, _)| *known == number).filter(|_| sources.len() > 1);
@@ -59,7 +60,8 @@ fn name_groups(traffic: &Traffic, sources: &[(u16, String)]) -> Vec<(u16, FlowCl
 /// Runs a plan. `traffic` holds the connections read from its files, and may be `None` if it names no files.
 ///
 /// # Errors
-/// `Error::Field` when the traffic cannot be played as asked, `Error::Cancelled` after a cancel.
+/// `Error::Field` when the traffic cannot be played as asked, `Error::File` when a user's own policy gave an answer out
+/// of range, `Error::Cancelled` after a cancel.
 pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> Result<RunResult> {
     let seed = plan.replication_seed();
     let mut apps = Apps::default();
@@ -97,10 +99,10 @@ pub fn run(plan: &Plan, traffic: Option<Arc<Traffic>>, cancel: &AtomicBool) -> R
     Ok(RunResult { outcome, ideal_s, load, goodput_bps, goodput_up_bps, sources, groups })
 }
 
-/// Refuses a run in which an own policy gave an answer out of range in this thread.
+/// Refuses a run in which a user's own policy gave an answer out of range in this thread.
 ///
 /// # Errors
-/// [`Error::File`] with the header.
+/// [`Error::File`] naming the policy's header.
 pub fn refuse_fault() -> Result<()> {
     mousehole_policy::take_fault().map_or(Ok(()), |fault| Err(Error::file(fault.header, fault.problem)))
 }
@@ -178,7 +180,8 @@ impl<'a> Parts<'a> {
         planned.shaper.as_ref().filter(|_| planned.runs == Runs::Scheme && !self.scheme.stays_on_line())
     }
 
-    /// Returns what parts of a scheme may know of link `number`.
+    /// Returns the properties of link `number` that parts of a scheme can read; those of its shaper where the scheme is
+    /// put into one.
     fn context(&self, planned: &PlannedLink, seed: u64, number: usize) -> LinkContext {
         let bottleneck = &self.links[usize::from(if number == usize::from(UP) { UP } else { DOWN })];
         let rate = |link| self.shaper(link).map_or(link.rate, |shaper| shaper.rate);

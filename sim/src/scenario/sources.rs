@@ -34,8 +34,8 @@ pub(super) struct Replayed {
     fitted: Option<(u32, f64)>,
 }
 
-/// Returns what the run's sources replay: what was read from files or what a model fitted to them draws, and connections
-/// written out.
+/// Returns the traffic that the run's sources replay: that read from files, or that drawn by a model fitted to them,
+/// and the connections written out.
 ///
 /// # Errors
 /// [`Error::Field`] when files were not read or cannot be played as asked.
@@ -58,7 +58,10 @@ pub(super) fn load_replay(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Rep
     Ok(Replayed { traffic: Arc::new(drawn.traffic), replay, fitted })
 }
 
-/// Returns what was read from files, and the connections written out.
+/// Returns the traffic read from files together with the connections written out.
+///
+/// # Errors
+/// [`Error::Field`] naming `traffic.files` when files were not read.
 fn join_traffic(plan: &Plan, read: Option<Arc<Traffic>>) -> Result<Arc<Traffic>> {
     let spec = &plan.scenario.traffic;
     let read = read.unwrap_or_default();
@@ -138,7 +141,7 @@ fn replay_source(
         Some(target) if plan.scenario.traffic.resample && !plan.scenario.traffic.fitted => {
             Overlay::from_resample(part, target, rate, mss, run, span)?
         }
-        target => Overlay::overlay_span(part, target, rate, mss, run, span)?,
+        target => Overlay::for_span(part, target, rate, mss, run, span)?,
     };
     load.native = Some(overlay.native);
     load.copies = overlay.copies;
@@ -153,7 +156,7 @@ fn replay_source(
     Ok(Source::Replay(Box::new(Replay::new(traffic.clone(), overlay, waiting, offset, rtt))))
 }
 
-/// Returns how the files of the run are replayed, all in the same way; `None` if there are no files.
+/// Returns the kind of loop in which all files of the run are replayed; `None` if there are no files.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.replay` when a closed loop is asked for and files do not tell when connections

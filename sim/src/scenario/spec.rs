@@ -563,7 +563,7 @@ const REPLACED: &[(&str, &str)] = &[
     ("upload", "payload = \"up\" beside model or writes and not among params (false was payload = \"down\")"),
 ];
 
-/// Returns what is written today in the place of a field that had this name.
+/// Returns the text to write today in place of a field that had this name; `None` for any other field.
 pub fn find_replacement(field: &str) -> Option<&'static str> {
     REPLACED.iter().find(|(old, _)| *old == field).map(|(_, new)| *new)
 }

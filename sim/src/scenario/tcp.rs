@@ -10,12 +10,12 @@ use crate::units::{Dur, parse_dur};
 /// How far the shares of senders may be from 1 in all, for they are written in decimals.
 const SHARES_TOLERANCE: f64 = 1e-6;
 
-/// Returns the TCPs in force: one profile, or several with the share of connections that
-/// have each, as in `linux:0.6,bbr:0.3,rfc:0.1`. The other fields of `spec` and the time that servers think hold for all of
-/// them.
+/// Returns the TCPs in force: one profile, or several with the share of connections that have each, as in
+/// `linux:0.6,bbr:0.3,rfc:0.1`. The other fields of `spec` and the servers' think time hold for all of them.
 ///
 /// # Errors
-/// [`Error::Field`] naming a field whose value is out of range, or not to be had with the profile.
+/// [`Error::Field`] naming a field that is out of range or that the profile does not have, or shares that are not
+/// allowed.
 pub(super) fn parse_senders(spec: &TcpSpec, server_think: Option<&str>) -> Result<Senders> {
     let mut all = Vec::new();
     for part in spec.profile.split(',').map(str::trim) {
@@ -43,10 +43,10 @@ const SERVER_THINK: &str = "traffic.server_think";
 /// The longest time that servers may think.
 const LONGEST_THINK: Dur = Dur::from_millis(60_000);
 
-/// Parses the servers' think time.
+/// Parses the servers' think time, at most [`LONGEST_THINK`].
 ///
 /// # Errors
-/// [`Error::Field`] when it is too long or clients send no requests.
+/// [`Error::Field`] when it is malformed or too long, or when clients send no requests.
 fn parse_server_think(text: &str, profile: &str, opening: Opening) -> Result<Dur> {
     if opening != Opening::Request {
         let with = format!("tcp.profile \"{profile}\", whose clients send no requests");
@@ -59,7 +59,7 @@ fn parse_server_think(text: &str, profile: &str, opening: Opening) -> Result<Dur
     Ok(think)
 }
 
-/// Parses the share of a profile; `part` is for errors.
+/// Parses the share of a profile, above 0 and at most 1; `part` is for errors.
 fn parse_share(part: &str, share: &str) -> Result<f64> {
     match share.trim().parse() {
         Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
@@ -217,8 +217,10 @@ fn profile_text(spec: &TcpSpec) -> String {
     format!("tcp.profile {}", quote(&spec.profile).into_given())
 }
 
-/// Returns how connections open: as the profile has it, or as `tcp.syn` says where ns-2's profiles leave the
-/// choice.
+/// Returns the opening of connections: the profile's, or that of `tcp.syn` where ns-2's profiles leave the choice.
+///
+/// # Errors
+/// [`Error::Field`] naming `tcp.syn` where the profile's clients send requests.
 fn parse_opening(of_profile: Opening, spec: &TcpSpec) -> Result<Opening> {
     Ok(match (of_profile, spec.syn) {
         (Opening::OneWaySyn | Opening::None, Some(true)) => Opening::OneWaySyn,

@@ -104,8 +104,8 @@ impl Handshake {
         Some(self.transmit(now, params))
     }
 
-    /// Records a transmission at `now`, sets the retransmission deadline, and returns what to send: kind and
-    /// number of the write.
+    /// Records a transmission at `now` and sets the retransmission deadline. Returns the packet's kind and its write's
+    /// number.
     fn transmit(&mut self, now: Time, params: &Params) -> (Kind, u32) {
         self.transmissions = self.transmissions.saturating_add(1);
         self.sent = now;

@@ -159,8 +159,7 @@ impl Receiver {
         grows
     }
 
-    /// Stores a segment: advances `next` over all that is now in order, or holds it until the gap before it
-    /// is filled.
+    /// Stores a segment: advances `next` over all that is now in order, or holds it until the gap before it is filled.
     fn store(&mut self, seq: u32) {
         if seq != self.next {
             if seq > self.next {
@@ -175,8 +174,7 @@ impl Receiver {
         self.held.trim(self.next);
     }
 
-    /// Updates the ECN feedback by a data packet's CE and CWR: the echo of RFC 3168, or the count of marks of
-    /// L4S.
+    /// Updates the ECN feedback by a data packet's CE and CWR: the echo of RFC 3168, or L4S's count of marks.
     fn note_ecn(&mut self, packet: &Packet, params: &Params) {
         if params.is_l4s() {
             self.marks = self.marks.wrapping_add(u16::from(packet.has(flag::CE)));

@@ -95,8 +95,8 @@ impl Estimator {
         self.backoff = 1;
     }
 
-    /// Returns the retransmission timeout without backoff: from the samples, or the initial one (RFC 6298,
-    /// sections 2 and 5.7).
+    /// Returns the retransmission timeout without backoff: from the samples, or the initial one (RFC 6298, sections 2
+    /// and 5.7).
     fn base(&self, params: &Params) -> Dur {
         match (self.sampled, self.syn_lost) {
             (true, _) if params.min_rto_on_spread => {

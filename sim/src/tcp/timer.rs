@@ -8,7 +8,7 @@ use crate::units::{Dur, Time};
 /// Linux's timer wheel).
 const FINE_TICKS: u64 = 63;
 
-/// Returns when a timer expires that is set at `now` to run for `time`, on a clock of `tick`.
+/// Returns the expiry of a timer that is set at `now` to run for `time`, on a clock of `tick`; zero is an exact clock.
 pub(super) fn expiry_time(now: Time, time: Dur, tick: Dur) -> Time {
     if tick == Dur::ZERO {
         return now + time;
@@ -144,7 +144,7 @@ impl RetransmissionTimer {
         self.end_timing(next);
     }
 
-    /// Ends the timing of a segment that an ACK up to `next` covers; returns whether it did.
+    /// Ends the timing, and the backoff, if the timed segment lies below `next`. Returns whether it does.
     #[inline]
     fn end_timing(&mut self, next: u32) -> bool {
         let is_acked = self.is_timing && next >= self.timed;
@@ -168,7 +168,7 @@ mod tests {
 
     /// Two ticks cover 5 ms and one more guards against the tick that has begun; from 252 ms on, 32 ms are one step.
     #[test]
-    fn expiry__is_on_a_tick_and_never_early() {
+    fn expiry_time__is_on_a_tick_and_never_early() {
         assert_eq!(expiry_ms(103, 5, 0), 108);
         assert_eq!(expiry_ms(100, 5, 4), 112);
         assert_eq!(expiry_ms(103, 5, 4), 112);

@@ -140,7 +140,7 @@ impl Datagrams {
         Datagrams { service, amounts, form: Form::Listed(list.into_boxed_slice()) }
     }
 
-    /// Returns a flow of which only sums are known: how much went in the direction of the data, and in the other one,
+    /// Returns a flow of which only sums are known: the amounts in the direction of the data and in the other one,
     /// within `duration`.
     pub fn from_sums(service: Service, duration: Dur, amounts: [Amount; 2]) -> Datagrams {
         Datagrams { service, amounts, form: Form::Even(duration) }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn listed__each_direction_by_time() {
+    fn from_list__each_direction_by_time() {
         let list = vec![datagram(20, 200, false), datagram(0, 100, true), datagram(10, 300, true)];
         let flow = Datagrams::from_list(Service::default(), list);
         assert_eq!(all(&flow, true), [datagram(0, 100, true), datagram(10, 300, true)]);
@@ -286,7 +286,7 @@ mod tests {
 
         /// A flow of which sums are known has these sums, within its duration, from any time on.
         #[test]
-        fn even__has_its_sums(
+        fn from_sums__has_its_sums(
             sums in prop::array::uniform2((0u64..300, 0u64..400_000)),
             duration in 0u64..1 << 40,
             from in 0u64..1 << 40,

@@ -58,12 +58,12 @@ pub struct Fitted {
     pub copies: u32,
 }
 
-/// Draws what a model fitted to `recorded` plays in a replication, of (seed, replication).
+/// Draws the traffic that a model fitted to `recorded` plays in a replication, of (seed, replication).
 pub fn draw_fitted(recorded: &Traffic, wanted: &Wanted, run: (u64, u32)) -> Fitted {
     let period = measure_period(recorded);
     let resample = Draws::resample(recorded.into(), period, run);
     let mut stream = Stream::new(run.0, Purpose::Fitted, u64::from(run.1));
-    let sizes = Sizes::fit_sizes(resample_sizes(recorded, &resample), wanted.most_bytes, &mut stream);
+    let sizes = Sizes::fit(resample_sizes(recorded, &resample), wanted.most_bytes, &mut stream);
     let laps = wanted.span.0.div_ceil(period.0).max(1);
     let mut users = Users { recorded, resample, sizes, period, played: Vec::new(), units: 0 };
     let mut extent =
@@ -99,7 +99,7 @@ struct Extent {
 }
 
 impl Extent {
-    /// Extends the first and last start and the end by a connection.
+    /// Extends the times of the first start, the last start and the end by a connection.
     fn include(&mut self, one: &Connection) {
         self.first = self.first.min(one.start);
         self.last = self.last.max(one.start);
@@ -198,7 +198,7 @@ struct Sizes {
 
 impl Sizes {
     /// Fits the distribution; nothing is drawn beyond `most_bytes` or the largest size, whichever is larger.
-    fn fit_sizes(mut sizes: Vec<f64>, most_bytes: u64, stream: &mut Stream) -> Sizes {
+    fn fit(mut sizes: Vec<f64>, most_bytes: u64, stream: &mut Stream) -> Sizes {
         sizes.sort_by(f64::total_cmp);
         let (body, tail) = sizes.split_at(sizes.len() - sizes.len() / TAIL);
         let least = body.last().copied().unwrap_or(1.0);

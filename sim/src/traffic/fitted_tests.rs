@@ -34,7 +34,7 @@ fn mean_log(sizes: &[f64]) -> f64 {
 }
 
 #[test]
-fn drawn__meets_the_load_with_users_of_their_own_for_the_whole_span() {
+fn draw_fitted__meets_the_load_with_users_of_their_own_for_the_whole_span() {
     let (capture, found) = (capture(), draw_fitted(&capture(), &WANTED, (1, 0)));
     let clients = found.traffic.clients;
     assert!(found.copies > 3 && clients == 3 * found.copies, "{} {clients}", found.copies);
@@ -58,7 +58,7 @@ fn drawn__meets_the_load_with_users_of_their_own_for_the_whole_span() {
 
 /// A connection that pauses for long makes the period longer than the laps; the load is met all the same, in one copy.
 #[test]
-fn drawn__meets_the_load_where_activity_outlasts_the_laps() {
+fn draw_fitted__meets_the_load_where_activity_outlasts_the_laps() {
     let mut recorded = capture();
     let pause = Dur::from_millis(400_000);
     recorded.connections[29].writes =
@@ -68,7 +68,7 @@ fn drawn__meets_the_load_where_activity_outlasts_the_laps() {
 }
 
 #[test]
-fn drawn__is_named_by_seed_and_replication() {
+fn draw_fitted__is_named_by_seed_and_replication() {
     let connections = |run| draw_fitted(&capture(), &WANTED, run).traffic.connections;
     assert_eq!(connections((1, 0)), connections((1, 0)));
     assert_ne!(connections((1, 0)), connections((1, 1)));
@@ -76,7 +76,7 @@ fn drawn__is_named_by_seed_and_replication() {
 }
 
 #[test]
-fn drawn__sizes_are_of_the_capture_with_a_tail_beyond_it() {
+fn draw_fitted__sizes_are_of_the_capture_with_a_tail_beyond_it() {
     let recorded = sizes(&capture());
     let largest = recorded.iter().copied().fold(0.0, f64::max);
     let (mut middles, mut beyond) = (Vec::new(), 0);
@@ -100,7 +100,7 @@ fn drawn__sizes_are_of_the_capture_with_a_tail_beyond_it() {
 }
 
 #[test]
-fn drawn__without_a_load_has_the_capture_s_own_clients() {
+fn draw_fitted__without_a_load_has_the_capture_s_own_clients() {
     let wanted = Wanted { bytes_per_s: None, span: Dur::from_millis(1), ..WANTED };
     let found = draw_fitted(&capture(), &wanted, (1, 0));
     assert_eq!((found.copies, found.traffic.clients), (1, 3));
@@ -109,7 +109,7 @@ fn drawn__without_a_load_has_the_capture_s_own_clients() {
 }
 
 #[test]
-fn drawn__leaves_datagrams_and_pauses_as_they_are() {
+fn draw_fitted__leaves_datagrams_and_pauses_as_they_are() {
     let mut recorded = capture();
     let list = (0..50).map(|k| Datagram::new(Dur::from_millis(20 * k), 200, k % 2 == 0)).collect();
     let datagrams = Writes::from_datagrams(Datagrams::from_list(Service::default(), list));
@@ -126,7 +126,7 @@ fn drawn__leaves_datagrams_and_pauses_as_they_are() {
 }
 
 #[test]
-fn drawn__pages_belong_to_one_draw() {
+fn draw_fitted__pages_belong_to_one_draw() {
     let mut recorded = capture();
     recorded.pages = Pages::new((0..30u32).map(|k| vec![k / 3 + 1].into_boxed_slice()));
     let found = draw_fitted(&recorded, &WANTED, (1, 0)).traffic;
@@ -144,7 +144,7 @@ fn drawn__pages_belong_to_one_draw() {
 fn sizes__of_one_value_or_none_are_defined() {
     let mut stream = Stream::new(1, Purpose::Size, 0);
     for given in [vec![], vec![1000.0], vec![1000.0; 40]] {
-        let fitted = Sizes::fit_sizes(given, 50_000, &mut stream);
+        let fitted = Sizes::fit(given, 50_000, &mut stream);
         assert!(
             (0..100).all(|_| (900..=1100).contains(&fitted.draw(1000, &mut stream)) || fitted.most == 0.0)
         );

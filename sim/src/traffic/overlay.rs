@@ -94,7 +94,7 @@ impl Overlay {
         seed: u64,
         replication: u32,
     ) -> Result<Overlay> {
-        Overlay::overlay_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
+        Overlay::for_span(traffic, target, rate, mss, (seed, replication), Dur(u64::MAX))
     }
 
     /// Overlays copies as [`Overlay::new`] does for a run, (seed, replication), but keeps only the arrivals of the first
@@ -103,7 +103,7 @@ impl Overlay {
     ///
     /// # Errors
     /// As [`Overlay::new`].
-    pub fn overlay_span<'a>(
+    pub fn for_span<'a>(
         traffic: impl Into<Part<'a>>,
         target: Option<f64>,
         rate: Rate,
@@ -124,7 +124,7 @@ impl Overlay {
     }
 
     /// Overlays a bootstrap resample of `traffic` that is drawn afresh for each run, (seed, replication); otherwise as
-    /// [`Overlay::overlay_span`]. With few clients, blocks of their time are drawn in place of clients.
+    /// [`Overlay::for_span`]. With few clients, blocks of their time are drawn in place of clients.
     ///
     /// # Errors
     /// As [`Overlay::new`].
@@ -255,7 +255,8 @@ impl Overlay {
         }
     }
 
-    /// Returns a shifted time within the period, before dilation, moved to when clients act together.
+    /// Returns the time within the period of a shifted time, before dilation; where clients act together, after their
+    /// map.
     fn move_time(&self, shifted: u64) -> u64 {
         let own = self.within_period(shifted);
         self.together.as_ref().map_or(own, |together| together.map_time(own))
@@ -385,7 +386,7 @@ struct Shifts {
 }
 
 impl Shifts {
-    /// Draws by how much, ns, a client of a copy is shifted cyclically within the period.
+    /// Draws the cyclic shift within the period, ns, of a client of a copy.
     fn draw_shift(&self, copy: u32, client: u32) -> u64 {
         let entity = u64::from(copy) << 32 | u64::from(client);
         let mut stream = Stream::new(self.seed ^ mix(u64::from(self.replication)), Purpose::Overlay, entity);
@@ -419,7 +420,7 @@ fn check_load(target: f64) -> Result<f64> {
     Err(Error::field("load", target, LOADS))
 }
 
-/// Returns how many copies meet the `target` load, and the factor by which time is dilated to meet it
+/// Returns the number of copies that reach the `target` load, and the factor by which time is dilated to meet it
 /// exactly.
 ///
 /// # Errors

@@ -167,7 +167,7 @@ fn pages__name_copy_and_repetition() {
 fn for_span__keeps_what_a_run_sees() {
     for (replication, span) in [(0, Dur(3_000_000_000)), (1, Dur(1)), (2, Dur(40_000_000_000))] {
         let whole = Overlay::new(&traffic(), Some(1.3), RATE, 1000, 1, replication).unwrap();
-        let part = Overlay::overlay_span(&traffic(), Some(1.3), RATE, 1000, (1, replication), span).unwrap();
+        let part = Overlay::for_span(&traffic(), Some(1.3), RATE, 1000, (1, replication), span).unwrap();
         let offset = whole.window_offset(1, replication);
         let seen = |overlay: &Overlay| -> Vec<(Time, Arrival, u64)> {
             let arrivals = overlay.arrivals_from(offset);
@@ -186,7 +186,7 @@ fn for_span__keeps_what_starts_at_its_ends() {
         let middle = Connection { start: Time(ns), ..connection(0, 1, 100) };
         Traffic::from_connections(vec![connection(0, 0, 100), middle, connection(9000, 2, 100)])
     };
-    let span_of = |ns, seed| Overlay::overlay_span(&at(ns), None, RATE, 1000, (seed, 0), Dur(1000)).unwrap();
+    let span_of = |ns, seed| Overlay::for_span(&at(ns), None, RATE, 1000, (seed, 0), Dur(1000)).unwrap();
     let offset_of = |seed| span_of(1_000_000_000, seed).window_offset(seed, 0).0;
     let seed = (0..).find(|&seed| (1_000_000_000..8_000_000_000).contains(&offset_of(seed))).unwrap();
     let offset = offset_of(seed);

@@ -86,7 +86,8 @@ impl Draws {
         Draws { unit_of, units, places, drawn, times, slots }
     }
 
-    /// Draws a unit from the resample for each place; returns the unit, and client and time as of [`Draws::find_move`].
+    /// Draws a unit from the resample for each place. Returns the unit, the client it is drawn for, and the time by
+    /// which it is played later than recorded, modulo the period, ns.
     pub fn again(&self, stream: &mut Stream) -> Vec<(u32, (u32, u64))> {
         let one = |place: u32| {
             let unit = self.drawn[stream.below(self.drawn.len() as u64) as usize];
@@ -120,14 +121,16 @@ impl Draws {
         self.units[unit as usize].client
     }
 
-    /// Returns for which client a unit was drawn, and how much later than recorded it is played, modulo the period, ns;
-    /// `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this one less often.
+    /// Returns the client for which a unit was drawn and the time by which it is played later than recorded, modulo the
+    /// period, ns. `draw` counts the draws of this unit from 0. `None` if whole clients were drawn, or this unit less
+    /// often.
     pub fn find_move(&self, unit: u32, draw: u32) -> Option<(u32, u64)> {
         let slots = self.slots.as_ref()?;
         Some(self.move_to(unit, *slots.of[unit as usize].get(draw as usize)?))
     }
 
-    /// Returns the client of a slot, and how much later than recorded a unit is played there, modulo the period, ns.
+    /// Returns the client of a slot and the time by which a unit is played there later than recorded, modulo the
+    /// period, ns.
     fn move_to(&self, unit: u32, slot: u32) -> (u32, u64) {
         let slot = self.places[slot as usize];
         let Some(Slots { blocks, period, .. }) = self.slots else { return (slot.client, 0) };
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn resampled__few_clients_give_way_to_blocks_of_their_time() {
+    fn resample__few_clients_give_way_to_blocks_of_their_time() {
         let draws = resampled(&traffic(3), 0);
         assert_eq!(draws.unit_count(), 60);
         let of_unit: Vec<usize> = (0..600).filter(|&k| draws.units()[k] == draws.units()[0]).collect();
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn resampled__enough_clients_are_drawn_whole() {
+    fn resample__enough_clients_are_drawn_whole() {
         let draws = resampled(&traffic(60), 0);
         assert_eq!(draws.unit_count(), 60);
         assert!((0..60).all(|unit| draws.find_move(unit, 0).is_none() && draws.client(unit) == unit));
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn once__has_every_client_once() {
+    fn each_client_once__has_every_client_once() {
         let draws = Draws::each_client_once((&traffic(3)).into());
         assert_eq!((draws.unit_count(), draws.most_times()), (3, 1));
         assert_eq!(draws.units()[..4], [0, 1, 2, 0]);
@@ -215,7 +218,7 @@ mod tests {
 
     /// Each slot gets a block, whose connections then lie in the slot, and every block is drawn about once.
     #[test]
-    fn resampled__fills_each_slot_once() {
+    fn resample__fills_each_slot_once() {
         let (traffic, mut drawn) = (traffic(3), vec![0; 60]);
         let period = measure_period(&traffic).0;
         for replication in 0..200 {
@@ -240,7 +243,7 @@ mod tests {
 
     /// Where a client of some dozen was drawn, all blocks are of it, as many as it has.
     #[test]
-    fn resampled__blocks_are_of_the_client_that_was_drawn() {
+    fn resample__blocks_are_of_the_client_that_was_drawn() {
         let mut traffic = traffic(30);
         traffic.connections.retain(|one| one.client > 0 || one.start < Time(30_000_000_000));
         let mut numbers_of_first = BTreeSet::new();

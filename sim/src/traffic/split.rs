@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn part__pieces_make_the_whole() {
+    fn piece_bytes__pieces_make_the_whole() {
         for bytes in [1u64, 2, 7, 10, 1000, 10_000_019] {
             for pieces in [1u32, 2, 3, 8, 64] {
                 let count = count(bytes, pieces);

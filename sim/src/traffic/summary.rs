@@ -233,7 +233,7 @@ impl Traffic {
         self.connections.iter().filter(|connection| connection.kind != Kind::Datagrams)
     }
 
-    /// Returns flows and bytes by class of behaviour, those that occur.
+    /// Returns flows and bytes of each class of behaviour that occurs.
     fn flow_classes(&self) -> Vec<FlowClassCount> {
         let mut sums = [(0, 0); FlowClass::ALL.len()];
         for connection in &self.connections {

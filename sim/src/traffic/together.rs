@@ -65,7 +65,7 @@ impl Together {
         })
     }
 
-    /// Returns where a time of the period, ns, is after the map.
+    /// Maps a time of the period, ns, to one at which clients act together.
     pub fn map_time(&self, at: u64) -> u64 {
         let block = ((at as f64 / self.block) as usize).min(self.before.len() / self.bins - 1);
         let begin = block as f64 * self.block;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn moved__brings_even_times_to_where_clients_act_and_keeps_order_and_blocks() {
+    fn map_time__brings_even_times_to_where_clients_act_and_keeps_order_and_blocks() {
         let found = Together::measure((&traffic(bursts)).into(), PERIOD).unwrap();
         let times: Vec<u64> = (0..6000).map(|k| found.map_time(k * PERIOD.0 / 6000)).collect();
         assert!(times.is_sorted() && times[5999] < PERIOD.0);

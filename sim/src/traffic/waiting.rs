@@ -113,7 +113,7 @@ impl Waiting {
     }
 }
 
-/// Returns for each connection of the part what it waits for, if anything.
+/// Returns the wait of each connection of the part; `None` for a connection that waits for nothing.
 fn collect_waits(part: Part) -> Vec<Option<Wait>> {
     let mut waits = vec![None; part.connections.len()];
     visit_all_waits(part, |index, wait| waits[index as usize] = Some(wait));
@@ -138,7 +138,7 @@ impl Extent {
     }
 }
 
-/// Hands over each connection that waits, by its place in the part, and for what. Returns the number of addresses that
+/// Hands over the place in the part and the wait of each connection that waits. Returns the number of addresses that
 /// have several users.
 fn visit_all_waits(part: Part, mut found: impl FnMut(u32, Wait)) -> u64 {
     let client = |place: &u32| part.connections[*place as usize].client;
@@ -190,8 +190,8 @@ fn count(part: Part) -> usize {
     part.connections.iter().filter(|connection| can_wait(connection)).count()
 }
 
-/// Returns how the parts of a traffic with these numbers are replayed: as asked, else in a closed loop if the ends of
-/// enough connections are known in each part.
+/// Returns the kind of loop in which the parts of a traffic with these numbers are replayed: the one asked for, else
+/// closed if the ends of enough connections are known in each part.
 ///
 /// # Errors
 /// [`Error::Field`] naming `traffic.replay` if a closed loop is asked for and too few ends are known.
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen__takes_a_closed_loop_where_ends_are_known() {
+    fn choose_loop__takes_a_closed_loop_where_ends_are_known() {
         let traffic = |known: usize| {
             let one = |k| connection(0, k as u64 * 100, (k < known).then_some(10));
             Traffic::from_connections((0..10).map(one).collect())

@@ -42,7 +42,10 @@ impl Arc {
         self.buffer.as_deref().unwrap_or(if self.scheme { "1bdp" } else { UNLIMITED })
     }
 
-    /// Returns a buffer's text, `None` for an unlimited one, which a link with the scheme cannot have.
+    /// Returns a buffer's text; `None` for an unlimited one.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for an unlimited buffer at a link with the scheme.
     pub fn check_buffer(&self, field: &str, text: Option<&str>) -> Result<Option<String>> {
         if self.scheme && text == Some(UNLIMITED) {
             let allowed = "give a buffer in packets, bytes or bandwidth-delay products";
@@ -91,7 +94,10 @@ fn make_host_link(group: &HostGroup, number: u32) -> TopologyLink {
     }
 }
 
-/// Adds both directions of a link to the arcs.
+/// Adds a link to the arcs, in both directions unless it is one-way.
+///
+/// # Errors
+/// [`Error::Field`] naming `field` or a field in it.
 fn add_link(arcs: &mut Vec<Arc>, link: &TopologyLink, field: String, ends: Ends) -> Result<()> {
     if link.from == link.to || link.from.is_empty() || link.to.is_empty() {
         let value = format!("\"{}\" to \"{}\"", link.from, link.to);
@@ -131,7 +137,7 @@ fn parse_delay(field: &str, text: &str) -> Result<Dur> {
     }
 }
 
-/// Refuses a topology with too many links.
+/// Refuses a topology without links, or with more than [`MOST_LINKS`]; each direction counts.
 fn check_count(links: usize) -> Result<()> {
     if (1..=MOST_LINKS).contains(&links) {
         return Ok(());

@@ -86,7 +86,10 @@ fn check_alone(scenario: &Scenario) -> Result<()> {
     Ok(())
 }
 
-/// Names of the clients' and the servers' nodes.
+/// Returns the names of the clients' and the servers' nodes.
+///
+/// # Errors
+/// [`Error::Field`] for a node that no link has, and for a role without nodes.
 fn list_hosts(spec: &TopologySpec, arcs: &[Arc]) -> Result<(Vec<String>, Vec<String>)> {
     let nodes: BTreeSet<&str> = arcs.iter().flat_map(|arc| [arc.from.as_str(), arc.to.as_str()]).collect();
     let nodes_of = |role: Role, field: &str, listed: &[String]| {
@@ -161,7 +164,7 @@ fn sum_rtt(path: &Hops, arcs: &[Arc]) -> Dur {
     Dur(path.data.iter().chain(&path.back).map(|&link| arcs[usize::from(link)].delay.0).sum())
 }
 
-/// Returns an arc as a link; a buffer in BDP is of `rtt`.
+/// Returns an arc as a link. A buffer in bandwidth-delay products is of the arc's rate and `rtt`.
 fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
     let buffer = match arc.buffer_text() {
         UNLIMITED => Buffer::Packets(u32::MAX),
@@ -172,7 +175,7 @@ fn plan_link(arc: &Arc, rtt: Dur, wire: Wire) -> Result<PlannedLink> {
         wire,
         runs: if arc.scheme { Runs::Scheme } else { Runs::Fifo },
         is_marked: arc.mark,
-        ..PlannedLink::unlimited_link(arc.name(), arc.rate, arc.delay)
+        ..PlannedLink::with_unlimited_buffer(arc.name(), arc.rate, arc.delay)
     })
 }
 

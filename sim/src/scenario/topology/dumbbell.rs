@@ -33,7 +33,7 @@ pub fn build_network(scenario: &Scenario) -> Result<Network> {
     let wire = parse_wire(link)?;
     let burst = parse_burst(link, wire, rate.min(up_rate))?;
     let bottleneck = |name: &str, rate, buffer, has_scheme| {
-        let plain = PlannedLink::unlimited_link(name.into(), rate, delay);
+        let plain = PlannedLink::with_unlimited_buffer(name.into(), rate, delay);
         let planned = PlannedLink { buffer, wire, burst, ..plain };
         if has_scheme { planned.with_scheme() } else { planned }
     };
@@ -47,7 +47,7 @@ pub fn build_network(scenario: &Scenario) -> Result<Network> {
     ];
     shaper::put_before(scenario, &mut links, rtt)?;
     if let (Access::Shared { servers, clients }, Some((rate, delay))) = (&layout.access, shared) {
-        let access = |number| PlannedLink::unlimited_link(format!("access-{number}"), rate, delay);
+        let access = |number| PlannedLink::with_unlimited_buffer(format!("access-{number}"), rate, delay);
         links.extend((0..2 * (servers + clients)).map(access));
     }
     Ok(Network { links, layout, rtt, own_rtt: rtt })
@@ -71,7 +71,7 @@ fn check_rates(link: &LinkSpec) -> Result<()> {
     }
 }
 
-/// Returns the rate of a direction; of one that changes over time the mean, and its trace.
+/// Returns the rate of a direction. A rate that changes over time is returned as its mean with its trace.
 fn parse_link_rate(link: &LinkSpec, (field, text): (&str, &str)) -> Result<(Rate, Option<Arc<RateTrace>>)> {
     if !RateTrace::is_named(text) {
         return Ok((parse_rate(field, text)?, None));
@@ -104,7 +104,7 @@ fn parse_burst(link: &LinkSpec, wire: Wire, slowest: Rate) -> Result<u64> {
     Err(Error::field("link.burst", quote(text), allowed))
 }
 
-/// Refuses a round-trip time shorter than the `base` of the links.
+/// Refuses a round-trip time of zero, or one below `base`, that of the links themselves.
 fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     if rtt >= base && rtt > Dur::ZERO {
         return Ok(());
@@ -113,7 +113,7 @@ fn check_rtt(link: &LinkSpec, rtt: Dur, base: Dur) -> Result<()> {
     Err(Error::field("link.rtt", quote(&link.rtt), least))
 }
 
-/// Returns the layout, and rate and delay of shared access links.
+/// Returns the layout, and the rate and delay of shared access links; `None` without such links.
 fn build_layout(spec: Option<&AccessSpec>, delay: Dur) -> Result<(Layout, Option<(Rate, Dur)>)> {
     let base_rtt = Dur(2 * delay.0);
     let none =

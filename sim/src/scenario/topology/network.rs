@@ -70,8 +70,8 @@ pub struct Shaper {
 }
 
 impl PlannedLink {
-    /// Returns a link of unlimited rate with an unlimited drop-tail queue.
-    pub(super) fn unlimited_link(name: String, rate: Rate, delay: Dur) -> PlannedLink {
+    /// Returns a link with an unlimited drop-tail queue.
+    pub(super) fn with_unlimited_buffer(name: String, rate: Rate, delay: Dur) -> PlannedLink {
         PlannedLink {
             name,
             rate,

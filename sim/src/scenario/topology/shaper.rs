@@ -92,7 +92,7 @@ fn check_fields(scenario: &Scenario, own: Option<Shape>) -> Result<()> {
     }
 }
 
-/// Returns what the shaper counts of each packet: as the line has it, or as `link.shape_layer` says.
+/// Returns the wire by which the shaper counts packets: the line's, or that of `link.shape_layer`.
 fn parse_counted_wire(spec: &LinkSpec) -> Result<Wire> {
     match spec.shape_layer.as_deref() {
         None => parse_wire(spec),

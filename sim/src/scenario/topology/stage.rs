@@ -38,7 +38,7 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) ->
         let link = |user| PlannedLink {
             runs: Runs::Host,
             is_marked: spec.mark,
-            ..PlannedLink::unlimited_link(format!("{way}-{user}"), rate, Dur::ZERO)
+            ..PlannedLink::with_unlimited_buffer(format!("{way}-{user}"), rate, Dur::ZERO)
         };
         network.links.extend((0..users).map(link));
     }
@@ -46,7 +46,10 @@ pub fn add_host_stage(mut network: Network, spec: &HostStageSpec, ends: Ends) ->
     Ok(network)
 }
 
-/// Returns how the hosts of a layout are numbered.
+/// Returns the rule by which the hosts of a layout are numbered.
+///
+/// # Errors
+/// [`Error::Field`] naming `host_stage` for private access links.
 fn number_hosts(layout: &Layout) -> Result<Hosts> {
     match &layout.access {
         Access::Unlimited => Ok(Hosts { clients: 1, servers: 1, paired: false }),
@@ -67,7 +70,7 @@ fn list_hops(layout: &Layout, path: u32) -> Hops {
     Hops { data: way(false), back: way(true) }
 }
 
-/// Returns the least common multiple.
+/// Returns the least common multiple of two positive numbers.
 fn common_multiple(one: u32, other: u32) -> u32 {
     let (mut divisor, mut rest) = (one, other);
     while rest > 0 {

@@ -7,7 +7,7 @@ use crate::link_layer::{LinkLayer, Wire};
 /// Most bytes of overhead per packet: as many as the longest packet has itself.
 const MOST_OVERHEAD: u32 = 65_535;
 
-/// Returns what packets cost on the wire.
+/// Returns the rule for the bytes of a packet on the wire.
 ///
 /// # Errors
 /// [`Error::Field`] naming `link.overhead` or `link.layer`.

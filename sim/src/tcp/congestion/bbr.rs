@@ -251,7 +251,8 @@ impl Bbr {
         self.window.set_cwnd(self.window.cwnd().max(self.model.prior_cwnd));
     }
 
-    /// Begins to send after an idle time that the application caused (`HandleRestartFromIdle`, section 5.4.1).
+    /// Sets pacing for the first segment after an idle time, or leaves ProbeRTT if its time is over
+    /// (`HandleRestartFromIdle`).
     pub(in crate::tcp) fn restart_from_idle(&mut self, delivered: u32, now: Time) {
         let mut cwnd = self.window.cwnd();
         self.model.restart_from_idle(&mut cwnd, delivered, now);
@@ -332,7 +333,7 @@ impl Model {
         self.set_quantum();
     }
 
-    /// Runs the draft's `UpdateOnACK` in its order, for each ACK of new data; `cwnd` is in segments.
+    /// Runs the draft's `UpdateOnACK` in its order, for each ACK; `cwnd` is in segments.
     fn update(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         self.update_latest_delivery(ack);
         self.update_congestion_signals(ack, *cwnd);
@@ -371,7 +372,8 @@ impl Model {
         }
     }
 
-    /// Lowers the short-term bounds once per round with loss (`UpdateCongestionSignals`).
+    /// Updates the bandwidth filter, and lowers the short-term bounds once per round with loss
+    /// (`UpdateCongestionSignals`).
     fn update_congestion_signals(&mut self, ack: &ModelAck, cwnd: f64) {
         self.update_max_bw(ack);
         if !self.is_loss_round_start {
@@ -483,7 +485,7 @@ impl Model {
         self.lost_ranges = 0;
     }
 
-    /// Enters ProbeBW when Drain has emptied the queue (`CheckDrainDone`, section 5.3.2).
+    /// Enters ProbeBW when Drain has emptied the queue or lasted [`DRAIN_ROUNDS`] (`CheckDrainDone`, section 5.3.2).
     fn check_drain_done(&mut self, ack: &ModelAck) {
         let is_drained = f64::from(ack.in_flight) <= self.inflight(1.0)
             || self.round_count > self.drain_start_round + DRAIN_ROUNDS;
@@ -715,7 +717,7 @@ impl Model {
         }
     }
 
-    /// Times the stay in ProbeRTT, from when few segments are in flight (`HandleProbeRTT`).
+    /// Times the stay in ProbeRTT, from the ACK that leaves few enough segments in flight (`HandleProbeRTT`).
     fn handle_probe_rtt(&mut self, ack: &ModelAck, cwnd: &mut f64) {
         if self.probe_rtt_done == Time::NEVER {
             if f64::from(ack.in_flight) <= self.probe_rtt_cwnd() {
@@ -760,7 +762,8 @@ impl Model {
 
     // Section 5.6: control parameters.
 
-    /// Sets the pacing rate to `gain` times the bandwidth; before the pipe is full it only rises.
+    /// Sets the pacing rate to `gain` times the bandwidth, less [`PACING_MARGIN`]; before the pipe is full it only
+    /// rises.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * (1.0 - PACING_MARGIN);
         if rate > 0.0 && (self.is_full || rate > self.pacing_rate) {
@@ -807,7 +810,7 @@ impl Model {
         if self.min_rtt.is_none() { self.initial_cwnd } else { gain * self.compute_bdp(self.bw) }
     }
 
-    /// `QuantizationBudget`.
+    /// Returns a number of segments in flight with room for the sending quantum and for a probe (`QuantizationBudget`).
     fn quantize(&self, inflight: f64) -> f64 {
         let least = (3.0 * self.quantum).max(MIN_PIPE_CWND);
         inflight.max(least) + if self.state == State::Up { 2.0 } else { 0.0 }
@@ -821,8 +824,7 @@ impl Model {
         self.bdp(PROBE_RTT_CWND_GAIN).max(MIN_PIPE_CWND)
     }
 
-    /// Returns the long-term bound less the headroom left to other flows, in segments; infinity without a
-    /// bound.
+    /// Returns the long-term bound less the headroom left to other flows, in segments; infinity without a bound.
     fn with_headroom(&self) -> f64 {
         let headroom = (HEADROOM * self.inflight_longterm).max(1.0);
         if self.inflight_longterm.is_infinite() {

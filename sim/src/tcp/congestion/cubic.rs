@@ -47,7 +47,7 @@ impl Cubic {
         &mut self.window
     }
 
-    /// Grows the window for an ACK of new data, unless the window was not used.
+    /// Grows the window for an ACK of new data, unless the flight did not use the window.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, ack: &NewAck) {
         if !self.window.is_used_by(ack.flight) {
@@ -76,13 +76,13 @@ impl Cubic {
 
     /// Leaves seven tenths of the window (section 4.6).
     pub(super) fn on_congestion(&mut self, flight: f64) {
-        let ssthresh = self.reduce_window(flight);
+        let ssthresh = self.compute_ssthresh(flight);
         self.window.reduce_to(ssthresh);
     }
 
     /// Leaves seven tenths as the threshold, in whole segments (section 4.8).
     pub(super) fn on_timeout(&mut self, flight: f64) {
-        let ssthresh = self.reduce_window(flight);
+        let ssthresh = self.compute_ssthresh(flight);
         self.curve.forget_plateau();
         self.window.set_ssthresh(ssthresh.floor());
     }
@@ -92,8 +92,8 @@ impl Cubic {
         self.curve.rest(idle);
     }
 
-    /// Returns the window after a congestion event, in segments, by the rules of RFC 9438 or of Linux.
-    fn reduce_window(&mut self, flight: f64) -> f64 {
+    /// Notes a congestion event in the curve. Returns the new threshold, segments, by RFC 9438 or as Linux computes it.
+    fn compute_ssthresh(&mut self, flight: f64) -> f64 {
         let cwnd = self.window.cwnd();
         match &mut self.curve.linux {
             Some(linux) => linux.reduce(cwnd),

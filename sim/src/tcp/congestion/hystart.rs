@@ -77,7 +77,8 @@ impl HyStart {
 }
 
 impl Round {
-    /// Returns whether the ACK train has lasted half the least RTT, the first exit rule of HyStart.
+    /// Returns whether the ACK train has lasted over half the least RTT, the first exit rule of HyStart. An ACK that
+    /// comes late does not belong to the train.
     fn is_long_train(&mut self, now: Time, least_rtt: Dur) -> bool {
         if now.since(self.last_ack) > TRAIN_SPACING {
             return false;
@@ -86,10 +87,9 @@ impl Round {
         now.since(self.start).0 > (least_rtt + OFFLOAD).0 / 2
     }
 
-    /// Returns whether the round's RTT exceeds the least by an eighth, within bounds: HyStart's second exit
-    /// rule.
+    /// Returns whether the round's RTT exceeds the least by an eighth, within bounds: HyStart's second exit rule.
     ///
-    /// Always false before [`SAMPLES`] samples of the round.
+    /// It is false for the first [`SAMPLES`] samples of the round.
     fn is_delayed(&mut self, rtt: Dur, least_rtt: Dur) -> bool {
         self.least = self.least.min(rtt);
         if self.samples < SAMPLES {

@@ -80,7 +80,8 @@ impl Recovery {
         }
     }
 
-    /// Handles the expiry of the retransmission timer.
+    /// Handles the expiry of the sender's timer: the retransmission timeout, and with RACK also reordering, probe and
+    /// pacing.
     pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         match self {
             Recovery::NewReno(newreno) => newreno.on_timeout(tcb, now, params),

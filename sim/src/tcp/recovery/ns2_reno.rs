@@ -48,7 +48,8 @@ impl Ns2Reno {
         tcb.send_window(self.inflation, params)
     }
 
-    /// Handles a duplicate ACK: limited transmit, fast retransmit at the third, window inflation after it.
+    /// Handles a duplicate ACK: limited transmit, fast retransmit at the third (in Tahoe slow start), window inflation
+    /// after it.
     fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let in_recovery = tcb.in_recovery();
         let duplicates = tcb.clock.count_duplicate();
@@ -72,7 +73,7 @@ impl Ns2Reno {
         tcb.clock.release(if is_newreno { NS2_RECOVERY_BURST } else { u32::MAX });
     }
 
-    /// Enters fast recovery, unless ns-2's check for multiple fast retransmits forbids it.
+    /// Enters fast recovery, unless ns-2's check for multiple fast retransmits forbids it, and inflates the window.
     fn on_third_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let may_begin = ns2::may_fast_retransmit(tcb, params);
         if may_begin {

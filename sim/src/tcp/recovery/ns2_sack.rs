@@ -75,8 +75,7 @@ impl Ns2Sack {
         tcb.force(una);
     }
 
-    /// Handles an ACK in recovery: keeps ns-2's `pipe`, and ends recovery once `next` reaches the recovery
-    /// point.
+    /// Handles an ACK in recovery: keeps ns-2's `pipe`, and ends recovery once `next` reaches the recovery point.
     fn continue_recovery(&mut self, tcb: &mut Tcb, next: u32, now: Time, params: &Params) {
         tcb.clock.release_all();
         self.pipe -= 1;

@@ -14,8 +14,8 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    /// Returns whether a segment may leave now, and refills the quantum of `quantum` segments when its time
-    /// has come.
+    /// Returns whether a segment may leave now. At the time of the next burst it refills the burst to `quantum`
+    /// segments.
     pub(super) fn is_open(&mut self, quantum: u32, now: Time) -> bool {
         if now >= self.next {
             (self.next, self.left) = (now, quantum);

@@ -71,7 +71,7 @@ impl Sack {
         }
     }
 
-    /// Handles an ACK, then has proportional rate reduction (RFC 6937) say how much recovery may send.
+    /// Handles an ACK, then limits the segments that recovery may send by proportional rate reduction (RFC 6937).
     #[inline(never)]
     fn on_ack_with_prr(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         let (una, lost_below) = (tcb.sequence.una(), self.board.lost_below());
@@ -113,8 +113,8 @@ impl Sack {
         }
     }
 
-    /// Handles a duplicate ACK: enters recovery when a segment counts as lost (RFC 6675, section 5), else
-    /// limited transmit.
+    /// Handles a duplicate ACK outside recovery: enters recovery when a segment counts as lost (RFC 6675, section 5),
+    /// else uses limited transmit. Below the recovery point of an earlier loss it releases segments instead.
     fn on_duplicate(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         let una = tcb.sequence.una();
         let is_lost = tcb.clock.count_duplicate() >= DUP_THRESH || self.board.lost_below() > una;

@@ -87,7 +87,7 @@ impl RackTlp {
         }
     }
 
-    /// Handles an ACK: RACK's loss detection, and the timer of the tail loss probe.
+    /// Handles an ACK: RTT, loss detection by RACK, end of a probe or of recovery, window growth, and the next timer.
     #[inline(never)]
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, ack: &AckFields, now: Time, params: &Params) {
         self.check_app_limited(tcb);
@@ -136,7 +136,7 @@ impl RackTlp {
         shown.first_sacked().zip(sent).is_some_and(|(rtt, sent)| rtt > now.since(sent))
     }
 
-    /// Handles the expiry of the timer: reordering, probe or retransmission.
+    /// Handles the expiry of the timer: pacing, reordering, probe or retransmission.
     #[inline(never)]
     pub(super) fn on_timer(&mut self, tcb: &mut Tcb, now: Time, params: &Params) {
         if let Some(pacer) = self.pacer.as_mut().filter(|_| self.timer == TimerKind::Pacing) {
@@ -211,7 +211,7 @@ impl RackTlp {
         }
     }
 
-    /// Gives the model of the path what an acknowledgement tells.
+    /// Hands an acknowledgement to BBR's model of the path.
     #[inline(never)]
     fn update_model(&mut self, tcb: &mut Tcb, newly_acked: u32, rtt: Option<Dur>, now: Time) {
         self.report_losses(tcb, now);
@@ -380,7 +380,7 @@ impl RackTlp {
     }
 }
 
-/// Returns what Linux adds to some timers, where timers are Linux's.
+/// Returns the allowance that Linux adds to some timers; zero where timers are not Linux's.
 fn linux_allowance(params: &Params) -> Dur {
     if params.timer_tick == Dur::ZERO { Dur::ZERO } else { TIMER_ALLOWANCE }
 }

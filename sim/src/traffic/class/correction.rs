@@ -45,7 +45,7 @@ enum Condition {
 }
 
 impl Corrections {
-    /// Returns the corrections that `texts` say.
+    /// Parses corrections.
     ///
     /// # Errors
     /// [`Error::Field`] naming `field` for a text of another form, an unknown class, or a number out of range.
@@ -58,8 +58,9 @@ impl Corrections {
         self.0.is_empty()
     }
 
-    /// Returns the class that the first matching correction gives.
-    pub fn parse_class(&self, ends: &Ends) -> Option<FlowClass> {
+    /// Returns the class that the first matching correction gives and counts the match; `None` if no correction
+    /// matches.
+    pub fn find_class(&self, ends: &Ends) -> Option<FlowClass> {
         let correction = self.0.iter().find(|correction| correction.holds(ends))?;
         correction.matched.fetch_add(1, Ordering::Relaxed);
         Some(correction.class)
@@ -68,7 +69,7 @@ impl Corrections {
     /// Refuses corrections that have matched no flow.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` and the first of them.
+    /// [`Error::Field`] naming `field`, with the first of them.
     pub fn check(&self, field: &str) -> Result<()> {
         let idle = self.0.iter().find(|correction| correction.matched.load(Ordering::Relaxed) == 0);
         idle.map_or(Ok(()), |Correction { text, .. }| {
@@ -81,7 +82,7 @@ impl Correction {
     /// Parses one correction, `CONDITION and CONDITION = CLASS`.
     ///
     /// # Errors
-    /// [`Error::Field`] naming `field` and the faulty text.
+    /// [`Error::Field`] naming `field`, with the faulty text.
     fn parse(field: &str, text: &str) -> Result<Correction> {
         let malformed = || Error::faulty(field, quote(text), "is no correction", FORM);
         let (conditions, class) = text.rsplit_once('=').ok_or_else(malformed)?;
@@ -103,7 +104,10 @@ impl Correction {
 }
 
 impl Condition {
-    /// Parses a condition of `kind` port, proto or net; `text` is the whole correction, for errors.
+    /// Parses a condition of `kind` port, proto, host or net; `text` is the whole correction, for errors.
+    ///
+    /// # Errors
+    /// [`Error::Field`] naming `field` for another kind, or for a value out of range.
     fn parse(field: &str, text: &str, kind: &str, value: &str) -> Result<Condition> {
         let refuse =
             |allowed: &str| Error::faulty(field, quote(text), format!("has {kind} {value}"), allowed);
@@ -128,7 +132,7 @@ impl Condition {
         }
     }
 
-    /// Returns whether either end of a flow meets the condition.
+    /// Returns whether a flow meets the condition, by its protocol or by either of its ends.
     fn holds(&self, ends: &Ends) -> bool {
         match self {
             Condition::Port(port) => ends.ports.contains(port),
@@ -142,7 +146,7 @@ impl Condition {
     }
 }
 
-/// Returns the IP protocol number.
+/// Returns the number of the protocol in the IP header; QUIC has UDP's.
 fn ip_number(protocol: Protocol) -> u8 {
     match protocol {
         Protocol::Tcp => 6,

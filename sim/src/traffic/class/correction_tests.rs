@@ -7,7 +7,7 @@ fn ends<'a>(protocol: Protocol, hosts: [&'a str; 2], ports: [u16; 2]) -> Ends<'a
 }
 
 fn classify(texts: &[&str], ends: &Ends) -> Option<FlowClass> {
-    Corrections::parse("class", texts.iter().copied()).expect("corrections").parse_class(ends)
+    Corrections::parse("class", texts.iter().copied()).expect("corrections").find_class(ends)
 }
 
 fn refused(text: &str) -> String {
@@ -15,7 +15,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn class__of_the_first_correction_that_matches() {
+fn find_class__of_the_first_correction_that_matches() {
     let flow = ends(Protocol::Udp, ["10.1.2.3", "2001:db8::7"], [40_000, 5060]);
     assert_eq!(classify(&["port 5060=call"], &flow), Some(FlowClass::Call));
     assert_eq!(classify(&["port 40000 = game", "port 5060=call"], &flow), Some(FlowClass::Game));
@@ -64,9 +64,9 @@ fn parse__refuses_in_one_sentence() {
 #[test]
 fn check__names_what_matched_nothing() {
     let corrections = Corrections::parse("class", ["port 1=call", "port 2=game"]).expect("corrections");
-    assert_eq!(corrections.parse_class(&ends(Protocol::Tcp, ["a", "b"], [1, 9])), Some(FlowClass::Call));
+    assert_eq!(corrections.find_class(&ends(Protocol::Tcp, ["a", "b"], [1, 9])), Some(FlowClass::Call));
     let error = corrections.check("class").expect_err("port 2 matches nothing").to_string();
     assert!(error.contains("port 2=game") && error.contains("matches no flow"), "{error}");
-    corrections.parse_class(&ends(Protocol::Tcp, ["a", "b"], [9, 2]));
+    corrections.find_class(&ends(Protocol::Tcp, ["a", "b"], [9, 2]));
     assert_eq!(corrections.check("class"), Ok(()));
 }

@@ -66,8 +66,8 @@ impl Head {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Returns a number that differs between packets of a flow, as counters and encryption make them differ; `None` if too
-    /// little was captured.
+    /// Returns a hash of the captured payload and its length. It tells packets of a flow apart, as counters and
+    /// encryption make them differ. `None` if fewer than 8 bytes were captured.
     pub fn mark(&self) -> Option<u64> {
         let bytes = Some(self.bytes()).filter(|bytes| bytes.len() >= 8)?;
         let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -83,7 +83,7 @@ impl Head {
         matches!(self.bytes(), [4, 0, 0, 0, ..]) && self.payload >= 32
     }
 
-    /// Returns whether a first payload looks like RTP (RFC 3550), also within TURN's channel data.
+    /// Returns whether the payload looks like RTP (RFC 3550), also within TURN's channel data.
     fn is_rtp(&self) -> bool {
         let bytes = self.bytes();
         // TURN's channel data has a header of four bytes.
@@ -93,7 +93,8 @@ impl Head {
         first >> 6 == 2 && self.payload >= 12 && !(64..=95).contains(&(second & 0x7f))
     }
 
-    /// Returns OpenVPN's opcode in the first payload; `None` if it is too short.
+    /// Returns the opcode of the payload as OpenVPN's; `None` if it is too short, numbers a key other than 0, or over
+    /// TCP is shorter than its length field says.
     fn openvpn(&self, protocol: Protocol) -> Option<u8> {
         let start = if protocol == Protocol::Tcp { 2 } else { 0 };
         let bytes = self.bytes();
@@ -129,7 +130,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// Counts a packet of a side by what its head shows, and keeps the first head of each side.
+    /// Counts a packet of a side by the pattern of its head, and keeps the first head of each side.
     pub fn add(&mut self, side: usize, head: Head) {
         self.first[side].get_or_insert(head);
         self.packets += 1;

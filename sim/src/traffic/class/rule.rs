@@ -36,7 +36,7 @@ fn classify_by_rhythm(flow: &FlowShape) -> Option<FlowClass> {
     rules.into_iter().find(|(holds, _)| *holds).map(|(_, class)| class)
 }
 
-/// Returns whether a flow is a call: small packets in a steady rhythm that a codec has.
+/// Returns whether a flow is a call: small packets at the steady interval of a codec.
 fn is_call(flow: &FlowShape) -> bool {
     let is_rtp = flow.rtp_share >= RTP_SHARE;
     let is_sound = |(way, rhythm): (&Way, Rhythm)| {
@@ -49,7 +49,7 @@ fn is_call(flow: &FlowShape) -> bool {
     ways.peek().is_some() && ways.all(is_sound)
 }
 
-/// Returns the directions that have packets enough, with their rhythm.
+/// Returns the directions that have enough packets, with their rhythm.
 fn find_rhythms(flow: &FlowShape) -> impl Iterator<Item = (&Way, Rhythm)> {
     let enough = |way: &&Way| packets(way) >= LEAST_PACKETS;
     flow.ways.iter().filter(enough).filter_map(|way| way.rhythm.map(|rhythm| (way, rhythm)))

@@ -121,7 +121,8 @@ fn sum_shares_above(mss: f64, (from, below): (f64, f64), (to, above): (f64, f64)
 /// A row's size and share; `None` for a row without any, `Some(None)` for a mean before the table.
 type Row = Option<Option<(f64, f64)>>;
 
-/// Parses a row of a file of sizes, size and cumulative share; an error is a clause for a message.
+/// Parses a row of a file of sizes: size and cumulative share. A first row of one number is a mean and is skipped. An
+/// error is a clause for a message.
 fn parse_row(row: &str, is_first: bool) -> std::result::Result<Row, String> {
     let row = row.split('#').next().unwrap_or("").split("//").next().unwrap_or("");
     let separates = |c: char| c.is_whitespace() || c == ',' || c == ';';

@@ -163,7 +163,7 @@ impl Http2Draws {
         let mut hosts = self.stream(Purpose::Host, number);
         let client = hosts.below(u64::from(self.model.clients)) as u32;
         let server = hosts.below(u64::from(self.model.servers)) as u32;
-        planned.push(Planned::several_writes(number << 12, client, server, self.script(number)));
+        planned.push(Planned::from_script(number << 12, client, server, self.script(number)));
         let mean = 1.0 / self.model.connections_per_s;
         Dur::from_secs(self.stream(Purpose::Arrival, number).exponential(mean))
     }

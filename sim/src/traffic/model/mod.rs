@@ -82,7 +82,7 @@ pub enum Model {
 /// One line about a model, for lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
-    /// The name that [`by_name`] takes.
+    /// The name that [`build_model`] takes.
     pub name: &'static str,
     /// What it is and where it comes from.
     pub summary: &'static str,

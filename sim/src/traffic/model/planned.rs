@@ -23,11 +23,11 @@ impl Planned {
     pub fn single_write(key: u64, client: u32, server: u32, bytes: u64, page: PageOf) -> Planned {
         let mut script = Script::default();
         script.push(Dur::ZERO, bytes, page);
-        Planned::several_writes(key, client, server, script)
+        Planned::from_script(key, client, server, script)
     }
 
-    /// Returns a connection with several writes.
-    pub fn several_writes(key: u64, client: u32, server: u32, script: Script) -> Planned {
+    /// Returns a connection with the writes of `script`.
+    pub fn from_script(key: u64, client: u32, server: u32, script: Script) -> Planned {
         Planned { key, client, server, script, server_think: None }
     }
 }

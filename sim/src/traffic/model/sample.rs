@@ -53,7 +53,7 @@ fn sample_poisson(model: &Poisson, seed: u64, count: usize) -> Vec<Connection> {
         .collect()
 }
 
-/// Returns the first `count` connections of an open loop.
+/// Returns the first connections of an open loop, at least `count`.
 fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
     let (mut at, mut planned, mut connections) = (Time::ZERO, Vec::new(), Vec::with_capacity(count));
     for number in 0.. {
@@ -68,7 +68,7 @@ fn open_sample(mut draws: OpenLoop, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Returns `count` connections of the users' pages.
+/// Returns connections of the users' pages, on average more than `count`.
 fn sample_users(process: &super::users::Users, seed: u64, count: usize) -> Vec<Connection> {
     let draws = PageDraws::Users(process.draws(seed, 0));
     let per_page = if process.fetch == Fetch::Pipelined { 1.0 } else { process.objects.mean() };
@@ -134,7 +134,8 @@ fn sample_viewing(model: &Viewing, seed: u64, count: usize) -> Vec<Connection> {
     connections
 }
 
-/// Sessions found in progress at the start, followed for as long as it takes to see `count` connections.
+/// Returns the connections of sessions in progress at the start, over the number of pages that has `count` of them on
+/// average.
 fn sample_closed(
     draws: &PageDraws,
     sessions: u64,
@@ -155,7 +156,7 @@ fn sample_closed(
     connections
 }
 
-/// Adds the connections of one page. Returns when the last is opened.
+/// Adds the connections of one page. Returns the time at which the last is opened.
 fn sample_page(
     draws: &PageDraws,
     session: u64,
@@ -184,7 +185,7 @@ fn single(bytes: u64) -> Vec<Write> {
     vec![Write { idle: Dur::ZERO, bytes }]
 }
 
-/// Returns a TCP connection of these hosts and writes, with defaults for the rest.
+/// Returns a TCP connection of these hosts and writes: a download of class web, without RTT and duration.
 fn connection(start: Time, (client, server): (u32, u32), writes: Vec<Write>) -> Connection {
     Connection {
         start,

@@ -36,7 +36,7 @@ pub struct Entry<'a> {
 /// Reads the whole log.
 ///
 /// # Errors
-/// [`Error::File`] for uploads, which such a log does not record.
+/// [`Error::File`] for uploads, which such a log does not record; a row's fault when reading strictly.
 pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     if collector.options.direction == Direction::Up {
         let problem = "an access log does not tell bytes from client to server; read it with payload down";
@@ -88,10 +88,10 @@ enum Outcome {
     NotSampled,
 }
 
-/// Parses a line of an access log and adds its response to `hits`.
+/// Parses a line of an access log. A line with a referrer is added to `hits`.
 ///
 /// # Errors
-/// A clause that says what is malformed.
+/// A clause that names the malformed text.
 fn parse_row(
     line: &[u8],
     ledger: &mut Ledger,
@@ -156,7 +156,8 @@ pub fn parse(line: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// Returns the client, and the virtual host before it if the line names one.
+/// Returns the client and the server: the virtual host before the client if the line names one, else [`ONE_SERVER`].
+/// `None` if words are missing.
 fn split_hosts(names: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = names.split(|&c| c == b' ').filter(|word| !word.is_empty());
     let first = words.next()?;
@@ -177,7 +178,7 @@ fn request_and_size(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     quotes.filter_map(whole).next()
 }
 
-/// Returns the size and what follows it, if a status of three digits stands before it.
+/// Returns the size and the text behind it; `None` if no status of three digits stands before the size.
 fn split_status_and_size(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut words = rest.strip_prefix(b" ")?.splitn(3, |&c| c == b' ');
     let status = words.next()?;

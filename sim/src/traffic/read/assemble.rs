@@ -124,7 +124,7 @@ impl Collector {
         self.sample.level()
     }
 
-    /// Takes note that a reader has left out rows that it had kept.
+    /// Counts rows that a reader had kept and has now left out.
     pub fn note_thinned(&mut self, rows: usize) {
         self.thinned += rows as u64;
     }
@@ -209,7 +209,7 @@ impl Collector {
     /// Returns the class of a flow between two hosts: what the user says of it, else what its shape shows.
     pub fn flow_class(&self, hosts: [&[u8]; 2], shape: &FlowShape) -> FlowClass {
         let ends = Ends { protocol: shape.protocol, hosts, ports: shape.ports };
-        self.options.classes.parse_class(&ends).unwrap_or_else(|| class::classify(shape))
+        self.options.classes.find_class(&ends).unwrap_or_else(|| class::classify(shape))
     }
 
     /// Remembers the stamp of a file's latest row.
@@ -348,7 +348,7 @@ impl Collector {
         }
     }
 
-    /// Adds a note for each file without usable rows, and for files that look like the same.
+    /// Adds notes on each file: without usable rows, equal to an earlier file, or with many bytes left out.
     fn note_files(&mut self) {
         let mut notes: Vec<Note> = Vec::new();
         for (place, ledger) in self.ledgers.iter().enumerate() {
@@ -358,7 +358,7 @@ impl Collector {
                 notes.push(Note::new(NoteKind::NothingUsable, Some(name.clone()), text));
             }
             if let Some(twin) =
-                self.ledgers[..place].iter().find_map(|earlier| find_duplicate(earlier, ledger))
+                self.ledgers[..place].iter().find_map(|earlier| describe_duplicate(earlier, ledger))
             {
                 notes.push(Note::new(NoteKind::GivenTwice, Some(name.clone()), format!("{name}: {twin}")));
             }
@@ -398,7 +398,7 @@ impl Collector {
         Error::file(names.join(", "), format!("nothing usable: {account}"))
     }
 
-    /// Returns a clause that says how many bytes the other direction has; empty for none.
+    /// Returns a clause with the number of bytes in the other direction; empty for none.
     fn other_way(&self) -> String {
         let reverse: u64 =
             self.ledgers.iter().fold(0, |sum, ledger| sum.saturating_add(ledger.reverse_bytes));
@@ -409,7 +409,7 @@ impl Collector {
         }
     }
 
-    /// Returns the rows left out of all files, summed by reason.
+    /// Returns the connections, rows and bytes left out of all files, summed by reason.
     fn skipped(&self) -> Vec<Skipped> {
         let mut sums: BTreeMap<String, LeftOut> = BTreeMap::new();
         for (reason, left_out) in self.ledgers.iter().flat_map(|ledger| &ledger.skipped) {
@@ -432,8 +432,8 @@ impl Collector {
     }
 }
 
-/// Returns the key by which starts are spread within a second: a page's connections share one, so that they
-/// stay together.
+/// Returns the key by which starts are spread within a second. A page's connections share one, so that they stay
+/// together.
 fn spread_together(draft: &Draft) -> u64 {
     match draft.pages.as_deref().and_then(|pages| pages.0.first()) {
         Some(&page @ 1..) => 1 << 39 | u64::from(page),
@@ -458,8 +458,8 @@ impl Dense {
     }
 }
 
-/// Returns in what respect two files are the same, as a phrase.
-fn find_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
+/// Returns a phrase that says in which respect two files are equal; `None` if they differ.
+fn describe_duplicate(earlier: &Ledger, later: &Ledger) -> Option<String> {
     if earlier.sha256 == later.sha256 {
         return Some("the same content was given twice".to_string());
     }
@@ -497,7 +497,7 @@ fn note_left_out(ledger: &Ledger) -> Option<Note> {
     Some(Note { count, bytes: Some(lost), ..Note::new(NoteKind::LeftOut, Some(name), text) })
 }
 
-/// Returns the summary of one file from its ledger.
+/// Returns the summary of one file from its ledger; names in it are without folders.
 fn describe_source(ledger: &Ledger) -> Source {
     Source {
         name: file_name(&ledger.path),
@@ -511,7 +511,7 @@ fn describe_source(ledger: &Ledger) -> Source {
     }
 }
 
-/// Returns a row's fault for a report, which must not depend on where the file lies.
+/// Returns a row's fault for a report, which must not depend on the file's folder.
 fn strip_folders(error: &Error) -> String {
     match error {
         Error::Row { file, line, problem } => format!("{}:{line}: {problem}", file_name(file)),

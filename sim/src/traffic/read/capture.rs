@@ -88,7 +88,7 @@ impl Default for Likeness {
 }
 
 impl Ends {
-    /// Records a frame as the last one, and as the first if it is.
+    /// Records a frame as the last one, and also as the first one if none came before.
     fn packet(&mut self, data: &[u8], wire: u32, at: i64) {
         (self.last.at, self.last.wire) = (at, wire);
         match data.first_chunk() {
@@ -150,7 +150,7 @@ fn header_cut_error(path: &str) -> Error {
     Error::file(path, "the capture ends within its header, or the header is damaged")
 }
 
-/// Reads a capture to its end. Returns how it ended, and the bytes consumed.
+/// Reads a capture until it ends. Returns the kind of its end and the number of bytes consumed.
 fn read(
     mut reader: impl PcapReaderIterator,
     path: &str,
@@ -186,7 +186,7 @@ pub fn read_erf(input: &mut Input, ledger: &mut Ledger, collector: &mut Collecto
     read_records(input, ledger, collector, records::next_erf)
 }
 
-/// Reads the records of a format that `next` parses, until it says that they end.
+/// Reads the records of a format until `next`, which parses one, returns their end.
 fn read_records(
     input: &mut Input,
     ledger: &mut Ledger,
@@ -216,7 +216,8 @@ enum Step {
     Stop(End),
 }
 
-/// Hands all blocks to the sink; refills the buffer, and enlarges it once for an oversized block.
+/// Hands all blocks to the sink. It refills the buffer, and doubles it for a block that does not fit, up to
+/// [`MAX_BUFFER`].
 fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
     let mut capacity = BUFFER;
     let mut oversized = false;
@@ -250,7 +251,7 @@ fn pump(reader: &mut impl PcapReaderIterator, sink: &mut Sink) -> Result<End> {
     }
 }
 
-/// Returns what is to be done about an error of the parser.
+/// Returns the step to take after an error of the parser.
 fn choose_step(error: &PcapError<&[u8]>) -> Step {
     match error {
         PcapError::Eof => Step::Stop(End::Complete),

@@ -326,7 +326,8 @@ pub fn is_sender(header: &[String], place: usize) -> bool {
     SENDERS.iter().any(|alias| is_same(&header[place], alias))
 }
 
-/// Returns why rows below this header cannot be transfers, if the names of other columns say so.
+/// Returns a sentence with the reason for which rows below this header cannot be transfers; `None` if no column's name
+/// gives one.
 pub fn explain_doubt(columns: &Columns, header: &[String]) -> Option<String> {
     let of_packets: Vec<&str> = header
         .iter()
@@ -379,7 +380,8 @@ fn find(header: &[String], aliases: &[&str]) -> Option<usize> {
     aliases.iter().find_map(|alias| header.iter().position(|name| is_same(name, alias)))
 }
 
-/// Finds the column with one of these names, and its unit: by the name's suffix (`_ms`), else seconds.
+/// Finds the column with one of these names, and its unit: by the name's suffix (`_ms`), else seconds. `None` without
+/// such a column.
 fn find_timed(header: &[String], aliases: &[&str]) -> Option<(usize, Unit)> {
     let parts = |name: &str| match name.rsplit_once(['_', '.', ' ']) {
         Some((stem, "s")) => (stem.to_string(), Unit::S),
@@ -431,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn doubt__a_sum_of_both_directions() {
+    fn explain_doubt__a_sum_of_both_directions() {
         let doubt = |text: &str| {
             let header = header(text);
             explain_doubt(&Columns::from_header(&header, Direction::Down).unwrap(), &header)
@@ -481,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn delimiter__needs_a_known_name() {
+    fn find_header_delimiter__needs_a_known_name() {
         assert_eq!(find_header_delimiter(b"start;bytes"), Some(b';'));
         assert_eq!(find_header_delimiter(b"host\ttime\tbytes, all"), Some(b'\t'));
         assert_eq!(find_header_delimiter(b"alpha,beta"), None);

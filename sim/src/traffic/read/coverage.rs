@@ -57,7 +57,7 @@ impl Coverage {
         size_of_val(&self.spans[..])
     }
 
-    /// Adds a range of sequence numbers; returns how many of them are new.
+    /// Adds a range of sequence numbers. Returns the number of those that are new.
     fn insert(&mut self, range: Range<u64>) -> u64 {
         if let Some(last) = self.spans.last_mut().filter(|last| last.end == range.start) {
             last.end = range.end;

@@ -102,7 +102,7 @@ pub fn read(input: &mut Input, layout: Layout, ledger: &mut Ledger, collector: &
     Ok(())
 }
 
-/// Parses s, ms, us or ns.
+/// Parses s, ms, us or ns; `None` for another word.
 fn parse_unit(name: &str) -> Option<Unit> {
     match name {
         "s" => Some(Unit::S),
@@ -242,7 +242,10 @@ impl Reading<'_> {
         Ok((from, length))
     }
 
-    /// Returns a count of bytes, counting it as rounded if it has a suffix such as `1.2 M`.
+    /// Returns the count of bytes in a field; `None` if it is unset. A rounded one such as `1.2 M` is counted as such.
+    ///
+    /// # Errors
+    /// A clause for text that is no count.
     fn number(&mut self, name: &str, values: &Values, field: Field) -> RowResult<Option<u64>> {
         let text = value(values, field);
         stamp::parse_bytes(name, text).or_else(|problem| {
@@ -252,7 +255,10 @@ impl Reading<'_> {
         })
     }
 
-    /// Adds a row that is one request. Returns the reason and bytes if it is left out.
+    /// Adds a row that is one request. Returns the reason and the bytes if the row is left out, `None` if not.
+    ///
+    /// # Errors
+    /// A clause that names the malformed text.
     fn request(&mut self, values: &Values) -> RowResult<Option<(&'static str, u64)>> {
         let (from, length) = self.times(values)?;
         let sent = self.number("sent", values, Field::Sent)?.unwrap_or(0);
@@ -406,7 +412,7 @@ fn parse_protocol(text: &[u8]) -> u8 {
     named.or_else(|| text.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the port of an end, from its column, else from behind its address.
+/// Returns the port of an end: from its column, or if that is empty from behind its address; 0 for none.
 ///
 /// # Errors
 /// A clause for a port that is no number.

@@ -49,7 +49,7 @@ pub struct Segment {
     pub is_quic: bool,
     /// What the payload begins with.
     pub head: Head,
-    /// Identifies an interface of a capture, and the direction through it.
+    /// Identifies an interface of a capture, and the direction through it; 0 where the capture has only one.
     pub interface: u32,
 }
 
@@ -248,7 +248,7 @@ impl Walk<'_> {
         Err(reason::DEEP.into())
     }
 
-    /// Strips an IP header with its extensions, and the padding behind the packet's end.
+    /// Strips an IP header with its extensions, and the padding behind the packet's end. Returns the protocol inside.
     fn ip(&mut self) -> Result<Inner, Stop> {
         let (bytes, wire) = (self.cursor.bytes, self.cursor.wire);
         let version = bytes.first().map_or(0, |byte| byte >> 4);
@@ -381,7 +381,8 @@ fn decode_udp(cursor: &Cursor) -> Result<Transport, Stop> {
     Ok(Transport { protocol: IpNumber::UDP.0, ports, payload, tcp: None, is_quic, head })
 }
 
-/// Returns what is known of a protocol that is not read. Those of [`WITH_PORTS`] begin with ports as UDP does.
+/// Returns the payload and the ports of a protocol that is not read. Those of [`WITH_PORTS`] begin with ports as UDP
+/// does; others have none.
 fn decode_other(protocol: u8, cursor: &Cursor) -> Transport {
     let head = cursor.bytes.first_chunk::<4>().filter(|_| WITH_PORTS.contains(&IpNumber(protocol)));
     let ports = head.map_or([0; 2], |head| read_ports(head));
@@ -389,13 +390,13 @@ fn decode_other(protocol: u8, cursor: &Cursor) -> Transport {
     Transport { protocol, ports, payload, tcp: None, is_quic: false, head: Head::new(payload, cursor.bytes) }
 }
 
-/// Returns the ports that a header of TCP, UDP and their like begins with.
+/// Returns the two ports at the beginning of a header such as TCP's and UDP's.
 fn read_ports(header: &[u8]) -> [u16; 2] {
     [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]))
 }
 
-/// Returns what is wrong with a header that the captured bytes do not hold: nothing but the capture's length, if
-/// the packet has room for it.
+/// Returns the stop at a header that the captured bytes do not hold: [`reason::CUT`], or a fault if the packet itself
+/// has no room for the header.
 fn cut(cursor: &Cursor, header: u32, name: &str) -> Stop {
     match cursor.wire {
         wire if wire >= header => Stop::Reason(reason::CUT.into()),

@@ -104,7 +104,7 @@ impl Layer {
     }
 }
 
-/// Returns the layer of an EtherType, after stripping VLAN tags.
+/// Returns the layer of an EtherType, after stripping the tag or header that it announces, such as VLAN's.
 fn strip_by_ether_type(ether_type: u16, cursor: &mut Cursor) -> Step {
     match ether_type {
         IPV4 | IPV6 => Ok(Layer::Ip),
@@ -182,7 +182,7 @@ fn strip_ppp(cursor: &mut Cursor) -> Step {
     }
 }
 
-/// Strips all MPLS labels. What follows is not said: an IP version tells IP, else it is Ethernet, before which a
+/// Strips all MPLS labels. They do not name the next layer: an IP version tells IP, else it is Ethernet, before which a
 /// control word may stand (RFC 4448).
 fn strip_mpls(cursor: &mut Cursor) -> Step {
     for _ in 0..MAX_LABELS {
@@ -249,7 +249,7 @@ fn strip_gre_routes(cursor: &mut Cursor) -> Result<(), Reason> {
     }
 }
 
-/// Strips a data header of L2TP version 2 (RFC 2661, section 3.1): flags say which fields it has.
+/// Strips a data header of L2TP version 2 (RFC 2661, section 3.1), whose flags tell its fields.
 fn strip_l2tp(cursor: &mut Cursor) -> Step {
     let flags = cursor.half(0)?;
     let field = |bit: u16, bytes: usize| if flags & bit != 0 { bytes } else { 0 };

@@ -306,7 +306,7 @@ impl Flows {
         }
     }
 
-    /// Adds a packet that is not TCP to its flow of datagrams.
+    /// Adds a packet that is not TCP to the flow at `place`, sent by `side`; ignores copies.
     fn add_datagram(&mut self, (place, side): (usize, usize), segment: &Segment) {
         let flow = &mut self.flows[place];
         flow.count(segment, side);
@@ -402,7 +402,7 @@ impl Flows {
 }
 
 impl Totals {
-    /// Counts a flow by its client's and its sender's side; returns whether it is used, which one without payload is not.
+    /// Counts a segment sent by `side`. The first one replaces the writes inferred from acknowledgements.
     fn count(&mut self, flow: &Flow, (client, sender): (usize, usize), ledger: &mut Ledger) -> bool {
         flow.add_to(&mut self.counts);
         let payload = flow.sides[sender].bytes();
@@ -439,7 +439,7 @@ impl Totals {
             .collect()
     }
 
-    /// Returns a note if nine in ten connections have packets of one direction only.
+    /// Returns a note if nine in ten connections have packets of one direction only; `None` also for few connections.
     fn note_one_sided(&self, path: &str) -> Option<Note> {
         if self.connections < FEW || 10 * self.one_sided < 9 * self.connections {
             return None;
@@ -565,7 +565,7 @@ impl Syns {
     }
 }
 
-/// Returns the key of a segment's flow, and which side sent it.
+/// Returns the key of a segment's flow and the side that sent it.
 fn key_and_side(segment: &Segment) -> (Key, usize) {
     let (from, to, protocol) = (segment.from, segment.to, segment.protocol);
     if from <= to { ((from, to, protocol), 0) } else { ((to, from, protocol), 1) }
@@ -585,8 +585,8 @@ fn hash(host: IpAddr) -> u64 {
     sampling::hash(&text[..text.len() - left])
 }
 
-/// Returns the client's side of each flow: from its handshake, else from what the capture's other connections and
-/// the ports tell, else, of datagrams, the side that got more bytes, else the first sender.
+/// Returns the client's side of each flow: by its handshake, else by the capture's other connections and the ports.
+/// Without either, it is the side of datagrams that got more bytes, or the first sender.
 fn find_clients(flows: &[Flow]) -> Vec<usize> {
     let known: Vec<Option<usize>> = flows.iter().map(|flow| flow.handshake.client()).collect();
     // The ports of datagrams say nothing about those of TCP.
@@ -641,7 +641,7 @@ impl Flow {
         }
     }
 
-    /// Returns whether this is a copy of a recent packet from another interface, and remembers it.
+    /// Returns whether this is a copy of a recent packet from another interface. Remembers the packet if it is none.
     fn is_copy(&mut self, packet: Seen) -> bool {
         if packet.interface == 0 {
             return false;

@@ -116,10 +116,10 @@ fn as_others_write_it(entry: &mut Entry) {
 /// An answer, or the reason for leaving it out and its bytes; the error is a fault.
 type Kept = RowResult<std::result::Result<Load, (&'static str, u64)>>;
 
-/// Parses an entry of a HAR file into a load.
+/// Parses an entry of a HAR file into a load. Returns the reason and the bytes for an entry to leave out.
 ///
 /// # Errors
-/// A clause that says what is malformed, or the reason to leave it out.
+/// A clause that names the malformed text.
 fn load(
     entry: &Entry,
     client: &str,
@@ -228,7 +228,7 @@ fn parse_version(name: &str) -> Version {
 }
 
 impl Pages {
-    /// Returns the number of a page, from 1, given its name.
+    /// Returns the number of a page, from 1, by its name; a new name gets the next number.
     fn number(&mut self, name: &str) -> u32 {
         let next = self.times.len() as u32 + 1;
         let number = *self.numbers.entry(name.to_string()).or_insert(next);
@@ -296,7 +296,7 @@ fn draft_connection(loads: Vec<Load>, client: u32, ledger: &Ledger, collector: &
     }
 }
 
-/// Returns the class by the largest answer.
+/// Returns the class of a connection by its largest answer.
 fn classify(loads: &[Load], collector: &Collector) -> FlowClass {
     let protocol = if loads[0].version == Version::Http3 { Protocol::Quic } else { Protocol::Tcp };
     let most = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn host__is_that_of_network_urls() {
+    fn find_host__is_that_of_network_urls() {
         assert_eq!(find_host("https://a.example:8080/x?y"), Some("a.example:8080"));
         assert_eq!(find_host("WSS://b"), Some("b"));
         assert_eq!(
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn version__as_browsers_write_it() {
+    fn parse_version__as_browsers_write_it() {
         assert_eq!(["h2", "HTTP/2", "http/2.0"].map(parse_version), [Version::Http2; 3]);
         assert_eq!(["h3", "HTTP/3", "h3-29", "http/2+quic/46"].map(parse_version), [Version::Http3; 4]);
         assert_eq!(["http/1.1", "HTTP/1.0", "unknown", ""].map(parse_version), [Version::Http1; 4]);

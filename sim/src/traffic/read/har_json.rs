@@ -158,7 +158,7 @@ pub fn parse(input: &mut Input, entry: &mut dyn FnMut(Entry), page: &mut dyn FnM
     }
 }
 
-/// Returns an error of the parser without the place, and short.
+/// Returns at most 120 characters of a parser's error, without the place.
 fn shorten_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);

@@ -20,7 +20,7 @@ pub fn split_port(text: &[u8]) -> (&[u8], Option<u16>) {
     (if is_address { host } else { text }, None)
 }
 
-/// Returns an address without the brackets around it.
+/// Returns an address without the brackets around it, if it has any.
 fn strip_brackets(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(text)
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parted__addresses_with_and_without_ports() {
+    fn split_port__addresses_with_and_without_ports() {
         let of = |text: &'static str| split_port(text.as_bytes());
         assert_eq!(of("192.0.2.1:443"), (&b"192.0.2.1"[..], Some(443)));
         assert_eq!(of("[2001:db8::1]:443"), (&b"2001:db8::1"[..], Some(443)));

@@ -177,7 +177,7 @@ impl Input {
         self.ceiling = ceiling;
     }
 
-    /// Ends the input with a fault when the process has grown beyond its memory limit.
+    /// Ends the input with a fault when the process has grown beyond its memory limit; looks once per [`LOOK_BYTES`].
     fn look_at_memory(&mut self) {
         let Some(ceiling) = self.ceiling.filter(|_| self.delivered >= self.looked + LOOK_BYTES) else {
             return;
@@ -251,7 +251,8 @@ impl Input {
     /// Reads to the end and returns the SHA-256 of the stored bytes.
     ///
     /// # Errors
-    /// [`Error::File`] when the file could not be read, or its gzip data is damaged or cut short.
+    /// [`Error::File`] when the file could not be read, its gzip data is damaged or cut short, or memory does not hold
+    /// it; [`Error::Row`] for a line that is too long.
     pub fn finish(mut self) -> Result<String> {
         self.drain();
         match self.fault.take() {
@@ -376,7 +377,7 @@ pub fn file_name(path: &str) -> String {
         .map_or_else(|| path.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns why a file cannot be opened, as a clause.
+/// Returns a clause with the reason for which a file cannot be opened.
 fn open_problem(path: &str, error: &io::Error) -> String {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     match error.kind() {

@@ -380,7 +380,7 @@ pub fn value<'v>(values: &'v Values, field: Field) -> &'v [u8] {
     values[field as usize].trim_ascii()
 }
 
-/// Appends a cell to a value, after a space if it has text.
+/// Appends a cell to a value, after a space if the value has text.
 fn append<'a>(value: &mut Cow<'a, [u8]>, cell: &'a [u8]) {
     if value.is_empty() {
         *value = Cow::Borrowed(cell);
@@ -394,7 +394,7 @@ fn find_slot(extra: &[String], name: &str) -> Option<usize> {
     field.or_else(|| extra.iter().position(|known| known == name).map(|at| FIELDS.len() + at))
 }
 
-/// Splits a template such as `{date} {time}` into texts and the places of its columns.
+/// Splits a template such as `{date} {time}` into pieces: a column's place and the text before it.
 fn split_template(template: &str, extra: &[String]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = template;
@@ -495,7 +495,7 @@ fn lookup<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     })
 }
 
-/// Returns a JSON value as text: empty for null, a name for an array or object.
+/// Returns a JSON value as text: empty for null, a phrase for an array or object.
 fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -541,7 +541,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn glob__stars_and_alternatives() {
+    fn matches_glob__stars_and_alternatives() {
         let fits = |pattern, texts: [&str; 4]| texts.map(|text| matches_glob(pattern, text));
         assert_eq!(
             fits("*HIT*|NONE", ["TCP_HIT/200", "NONE", "TCP_MISS/200", "NONES"]),

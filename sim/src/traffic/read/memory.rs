@@ -1,6 +1,7 @@
 //! How much memory this process has, where that is known: on Linux, and in WebAssembly, whose memory is all there is.
 
-/// Returns the resident bytes that this process may have if it may grow by `most`; `None` where nobody knows.
+/// Returns the resident bytes that this process may have if it may grow by `most`; `None` where the system does not
+/// tell its size.
 pub fn memory_limit(most: u64) -> Option<u64> {
     Some(resident()?.saturating_add(most))
 }

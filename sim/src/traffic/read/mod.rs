@@ -102,8 +102,8 @@ pub struct KnownColumn {
     pub unit_ns: u64,
 }
 
-/// Returns which columns of a header hold what, by the names that delimited text may have. `direction` chooses between
-/// bytes of the two directions; a header that has no bytes of this one is searched for those from the server.
+/// Returns the known columns of a header, by the names that delimited text may have. `direction` chooses between bytes
+/// of the two directions; a header that has no bytes of this one is searched for those from the server.
 ///
 /// # Errors
 /// One sentence about a column that is missing, the names it may have, and those of the header.

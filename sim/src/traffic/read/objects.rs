@@ -60,7 +60,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Follows braces outside texts, to know where the object ends.
+    /// Follows braces outside texts, to find the end of the object.
     fn add(&mut self, text: &[u8]) {
         for &byte in text {
             match byte {

@@ -117,7 +117,7 @@ impl Shares {
     }
 }
 
-/// Returns the end with the higher rank by the first rule that ranks them differently.
+/// Returns the end with the higher rank by the first rule that ranks them differently; `None` if no rule does.
 fn server_by(rules: &[[u32; 2]]) -> Option<usize> {
     rules.iter().find(|[first, second]| first != second).map(|[first, second]| usize::from(second > first))
 }

@@ -154,8 +154,8 @@ pub fn add(records: Vec<Record>, ledger: &mut Ledger, collector: &mut Collector)
     }
 }
 
-/// Returns records in the order of time without those that say again what another said, as two routers of one path do, or
-/// an export that was made twice. Records without ports may be several flows.
+/// Returns records in the order of time without those that repeat another, as two routers of one path and an export
+/// made twice do. Records without ports may be several flows.
 fn remove_duplicates(mut records: Vec<Record>, ledger: &mut Ledger) -> Vec<Record> {
     records.sort_by_key(|record| (record.from, record.order));
     let (mut now, mut seen) = (i64::MIN, HashSet::new());
@@ -324,7 +324,8 @@ impl Flow {
         collector.flow_class(hosts, &shape)
     }
 
-    /// Hands the flow's parts to the collector as connections.
+    /// Hands the flow to the collector as one connection, whose writes are the flow's parts. Parts that only close it
+    /// and flows without payload are counted as left out.
     fn hand_over(mut self, client: usize, ledger: &mut Ledger, collector: &mut Collector) {
         let server = 1 - client;
         let (sender, other) = match collector.options.direction {

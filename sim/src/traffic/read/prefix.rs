@@ -3,14 +3,14 @@
 
 use std::borrow::Cow;
 
-/// Returns the bytes before the message of a line; 0 if nothing was put there.
+/// Returns the number of bytes before the message of a line; 0 without a prefix.
 pub fn prefix_bytes(line: &[u8]) -> usize {
     let rest = strip_priority(line);
     let found = skip_syslog_header(rest).or_else(|| skip_tag(rest)).or_else(|| skip_stream(rest));
     found.map_or(0, |message| line.len() - message.len())
 }
 
-/// Returns the beginning of a file without what stands before its lines, if something stands before the first.
+/// Returns the beginning of a file without the prefixes of its lines, if the first line has one.
 pub fn strip_prefixes(head: &[u8]) -> Cow<'_, [u8]> {
     if is_first(head) {
         let lines: Vec<&[u8]> = head.split(|&c| c == b'\n').map(|line| &line[prefix_bytes(line)..]).collect();
@@ -67,7 +67,8 @@ fn skip_tag(line: &[u8]) -> Option<&[u8]> {
     tag.ends_with(b":").then_some(message)
 }
 
-/// Returns the message behind `TIME stdout F `, as container runtimes log it.
+/// Returns the message behind `TIME stdout F ` or `TIME stderr F `, as container runtimes log it; `None` for other
+/// lines.
 fn skip_stream(line: &[u8]) -> Option<&[u8]> {
     let (time, rest) = split_word(line)?;
     let (stream, rest) = split_word(rest)?;
@@ -75,7 +76,7 @@ fn skip_stream(line: &[u8]) -> Option<&[u8]> {
     is_stream.then_some(rest)?.strip_prefix(b"F ")
 }
 
-/// Returns the first word, and what stands behind the spaces after it.
+/// Returns the first word and the text behind the spaces after it; `None` without a space after a word.
 fn split_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr::memchr(b' ', text).filter(|end| *end > 0)?;
     let spaces = text[end..].iter().take_while(|&&byte| byte == b' ').count();
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn length__of_each_carrier() {
+    fn prefix_bytes__of_each_carrier() {
         for before in [
             "Jun 15 15:06:41 web nginx: ",
             "<134>Jun  5 15:06:41 web nginx[9]: ",
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn length__zero_for_logs_themselves() {
+    fn prefix_bytes__zero_for_logs_themselves() {
         for line in [
             "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 200 9",
             "1700000001.000   1000 10.0.0.1 TCP_MISS/200 900 GET http://a.example/ - HIER_DIRECT/192.0.2.9 -",
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn without__takes_it_off_each_line() {
+    fn strip_prefixes__takes_it_off_each_line() {
         let head = b"Jun 15 15:06:41 web nginx: one\nJun 15 15:06:42 web nginx: two\nthr";
         assert_eq!(&*strip_prefixes(head), b"one\ntwo\nthr");
         assert_eq!(

@@ -21,7 +21,7 @@ pub fn hash(name: &[u8]) -> u64 {
     mix_bits(fold_text(name))
 }
 
-/// Returns a number that stands for a text, by eight bytes at a time; its low bits are not mixed.
+/// Returns a hash of a text, by eight bytes at a time; its low bits are not mixed.
 pub fn fold_text(text: &[u8]) -> u64 {
     let fold = |hash: u64, chunk: &[u8]| {
         let mut word = [0; 8];
@@ -128,8 +128,7 @@ impl Sample {
         self.of_connections == Some(true)
     }
 
-    /// Decides whether clients or connections are sampled, by how even the clients are. Returns whether to
-    /// thin.
+    /// Decides whether clients or connections are sampled, by the evenness of the clients. Returns whether to thin.
     fn decide(&mut self) -> bool {
         let of_connections = !is_even(&self.tried[0]);
         self.of_connections = Some(of_connections);

@@ -286,7 +286,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn known__every_file_is_sound_short_and_named_once() {
+    fn known_formats__every_file_is_sound_short_and_named_once() {
         for text in EMBEDDED {
             let spec = Spec::parse("formats", text).unwrap();
             assert!(text.lines().count() <= 25, "{}", spec.name);

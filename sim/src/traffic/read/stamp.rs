@@ -89,8 +89,8 @@ pub fn time(text: &[u8], unit: Option<Unit>, dates: Dates) -> Result<Stamp, Stri
     }
 }
 
-/// Returns the unit in which a number is a time from the year 2001 on, for the number of digits shows it; seconds for any
-/// other, which are too large for them from 11 digits on.
+/// Guesses the unit of a time since 1970 by its number of digits: 19 are nanoseconds, 16 microseconds and 13
+/// milliseconds for any time from the year 2001 on. Any other number is in seconds.
 fn guess_unit(text: &[u8]) -> Unit {
     match text.iter().take_while(|byte| byte.is_ascii_digit()).count() {
         19 => Unit::Ns,
@@ -147,14 +147,14 @@ fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
                 Dates::Mdy => (third, first, second),
             };
             let year = if year < 100 { 2000 + year } else { year };
-            let (hour, minute, second) = parse_hours(time)?;
+            let (hour, minute, second) = parse_time_of_day(time)?;
             let hour = if is_halved { hour % 12 + half } else { hour };
             let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
             let local = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
             parse_zone_offset(zone)?.to_timestamp(local).ok()?.as_second().checked_mul(NS_PER_SEC)?
         }
         0 => {
-            let (hour, minute, second) = parse_hours(clock)?;
+            let (hour, minute, second) = parse_time_of_day(clock)?;
             ((i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second)) * NS_PER_SEC
         }
         _ => return None,
@@ -162,8 +162,8 @@ fn parse_slashed_date(text: &str, dates: Dates) -> Option<Stamp> {
     Some(Stamp { ns: ns.checked_add(fraction.unwrap_or(0))?, whole })
 }
 
-/// Parses `HH:MM` or `HH:MM:SS`.
-fn parse_hours(text: &str) -> Option<(i8, i8, i8)> {
+/// Parses `HH:MM` or `HH:MM:SS` into hour, minute and second; a leap second counts as the second before it.
+fn parse_time_of_day(text: &str) -> Option<(i8, i8, i8)> {
     let mut parts = text.split(':');
     let (hour, minute) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let second = parts.next().map_or(Some(0), |second| second.parse().ok())?;
@@ -174,7 +174,7 @@ fn parse_hours(text: &str) -> Option<(i8, i8, i8)> {
     is_time.then_some((hour, minute, second.min(59)))
 }
 
-/// Returns a time of day without its part of a second, and that in nanoseconds.
+/// Returns a time of day without the fraction of its second, and the fraction in nanoseconds; `None` without one.
 fn split_fraction(clock: &str) -> (String, Option<i64>) {
     let Some((before, after)) = clock.rsplit_once('.') else { return (clock.to_string(), None) };
     let digits = after.bytes().take_while(u8::is_ascii_digit).count();

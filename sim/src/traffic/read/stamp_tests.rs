@@ -72,7 +72,7 @@ fn stamp__reads_dates_of_one_meaning() {
 }
 
 #[test]
-fn bytes__takes_whole_numbers_only() {
+fn parse_bytes__takes_whole_numbers_only() {
     assert_eq!(parse_bytes("size", b"12000"), Ok(Some(12000)));
     assert_eq!(parse_bytes("size", b"12000.0"), Ok(Some(12000)));
     assert_eq!(parse_bytes("size", b"-"), Ok(None));
@@ -82,7 +82,7 @@ fn bytes__takes_whole_numbers_only() {
 }
 
 #[test]
-fn access_log__honours_the_zone() {
+fn parse_access_log__honours_the_zone() {
     let at = parse_access_log(b"10/Oct/2000:13:55:36 -0700").unwrap();
     assert_eq!(at.ns / NS_PER_SEC, 971_211_336);
     assert_eq!(parse_access_log(b"10/Foo/2000:13:55:36 -0700"), None);

@@ -51,7 +51,8 @@ enum Source<'a> {
 /// Reads the whole table.
 ///
 /// # Errors
-/// [`Error::File`] when a needed column is missing or a quoted field never ends.
+/// [`Error::File`] when a needed column is missing; [`Error::Row`] when a quoted field never ends; a row's fault when
+/// reading strictly.
 pub fn read(
     input: &mut Input,
     written: &Written,
@@ -84,7 +85,10 @@ pub fn read(
     table.finish(wanted, &path, ledger, collector)
 }
 
-/// Returns the columns of a table, or what is wrong with its header.
+/// Returns the columns of a table.
+///
+/// # Errors
+/// A sentence about the fault of its header.
 fn choose_columns(
     wanted: &std::result::Result<Columns, String>,
     header: &[String],
@@ -120,10 +124,10 @@ struct Table {
 }
 
 impl Table {
-    /// Adds a row as a connection, or counts it as left out or faulty.
+    /// Adds a row as a connection, or counts it as left out.
     ///
     /// # Errors
-    /// [`Error::File`] for a faulty row in strict mode.
+    /// A clause that names the malformed text.
     fn add(&mut self, record: &ByteRecord, ledger: &mut Ledger, collector: &mut Collector) -> RowResult<()> {
         let is_watching = self.ways.is_watching();
         match parse_row(record, &self.columns, is_watching, ledger, collector, &mut self.groups)? {
@@ -152,11 +156,11 @@ impl Table {
         self.ways.retain(&collector.connections[self.first..]);
     }
 
-    /// Joins rows of one direction each, and adds the connections of several rows. `wanted` is what is wrong with the
-    /// header unless rows are such.
+    /// Joins rows of one direction each, and adds the connections of several rows. `wanted` may be a fault of the
+    /// header, which rows of one direction each do not have.
     ///
     /// # Errors
-    /// [`Error::File`] if a needed column is missing, or if it cannot be known which rows belong together.
+    /// [`Error::File`] if a needed column is missing, or if the rows that belong together cannot be told.
     fn finish(
         self,
         wanted: std::result::Result<Columns, String>,
@@ -253,7 +257,7 @@ impl<'a> Source<'a> {
 /// Reads the next row; false at the end.
 ///
 /// # Errors
-/// [`Error::File`], also for a quoted cell that never ends.
+/// [`Error::File`] for a file that cannot be read, [`Error::Row`] for a quoted cell that never ends.
 fn next_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &str) -> Result<bool> {
     let (line, byte) = (reader.position().line(), reader.position().byte());
     reader.get_mut().begin_row(line, byte);
@@ -265,7 +269,7 @@ fn next_cells(reader: &mut csv::Reader<Rows>, record: &mut ByteRecord, path: &st
     Ok(more)
 }
 
-/// Notes which column counts as the client, where that is not plain.
+/// Adds a note on the client's column where the header has none, or where it may be the server's.
 fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mut Collector) {
     let name = super::input::file_name(path);
     match columns.client {
@@ -281,10 +285,10 @@ fn note_columns(columns: &Columns, header: &[String], path: &str, collector: &mu
     }
 }
 
-/// Parses a row of delimited text into a connection.
+/// Parses a row of delimited text and adds its connection, or adds it as a request to that of its group.
 ///
 /// # Errors
-/// A clause that says what is malformed.
+/// A clause that names the malformed text.
 fn parse_row(
     record: &ByteRecord,
     columns: &Columns,
@@ -365,7 +369,7 @@ fn parse_row(
     Ok(Outcome::Used)
 }
 
-/// Returns the class by what the row counts: payload in the chosen direction and the other way.
+/// Returns the class by the row's bytes in the chosen direction and the other way.
 fn classify(
     record: &ByteRecord,
     columns: &Columns,
@@ -410,7 +414,10 @@ fn close_group((mut draft, mut requests): (Draft, Vec<Request>)) -> Draft {
     draft
 }
 
-/// Returns the time from the start to what the column of ends says; `None` if there is none.
+/// Returns the time from the start to that in the column of ends; `None` if there is none.
+///
+/// # Errors
+/// A clause for an end that is malformed or lies before the start.
 fn parse_end(record: &ByteRecord, columns: &Columns, start: Stamp) -> RowResult<Option<Dur>> {
     let Some((column, unit)) = columns.end else { return Ok(None) };
     let text = time_cell(record, columns, column);

@@ -16,8 +16,8 @@ const PRISM: usize = 144;
 const LONGEST: usize = 1024;
 const WLAN: u16 = 18;
 
-/// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). `is_padded` says that it fills words of four bytes, and
-/// `swapped` which byte of frame control comes first.
+/// Strips an 802.11 header (IEEE 802.11-2020, section 9.2.4). `is_padded` says that it fills words of four bytes,
+/// `is_swapped` that the second byte of frame control comes first.
 pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> Step {
     let [first, second] = [cursor.byte(0)?, cursor.byte(1)?];
     let (control, flags) = if is_swapped { (second, first) } else { (first, second) };
@@ -50,7 +50,7 @@ pub fn strip_dot11(cursor: &mut Cursor, is_padded: bool, is_swapped: bool) -> St
     }
 }
 
-/// Strips a radiotap header. Only its flags matter: they say whether there is padding.
+/// Strips a radiotap header. Only its flags matter: they tell whether the frame is padded.
 pub fn strip_radiotap(cursor: &mut Cursor) -> Step {
     let length = usize::from(cursor.half(2)?.swap_bytes());
     let mut fields = 8;

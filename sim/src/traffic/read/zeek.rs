@@ -39,7 +39,7 @@ struct Column {
 /// Reads the whole log; logs pasted one after another are fine.
 ///
 /// # Errors
-/// [`Error::File`] for a log of another kind or without a needed field.
+/// [`Error::File`] for a log of another kind or without a needed field; a row's fault when reading strictly.
 pub fn read(input: &mut Input, ledger: &mut Ledger, collector: &mut Collector) -> Result<()> {
     let path = input.path().to_string();
     let mut header = Header { separator: b'\t', path: Vec::new(), layout: None };
@@ -198,7 +198,7 @@ fn select_columns(log: Log, direction: Direction) -> Vec<Column> {
     columns
 }
 
-/// Decodes what `#separator` names: `\x09`, `\t`, or one character that stands for itself.
+/// Decodes the value of `#separator`: `\x09`, `\t`, or one character that stands for itself.
 fn parse_separator(code: &[u8]) -> RowResult<u8> {
     let text = String::from_utf8_lossy(code);
     let (code, named) = match text.trim() {
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn separator__may_be_written_in_several_ways() {
+    fn parse_separator__may_be_written_in_several_ways() {
         assert_eq!(parse_separator(b"\\x09"), Ok(b'\t'));
         assert_eq!(parse_separator(b"\\t"), Ok(b'\t'));
         assert_eq!(parse_separator(b"\t"), Ok(b'\t'));

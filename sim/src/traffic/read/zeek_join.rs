@@ -217,7 +217,7 @@ fn shift(draft: &Draft, uid: u64, collector: &Collector) -> i64 {
     if collector.is_coarse(file) { collector.within_second(file, entity) } else { 0 }
 }
 
-/// Adds the notes on how the rows of several logs were joined.
+/// Adds the notes on the join of several logs.
 fn note(counts: &Counts, collector: &mut Collector) {
     if counts.joined > 0 {
         collector.note(format!(

@@ -94,10 +94,10 @@ pub fn add_row(log: Log, row: &Row, line: u64, ledger: &mut Ledger, collector: &
 /// `None` if the row was kept, else the reason for leaving it out and its bytes.
 type Kept = RowResult<Option<(&'static str, u64)>>;
 
-/// Adds a row of conn.log.
+/// Adds a row of conn.log. Returns the reason and the bytes of a row to leave out.
 ///
 /// # Errors
-/// A clause that says what is malformed, or the reason to leave it out.
+/// A clause that names the malformed text.
 fn add_conn(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     let at = read_stamp(row, ledger, collector)?;
     let bytes = stamp::parse_bytes("bytes", row.bytes)?.unwrap_or(0);
@@ -172,7 +172,7 @@ fn parse_datagrams(row: &Row, duration: Dur) -> Datagrams {
     Datagrams::from_sums(Service { protocol, port, tunnel: None }, duration, amounts)
 }
 
-/// Adds a row of http.log.
+/// Adds a row of http.log. Returns the reason and the bytes of a row to leave out.
 ///
 /// # Errors
 /// As [`add_conn`].
@@ -195,7 +195,10 @@ fn add_http(row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     Ok(None)
 }
 
-/// Keeps what `ssl.log` or `quic.log` says of a connection.
+/// Keeps the protocol that `ssl.log` or `quic.log` names for a connection.
+///
+/// # Errors
+/// A clause for a malformed time or for a row without hosts or uid.
 fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector) -> Kept {
     read_stamp(row, ledger, collector)?;
     let uid = hash_uid(row.uid);
@@ -207,7 +210,7 @@ fn add_hint(log: Log, row: &Row, ledger: &mut Ledger, collector: &mut Collector)
     Ok(None)
 }
 
-/// Returns the class by what the row counts.
+/// Returns the class of a row by its bytes, packets and ports.
 fn classify(row: &Row, kind: Kind, duration: Option<Dur>, bytes: u64, collector: &Collector) -> FlowClass {
     let number = |text: &[u8]| stamp::parse_bytes("count", text).ok().flatten();
     let protocol = match (kind, row.proto) {

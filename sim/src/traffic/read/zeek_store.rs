@@ -50,8 +50,7 @@ pub struct Hint {
     pub file: u32,
 }
 
-/// Returns a number that stands for a uid, 0 for none. It is a hash: two of five million uids share one with a
-/// probability of 7 in 10 million.
+/// Returns a hash of a uid, 0 for none. Two of five million uids share one with a probability of 7 in 10 million.
 pub fn hash_uid(text: &[u8]) -> u64 {
     if stamp::unset(text) {
         return 0;
@@ -59,7 +58,7 @@ pub fn hash_uid(text: &[u8]) -> u64 {
     sampling::fold_text(text).max(1)
 }
 
-/// Returns what names the connection of a row: its uid, or its place in the file where it has none.
+/// Returns the key of a row's connection: its uid, or without one the row's place in the file.
 pub fn connection_key(uid: u64, order: u64) -> u64 {
     if uid == 0 { order } else { uid }
 }
@@ -91,7 +90,7 @@ impl Store {
         self.conns.len() + self.requests.len()
     }
 
-    /// Keeps the rows of which this is true, by client and [`connection`].
+    /// Keeps the rows of which this is true, by client and [`connection_key`].
     pub fn retain(&mut self, keeps: impl Fn(u32, u64) -> bool) {
         let conns = self.conns.iter().zip(&self.uids);
         let kept: Vec<bool> =
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn uid_number__tells_uids_apart() {
+    fn hash_uid__tells_uids_apart() {
         let numbers: HashSet<u64> =
             (0..10_000).map(|k| hash_uid(format!("CzY7vCEvk7IXC{k}").as_bytes())).collect();
         assert_eq!(numbers.len(), 10_000);

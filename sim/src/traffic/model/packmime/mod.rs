@@ -327,7 +327,7 @@ impl PackMimeDraws {
     }
 }
 
-/// Returns the quantile of a Weibull at `u` in [0, 1).
+/// Returns the quantile of a Weibull distribution at `u` in [0, 1).
 fn weibull_quantile(u: f64, scale: f64, shape: f64) -> f64 {
     scale * libm::pow(-libm::log1p(-u), 1.0 / shape)
 }

@@ -58,7 +58,7 @@ impl Noise {
                 (self.weights[k] * real, self.weights[k] * imaginary)
             })
             .collect();
-        transform_fourier(&mut circle);
+        fourier_transform(&mut circle);
         circle.into_iter().take(BLOCK).map(|(real, _)| real).collect()
     }
 }
@@ -70,7 +70,7 @@ fn draw_normals(mut stream: Stream) -> (f64, f64) {
     (radius * libm::cos(angle), radius * libm::sin(angle))
 }
 
-/// Returns the autocorrelation at lags 0 to `lags`.
+/// Returns the autocorrelation of the noise at lags 0 to `lags`.
 pub fn compute_correlations(dependence: f64, white_share: f64, lags: usize) -> Vec<f64> {
     // Of fractional noise: ρ(0) = 1, ρ(k) = ρ(k − 1)·(k − 1 + d) ÷ (k − d).
     let mut plain = vec![1.0; lags + 2];
@@ -88,12 +88,12 @@ fn compute_weights(dependence: f64, white_share: f64) -> Vec<f64> {
     let lags = compute_correlations(dependence, white_share, BLOCK);
     let points = 2 * BLOCK;
     let mut circle: Vec<(f64, f64)> = (0..points).map(|k| (lags[k.min(points - k)], 0.0)).collect();
-    transform_fourier(&mut circle);
+    fourier_transform(&mut circle);
     circle.into_iter().map(|(value, _)| (value.max(0.0) / points as f64).sqrt()).collect()
 }
 
 /// Computes the discrete Fourier transform in place; the length is a power of two.
-fn transform_fourier(values: &mut [(f64, f64)]) {
+fn fourier_transform(values: &mut [(f64, f64)]) {
     let count = values.len();
     let shift = usize::BITS - count.trailing_zeros();
     for k in 0..count {
