@@ -106,7 +106,7 @@ def test_runs__cost_is_that_of_the_dearest_rate(
         return Estimate(cpu_s=60.0 * int(rate[0]) * runs, slowdown=1.0, bytes_per_run=1e6, runs=runs)
 
     monkeypatch.setattr("papers.runs.WORTH_ESTIMATING_S", 1.0)
-    monkeypatch.setattr("papers.runs.estimated_run", estimated)
+    monkeypatch.setattr("papers.runs.estimate_run", estimated)
     said: list[str] = []
     monkeypatch.setattr(Silent, "say", lambda _, text: said.append(text))
     evaluator.runs.run([evaluator.runs.request("one", {"rate": rate}) for rate in "12"])
