@@ -249,7 +249,7 @@ def make_scratch_folder(purpose: str) -> Iterator[Path]:
 
 
 def sweep_scratch(prefix: str) -> None:
-    """Deletes the folders of this user that `scratch` made under this prefix and nobody uses any more."""
+    """Deletes the folders of this user that `make_scratch_folder` made under this prefix and nobody uses any more."""
     with suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
             status = folder.lstat()

@@ -38,7 +38,7 @@ class TrafficShipment:
         return self._digest(digests)
 
     def packed(self) -> bytes:
-        """Returns the content, which `unpacked` turns into the same traffic.
+        """Returns the content, which `unpack` turns into the same traffic.
 
         Raises `MouseholeError` if a file cannot be read, or has changed since `digest` was computed.
         """

@@ -170,7 +170,7 @@ def make_traffic(columns: RecordColumns) -> TrafficSection:
 
 
 def list_differences(columns: RecordColumns, congestion: str | None) -> list[str]:
-    """Returns what `recorded` leaves out of a run or changes, with its number, in words.
+    """Returns in words what `make_traffic` leaves out of a run or changes, each with its number.
 
     `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
     """

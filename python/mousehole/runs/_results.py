@@ -172,7 +172,7 @@ def nan_to_none(value: float) -> float | None:
 
 
 def or_nan(value: float | None) -> float:
-    """Returns the value, NaN for None: what `finite` has made None."""
+    """Returns the value, NaN for None: what `nan_to_none` has made None."""
     return nan if value is None else float(value)
 
 
