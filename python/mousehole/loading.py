@@ -53,17 +53,17 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
 
 def _restore_days(document: dict[str, Any]) -> DaysComparison:
     return DaysComparison(
-        tuple(Day(entry["day"], _restore_results_of(entry["comparison"])) for entry in document["days"])
+        tuple(Day(entry["day"], _restore_results(entry["comparison"])) for entry in document["days"])
     )
 
 
 def _restore_tuned(document: dict[str, Any]) -> Tuned:
-    judged = Comparison(_restore_results_of(document["comparison"]), None)
+    judged = Comparison(_restore_results(document["comparison"]), None)
     return Tuned(restore_results(document, judged), judged, None)
 
 
 def _restore_comparison(document: dict[str, Any]) -> Comparison:
-    results = _restore_results_of(document)
+    results = _restore_results(document)
     return ProgramsComparison(results, document["link"]) if "link" in document else Comparison(results, None)
 
 
@@ -97,7 +97,7 @@ def _read_document(path: str | Path) -> dict[str, Any]:
     )
 
 
-def _restore_results_of(document: dict[str, Any]) -> Results:
+def _restore_results(document: dict[str, Any]) -> Results:
     """Returns a comparison's results; raises `_NotAtHandError` for own policies that are not."""
     for entry in document["manifest"]["schemes"]:
         wanted = entry.get("policies", {})

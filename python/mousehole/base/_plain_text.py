@@ -55,7 +55,7 @@ def to_ascii(text: str) -> str:
     return "".join(map(_replace_character, text))
 
 
-def encode_for_output(text: str) -> str:
+def fit_stdout_encoding(text: str) -> str:
     """Returns the text as standard output can take it, for libraries that encode by rules of their own."""
     try:
         text.encode(sys.stdout.encoding or "ascii")

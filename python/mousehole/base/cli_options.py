@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 from mousehole.base._completion import complete_schemes
 from mousehole.base._options import parse_parameters, parse_whole
-from mousehole.base._plain_text import encode_for_output
+from mousehole.base._plain_text import fit_stdout_encoding
 from mousehole.base._settings import REPLACED, OptionHelp, command_line_options, option, switch
 
 READERS: dict[type, Callable[[str, Any], Any]] = {
@@ -46,7 +46,7 @@ class CliCommand(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """Returns the help in characters that standard output has."""
-        return encode_for_output(super().get_help(ctx))
+        return fit_stdout_encoding(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the arguments, then the options under their headings, in the order of declaration."""

@@ -26,7 +26,7 @@ from mousehole.base import (
     MouseholeError,
     OutputLostError,
     Terminated,
-    encode_for_output,
+    fit_stdout_encoding,
     stop_at_once,
 )
 from mousehole.base.arguments import PLACES
@@ -76,7 +76,7 @@ class CliGroup(TyperGroup):
 
     def get_help(self, ctx: Any) -> str:
         """Returns the help in characters that standard output has."""
-        return encode_for_output(super().get_help(ctx))
+        return fit_stdout_encoding(super().get_help(ctx))
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Runs the chosen command."""

@@ -138,7 +138,7 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
         return None
     own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_request_time_s)
     numbers = {fetch.url: number for number, fetch in reversed(list(enumerate(own)))}
-    parts = _put_pauses(
+    parts = _order_pauses(
         Part(fetch.size, _find_parent(fetch, number, numbers), *_pause_s(fetch, loads, others))
         for number, fetch in enumerate(own)
     )
@@ -186,7 +186,7 @@ def _with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
     return None if own is None else (own, by_url.get(fetch.initiator))
 
 
-def _put_pauses(parts: Iterable[Part]) -> tuple[Part, ...]:
+def _order_pauses(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Returns the parts with pauses by which none is asked for before one that the browser preferred.
 
     A browser gives a connection that has just opened to the most important object, so that what was asked

@@ -25,10 +25,10 @@ from mousehole.runs._worker import (
     REFUSED,
     Answers,
     count_tasks,
-    describe_worker,
     execute,
     execute_all,
     explain_refusal,
+    identify_build,
     pack_job,
 )
 
@@ -145,7 +145,7 @@ class Futures:
     ) -> None:
         """Submits a task; raises `MouseholeError` if the executor is broken."""
         try:
-            future = self._executor.submit(execute, describe_worker(), parcel, content)
+            future = self._executor.submit(execute, identify_build(), parcel, content)
         except (BrokenExecutor, RuntimeError) as error:
             raise MouseholeError(f"the executor takes no work ({error})", field="executor") from None
         self._waiting[future] = key, parcel, shipment
@@ -294,7 +294,7 @@ class Dask:
     def _check_workers(self) -> None:
         """Refuses a worker that is another Mousehole; one that joins later is checked by its first task."""
         try:
-            answers = self._client.run(explain_refusal, describe_worker(), on_error="return")
+            answers = self._client.run(explain_refusal, identify_build(), on_error="return")
         except (OSError, TimeoutError) as error:
             raise _unreachable_error(self._address, error) from None
         for address, answer in answers.items():
@@ -314,7 +314,7 @@ class Dask:
                 warnings.simplefilter("ignore")  # that a task's arguments are large; they are sent once
                 content = None if flight.shipment is None else self._submit_content(flight.shipment)
                 flight.future = self._client.submit(
-                    execute_all, describe_worker(), list(flight.parcels.values()), content, 2 * BATCH_S,
+                    execute_all, identify_build(), list(flight.parcels.values()), content, 2 * BATCH_S,
                     key=name, pure=False,
                 )  # fmt: skip
             self._flights[name] = flight

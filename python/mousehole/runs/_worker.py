@@ -62,7 +62,7 @@ class Parcel:
 
 
 @cache
-def describe_worker() -> tuple[str, str]:
+def identify_build() -> tuple[str, str]:
     """Returns version and revision for people, and a digest of the engine's and the package's sources."""
     digest = hashlib.sha256(_engine.SOURCES.encode())
     package = Path(__file__).parent
@@ -80,7 +80,7 @@ def pack_job(job: Job[Any]) -> bytes:
     digest = None if job.shipment is None else job.shipment.digest
     scheme, stage = str(job.scenario.get("scheme", "")), str(job.scenario.get("host_stage", ""))
     headers = tuple(
-        _load_header(part["name"], str(part["header"]), str(part["sha256"]))
+        _read_header(part["name"], str(part["header"]), str(part["sha256"]))
         for part in _list_own_policies()
         if part["name"] in scheme or part["name"] in stage
     )
@@ -138,7 +138,7 @@ def count_tasks() -> int:
 
 def explain_refusal(made_by: tuple[str, str]) -> str | None:
     """Returns why this process cannot run what `made_by` sends; None if both are the same Mousehole."""
-    own_text, own_digest = describe_worker()
+    own_text, own_digest = identify_build()
     text, digest = made_by
     if own_digest == digest:
         return None
@@ -168,7 +168,7 @@ def _list_own_policies() -> list[PartEntry]:
 
 
 @cache
-def _load_header(name: str, path: str, sha256: str) -> PolicyHeader:
+def _read_header(name: str, path: str, sha256: str) -> PolicyHeader:
     """Loads an own policy; raises `MouseholeError` if its header has changed."""
     try:
         content = Path(path).read_bytes()

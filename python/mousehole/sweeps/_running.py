@@ -232,14 +232,14 @@ def run(
                 prepared,
                 store,
                 missing,
-                backend or Threads(_announce_and_choose_jobs(prepared, jobs, reporter)),
+                backend or Threads(_choose_jobs(prepared, jobs, reporter)),
                 reporter,
             )
     finally:
         store.close()
 
 
-def _announce_and_choose_jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
+def _choose_jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
     """Reports the cost of a long sweep; returns how many runs to have at once."""
     if prepared.weight < WORTH_ESTIMATING_BITS:
         return jobs or default_jobs()

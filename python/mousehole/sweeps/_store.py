@@ -149,24 +149,24 @@ class Store:
         """Raises `MouseholeError` if the folder has something else than this sweep."""
         manifest = self.folder / MANIFEST
         if self.folder.exists() and not self.folder.is_dir():
-            raise self._other_sweep_error("it is a file; a sweep needs a folder")
+            raise self._folder_error("it is a file; a sweep needs a folder")
         if not manifest.exists():
             left = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
             if left - {ROWS, UNFINISHED}:
-                raise self._other_sweep_error("it is not empty and holds no sweep; give another folder")
+                raise self._folder_error("it is not empty and holds no sweep; give another folder")
             return
         try:
             text = manifest.read_text(encoding="utf-8")
             known = json.loads(text)
         except (OSError, ValueError):
-            raise self._other_sweep_error(f"its {MANIFEST} cannot be read; give another folder") from None
+            raise self._folder_error(f"its {MANIFEST} cannot be read; give another folder") from None
         if text != self._text:
             name, there, here = _find_difference(known, json.loads(self._text))
-            raise self._other_sweep_error(
+            raise self._folder_error(
                 f"it holds another sweep: there {name} is {there}, here {here}; give another folder"
             )
 
-    def _other_sweep_error(self, reason: str) -> MouseholeError:
+    def _folder_error(self, reason: str) -> MouseholeError:
         return file_error(self.folder, reason)
 
     def _place(self, part: int) -> Path:
