@@ -72,7 +72,10 @@ class _NotAtHandError(Exception):
 
 
 def _read_document(path: str | Path) -> dict[str, Any]:
-    """Returns the file's document, whose schema is one of `SCHEMAS`."""
+    """Returns the document in the file.
+
+    Raises `MouseholeError` for a file that cannot be read, that is no JSON, or whose schema `_READERS` lacks.
+    """
     try:
         document = json.loads(Path(path).read_bytes())
     except OSError as error:
@@ -98,7 +101,11 @@ def _read_document(path: str | Path) -> dict[str, Any]:
 
 
 def _restore_results(document: dict[str, Any]) -> Results:
-    """Returns a comparison's results; raises `_NotAtHandError` for own policies that are not."""
+    """Returns a comparison's results.
+
+    Raises `_NotAtHandError` if an own policy of its schemes is not loaded or has another header now, and the
+    exceptions of `jsonout.restore_results`.
+    """
     for entry in document["manifest"]["schemes"]:
         wanted = entry.get("policies", {})
         known = _list_digests(entry["scheme"])
@@ -113,7 +120,7 @@ def _restore_results(document: dict[str, Any]) -> Results:
 
 
 def _list_digests(scheme: str) -> dict[str, str]:
-    """Returns the SHA-256 of the headers of own policies that a scheme uses, none for one that is unknown."""
+    """Returns the SHA-256 of each own policy's header in a scheme, by name; empty for an unknown scheme."""
     try:
         return {own["name"]: own["sha256"] for own in _engine.scheme_policies(scheme)}
     except MouseholeError:
