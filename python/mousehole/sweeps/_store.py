@@ -108,7 +108,10 @@ class Store:
             self._lock = None
 
     def _finish(self, part: int) -> None:
-        """Writes the Parquet file of a part whose rows are all there."""
+        """Writes the Parquet file of a part whose rows are all kept, then deletes the part's journal.
+
+        The file is whole or absent, also after a crash.
+        """
         kept = self._kept.pop(part)
         rows = [json.loads(kept[place])[1] for place in sorted(kept)]
         frame, target = self._columns.frame(rows), self._place(part)
@@ -232,7 +235,7 @@ def _sync(path: Path) -> None:
 
 
 def _find_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
-    """Returns the first field in which two documents differ, and its values."""
+    """Returns the path of the first field in which two documents differ, and both values as text."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in _keys(there, here):
             if there.get(key) != here.get(key):
