@@ -12,7 +12,7 @@ POLL_S = 0.1
 
 
 def run_interruptibly(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
-    """Returns what `work` returns, or raises what it raises, after a call in another thread.
+    """Calls `work` in another thread and returns its result, or raises its exception.
 
     Ctrl-C ends the wait at once; the other thread then goes on alone. `while_waiting` is called in this
     thread several times a second until the work is done.

@@ -68,7 +68,7 @@ def _longest_name(chart: Chart) -> int:
 
 
 def _set_size(chart: Chart) -> dict[str, Any]:
-    """Returns the chart in Vega-Lite with its height.
+    """Returns the chart in Vega-Lite, with its height if it is fluid.
 
     If the reader can choose series, the parameter `SHOWN` has all of them at first.
     """

@@ -105,7 +105,7 @@ def _pick_comparison_options(options: LinkOptions) -> Options:
 def _parse_loss(given: str | None) -> float | None:
     """Returns the share that was typed, as a number or a percentage; None for None.
 
-    Raises `MouseholeError` outside 0 to 1.
+    Raises `MouseholeError` for anything else, and outside 0 to 1.
     """
     if given is None:
         return None

@@ -156,7 +156,7 @@ def make_traffic(columns: RecordColumns) -> TrafficSection:
     """Returns the flows of a run as section `traffic` of a scenario.
 
     Transfers that ended are connections with their sizes and pauses. Downloads without end are bulk flows.
-    What is left out or changed, `list_differences` tells. Without any flow the section is `NOTHING`.
+    `list_differences` names the rest. Without any flow the section is `NOTHING`.
     """
     connections: list[ConnectionSpec] = []
     for writes in _group_ended_transfers(columns).values():
@@ -177,7 +177,7 @@ def make_traffic(columns: RecordColumns) -> TrafficSection:
 
 
 def list_differences(columns: RecordColumns, congestion: str | None) -> list[str]:
-    """Returns in words what `make_traffic` leaves out of a run or changes, each with its number.
+    """Returns the differences between a run and its `make_traffic`, each in words with its number.
 
     `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
     """
