@@ -53,17 +53,17 @@ def load(path: str | Path, policy: str | Sequence[str] | None = None) -> Result:
 
 def _restore_days(document: dict[str, Any]) -> DaysComparison:
     return DaysComparison(
-        tuple(Day(entry["day"], _restore_results_of(entry["comparison"])) for entry in document["days"])
+        tuple(Day(entry["day"], _restore_results(entry["comparison"])) for entry in document["days"])
     )
 
 
 def _restore_tuned(document: dict[str, Any]) -> Tuned:
-    judged = Comparison(_restore_results_of(document["comparison"]), None)
+    judged = Comparison(_restore_results(document["comparison"]), None)
     return Tuned(restore_results(document, judged), judged, None)
 
 
 def _restore_comparison(document: dict[str, Any]) -> Comparison:
-    results = _restore_results_of(document)
+    results = _restore_results(document)
     return ProgramsComparison(results, document["link"]) if "link" in document else Comparison(results, None)
 
 
@@ -72,7 +72,10 @@ class _NotAtHandError(Exception):
 
 
 def _read_document(path: str | Path) -> dict[str, Any]:
-    """Returns the file's document, whose schema is one of `SCHEMAS`."""
+    """Returns the document in the file.
+
+    Raises `MouseholeError` for a file that cannot be read, that is no JSON, or whose schema `_READERS` lacks.
+    """
     try:
         document = json.loads(Path(path).read_bytes())
     except OSError as error:
@@ -97,8 +100,12 @@ def _read_document(path: str | Path) -> dict[str, Any]:
     )
 
 
-def _restore_results_of(document: dict[str, Any]) -> Results:
-    """Returns a comparison's results; raises `_NotAtHandError` for own policies that are not."""
+def _restore_results(document: dict[str, Any]) -> Results:
+    """Returns a comparison's results.
+
+    Raises `_NotAtHandError` if an own policy of its schemes is not loaded or has another header now, and the
+    exceptions of `jsonout.restore_results`.
+    """
     for entry in document["manifest"]["schemes"]:
         wanted = entry.get("policies", {})
         known = _list_digests(entry["scheme"])
@@ -113,7 +120,7 @@ def _restore_results_of(document: dict[str, Any]) -> Results:
 
 
 def _list_digests(scheme: str) -> dict[str, str]:
-    """Returns the SHA-256 of the headers of own policies that a scheme uses, none for one that is unknown."""
+    """Returns the SHA-256 of each own policy's header in a scheme, by name; empty for an unknown scheme."""
     try:
         return {own["name"]: own["sha256"] for own in _engine.scheme_policies(scheme)}
     except MouseholeError:

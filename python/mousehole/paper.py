@@ -18,7 +18,10 @@ def find_papers() -> Path:
 
 
 def list_papers(own: Path | None = None) -> str:
-    """Returns the papers with the tables, figures and claims of each, one line per paper."""
+    """Returns the papers with the tables, figures and claims of each, one line per paper.
+
+    `own` is a folder of further papers.
+    """
     return str(_command(own).listing())
 
 
@@ -29,9 +32,10 @@ def start_paper(name: str, folder: Path) -> str:
 
 
 def parse_item(what: str | None, number: str | None) -> dict[str, str]:
-    """Returns what is wanted as a keyword, such as `table="4"`; nothing for all claims.
+    """Returns the part of a paper that the words name as a keyword, such as `table="4"`; none for all claims.
 
-    Raises `MouseholeError` for a word that is none, or one without its number.
+    Raises `MouseholeError` for an unknown word, for one of `ITEMS` without its number, and for claims with
+    a number.
     """
     if what is None or what == "claims":
         if number is not None:

@@ -86,7 +86,7 @@ def test_report__says_once_why_there_is_no_verdict() -> None:
     assert "undecided" not in text
 
 
-def test_endpoints__name_the_table_of_their_values(comparison: Comparison) -> None:
+def test_list_endpoints__name_the_table_of_their_values(comparison: Comparison) -> None:
     results, cell = comparison.results, comparison.plan.cells[0]
     runs = results.runs(cell, "sfd")
     short, p95, long, rate, page = list_endpoints(15_000, 150_000, has_pages=True)

@@ -49,7 +49,7 @@ def costs(monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s
     ("per_s", "drain_s"),
     [(1e-4, 0.0), (1e-4, 5.0), (0.01, 0.0), (0.01, 5.0), (0.01, 1e9), (3.0, 0.0), (3.0, 1e9)],
 )
-def test_estimated__tells_setup_and_drain_apart(
+def test_estimate_plan__tells_setup_and_drain_apart(
     monkeypatch: pytest.MonkeyPatch, setup_s: float, per_s: float, drain_s: float
 ) -> None:
     shares = costs(monkeypatch, setup_s, per_s, drain_s)
@@ -63,7 +63,7 @@ def test_estimated__tells_setup_and_drain_apart(
     assert len(shares) <= 9
 
 
-def test_estimated__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimate_plan__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = costs(monkeypatch, 0.01, 1e-3, 10.0)
     assert estimate_plan(make_plan(), None, 1).cpu_s == pytest.approx(4 * (0.02 + 1e-3 * 340 * 3))
     assert shares[-3:] == [1.0, 1.0, 1.0]
@@ -72,7 +72,7 @@ def test_estimated__a_short_run_is_timed_whole(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "model", ["poisson", "web:sfd"]
 )  # a run of each takes a second; busy machines slow both sides alike, for CPU time is compared
-def test_estimated__a_real_plan_within_a_factor(model: str) -> None:
+def test_estimate_plan__a_real_plan_within_a_factor(model: str) -> None:
     plan = make_plan(replications=3)
     plan.base["traffic"]["model"] = model
     tasks = [Task(0, scheme, replication) for scheme in (0, 1) for replication in range(3)]
@@ -108,7 +108,7 @@ cost, and an estimate times only some of them.
 
 
 @pytest.mark.parametrize("log", REAL)  # all together take about 15 s; other programs only add to CPU time
-def test_estimated__a_plan_on_a_real_log_within_a_factor(log: str) -> None:
+def test_estimate_plan__a_plan_on_a_real_log_within_a_factor(log: str) -> None:
     shared = Path(__file__).resolve().parents[3] / "shared" / "data"
     path = Path(environ.get("MOUSEHOLE_DATA", shared)) / log
     if not path.exists():
@@ -128,7 +128,7 @@ def test_estimated__a_plan_on_a_real_log_within_a_factor(log: str) -> None:
 GIB = 1 << 30
 
 
-def test_fitting_jobs__as_many_as_memory_has_room_for() -> None:
+def test_choose_jobs__as_many_as_memory_has_room_for() -> None:
     of = Estimate(cpu_s=60, slowdown=1, bytes_per_run=GIB, runs=100)
     assert choose_jobs(of, 3, None) == 3
     assert choose_jobs(of, 3, 4 * GIB) == 3

@@ -204,12 +204,12 @@ def test_dask__short_jobs_go_out_together_and_only_the_culprit_is_set_apart(
 
 def test_execute_all__begins_none_after_its_time_or_one_that_cannot_be_run() -> None:
     parcels = [worker.pack_job(Job(SCENARIO, partial(crashing.reduce, seed=seed))) for seed in (1, 2)]
-    answers = worker.execute_all(worker.describe_worker(), parcels, None, limit_s=60.0)
+    answers = worker.execute_all(worker.identify_build(), parcels, None, limit_s=60.0)
     assert [kind for kind, _ in answers.each] == [worker.DONE, worker.DONE]
     assert answers.seconds > 0
     answers = worker.execute_all(("9.9.9 (1234567)", "0" * 64), parcels, None, limit_s=60.0)
     assert [kind for kind, _ in answers.each] == [worker.REFUSED]
-    answers = worker.execute_all(worker.describe_worker(), parcels, None, limit_s=0.0)
+    answers = worker.execute_all(worker.identify_build(), parcels, None, limit_s=0.0)
     assert [kind for kind, _ in answers.each] == [worker.DONE]
 
 
@@ -238,7 +238,7 @@ def test_dask__a_worker_of_another_version_is_refused(
     said = r"^dask: the worker at .* has mousehole .*, not 9\.9\.9 \(1234567\); install the same"
     with opened(dask=cluster.address) as backend:
         assert backend is not None
-        monkeypatch.setattr(executors, "describe_worker", lambda: ("9.9.9 (1234567)", "0" * 64))
+        monkeypatch.setattr(executors, "identify_build", lambda: ("9.9.9 (1234567)", "0" * 64))
         with pytest.raises(MouseholeError, match=said):
             list(yield_outcomes(backend, [(1, Job(SCENARIO, partial(crashing.reduce, seed=1)))]))
     with pytest.raises(MouseholeError, match=said), opened(dask=cluster.address):
@@ -249,7 +249,7 @@ def test_execute__says_first_whether_it_is_the_same_mousehole() -> None:
     kind, sentence = worker.execute(("9.9.9 (1234567)", "0" * 64), b"no pickle", None)
     assert kind == worker.REFUSED
     assert "not 9.9.9 (1234567); install the same on all workers" in sentence
-    text, _ = worker.describe_worker()
+    text, _ = worker.identify_build()
     assert "has mousehole another build of" in str(worker.explain_refusal((text, "0" * 64)))
 
 

@@ -224,7 +224,7 @@ def test_findings__a_mean_may_be_missing_where_a_percentile_may_not() -> None:
     )  # fmt: skip
 
 
-def test_endpoints__have_pages_only_where_there_are_some() -> None:
+def test_list_endpoints__have_pages_only_where_there_are_some() -> None:
     names = [endpoint.name for endpoint in findings.list_endpoints(15_000, 150_000)]
     assert names == [
         "short_response_mean_s", "short_response_p95_s", "long_response_mean_s", "long_goodput_bps"

@@ -175,7 +175,7 @@ def test_predict__plays_the_recorded_flows() -> None:
     assert told == pytest.approx(real, rel=0.4)
 
 
-def test_unlike__counts_what_a_prediction_leaves_out_or_changes() -> None:
+def test_list_differences__counts_what_a_prediction_leaves_out_or_changes() -> None:
     nan = float("nan")
     rows = [  # key, bytes, end_s, upload, is_quic; write and start_s do not matter here
         (1, 1000, 0.5, False, False), (1, 2000, 0.9, True, False), (2, 500, nan, False, False),
@@ -195,7 +195,7 @@ def test_unlike__counts_what_a_prediction_leaves_out_or_changes() -> None:
     ]
 
 
-def test_unlike__is_silent_about_what_is_played_as_it_was() -> None:
+def test_list_differences__is_silent_about_what_is_played_as_it_was() -> None:
     played = fetched("droptail", 20_000, 50_000)
     assert link.list_differences(played.records.columns, "cubic") == []
     assert link.list_differences(played.records.columns, None) == []

@@ -59,7 +59,7 @@ def test_least__refuses_what_is_below() -> None:
         least("seeds", 0, 1)
 
 
-def test_whole__names_the_range() -> None:
+def test_parse_whole__names_the_range() -> None:
     for text in ("9" * 23, "18446744073709551616"):
         with pytest.raises(
             MouseholeError, match=rf'"{text}" .* a whole number from 0 to 18446744073709551615$'
@@ -91,7 +91,7 @@ def test_buffer_checked__leaves_the_rest_to_the_engine(text: str) -> None:
     assert buffer_checked("buffer", text) == text
 
 
-def test_whole__names_what_was_typed() -> None:
+def test_parse_whole__names_what_was_typed() -> None:
     assert parse_whole("seeds", " 12 ") == 12
     assert parse_whole("seeds", None) is None
     for text in ("1.5", "x", "", "1e3", "9" * 30):

@@ -5,14 +5,14 @@ import pytest
 from mousehole.base import MouseholeError, check_outputs, check_suffix, write_text, write_with
 
 
-def test_replacing__puts_the_whole_file_in_place(tmp_path: Path) -> None:
+def test_replace_atomically__puts_the_whole_file_in_place(tmp_path: Path) -> None:
     write_text(str(tmp_path / "a.json"), "one\n")
     write_text(str(tmp_path / "a.json"), "two\n")
     assert (tmp_path / "a.json").read_text() == "two\n"
     assert list(tmp_path.iterdir()) == [tmp_path / "a.json"]
 
 
-def test_replacing__leaves_the_old_file_when_it_fails(tmp_path: Path) -> None:
+def test_replace_atomically__leaves_the_old_file_when_it_fails(tmp_path: Path) -> None:
     target = tmp_path / "a.json"
     target.write_text("old")
 
@@ -26,7 +26,7 @@ def test_replacing__leaves_the_old_file_when_it_fails(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_replacing__keeps_the_link(tmp_path: Path) -> None:
+def test_replace_atomically__keeps_the_link(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to("real")
     write_text(str(tmp_path / "link"), "new")
@@ -34,7 +34,7 @@ def test_replacing__keeps_the_link(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_text() == "new"
 
 
-def test_replacing__writes_into_a_device() -> None:
+def test_replace_atomically__writes_into_a_device() -> None:
     write_text(os.devnull, "gone")
     assert not Path(os.devnull).is_file()
 

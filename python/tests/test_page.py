@@ -93,26 +93,26 @@ class TestFilling:
         ],
     )
     @pytest.mark.parametrize("size", [0, 1, 5, 42, 43, 60, 61, 62, 63, 300, 301, 302, 700, 5000, 300_001])
-    def test_body__has_exactly_the_size(self, mime: str, size: int) -> None:
+    def test_fill_body__has_exactly_the_size(self, mime: str, size: int) -> None:
         assert len(filling.fill_body(mime, size)) == size
 
-    def test_picture__is_a_png_whose_chunks_are_whole(self) -> None:
+    def test_fill_body__of_a_picture_is_a_png_whose_chunks_are_whole(self) -> None:
         names = [name for name, _ in chunks(filling.fill_body("image/jpeg", 40_000, 7))]
         assert names == [b"IHDR", b"PLTE", b"IDAT", b"fiLl", b"IEND"]
 
     @pytest.mark.parametrize("size", [43, 61, 62, 63, 64, 120])
-    def test_small_picture__is_a_gif_that_ends_as_one(self, size: int) -> None:
+    def test_fill_body__of_few_bytes_is_a_gif_that_ends_as_one(self, size: int) -> None:
         picture = filling.fill_body("image/gif", size)
         assert picture.startswith(b"GIF89a")
         assert blocks_end(picture)
 
-    def test_padded__keeps_the_text_and_adds_a_comment(self) -> None:
+    def test_pad__keeps_the_text_and_adds_a_comment(self) -> None:
         text = filling.pad(b"a { b: c }", "css", 100)
         assert text.startswith(b"a { b: c }/*")
         assert text.endswith(b"*/")
         assert text.count(b"*/") == 1
 
-    def test_document__refers_to_each_part_as_what_it_is(self) -> None:
+    def test_fill_document__refers_to_each_part_as_what_it_is(self) -> None:
         parts = [
             ("/a.css", "text/css"),
             ("/b.js", "text/javascript"),
@@ -354,7 +354,7 @@ def test_connection__sends_what_is_written_in_one_turn_together() -> None:
     assert time.monotonic() - began < 0.19, "it is not held back until TCP's own limit"
 
 
-def test_listening__needs_a_congestion_control_that_the_kernel_has() -> None:
+def test_open_listener__needs_a_congestion_control_that_the_kernel_has() -> None:
     with bulk.open_listener("127.0.0.1", 0, "reno") as listener:
         used = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     assert used.rstrip(b"\0") == b"reno"

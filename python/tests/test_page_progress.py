@@ -23,22 +23,22 @@ def test_speed_index__is_the_time_of_a_page_that_comes_at_once() -> None:
     assert progress.speed_index_s(progress.compute_progress([0.0, 2.5], [WHITE, BLACK])) == pytest.approx(2.5)
 
 
-def test_steps__begin_with_the_last_picture_before_the_navigation() -> None:
+def test_compute_progress__begin_with_the_last_picture_before_the_navigation() -> None:
     found = progress.compute_progress([-2.0, -1.0, 1.0, 2.0], [BLACK, WHITE, half(50), BLACK])
     assert found == ((0.0, 0.0), (1.0, 0.5), (2.0, 1.0))
 
 
-def test_steps__of_a_page_that_loses_what_it_had_fall_to_0_at_the_least() -> None:
+def test_compute_progress__of_a_page_that_loses_what_it_had_fall_to_0_at_the_least() -> None:
     found = progress.compute_progress([0.0, 1.0, 2.0, 3.0], [half(50), BLACK, WHITE, half(60)])
     assert [share for _, share in found] == [0.0, 0.0, 0.0, 1.0]
 
 
-def test_steps__of_a_blank_page_are_complete_from_the_first() -> None:
+def test_compute_progress__of_a_blank_page_are_complete_from_the_first() -> None:
     found = progress.compute_progress([-0.1, 1.0], [WHITE, WHITE])
     assert found == ((0.0, 1.0),)
     assert progress.speed_index_s(found) == 0
 
 
-def test_steps__without_pictures_are_unknown() -> None:
+def test_compute_progress__without_pictures_are_unknown() -> None:
     assert progress.compute_progress([], []) == ()
     assert progress.speed_index_s(()) is None

@@ -55,12 +55,12 @@ def test_reproduce__refuses_what_does_not_go_together(wanted: dict[str, Any], sa
         reproduce(**wanted)
 
 
-def test_wanted_item__is_a_word_with_its_number() -> None:
+def test_parse_item__is_a_word_with_its_number() -> None:
     assert paper.parse_item("section", "4.3") == {"section": "4.3"}
     assert paper.parse_item("claims", None) == paper.parse_item(None, None) == {}
 
 
-def test_listing__names_the_bundled_papers() -> None:
+def test_list_papers__names_the_bundled_papers() -> None:
     named = [line.split()[0] for line in paper.list_papers().splitlines()]
     folders = [path.parent.name for path in paper.find_papers().glob("*/paper.toml")]
     assert named == sorted(name.replace("_", "-") for name in folders)

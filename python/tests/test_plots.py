@@ -55,7 +55,7 @@ def test_heatmap__of_sparse_traffic_says_why_it_is_empty(
     assert "no size has 20 transfers under any scheme" in read_words(tmp_path / "a.svg")
 
 
-def test_places__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
+def test_assign_looks__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
     for schemes in (
         default_schemes(None, None),
         ("sfd", "sfd(th=5kB)", "sfd(th=9kB)", "ared", "codel", "pie", "wrr", "lfp"),
@@ -65,7 +65,7 @@ def test_places__of_up_to_eight_schemes_share_no_colour_and_no_marker() -> None:
         assert len({place.line for place in places}) == 8, "to be distinct in print"
 
 
-def test_places__a_scheme_has_its_own_colour_where_that_is_free() -> None:
+def test_assign_looks__a_scheme_has_its_own_colour_where_that_is_free() -> None:
     for scheme in ("droptail", "sfd", "cake"):
         assert looks.assign_looks((scheme,)) == looks.assign_looks(("ared", "s-sfd", scheme))[2:]
     assert (
@@ -74,12 +74,12 @@ def test_places__a_scheme_has_its_own_colour_where_that_is_free() -> None:
     )
 
 
-def test_places__of_many_schemes_differ() -> None:
+def test_assign_looks__of_many_schemes_differ() -> None:
     places = looks.assign_looks(all_schemes())
     assert len({(place.colour, place.line) for place in places}) == len(all_schemes())
 
 
-def test_places__own_policies_have_one_too() -> None:
+def test_assign_looks__own_policies_have_one_too() -> None:
     assert (
         looks.assign_looks(("my-marker|multi-red",))
         == looks.assign_looks(("droptail", "my-marker|multi-red"))[1:]
@@ -109,7 +109,7 @@ def test_plot__of_many_schemes_names_the_references_only(three_schemes: mousehol
     assert series.order_quiet_first() == ["sfd", "fq-codel", "droptail"]
 
 
-def test_names__that_are_long_are_broken_and_not_cut() -> None:
+def test_break_name__long_names_are_broken_and_not_cut() -> None:
     long = "sfd(th=15kB,promotion=periodic,k=4)|cake(tins=colour)"
     assert all(len(line) <= 34 for line in break_name(long))
     assert "".join(break_name(long)) == long
@@ -117,7 +117,7 @@ def test_names__that_are_long_are_broken_and_not_cut() -> None:
     assert make_scheme_series([long]).colour().to_dict()["legend"]["labelLimit"] == 0
 
 
-def test_png__is_small_and_whole() -> None:
+def test_compress_png__is_small_and_whole() -> None:
     import vl_convert
 
     chart = picture("heading", [[Panel("title", empty("words"), 400, 300)]])
@@ -153,12 +153,12 @@ NO_FONTS = """
 import sys
 from mousehole.charts import Panel, picture
 from mousehole.charts.marks import empty
-from mousehole.charts.writing import drawn
-sys.stdout.buffer.write(drawn(picture("heading", [[Panel("title", empty("words"), 200, 80)]]), ".png"))
+from mousehole.charts.writing import draw_chart
+sys.stdout.buffer.write(draw_chart(picture("heading", [[Panel("title", empty("words"), 200, 80)]]), ".png"))
 """
 
 
-def test_png__has_text_where_the_system_has_no_fonts() -> None:
+def test_draw_chart__has_text_where_the_system_has_no_fonts() -> None:
     """The same picture, with fonts and in a mount namespace without any; text is drawn either way."""
     hidden = "".join(f"mount -t tmpfs none {place} && " for place in FONT_FOLDERS if Path(place).is_dir())
     script = f"{hidden}exec {sys.executable} -c {shlex.quote(NO_FONTS)}"

@@ -81,7 +81,7 @@ def test_ascii__json_stays_utf_8() -> None:
     assert run(*arguments, **ASCII[0]).stdout == run(*arguments, PYTHONUTF8="1").stdout
 
 
-def test_plain__has_ascii_for_all_that_the_package_writes() -> None:
+def test_to_ascii__has_ascii_for_all_that_the_package_writes() -> None:
     written = {
         character
         for file in [*PACKAGE.glob("*.py"), *PACKAGE.glob("statistics/*.py")]
@@ -248,7 +248,7 @@ def test_run__that_takes_longer_than_two_seconds_says_so(
     assert (quick.said, quick.finished) == ([], 0)
 
 
-def test_estimated_run__counts_the_packet_trace() -> None:
+def test_estimate_run__counts_the_packet_trace() -> None:
     plain_run = mousehole.run({
         "link": {"rate": "10mbit"}, "duration": "20s", "warmup": "1s", "scheme": "droptail",
         "traffic": {"model": "poisson", "load": 0.5},

@@ -294,7 +294,7 @@ def test_drafts__of_writers_at_once_are_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["o.json"]
 
 
-def test_scratch__without_a_lock_is_deleted_when_it_is_old(
+def test_sweep_scratch__without_a_lock_is_deleted_when_it_is_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -307,7 +307,9 @@ def test_scratch__without_a_lock_is_deleted_when_it_is_old(
     assert not old.exists()
 
 
-def test_scratch__of_killed_processes_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_make_scratch_folder__of_killed_processes_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     child = os.fork()
     if child == 0:

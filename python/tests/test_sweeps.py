@@ -494,7 +494,7 @@ def test_sweep__a_row_that_was_given_up_says_why(tmp_path: Path) -> None:
     assert found.cells().filter((pl.col("cell") == 0) & (pl.col("scheme") == "sfd"))["replications"][0] == 1
 
 
-def test_outcomes__few_jobs_are_in_memory_at_once() -> None:
+def test_yield_outcomes__few_jobs_are_in_memory_at_once() -> None:
     """So the memory of a sweep does not grow with its length."""
     taken, over, most = 0, 0, 0
 

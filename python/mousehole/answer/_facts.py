@@ -53,7 +53,7 @@ def restore_results(document: Entry) -> Results:
 
 
 def _warmup_entry(plan: Plan) -> dict[str, object] | None:
-    """Returns the warm-up as JSON has it, None where the warm-up was given."""
+    """Returns the warm-up of the plan as JSON has it; None if the plan does not know what the load needs."""
     warmup = plan.warmup
     if warmup is None:
         return None
@@ -103,7 +103,10 @@ def _parse_task(plan: Plan, entry: Entry) -> Task:
 
 
 def _restore_facts(entry: Entry, plan: Plan) -> RunFacts:
-    """Returns the facts of one run; the inverse of their entry."""
+    """Returns the facts of one run from its entry in the document.
+
+    Raises `ValueError` for a list of the wrong length, and `KeyError` where something is missing.
+    """
     statistics = {
         one.name: _restore_numbers(entry["statistics"][one.name]) for one in quantities.about("bucket")
     }

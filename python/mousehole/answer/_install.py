@@ -76,7 +76,10 @@ def link_of_cell(results: Results, cell: Cell) -> Link | None:
 
 
 def strip_traffic(scenario: Scenario) -> Scenario:
-    """Returns a scenario for what asks only for its link; a manifest's traffic is none to the engine."""
+    """Returns the scenario with an empty section `traffic`, for callers that ask only about its link.
+
+    The engine does not accept the traffic of a manifest, whose connections are only counted.
+    """
     return {**scenario, "traffic": {}}
 
 

@@ -45,13 +45,17 @@ def plan_entry(plan: Plan) -> dict[str, object]:
 
 
 def list_inputs(traffic: TrafficInput, read: list[InputEntry]) -> list[InputEntry]:
-    """Returns the input files by name and SHA-256; connections given as data count as one."""
+    """Returns name and SHA-256 of each input file, and of connections in memory, which count as one file.
+
+    `read` has the entries of what can be read only once, such as standard input. Raises `MouseholeError` for
+    a file that cannot be read.
+    """
     in_memory = traffic.in_memory()
     return [*(input_entry(file, read) for file in traffic.files), *([in_memory] if in_memory else [])]
 
 
 def list_sources(read: _engine.Traffic | None) -> list[InputEntry]:
-    """Returns name and SHA-256 of every file of a traffic, as they were when it was read."""
+    """Returns name and SHA-256 of every file of a traffic when it was read; empty for None."""
     return read.sources() if read else []
 
 
@@ -75,7 +79,10 @@ def input_entry(file: Path, read: list[InputEntry]) -> InputEntry:
 
 
 def strip_directories(scenario: Scenario) -> Scenario:
-    """Returns the scenario without directories, and with count and digest in place of listed connections."""
+    """Returns the scenario with the names of files without their directories.
+
+    Listed connections are replaced by their number and digest, unless that was done before.
+    """
     section = sizefiles.moved(scenario["traffic"], lambda file: Path(file).name)
     listed = section.get("connections")
     is_counted = isinstance(listed, Mapping)  # the scenario of a saved result

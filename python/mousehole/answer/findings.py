@@ -24,7 +24,10 @@ def find_source(measure: Measure) -> Source:
 
 
 def list_endpoints(short_bytes: int, long_bytes: int, has_pages: bool = False) -> tuple[Endpoint, ...]:
-    """Returns the primary endpoint, then those that say what other transfers gain or pay."""
+    """Returns the primary endpoint, then those of what other transfers gain or pay.
+
+    `has_pages` adds the endpoint of whole pages.
+    """
     return tuple(_engine.endpoints(quantities.table(), short_bytes, long_bytes, has_pages))
 
 

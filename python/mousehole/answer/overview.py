@@ -39,7 +39,7 @@ by_size_rows = table_rows("size", _size_row)
 
 
 def _mean_of_finite(values: Floats) -> float:
-    """Returns the mean over the replications that have such transfers, as changes and verdicts do."""
+    """Returns the mean over the replications that have such transfers, NaN if none has."""
     known = values[np.isfinite(values)]
     return float(np.mean(known)) if known.size else nan
 
@@ -89,7 +89,7 @@ def grid_times(results: Results, role: Summary, load: float | None) -> list[Grid
 
 
 def select_best_times(times: list[GridTime]) -> list[GridTime]:
-    """Returns the smallest time of a scheme that is no ideal, with every buffer that it has the same with.
+    """Returns the smallest mean time of all schemes but ideals, once for each buffer with the same time.
 
     Empty if there were no such transfers.
     """
@@ -101,7 +101,10 @@ def select_best_times(times: list[GridTime]) -> list[GridTime]:
 
 
 def group_schemes(results: Results, cell: Cell) -> dict[str, list[str]]:
-    """Returns the schemes by what installs them; in each group the best for short transfers is first."""
+    """Returns the schemes by what installs them, without empty groups.
+
+    In each group the best for short transfers is first.
+    """
     link = link_of_cell(results, cell)
     means = {scheme: _short_mean(results, cell, scheme) for scheme in results.plan.schemes}
     groups: dict[str, list[str]] = {name: [] for name in (IN_LINUX, WITH_LIVE, BY_NOBODY, IDEALS)}

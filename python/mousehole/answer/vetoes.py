@@ -78,7 +78,7 @@ def check(plan: Plan) -> None:
 
 
 def list_given_margins(plan: Plan) -> dict[str, str]:
-    """Returns the classes for which the user gave margins, with what was written."""
+    """Returns the margins that the user gave, as they were typed, by class of traffic."""
     return {read_margin(text).whose: text for text in plan.vetoes if text.strip() != NONE}
 
 
@@ -96,7 +96,7 @@ def check_present(results: Results) -> None:
 
 
 def _check_classes(plan: Plan, known: Sequence[str]) -> None:
-    """Refuses margins for a class that the traffic does not have."""
+    """Raises `MouseholeError` for a margin of a class that the traffic does not have."""
     for whose, text in list_given_margins(plan).items():
         if whose not in known:
             allowed = f"a class of this traffic: {', '.join(known)}"

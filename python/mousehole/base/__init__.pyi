@@ -53,8 +53,8 @@ from ._places import is_place as is_place
 from ._places import place_traffic as place_traffic
 from ._places import places as places
 from ._places import with_load as with_load
-from ._plain_text import encode_for_output as encode_for_output
 from ._plain_text import escape_controls as escape_controls
+from ._plain_text import fit_stdout_encoding as fit_stdout_encoding
 from ._plain_text import install as install
 from ._plain_text import to_ascii as to_ascii
 from ._progress import ConsoleReporter as ConsoleReporter

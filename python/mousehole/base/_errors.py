@@ -67,7 +67,10 @@ def _cut(message: str) -> str:
 
 
 def _shorten(text: str, most: int) -> str:
-    """Returns a text of about `most` characters, with a gap in the middle if it is longer."""
+    """Returns the text, cut in the middle to about `most` characters if it is longer.
+
+    A note in the gap says how many characters are left out.
+    """
     if len(text) <= most:
         return text
     begin, end = 2 * most // 3, most // 3

@@ -12,9 +12,10 @@ POLL_S = 0.1
 
 
 def run_interruptibly(work: Callable[[], T], while_waiting: Callable[[], None] | None = None) -> T:
-    """Calls `work` in another thread, so that Ctrl-C ends the wait at once; the thread then goes on alone.
+    """Calls `work` in another thread and returns its result, or raises its exception.
 
-    `while_waiting` is called in this thread several times a second until the work is done.
+    Ctrl-C ends the wait at once; the other thread then goes on alone. `while_waiting` is called in this
+    thread several times a second until the work is done.
     """
     future: Future[T] = Future()
 

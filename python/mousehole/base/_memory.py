@@ -30,6 +30,7 @@ def estimate_reading_room() -> tuple[int | None, int | None]:
     """Returns how many rows of traffic may be held at once, and how many bytes reading may take.
 
     The rows are a power of two, so that a machine whose memory is used a little differently reads the same.
+    Both are None where the system does not say how much memory is left.
     """
     left = available_bytes()
     if left is None:

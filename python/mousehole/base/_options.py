@@ -85,7 +85,10 @@ def with_units(scenario: Mapping[str, Any], place: str = "") -> dict[str, Any]:
 
 
 def _with_unit(path: str, name: str, value: Any) -> Any:
-    """Returns a value of a scenario with the unit of its field, in lists and tables too."""
+    """Returns a value of a scenario; plain numbers get the unit of their field, in lists and tables too.
+
+    Traffic is left as it is.
+    """
     if path == "traffic":
         return value
     if isinstance(value, Mapping):
@@ -200,7 +203,8 @@ WHOLE = {
 def parse_whole(field: str, text: str | None, lowest: int | None = None) -> int | None:
     """Returns the whole number that was typed, None for None.
 
-    Raises `MouseholeError` for anything else, and for a number below `lowest`.
+    Raises `MouseholeError` for anything else, for a number below `lowest`, and for one that is too large: of
+    more than `MOST_DIGITS` digits, or above the field's entry in `MOST`.
     """
     if text is None:
         return None
@@ -214,7 +218,9 @@ def parse_whole(field: str, text: str | None, lowest: int | None = None) -> int 
 
 
 def parse_parameters(field: str, given: Sequence[str]) -> dict[str, object]:
-    """Returns the parameters of `NAME=VALUE` texts; a value is a number, `true`, `false` or a text.
+    """Returns the parameters of `NAME=VALUE` texts by name.
+
+    A value is a number, `true`, `false` or a list as JSON has it; any other is a text.
 
     Raises `MouseholeError` for a text of another form and for a name that is given twice.
     """
@@ -230,7 +236,7 @@ def parse_parameters(field: str, given: Sequence[str]) -> dict[str, object]:
 
 
 def _parse_plain_value(text: str) -> object:
-    """Returns a number, `true`, `false` or list as JSON has it; anything else is a text."""
+    """Returns the number, boolean or list that the text is in JSON; the text itself if it is none."""
     try:
         value = json.loads(text)
     except ValueError:

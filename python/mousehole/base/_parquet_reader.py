@@ -35,7 +35,7 @@ def read_table(file: Path) -> tuple[str, Callable[[], bytes]]:
 
 
 def _yield_chunks(frame: pl.LazyFrame, rows: int) -> Iterator[bytes]:
-    """Yields the table as CSV, the header first."""
+    """Yields the table as CSV, `ROWS` rows at a time; the first piece begins with the header."""
     for first in range(0, max(rows, 1), ROWS):
         part = frame.slice(first, ROWS).collect()
         yield part.write_csv(include_header=first == 0).encode()

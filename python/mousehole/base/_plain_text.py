@@ -27,8 +27,9 @@ STEERING = re.compile(
 
 
 def escape_controls(text: str, lines: bool = False) -> str:
-    """Returns a text with escapes for what steers a terminal or turns text around; with `lines` also for line
-    breaks and tabs.
+    """Returns the text with escapes for the characters of `STEERING`.
+
+    With `lines`, line breaks and tabs are escaped too.
     """
     if lines:
         text = text.translate({10: r"\n", 13: r"\r", 9: r"\t"})
@@ -36,7 +37,7 @@ def escape_controls(text: str, lines: bool = False) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    """Returns the escape of one character: two hexadecimal digits if a byte is no text, else its number."""
+    """Returns the escape of the character: `\\xff` for a byte that is no text, else such as `\\u{2028}`."""
     number = ord(found[0])
     if 0xDC80 <= number <= 0xDCFF:  # a byte of a file's name that is no text
         return f"\\x{number - 0xDC00:02x}"
@@ -51,12 +52,19 @@ def install(stream: TextIO) -> None:
 
 
 def to_ascii(text: str) -> str:
-    """Returns a text in ASCII; without a replacement, a bare letter or an escape such as `\\u4e2d` stands."""
+    """Returns a text in ASCII.
+
+    A character of `REPLACEMENTS` is replaced; another becomes its letter without accents, or else an escape
+    such as `\\u4e2d`.
+    """
     return "".join(map(_replace_character, text))
 
 
-def encode_for_output(text: str) -> str:
-    """Returns the text as standard output can take it, for libraries that encode by rules of their own."""
+def fit_stdout_encoding(text: str) -> str:
+    """Returns the text if standard output can encode it, else the text in ASCII.
+
+    It is for libraries that encode by rules of their own.
+    """
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -65,7 +73,7 @@ def encode_for_output(text: str) -> str:
 
 
 def _replace_character(character: str) -> str:
-    """Returns an ASCII replacement: a table's, the bare letter, or an escape."""
+    """Returns the ASCII for one character, as `to_ascii` says."""
     if character.isascii():
         return character
     if character in REPLACEMENTS:
@@ -75,7 +83,11 @@ def _replace_character(character: str) -> str:
 
 
 def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replaces a character that an encoding lacks, for `codecs.register_error`."""
+    """Returns a replacement for the first character that an encoding lacks, and the place to go on from.
+
+    It is a handler for `codecs.register_error`. A byte of a file's name that is no text stays that byte.
+    Errors of decoding are raised again.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     character = error.object[error.start]

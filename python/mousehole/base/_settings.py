@@ -263,7 +263,7 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
 
 
 def suggest_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """Lets a function suggest a keyword that it has in place of one that it does not have."""
+    """Lets a function raise `TypeError` with a suggestion for a keyword that it does not have."""
     names = list(signature(function).parameters)
 
     @wraps(function)

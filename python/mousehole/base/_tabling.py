@@ -34,9 +34,10 @@ class OutputConsole(Console):
 
 
 def fit_encoding(console: Console, item: Any) -> Any:
-    """Returns a text, or changes the texts of a table, to what the console's encoding can show.
+    """Returns a text in characters that the console's encoding can show; anything else is returned itself.
 
-    Names of files and scenarios are in it: what would steer the terminal is written out.
+    The texts of a table, and those within a padding, are changed in place. Names of files and scenarios are
+    among them, so characters that would steer the terminal become escapes.
     """
     if isinstance(item, str):
         shown = escape_controls(item)
@@ -88,7 +89,10 @@ def say(console: Console, text: Text, indent: int = 0) -> None:
 
 
 def measure_width(console: Console, table: Table) -> int:
-    """Returns the number of terminal columns that the table needs without folding anything."""
+    """Returns the number of terminal columns that the table needs if nothing is folded.
+
+    The texts of the table are changed as in `fit_encoding`.
+    """
     wide = console.options.update(max_width=UNBOUNDED)
     return Measurement.get(console, wide, fit_encoding(console, table)).maximum
 

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 from mousehole.base._completion import complete_schemes
 from mousehole.base._options import parse_parameters, parse_whole
-from mousehole.base._plain_text import encode_for_output
+from mousehole.base._plain_text import fit_stdout_encoding
 from mousehole.base._settings import REPLACED, OptionHelp, command_line_options, option, switch
 
 READERS: dict[type, Callable[[str, Any], Any]] = {
@@ -46,7 +46,7 @@ class CliCommand(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """Returns the help in characters that standard output has."""
-        return encode_for_output(super().get_help(ctx))
+        return fit_stdout_encoding(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the arguments, then the options under their headings, in the order of declaration."""
@@ -90,11 +90,9 @@ def with_options(**kinds: type) -> Callable[[Callable[..., None]], Callable[...,
             for kind in kinds.values()
             for name, entry in command_line_options(kind).items()
         ]
-        parse_parameters = [
-            item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]
-        ]
-        command.__signature__ = inspect.Signature(parse_parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {item.name: item.annotation for item in parse_parameters}
+        parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in [*own.values(), *added]]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {item.name: item.annotation for item in parameters}
         command.__doc__ = function.__doc__
         return command
 
@@ -124,7 +122,7 @@ def usage_error_text(error: Exception) -> str | None:
 
 
 def _construct(kind: type, given: dict[str, Any]) -> Any:
-    """Returns an object of the class, made from what was typed."""
+    """Returns options of class `kind` from typed values by name; raises `MouseholeError` for a faulty one."""
     options = command_line_options(kind).items()
     return kind(
         **{

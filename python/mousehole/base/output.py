@@ -83,7 +83,7 @@ def check_result(outputs: object, inputs: Iterable[str | Path] = ()) -> None:
 
 
 def _check_writable(option: str, path: Path) -> None:
-    """Raises `MouseholeError` naming `option` unless a file can be written at `path`."""
+    """Raises `MouseholeError`, with `option` as its field, unless a file can be written at `path`."""
     folder = path.parent
     if "\0" in str(path):
         raise _unwritable_error(option, path, "a name has no NUL character")
@@ -105,7 +105,7 @@ def _unwritable_error(option: str, path: Path, reason: str) -> MouseholeError:
 
 
 def list_write_errors() -> tuple[type[Exception], ...]:
-    """Returns what is raised where a file cannot be written: `OSError`, and that of polars once loaded."""
+    """Returns the exceptions of writing a file: `OSError`, and `PolarsError` if polars is loaded."""
     polars = sys.modules.get("polars")
     return (OSError,) if polars is None else (OSError, polars.exceptions.PolarsError)
 
@@ -118,7 +118,10 @@ def explain(error: Exception) -> str:
 
 @contextmanager
 def name_write_errors(target: str | Path) -> Iterator[None]:
-    """Turns what a library raises for a file that cannot be written into a `MouseholeError` that names it."""
+    """Turns an exception of `list_write_errors` into a `MouseholeError` that names the file.
+
+    `OutputLostError` passes unchanged.
+    """
     try:
         yield
     except OutputLostError:
@@ -249,7 +252,10 @@ def make_scratch_folder(purpose: str) -> Iterator[Path]:
 
 
 def sweep_scratch(prefix: str) -> None:
-    """Deletes the folders of this user that `scratch` made under this prefix and nobody uses any more."""
+    """Deletes folders of this user under this prefix that nobody uses any more.
+
+    They are those of `make_scratch_folder`.
+    """
     with suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
             status = folder.lstat()

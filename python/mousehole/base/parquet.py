@@ -20,9 +20,11 @@ os.register_at_fork(after_in_child=_note_fork)  # polars' threads do not survive
 
 
 def read_tables(names: list[str]) -> dict[int, tuple[str, Callable[[], bytes]]]:
-    """Returns SHA-256, and a function for the next bytes of CSV, of each file that is Parquet, by its place.
+    """Returns a reader of each Parquet file among `names`, by its place: as `read_table` returns it.
 
-    Raises `MouseholeError` for a damaged file, where polars is missing, and in a process that was forked.
+    It is the file's SHA-256 and a function that returns the next bytes of CSV, none at the end. Raises
+    `MouseholeError` for a damaged file and for one without a known column; if any file is Parquet, also where
+    polars is missing and in a process that was forked.
     """
     files = {place: Path(name) for place, name in enumerate(names) if _is_parquet(Path(name))}
     if not files:

@@ -75,7 +75,7 @@ def core_range(places: Sequence[float]) -> tuple[float, float]:
 
 
 def _remove_outliers(places: list[float]) -> list[float] | None:
-    """Returns sorted places without the outliers at one end; None if there are none."""
+    """Returns sorted places without the outliers at one end; None if there are no outliers."""
     for count in range(1, len(places) // 4 + 1):
         low, high = places[count:], places[:-count]
         if places[-count] - high[-1] > high[-1] - high[0]:

@@ -131,7 +131,7 @@ class Series:
         return alt.StrokeDashValue(condition=own, value=[1, 0])
 
     def keep_named(self, chart: Any) -> Any:
-        """Returns a chart with the series that legends name."""
+        """Returns the chart with only the series that legends name; unchanged if they name all."""
         if self.named is None:
             return chart
         return chart.transform_filter(f"indexof({json.dumps(list(self.named))}, datum.{self.field}) >= 0")
@@ -192,7 +192,7 @@ def make_series(names: Sequence[str], field: str) -> Series:
 
 
 def break_name(name: str) -> list[str]:
-    """Returns a name in lines, broken after commas and bars where it is long."""
+    """Returns the lines of a name; one longer than `LONG_NAME` is broken after commas and bars."""
     lines = [""]
     for part in re.split(r"(?<=[,|])(?=\S)", name):
         if lines[-1] and len(lines[-1] + part) > LONG_NAME:
@@ -209,7 +209,7 @@ def label_expression(names: Sequence[str]) -> Any:
 
 
 def _make_series(names: Sequence[str], places: Sequence[looks.Place], field: str) -> Series:
-    """Returns the series with a colour, symbol and dash for each name."""
+    """Returns the series whose names have the looks at `places`; `field` is their column in the data."""
     return Series(
         names, [COLOURS[place.colour] for place in places], [SYMBOLS[place.line] for place in places],
         [DASHES[place.line] for place in places], field,

@@ -38,7 +38,7 @@ def written(chart: Picture, path: str | Path | None, option: str = "plot") -> Pi
 
 
 def draw_chart(chart: Any, suffix: str) -> bytes:
-    """Returns a chart as the content of a file whose name ends in `suffix`."""
+    """Returns a chart as the content of a file whose name ends in `suffix`: .png, .svg or .pdf."""
     look: Any = {"config": {**CONFIG, "background": BACK}, "vl_version": _vega_lite_version()}
     spec = specification(chart)
     if suffix != ".png":
@@ -86,8 +86,8 @@ def script() -> str:
 def _load_converter() -> ModuleType:
     """Returns the library that draws, which runs JavaScript in V8.
 
-    Raises `MouseholeError` where the limit on address space is below what V8 reserves, which would abort the
-    process.
+    Raises `MouseholeError` where the library is not installed, and where the limit on address space is below
+    what V8 reserves: V8 would abort the process.
     """
     left = address_space_bytes()
     if left is not None and left < ADDRESS_SPACE:

@@ -26,7 +26,7 @@ from mousehole.base import (
     MouseholeError,
     OutputLostError,
     Terminated,
-    encode_for_output,
+    fit_stdout_encoding,
     stop_at_once,
 )
 from mousehole.base.arguments import PLACES
@@ -76,7 +76,7 @@ class CliGroup(TyperGroup):
 
     def get_help(self, ctx: Any) -> str:
         """Returns the help in characters that standard output has."""
-        return encode_for_output(super().get_help(ctx))
+        return fit_stdout_encoding(super().get_help(ctx))
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Runs the chosen command."""
@@ -188,7 +188,11 @@ def _require_text(words: list[str]) -> None:
 
 
 def _describe_unforeseen(error: BaseException) -> tuple[str, int]:
-    """Returns the sentence and the status for what no part of the program has seen to."""
+    """Returns the message and the exit status for an exception that nothing has handled.
+
+    An `OSError` is a fault of the system. Anything else is a fault of this program; its traceback is written
+    into a temporary file, which the message names.
+    """
     if isinstance(error, OSError) and error.errno is not None:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         advice = "; raise the limit (ulimit -n)" if error.errno in (errno.EMFILE, errno.ENFILE) else ""

@@ -47,7 +47,7 @@ def compare_command(
 
 
 def _run_comparison(sources: list[str], options: Options, days: bool) -> Any:
-    """Returns the comparison, or that over days, which has fewer pictures."""
+    """Runs and returns a `Comparison`, or with `days` a `DaysComparison`."""
     if days:
         from mousehole.days import compare_days
 

@@ -56,7 +56,10 @@ def find_program() -> Path:
 
 
 def exec_program(program: Path, words: list[str]) -> NoReturn:
-    """Replaces this process by the program, whose exit status is then that of the command."""
+    """Replaces this process by the program, whose exit status is then that of the command.
+
+    Raises `MouseholeError` if the program cannot be run.
+    """
     sys.stdout.flush()
     try:
         os.execv(program, [PROGRAM, *words])  # noqa: S606 (no shell is wanted)

@@ -58,7 +58,7 @@ def show_command(
 
 
 def _write_picture(found: object, name: str, place: str) -> None:
-    """Writes a picture; raises `MouseholeError` for a result that has no such picture."""
+    """Writes the picture `name` to the file `place`; raises `MouseholeError` if the result lacks it."""
     draw = getattr(found, name, None)
     if draw is None:
         raise MouseholeError(f"--{name}: this result has no such picture; --html has its charts")

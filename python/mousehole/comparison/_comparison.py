@@ -420,7 +420,10 @@ def _replace_by_model(
 def _prepare_ready_made(
     given: traffics.TrafficInput, short: int, options: Options, is_sent: bool
 ) -> Prepared:
-    """Prepares the same for ready-made traffic, which stands in the place of a capture that is too small."""
+    """Prepares the comparison with ready-made traffic in place of a capture that is too small.
+
+    `short` is the number of distinct short transfers in the capture.
+    """
     plain = replace(
         options, class_=None, params=None, payload=None, replay=None, strict=False, ignore_trace_rtt=False
     )

@@ -115,7 +115,11 @@ class DaysComparison(Kept):
 
 
 def _check_names(days: Sequence[str | Path]) -> list[str]:
-    """Returns the names of the days' files; raises `MouseholeError` unless they are two files or more."""
+    """Returns the names of the days' files.
+
+    Raises `MouseholeError` for a model or a scenario, for fewer than two files, and for a file that is given
+    twice.
+    """
     names = [str(days)] if isinstance(days, str | Path) else [str(name) for name in days]
     for name in names:
         if traffics.is_model(name) or Path(name).suffix.lower() == ".toml":
@@ -147,6 +151,6 @@ def _refuse_same_content(names: Sequence[str], sources: Sequence[Sequence[InputE
 
 
 def _shorten_names(names: Sequence[str]) -> list[str]:
-    """Returns the names of the files, with their folders where two files share a name."""
+    """Returns the names of the files without folders; all keep their folders if two would be the same."""
     short = [Path(name).name for name in names]
     return short if len(set(short)) == len(short) else list(names)

@@ -162,7 +162,10 @@ def days_findings(days: Sequence[Day], cell: Cell) -> list[DaysFinding]:
 def _make_designs(
     days: Sequence[Day], each: Mapping[Key, Sequence[Finding | None]]
 ) -> dict[tuple[str, str], Design]:
-    """Returns the design of the primary endpoint by reference and endpoint: it holds for all schemes."""
+    """Returns the designs by reference and endpoint; each holds for all schemes together.
+
+    Exploratory endpoints have none.
+    """
     families: dict[tuple[str, str], list[list[float]]] = {}
     for (_, reference, endpoint), items in each.items():
         if not next(item for item in items if item is not None).exploratory:
@@ -185,7 +188,7 @@ def _with_endpoint(
 
 
 def _log_ratios(effects: Sequence[DayEffect]) -> list[float]:
-    """Returns the logarithms of the days' ratios, NaN for days that do not count."""
+    """Returns the natural logarithms of the days' ratios, NaN for days that do not count."""
     return [log1p(effect.change.mean) if effect.change.mean > -1 else nan for effect in effects]
 
 
@@ -196,7 +199,7 @@ def answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | N
 
 
 def _describe_replacement(days: Sequence[Day]) -> list[str]:
-    """Says on which days a model is played in the place of a capture that is too small."""
+    """Returns a note on the days on which a model replaces a capture that is too small, if there are any."""
     fitted = [day.name for day in days if day.results.capture is not None and day.results.capture.is_fitted]
     if not fitted:
         return []
@@ -207,7 +210,10 @@ def _describe_replacement(days: Sequence[Day]) -> list[str]:
 
 
 def _answer(days: Sequence[Day], cell: Cell) -> tuple[list[str], Installation | None]:
-    """Returns the lines of the answer over days for a cell, and what installs the scheme."""
+    """Returns the lines of the answer over days for a cell, and the installation of the best scheme.
+
+    The installation is None if no scheme is shown to be better, or if nothing installs the best one.
+    """
     plan, found = days[0].results.plan, days_findings(days, cell)
     short = size_text(plan.short_bytes)
     primary = [
@@ -294,7 +300,7 @@ def _finding_key(item: Finding | DaysFinding) -> Key:
 def _combine_findings(
     days: Sequence[Day], cell: Cell, each: Sequence[Finding | None], design: Design
 ) -> DaysFinding:
-    """Returns the finding over days from those of the days, None for a day without the endpoint."""
+    """Returns the finding over days; `each` has the days' own, None for a day without the endpoint."""
     first = next(item for item in each if item is not None)
     exploratory, endpoint = first.exploratory, _endpoint(days[0].results.plan, first)
     effects = tuple(_day_effect(*one) for one in _with_endpoint(days, each))
@@ -370,7 +376,7 @@ def _endpoint(plan: Plan, first: Finding) -> Endpoint:
 
 
 def _day_effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect:
-    """Returns the change of one day, or why the day does not count."""
+    """Returns the effect of one day; its change is NaN if the day does not count."""
     if item is None:
         return DayEffect(day.name, Estimate(nan, nan, nan, 0), UNDECIDED)
     source, capture = endpoint.source, day.results.capture
@@ -381,7 +387,7 @@ def _day_effect(day: Day, item: Finding | None, endpoint: Endpoint) -> DayEffect
 
 
 def _change_error(day: Day, cell: Cell, item: Finding | None) -> float:
-    """Returns the standard error of a day's change on the scale of logarithms; NaN without an interval."""
+    """Returns the standard error of the logarithm of a day's ratio; NaN without an interval."""
     if item is None or not item.change.has_interval:
         return nan
     change = item.change
@@ -392,7 +398,7 @@ def _change_error(day: Day, cell: Cell, item: Finding | None) -> float:
 
 
 def _explain_few_days(results: Results, count: int) -> str:
-    """Returns why there is no verdict, as a sentence."""
+    """Returns the sentence on why a comparison of `count` days has no verdict."""
     few = findings.first_cell(results).nothing_compared() or (
         f"{counted(count, 'day')} {'gives' if count == 1 else 'give'} no interval over days; at least "
         f"{LEAST_DAYS} are needed"
@@ -401,7 +407,7 @@ def _explain_few_days(results: Results, count: int) -> str:
 
 
 def _explain_few_left(plan: Plan, most: DaysFinding) -> str:
-    """Returns that too few days are left once those with too few distinct transfers are left out."""
+    """Returns the sentence for too few days that have enough distinct transfers."""
     days, out = len(most.effects), most.left_out
     why = "is left out, as its capture has" if out == 1 else "are left out, as their captures have"
     return (
@@ -442,7 +448,7 @@ def _effects_range(known: Sequence[DayEffect]) -> str:
 
 
 def _ends(name: str, change: Estimate) -> Record:
-    """Returns mean and ends of a change as three columns."""
+    """Returns mean and ends of a change as three columns, with None for NaN."""
     return {
         name: nan_to_none(change.mean),
         f"{name}_low": nan_to_none(change.low),

@@ -22,7 +22,7 @@ def days_document(own: Sequence[Day]) -> Document:
 
 
 def _days_cell(own: Sequence[Day], cell: Cell) -> Document:
-    """Returns a cell as the document has it."""
+    """Returns the entry of a cell in the JSON document."""
     lines, way = days.answer(own, cell)
     return {
         "buffer": cell.buffer,

@@ -60,7 +60,7 @@ def title(own: Sequence[Day]) -> str:
 
 
 def _verdict(own: Sequence[Day]) -> Verdict:
-    """Returns the answer of all cells as the head of the document."""
+    """Returns the answers of all cells with the commands of installation; good if any names a best scheme."""
     plan = own[0].results.plan
     lines: list[str | Code] = []
     is_good = False
@@ -131,7 +131,10 @@ def _over_text(own: Sequence[Day]) -> str:
 
 
 def _forest_chart(item: DaysFinding, name: str, words: str) -> Chart:
-    """Returns a scheme's change on each day with its own interval, then over all days and of another day."""
+    """Returns the chart of a scheme's change on each day with the day's own interval.
+
+    The changes over all days and on another day follow if they have intervals.
+    """
     changes = {effect.day: effect.change for effect in item.effects}
     if item.change.has_interval:
         changes[OVER_DAYS] = item.change
@@ -143,7 +146,7 @@ def _forest_chart(item: DaysFinding, name: str, words: str) -> Chart:
 
 
 def _over_table(items: Sequence[DaysFinding], caption: str) -> Table:
-    """Returns a row per scheme: its change over days and on another day."""
+    """Returns a table with a row per scheme: its change over days and on another day, and the verdict."""
     columns = [
         Column("scheme", is_number=False), Column("over days (95 %)"), Column("another day (95 %)"),
         Column("days that are faster"), Column("verdict", is_number=False),
@@ -162,7 +165,7 @@ def _over_table(items: Sequence[DaysFinding], caption: str) -> Table:
 
 
 def _difference_table(items: Sequence[DaysFinding]) -> Table:
-    """Returns the heterogeneity of each scheme's effects (I², Q, p)."""
+    """Returns a table of the heterogeneity of each scheme's effects: I², deviation, Q and p."""
     columns = [
         Column("scheme", is_number=False), Column("I²"), Column("deviation between days"), Column("Q"),
         Column("degrees of freedom"), Column("p"),
@@ -187,7 +190,7 @@ def _difference_table(items: Sequence[DaysFinding]) -> Table:
 
 
 def _effects_table(items: Sequence[DaysFinding], words: str) -> Table:
-    """Returns a row per day: the change under each scheme."""
+    """Returns a table with a row per day: the change under each scheme."""
     columns = [Column("day", is_number=False), *(Column(item.scheme) for item in items)]
     rows: list[Row] = [
         [effect.day, *(_effect_cell(item.effects[place]) for item in items)]
@@ -203,7 +206,7 @@ def _effect_cell(effect: DayEffect) -> TableCell:
 
 
 def _sentence_table(found: Sequence[DaysFinding]) -> Table:
-    """Returns every finding with its verdict."""
+    """Returns a table of every finding with its verdict."""
     columns = [Column(name, is_number=False) for name in ("scheme", "against", "endpoint", "verdict")]
     rows: list[Row] = []
     for item in found:
@@ -239,5 +242,5 @@ def prediction_text(item: DaysFinding) -> str:
 
 
 def explain_no_change(effect: DayEffect) -> str:
-    """Returns why a day has no change: `too few` transfers to be judged, or `none`."""
+    """Returns why a day has no change: `too few` transfers to be judged, or `none` if there are none."""
     return "none" if effect.left_out is None else "too few"

@@ -35,7 +35,7 @@ def as_markdown(document: Document) -> str:
 
 
 def _render_blocks(blocks: Sequence[Block]) -> Iterator[str]:
-    """Yields blocks as Markdown; of a chart its numbers."""
+    """Yields blocks as Markdown; a chart becomes its title, its description and the table of its numbers."""
     for block in blocks:
         if isinstance(block, Grid):
             yield from _render_blocks(block.blocks)
@@ -76,7 +76,7 @@ def _code(block: Code) -> list[str]:
 
 
 def _table(block: Table) -> list[str]:
-    """Returns a table as the lines of Markdown."""
+    """Returns the lines of a table in Markdown, with the caption above and the notes below."""
     rows = [[cell.text if isinstance(cell, Cell) else cell for cell in row] for row in block.rows]
     lines = [
         f"**{_escape(block.caption)}**",
@@ -94,7 +94,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Returns a text whose characters mean nothing in Markdown."""
+    """Returns the text with a backslash before every character that Markdown gives a meaning."""
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in text)
 
 

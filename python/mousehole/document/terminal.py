@@ -76,7 +76,11 @@ def _is_folded(document: Document) -> bool:
 
 
 def _select_blocks(blocks: Sequence[Block], details: bool) -> Iterator[Block]:
-    """Yields what is printed of blocks; of a chart its numbers."""
+    """Yields blocks without grids; `details` opens folded ones.
+
+    The numbers replace a chart that is printed. Other charts and folded blocks remain, and the printers pass
+    over them.
+    """
     for block in blocks:
         if isinstance(block, Grid) or (isinstance(block, Details) and details):
             yield from _select_blocks(block.blocks, details)
@@ -87,7 +91,7 @@ def _select_blocks(blocks: Sequence[Block], details: bool) -> Iterator[Block]:
 
 
 def _print_verdict(console: Console, verdict: Verdict, details: bool) -> None:
-    """Prints the answer; long commands only with `details`."""
+    """Prints the answer; commands of more than `MOST_LINES` lines only with `details`."""
     for place, line in enumerate(verdict.lines):
         if isinstance(line, Code):
             count = len(line.text.splitlines())
@@ -188,9 +192,10 @@ def _print_in_parts(console: Console, block: Table) -> None:
 
 
 def _fallback_forms(block: Table) -> Iterator[tuple[Sequence[str], bool]]:
-    """Yields the columns that are left out, and whether intervals have ends: the fullest form first.
+    """Yields the forms of a table, the fullest first: columns to leave out, and whether ends are shown.
 
-    A table of which nothing gives way has one form.
+    Columns are given by heading; the ends are those of intervals. A table of which nothing gives way has one
+    form.
     """
     names = list(block.gives_way)
     if not names:
@@ -215,7 +220,7 @@ def _text_table(block: Table, left_out: Sequence[str], with_ends: bool) -> TextT
 
 
 def _select_columns(block: Table, kept: Sequence[int], with_ends: bool = True) -> TextTable:
-    """Returns a table of some columns, by their places."""
+    """Returns the table with the columns at places `kept`; without `with_ends` its intervals have no ends."""
     table = make_dense_table(block.caption)
     for place in kept:
         column = block.columns[place]
@@ -226,7 +231,7 @@ def _select_columns(block: Table, kept: Sequence[int], with_ends: bool = True) -
 
 
 def _text(cell: Cell | str, with_ends: bool) -> Text:
-    """Returns a cell in its colour; without `with_ends` its interval is left out."""
+    """Returns a cell in its colour; without `with_ends` the ends of its interval are left out."""
     own = cell if isinstance(cell, Cell) else Cell(cell, cell)
     text = own.text if with_ends else ENDS.sub("", own.text)
     if own.shade is not None:

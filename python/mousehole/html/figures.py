@@ -150,5 +150,5 @@ def estimate_cell(estimate: Interval, words: Callable[..., str], is_bound: bool 
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Returns names in a row: `a, b and c`."""
+    """Returns names as an enumeration, `a, b and c`; empty without names."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

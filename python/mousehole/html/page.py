@@ -48,7 +48,7 @@ def render(page: Document) -> str:
 
 
 def _render_contents(page: Document) -> str:
-    """Returns the links to sections; empty for fewer than two."""
+    """Returns the navigation in HTML, a link to each section with a label; empty for fewer than two."""
     named = [section for section in page.sections if section.label]
     if len(named) < 2:
         return ""
@@ -59,7 +59,10 @@ def _render_contents(page: Document) -> str:
 
 
 def _render_choices(page: Document) -> str:
-    """Returns the boxes that show and hide series; the script makes them visible."""
+    """Returns the checkboxes that show and hide series, in HTML; empty for fewer than two series.
+
+    They are hidden until the page's script shows them.
+    """
     if len(page.choices) < 2:
         return ""
     boxes = "".join(
@@ -74,7 +77,7 @@ def _render_choices(page: Document) -> str:
 
 
 def _symbol(choice: Choice) -> str:
-    """Returns the symbol of a series as SVG."""
+    """Returns the symbol of a series as an SVG element in its colour."""
     from mousehole.html import pictures
 
     return (

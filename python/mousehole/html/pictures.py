@@ -23,7 +23,10 @@ def choices(series: Series) -> list[Choice]:
 
 
 def make_fluid(chart: Chart) -> dict[str, Any]:
-    """Returns the chart's description in Vega-Lite, as wide as its place in the page."""
+    """Returns the chart in Vega-Lite for the page's script.
+
+    It is as wide as its place, unless `is_fluid` says that the chart keeps its own width.
+    """
     spec = _set_size(chart)
     if chart.is_fluid:
         spec["width"] = "container"
@@ -31,7 +34,7 @@ def make_fluid(chart: Chart) -> dict[str, Any]:
 
 
 def render_svg(chart: Chart) -> str:
-    """Returns the chart as an SVG element without script, in the colours of the page around it."""
+    """Returns the chart as an SVG element in the colours of the page, for readers without script."""
     spec = _set_size(chart)
     if chart.is_fluid:
         spec["width"] = STILL_WIDTH
@@ -40,7 +43,7 @@ def render_svg(chart: Chart) -> str:
 
 
 def recolour_svg(svg: str, name: str) -> str:
-    """Returns an SVG element whose colours are those of the page, and whose ids begin with `name`."""
+    """Returns the SVG element with variables of the page as colours; `name` is put before its ids."""
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
     return re.sub(r"#[0-9a-f]{6}\b", lambda found: as_variable(found[0]), svg)
@@ -65,7 +68,10 @@ def _longest_name(chart: Chart) -> int:
 
 
 def _set_size(chart: Chart) -> dict[str, Any]:
-    """Returns the chart's description with its size, and with the series that the page shows."""
+    """Returns the chart in Vega-Lite, with its height if it is fluid.
+
+    If the reader can choose series, the parameter `SHOWN` has all of them at first.
+    """
     spec = writing.specification(chart.picture)
     if chart.is_fluid:
         spec["height"] = chart.height

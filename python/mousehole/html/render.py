@@ -115,7 +115,7 @@ def escape_prose(text: str) -> str:
 
 
 def _block(part: Block) -> str:
-    """Returns a block as HTML."""
+    """Returns a block as HTML; raises `TypeError` for a part that is no block."""
     for kind, render in _RENDERERS.items():
         if isinstance(part, kind):
             return render(part)
@@ -132,7 +132,7 @@ def _items(part: Items) -> str:
 
 
 def _facts(part: Facts) -> str:
-    """Returns pairs of names and values as a description list."""
+    """Returns pairs of names and values as a description list in HTML, under their title if they have one."""
     tones = part.tones or [""] * len(part.pairs)
     pairs = "".join(
         f"<dt{_attribute('class', tone)}>{escape(name)}</dt><dd>{escape(value)}</dd>"
@@ -170,7 +170,7 @@ _RENDERERS: dict[type, Callable[[Any], str]] = {
 
 
 def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
-    """Returns the cells of a row of a table."""
+    """Returns the cells of a row in HTML; the first one is the row's heading."""
     return "".join(
         _cell(cell, column, is_head=place == 0)
         for place, (cell, column) in enumerate(zip(row, columns, strict=True))
@@ -178,7 +178,7 @@ def _row(row: Sequence[Cell | str], columns: Sequence[Column]) -> str:
 
 
 def _cell(given: Cell | str, column: Column, is_head: bool) -> str:
-    """Returns a cell with the class of its column, and its value for sorting."""
+    """Returns a cell in HTML with its classes, and its value for sorting if the text is another."""
     cell = given if isinstance(given, Cell) else Cell(given, given)
     kind = "number" if column.is_number else "long" if len(cell.text) > LONG else ""
     classes = " ".join(filter(None, (kind, cell.tone)))

@@ -38,7 +38,7 @@ class TrafficShipment:
         return self._digest(digests)
 
     def packed(self) -> bytes:
-        """Returns the content, which `unpacked` turns into the same traffic.
+        """Returns the content, which `unpack` turns into the same traffic.
 
         Raises `MouseholeError` if a file cannot be read, or has changed since `digest` was computed.
         """
@@ -56,7 +56,7 @@ class TrafficShipment:
         return hashlib.sha256(text.encode() + b"".join(digests)).hexdigest()
 
     def _settings(self) -> dict[str, Any]:
-        """Returns the settings of reading that change the traffic."""
+        """Returns everything but the files and connections that determines the traffic."""
         return {
             "section": self.given.section,
             "strict": self.strict,
@@ -80,7 +80,10 @@ class Received:
     """
 
     def localise(self, scenario: Mapping[str, object]) -> Mapping[str, object]:
-        """Returns the scenario with the worker's files of flow sizes; names of sources stay as they are."""
+        """Returns the scenario with the worker's own files of flow sizes in section `traffic`.
+
+        Names of other files stay as they are.
+        """
         if not self.sizes:
             return scenario
         section = cast("TrafficSection", {**cast("TrafficSection", scenario["traffic"])})
@@ -114,7 +117,11 @@ def make_shipment(given: TrafficInput, strict: bool, seed: int) -> TrafficShipme
 
 
 def unpack(content: bytes, folder: Path) -> Received:
-    """Returns the traffic of a packed shipment; its files stay in `folder` while runs need them."""
+    """Returns the traffic of a shipment, from what `TrafficShipment.packed` has made.
+
+    Its files are written into `folder`; those of flow sizes stay there, as runs need them. Raises
+    `MouseholeError` for a fault in a file.
+    """
     held = pickle.loads(content)  # noqa: S301 (of the process that asks for the run)
     local: dict[str, str] = {}
     for number, (name, data) in enumerate(held["files"]):
@@ -134,7 +141,7 @@ def unpack(content: bytes, folder: Path) -> Received:
 
 
 def _list_traces(section: TrafficSection) -> set[str]:
-    """Returns the files whose connections are replayed; runs do not need them any more."""
+    """Returns the names of files whose connections are replayed; runs do not need these files any more."""
     mixed = (name for entry in section.get("mix") or () for name in entry.get("files") or ())
     return {str(name) for name in (*(section.get("files") or ()), *mixed)}
 

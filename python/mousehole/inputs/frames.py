@@ -73,7 +73,8 @@ def _is_polars(value: object, kind: str) -> bool:
 def collect_frame(source: Any) -> FrameLike | Mapping[str, Any]:
     """Returns a frame whose columns are at hand: lazy frames are computed, streams read to their end.
 
-    Raises `MouseholeError` where the source's library cannot.
+    Any other source is returned as it is. Raises `MouseholeError` for a source that its library cannot read,
+    and for a stream with a column of intervals.
     """
     if isinstance(source, Mapping) or _is_polars(source, "DataFrame") or hasattr(source, "column_names"):
         return cast("FrameLike | Mapping[str, Any]", source)
@@ -263,7 +264,7 @@ class _Column:
 
 
 def _list_column_names(frame: FrameLike | Mapping[str, Any]) -> list[Any]:
-    """Returns the names of the columns; those of pyarrow's tables are not in `columns`."""
+    """Returns the names of the columns; raises `MouseholeError` for one that two columns have."""
     if isinstance(frame, Mapping):
         return list(frame)
     names = list(getattr(frame, "column_names", None) or frame.columns)
@@ -285,7 +286,10 @@ def _read(frame: FrameLike | Mapping[str, Any], key: Any) -> NDArray[Any]:
 
 
 def _column_values(column: Any) -> NDArray[Any]:
-    """Returns a column as an array; datetimes with a time zone become those of UTC."""
+    """Returns a column as an array, of objects where NumPy has no type for it.
+
+    Datetimes of pandas with a time zone become those of UTC.
+    """
     if getattr(getattr(column, "dtype", None), "kind", None) == "M" and hasattr(column, "to_numpy"):
         return np.asarray(column.to_numpy(dtype="datetime64[ns]"))  # of pandas
     if _is_polars(column, "Series"):
@@ -328,14 +332,17 @@ def _as_times(column: _Column) -> NDArray[Any]:
 
 
 def _to_utc(value: Any) -> Any:
-    """Returns a datetime without time zone; one that has none is taken for UTC."""
+    """Returns a datetime of UTC without its time zone; any other value is returned as it is."""
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         return value.astimezone(dt.UTC).replace(tzinfo=None)
     return value
 
 
 def _to_seconds(spans: NDArray[Any], unit_ns: int) -> Floats:
-    """Returns time spans in seconds, NaN where they are missing."""
+    """Returns time spans in seconds, NaN where they are missing.
+
+    Plain numbers count units of `unit_ns` nanoseconds.
+    """
     if spans.dtype.kind == "m":
         found = spans.astype("timedelta64[ns]").astype(np.int64) / 1e9
         return np.where(np.isnat(spans), np.nan, found)
@@ -360,7 +367,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _number_hosts(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | None]:
-    """Returns a number for each host, and the names by number unless the hosts are such numbers already."""
+    """Returns a number for each host, and the names by number: None if all hosts are such numbers already."""
     if all(map(_is_number, hosts)):
         return [int(host) for host in hosts], None
     places: dict[str, int] = {}
@@ -369,7 +376,7 @@ def _number_hosts(hosts: Sequence[Any]) -> tuple[list[int], tuple[str, ...] | No
 
 
 def _is_number(host: Any) -> bool:
-    """Returns whether a host is given by its number: a whole one of any numeric type."""
+    """Returns whether a host is a whole number from 0 to below `HOSTS`, of any numeric type."""
     # numpy's spans of time are integers by their type.
     if isinstance(host, bool | np.bool_ | np.timedelta64):
         return False
@@ -384,7 +391,10 @@ def _host_name(host: Any) -> str:
 
 
 def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArray[np.bool_]:
-    """Returns which rows are flows of datagrams; the columns with their sums must be there then."""
+    """Returns for each row whether it is a flow of datagrams.
+
+    Raises `MouseholeError` if one is and a column of `_SUMS` is missing.
+    """
     start = next(iter(keys))
     if "is_datagrams" not in keys:
         return np.zeros(len(_read(frame, start)), np.bool_)
@@ -396,13 +406,16 @@ def _find_flows(frame: FrameLike | Mapping[str, Any], keys: list[Any]) -> NDArra
 
 
 def _make_row(row: dict[str, Any], is_flow: bool) -> dict[str, Any]:
-    """Returns a row of a frame in the form of a scenario's `traffic.connections`."""
+    """Returns a row with the sums of a flow of datagrams under `datagrams`; other rows lose these columns."""
     sums = {name: row.pop(name) for name in _SUMS if name in row}
     return {**row, "datagrams": {**sums, "bytes": row["bytes"]}} if is_flow else row
 
 
 def _make_connection(row: Mapping[str, Any]) -> ConnectionSpec:
-    """Returns a connection in the form of a scenario, without what is not known."""
+    """Returns a connection in the form of a scenario, without missing values.
+
+    Its `bytes` become a single write if it has neither writes nor datagrams.
+    """
     known = {key: value for key, value in row.items() if key != "bytes" and not _is_missing(value)}
     if "writes" not in known and "datagrams" not in known:
         known["writes"] = [{"idle_s": 0.0, "bytes": row["bytes"]}]
@@ -410,7 +423,10 @@ def _make_connection(row: Mapping[str, Any]) -> ConnectionSpec:
 
 
 def _check_connection(number: int, given: Mapping[str, object]) -> dict[str, Any]:
-    """Returns the dictionary with plain numbers, and with whole ones for bytes."""
+    """Returns the dictionary with plain Python numbers, whole ones for bytes, and seconds for time spans.
+
+    Raises `MouseholeError` if a host or every form of payload is missing, and for `bytes` that are not whole.
+    """
     place = f"traffic.connections[{number}]"
     row: dict[str, Any] = {
         str(key): value.item() if isinstance(value, np.generic) else value for key, value in given.items()

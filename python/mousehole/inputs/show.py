@@ -74,7 +74,10 @@ def scheme_entry(text: str) -> CatalogueEntry:
 
 
 def _combine_entries(text: str, entries: Mapping[str, CatalogueEntry]) -> CatalogueEntry:
-    """Returns the entry of several parts joined by bars."""
+    """Returns the catalogue entry of parts joined by bars, with the values in `text` as defaults.
+
+    Parameters are named after their part, such as `red.min`.
+    """
     values = _engine.scheme_parameters(text)
     used = [entries[scheme_name(item)] for item in text.split("|")]
     params = [
@@ -117,7 +120,7 @@ def print_scheme(console: Console, scheme: CatalogueEntry) -> None:
 
 
 def _parameters(params: list[ParameterEntry]) -> Table:
-    """Returns a table of parameters with meaning and source."""
+    """Returns a table of parameters with value, meaning and the source of the default."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for heading in ("parameter", "value", "meaning", "source of the default"):
         table.add_column(heading, overflow="fold")

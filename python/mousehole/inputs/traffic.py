@@ -131,9 +131,11 @@ def describe_traffic(
     source: Source, payload: str | None = None, params: Mapping[str, object] | None = None,
     users: int | None = None, apps: Apps | None = None,
 ) -> TrafficInput:  # fmt: skip
-    """Returns what files, a model, a frame or dictionaries say of the traffic; `params` are of a model.
+    """Returns the traffic of files, of a model or a place, of a frame, or of dictionaries.
 
-    `users` and `apps` are of a place, or stand without any other source.
+    `payload` is the direction of payload. `params` are those of a model. `users` and `apps` go with a place,
+    or with no source at all. Raises `MouseholeError` for what does not go together, for a name that is empty
+    or misspelt, and for faulty values in a frame or in dictionaries.
     """
     if isinstance(source, str | Path):
         source = [source]
@@ -245,9 +247,9 @@ def is_scenario(source: Source) -> bool:
 
 
 def make_repeatable(source: Source) -> Source:
-    """Returns a source that can be looked at more than once: files of any iterable are a list.
+    """Returns a source that can be iterated more than once: an iterator or a set becomes a list.
 
-    Raises `MouseholeError` for what is no source at all.
+    Raises `MouseholeError` for anything that is no source.
     """
     if isinstance(source, Iterator | Set) and not frames.is_stream(source):
         return list(source)
@@ -397,7 +399,7 @@ def _refuse_misspelt(names: list[str]) -> None:
 
 
 def _from_files(names: list[str], payload: str | None) -> TrafficInput:
-    """Returns the traffic of files; raises `MouseholeError` for none."""
+    """Returns the traffic of files, with payload `down` for None; raises `MouseholeError` without files."""
     if not names:
         raise missing_error("traffic", "files (Zeek logs, pcap, access log, table) or a model (web:sfd)")
     files = tuple(Path(name) for name in names)
@@ -423,7 +425,10 @@ def _from_users(
     names: list[str], payload: str | None, params: Mapping[str, object] | None, users: int | None,
     apps: Apps | None,
 ) -> TrafficInput:  # fmt: skip
-    """Returns the traffic of applications or a place; raises `MouseholeError` beside other traffic."""
+    """Returns the traffic of users with applications, who may be those of a place.
+
+    Raises `MouseholeError` beside other traffic, with `payload` or `params`, and as `place_traffic` does.
+    """
     place = next((name for name in names if is_place(name)), None)
     if place is not None and len(names) > 1:
         raise conflict_error("traffic", place, "other traffic", "a place stands alone")
@@ -436,7 +441,10 @@ def _from_users(
 
 
 def _from_connections(given: Given, payload: str | None, params: Mapping[str, object] | None) -> TrafficInput:
-    """Returns the traffic of connections in memory; raises `MouseholeError` for parameters."""
+    """Returns the traffic of connections in memory; raises `MouseholeError` for parameters.
+
+    Connections without a direction of their own get `payload`.
+    """
     section = _set_direction({"files": [IN_MEMORY]}, payload)
     if "payload" in section:
         given = replace(
@@ -454,5 +462,5 @@ def _is_data(source: Source) -> "TypeIs[FrameLike | Mapping[str, Sequence[object
 
 
 def _set_direction(section: TrafficSection, payload: str | None) -> TrafficSection:
-    """Returns the section with the way that its payload goes; a scenario takes down for granted."""
+    """Returns the section with the direction of payload, left out for None and the default `down`."""
     return section if payload in (None, "down") else {**section, "payload": payload}

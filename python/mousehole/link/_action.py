@@ -64,7 +64,7 @@ def run(options: LinkOptions, command: list[str] | None) -> int:
 
 
 def _check_options(options: LinkOptions) -> None:
-    """Raises `MouseholeError` for options that do not go together."""
+    """Raises `MouseholeError` for options that do not go together and for faulty names of files."""
     output.check_result(options, [options.scenario] if options.scenario else [])
     if options.schemes is None:
         several = {"--rounds": options.rounds, "--seeds": options.seeds, "--baseline": options.baseline,
@@ -86,7 +86,10 @@ def _check_options(options: LinkOptions) -> None:
 
 
 def _pick_comparison_options(options: LinkOptions) -> Options:
-    """Returns the options that `compare` has, too; a round is a replication."""
+    """Returns those options that `compare` has as well; rounds become replications.
+
+    Options that were not given have the defaults of `compare`, but the number of rounds is `ROUNDS`.
+    """
     rounds = options.rounds if options.seeds is None else options.seeds
     return Options(
         rate=options.rate, down=options.down, up=options.up, at=options.at, rtt=options.rtt,
@@ -100,7 +103,10 @@ def _pick_comparison_options(options: LinkOptions) -> Options:
 
 
 def _parse_loss(given: str | None) -> float | None:
-    """Returns a share; raises `MouseholeError` outside 0 to 1."""
+    """Returns the share that was typed, as a number or a percentage; None for None.
+
+    Raises `MouseholeError` for anything else, and outside 0 to 1.
+    """
     if given is None:
         return None
     allowed = "a share of 0 to 1, or a percentage such as 1%"
@@ -114,7 +120,10 @@ def _parse_loss(given: str | None) -> float | None:
 
 
 def _parse_programs(options: LinkOptions, command: list[str] | None) -> Programs:
-    """Returns the programs of both sides with time limit and MTU."""
+    """Returns the programs of both sides with time limit, MTU and names; the user's shell without a command.
+
+    Raises `MouseholeError` for a value that is not allowed.
+    """
     duration = None if options.duration is None else _engine.parse_duration("--duration", options.duration)
     if duration is not None and duration <= 0:
         raise field_error("--duration", options.duration or "", "longer than zero")
@@ -133,7 +142,10 @@ def _parse_programs(options: LinkOptions, command: list[str] | None) -> Programs
 
 
 def _parse_names(given: str | None) -> list[str]:
-    """Returns the server's further names, each of which becomes a word of a file of hosts."""
+    """Returns the server's further names from a comma-separated text; none for None.
+
+    Raises `MouseholeError` for one that `HOST_NAME` refuses, as each becomes a word of a file of hosts.
+    """
     names = [] if given is None else [name.strip() for name in given.split(",")]
     for name in names:
         if not HOST_NAME.fullmatch(name):
@@ -224,7 +236,7 @@ def _compare(
 
 
 def _explain_invalid(run: Run) -> list[str]:
-    """Says of an invalid run why it is so, and what becomes of it."""
+    """Returns a sentence on why a run is invalid and on what follows; empty for a valid run."""
     if run.account["is_valid"]:
         return []
     then = "its round is left out" if run.is_last else "it is repeated"
@@ -234,7 +246,10 @@ def _explain_invalid(run: Run) -> list[str]:
 def _make_observer(
     errors: Console, *, is_quiet: bool, is_shell: bool, in_user_namespace: bool = False
 ) -> Observer:
-    """Returns what prints the status of a run on standard error."""
+    """Returns an observer that prints the status of a run on console `errors`, unless `is_quiet`.
+
+    With `is_shell` it prints at the beginning how to start programs on the other side.
+    """
 
     def begun(holders: tuple[int, int]) -> None:
         if is_shell:
@@ -255,7 +270,10 @@ def _make_observer(
 
 @contextmanager
 def _lend_terminal(is_shell: bool) -> Iterator[None]:
-    """Leaves Ctrl-C to an interactive shell, and takes the terminal back afterwards."""
+    """Leaves Ctrl-C to an interactive shell while the context lasts, then takes the terminal back.
+
+    Without `is_shell` it does nothing.
+    """
     if not is_shell:
         yield
         return

@@ -134,7 +134,10 @@ def play(scenario: Scenario, programs: Programs, observer: Observer | None = Non
 
 
 def _collect_records(scenario: Scenario, result: _engine.RunResult, account: LinkAccount) -> Records:
-    """Returns the records of a run in the form of `run`."""
+    """Returns the records of a run on real packets as `run` returns those of a simulation.
+
+    Section `traffic` of their scenario is `NOTHING`.
+    """
     whole = scenarios.filled({
         **scenario, "warmup": "0s", "duration": f"{account['seconds']:.6f}s", "max_windows": 5,
         "traffic": NOTHING,
@@ -150,7 +153,11 @@ def _collect_records(scenario: Scenario, result: _engine.RunResult, account: Lin
 
 
 def make_traffic(columns: RecordColumns) -> TrafficSection:
-    """Returns the flows of a run as traffic: finished ones by their sizes, long-lived ones as bulk flows."""
+    """Returns the flows of a run as section `traffic` of a scenario.
+
+    Transfers that ended are connections with their sizes and pauses. Downloads without end are bulk flows.
+    `list_differences` names the rest. Without any flow the section is `NOTHING`.
+    """
     connections: list[ConnectionSpec] = []
     for writes in _group_ended_transfers(columns).values():
         writes.sort(key=lambda one: one["write"])
@@ -170,7 +177,7 @@ def make_traffic(columns: RecordColumns) -> TrafficSection:
 
 
 def list_differences(columns: RecordColumns, congestion: str | None) -> list[str]:
-    """Returns what `recorded` leaves out of a run or changes, with its number, in words.
+    """Returns the differences between a run and its `make_traffic`, each in words with its number.
 
     `congestion` is the congestion control that the programs had, by the kernel's name, None if unknown.
     """
@@ -191,7 +198,7 @@ def list_differences(columns: RecordColumns, congestion: str | None) -> list[str
 
 
 def _group_ended_transfers(columns: RecordColumns) -> dict[int, list[dict[str, Any]]]:
-    """Returns the transfers with payload that ended, by the key of their connection, in rising order."""
+    """Returns the rows of transfers with payload that ended, by the key of their connection, rising."""
     ended: dict[int, list[dict[str, Any]]] = {}
     for row in transpose_columns(columns.transfers):
         if not isnan(row["end_s"]) and row["bytes"] > 0:
@@ -215,7 +222,11 @@ def predict(played: Played) -> Records:
 def make_base_scenario(
     start: Scenario, options: Options, *, loss: float | None = None
 ) -> scenarios.SharedScenario:
-    """Returns what all runs share: a scenario with the options of the link applied to it."""
+    """Returns the scenario that all runs share: `start` with the options of the link.
+
+    `loss` is the share of packets that are lost at random on the way down, None for none. Raises
+    `MouseholeError` as `scenario.shared` does.
+    """
     if loss is not None:
         start = {**start, "faults": [*start.get("faults", []), {"link": "down", "bernoulli": loss}]}
     return scenarios.shared(start, NOTHING, options)

@@ -103,7 +103,7 @@ def prediction_line(played: Played) -> str:
 
 
 def _figures(transfers: TransferColumns) -> dict[str, float | None]:
-    """Returns mean and percentiles of the response time, seconds; empty without transfers."""
+    """Returns mean and percentiles of the response time, seconds; empty if no transfer ended."""
     response = transfers["end_s"] - transfers["start_s"]
     response = response[~np.isnan(response)]
     if not response.size:

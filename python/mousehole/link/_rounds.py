@@ -149,7 +149,7 @@ def compare(
 
 
 def _compare_rounds(plan: Plan, found: Mapping[Task, Played], rounds: Sequence[int], label: str) -> Results:
-    """Returns the results of these rounds, which are their replications."""
+    """Returns the results of `rounds` alone, which become replications 0, 1, … in their order."""
     own = {
         replace(task, replication=rounds.index(task.replication)): one
         for task, one in found.items()

@@ -79,14 +79,17 @@ def find() -> str:
 
 
 def find_sandbox_obstacle() -> str:
-    """Returns why Chromium's sandbox cannot be on, empty if it can."""
+    """Returns why Chromium's sandbox cannot be on; empty if it can."""
     if os.geteuid() == 0:
         return "Chromium refuses to use its sandbox as root"
     return ""
 
 
 def _choose_short_folder(profile: Path) -> str:
-    """Returns the folder for the browser's socket, whose path may have 107 bytes with the names behind it."""
+    """Returns the folder for the browser's socket: the profile, or `/tmp` if that path is too long.
+
+    The path of a socket, with the names behind the folder, may have 107 bytes.
+    """
     return str(profile) if len(str(profile)) < LONGEST else "/tmp"  # noqa: S108 (every system has it)
 
 
@@ -106,7 +109,7 @@ class Browser:
             self._start([*base, "--no-sandbox"], profile)
 
     def _start(self, command: Sequence[str], profile: Path) -> None:
-        """Starts the browser and notes its version."""
+        """Starts the browser and notes its version; raises `BrowserError` if it does not answer."""
         profile.mkdir(exist_ok=True)
         own = {"HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "TMPDIR": _choose_short_folder(profile)}
         self.tools = DevTools(command, profile.with_suffix(".log"), {**os.environ, **own})
@@ -307,7 +310,7 @@ class Tab:
             _note(request, method, params)
 
     def _on_request(self, params: dict[str, Any]) -> None:
-        """Notes a new request, and with it the end of one that was redirected."""
+        """Notes a new request over HTTP; if it follows a redirect, also the end of the request before."""
         url, number = urldefrag(params["request"]["url"]).url, params["requestId"]
         if not url.startswith(("http:", "https:")):
             return
@@ -323,7 +326,10 @@ class Tab:
 
 
 def _find_initiator(params: dict[str, Any]) -> str:
-    """Returns the address of the document, style sheet or script that asked for an object; may be empty."""
+    """Returns the address of the document, style sheet or script that asked for an object.
+
+    If DevTools names none, it is the address of the document; for a document it is then empty.
+    """
     given = params.get("initiator", {})
     frames = given.get("stack", {}).get("callFrames", [])
     called = next((frame["url"] for frame in frames if frame.get("url")), "")

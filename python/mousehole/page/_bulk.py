@@ -12,9 +12,10 @@ PATIENCE_S = 15.0
 
 
 def open_listener(address: str, port: int, congestion: str) -> socket.socket:
-    """Returns a socket that listens, with the congestion control of all connections that it accepts.
+    """Returns a socket that listens; the connections that it accepts have this congestion control.
 
-    Raises `OSError` where the kernel does not have it, or does not let everyone use it.
+    Raises `OSError` where the kernel lacks the congestion control or does not let everyone use it, and where
+    the port is taken.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.create_server((address, port), family=family, backlog=256)
@@ -88,7 +89,10 @@ def wait_for(address: str, port: int) -> None:
 
 
 def _connect(address: str, port: int, deadline: float) -> socket.socket:
-    """Connects, again and again until the deadline; raises `OSError` after it."""
+    """Returns a connection, tried again and again until the deadline; raises `OSError` after it.
+
+    The deadline is a value of `time.monotonic`.
+    """
     while True:
         try:
             return _clear_timeout(socket.create_connection((address, port), timeout=5))

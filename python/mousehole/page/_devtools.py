@@ -114,7 +114,7 @@ class DevTools:
         self._process.wait()
 
     def _receive(self) -> None:
-        """Reads messages and sorts them into answers and events; raises `BrowserError` at the end."""
+        """Sorts the next messages into answers and events; raises `BrowserError` if the browser has ended."""
         got = os.read(self._from, CHUNK)
         if not got:
             raise BrowserError(self._ending())

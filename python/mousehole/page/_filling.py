@@ -32,7 +32,10 @@ def classify(mime: str) -> str:
 
 
 def fill_body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = PICTURE) -> bytes:
-    """Returns a body of exactly this size; `colour` (0 to 255), width and height are those of a picture."""
+    """Returns a body of exactly `size` bytes that a browser takes for one of type `mime`.
+
+    `colour` (0 to 255) and `picture`, width and height in pixels, are those of a picture.
+    """
     kind = classify(mime)
     if kind == "image" and "svg" not in mime:
         return _fill_picture(size, colour, picture)
@@ -42,9 +45,9 @@ def fill_body(mime: str, size: int, colour: int = 0, picture: tuple[int, int] = 
 
 
 def pad(text: bytes, kind: str, size: int) -> bytes:
-    """Returns a text of this kind made longer by a comment, as it is if it has that size already.
+    """Returns a text of a kind of `COMMENTS`, made `size` bytes long by a comment at its end.
 
-    Below the size of an empty comment the rest is spaces.
+    Where no comment has room, spaces fill it up. A text that is longer already is returned as it is.
     """
     opening, closing = COMMENTS[kind]
     room = size - len(text) - len(opening) - len(closing)
@@ -55,9 +58,9 @@ def pad(text: bytes, kind: str, size: int) -> bytes:
 
 
 def fill_document(title: str, parts: Iterable[tuple[str, str]], size: int) -> bytes:
-    """Returns an HTML document that has a browser fetch the parts, each an address and its type.
+    """Returns an HTML document of `size` bytes that has a browser fetch the parts.
 
-    It is longer than `size` if the addresses alone are.
+    Each part is an address and its type. The document is longer than `size` if it must be to name them.
     """
     head, shown = [], []
     for url, mime in parts:
@@ -90,7 +93,10 @@ def fill_document(title: str, parts: Iterable[tuple[str, str]], size: int) -> by
 
 
 def _fill_picture(size: int, colour: int, picture: tuple[int, int]) -> bytes:
-    """Returns a picture of exactly this size, a PNG or for few bytes a GIF."""
+    """Returns a picture of exactly `size` bytes: a PNG, or a GIF of one pixel where a PNG has no room.
+
+    It is cut off where even the GIF has none.
+    """
     png = _encode_png(*picture, colour)
     spare = size - len(png) - 12
     if spare >= 0:
@@ -107,7 +113,7 @@ def _fill_picture(size: int, colour: int, picture: tuple[int, int]) -> bytes:
 
 
 def _encode_png(width: int, height: int, colour: int) -> bytes:
-    """Returns a picture of one colour."""
+    """Returns a picture of one colour as PNG; width and height are in pixels."""
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     palette = bytes([90 + colour * 53 % 140, 90 + colour * 97 % 140, 90 + colour * 29 % 140])
     rows = zlib.compress(bytes((width + 1) * height), 9)

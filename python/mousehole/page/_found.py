@@ -75,7 +75,7 @@ def restore_loads(document: Mapping[str, Any]) -> PageLoads:
 
 
 def _record(trial: Trial) -> dict[str, object]:
-    """Returns a load as the document has it."""
+    """Returns the entry of a load in the JSON document."""
     return {
         "scheme": trial.scheme,
         "round": trial.round,

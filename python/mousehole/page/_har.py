@@ -91,7 +91,7 @@ def from_entries(name: str, entries: Sequence[Any], file: str, secure: bool = Fa
 def _note_omissions(
     name: str, pages: int, unheard: int, document: _Recorded, recorded: Iterable[_Recorded]
 ) -> Iterable[str]:
-    """Yields a sentence for whatever a recording has and the page has not."""
+    """Yields a sentence for each thing of the recording that the page lacks or has in another form."""
     made = sum(one.is_made for one in recorded)
     if pages > 1:
         yield f"Of the {pages} pages in {name} the first is loaded."
@@ -119,9 +119,10 @@ def _url(entry: Mapping[str, Any]) -> str:
 
 
 def _map_origins(urls: Iterable[str], secure: bool) -> dict[str, str]:
-    """Returns the origins that are served under another name: with a port, of this machine, or without TLS.
+    """Returns the served origin by the recorded one, for those origins whose name or scheme must change.
 
-    Servers here have the usual ports only, and browsers treat the local host and addresses in their own ways.
+    They have an unusual port, or name the local host or an address, or lack TLS if `secure`. Servers here
+    have the usual ports only, and browsers treat the local host and addresses in their own ways.
     """
     found: dict[str, str] = {}
     for url in urls:
@@ -157,7 +158,11 @@ def _is_address(host: str) -> bool:
 
 
 def _convert_entry(entry: Mapping[str, Any], colour: int, origins: Mapping[str, str]) -> _Recorded | None:
-    """Returns what an entry answers; None if no answer came from the network."""
+    """Returns the answer of an entry; None if no answer came from the network over HTTP.
+
+    A body that was not recorded is made, with `colour` if it is a picture. Raises `KeyError`, `TypeError`,
+    `ValueError` or `AttributeError` for an entry of another form.
+    """
     asked, response = entry["request"], entry["response"]
     url = urldefrag(str(asked["url"])).url
     urlsplit(url).port  # noqa: B018 (it raises for a port that is no number)
@@ -185,7 +190,7 @@ def _convert_entry(entry: Mapping[str, Any], colour: int, origins: Mapping[str, 
 
 
 def _decode_body(content: Mapping[str, Any], mime: str, origins: Mapping[str, str]) -> bytes:
-    """Returns the content of an answer, its texts with the served origins."""
+    """Returns the recorded body of an answer; a text has the served origins in place of the recorded ones."""
     text = str(content["text"])
     body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()
     if filling.classify(mime) not in TEXTS or not origins:
@@ -205,7 +210,7 @@ def _is_document(answer: Answer) -> bool:
 
 
 def _make_document(name: str, recorded: Sequence[_Recorded]) -> Answer:
-    """Returns the first answer with a text that refers to the others."""
+    """Returns the first answer with a made document that refers to the others with status 200."""
     document, *others = (one.answer for one in recorded)
     parts = [(one.url, one.mime) for one in others if one.status == 200]
     return replace(document, body=filling.fill_document(name, parts, len(document.body)))

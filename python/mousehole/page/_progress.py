@@ -37,8 +37,9 @@ HISTOGRAMS = """
 
 
 def compute_progress(times_s: Sequence[float], histograms: Sequence[Sequence[int]]) -> Steps:
-    """Returns the visual progress of a load, by the times of its pictures in order and their histograms.
+    """Returns the visual progress of a load from the times of its pictures, in order, and their histograms.
 
+    It begins at time 0; without pictures it is empty.
     The last picture is the complete page. The last one at or before time 0 is the beginning, without one
     the first. The progress of a picture is 1 − d ÷ d₀, not below 0: d is the difference between its
     histogram and the complete page's, d₀ that between the beginning's and the complete page's. Where these

@@ -63,7 +63,7 @@ def record(url: str, chromium: str, folder: Path, secure: bool) -> Page:
 
 
 def _make_entry(tab: Tab, fetch: Fetch) -> dict[str, Any]:
-    """Returns a fetch as an entry of a HAR file."""
+    """Returns a fetch as an entry of a HAR file, with its body if the browser has it."""
     body, headers = tab.read_body(fetch.url), tab.read_headers(fetch.url)
     content: dict[str, Any] = {"mimeType": headers.get("content-type", "")}
     if body:

@@ -113,7 +113,7 @@ def _time(time: Estimate) -> Cell:
 
 
 def _changes(results: PageResults, rows: Sequence[SchemeRow]) -> list[Chart]:
-    """Returns the chart of the load time's change; none without intervals."""
+    """Returns the chart of the changes of the load's time, in a list; empty if no change is known."""
     changes = {row.scheme: row.changes[PRIMARY] for row in rows if PRIMARY in row.changes}
     if not any(isfinite(change.mean) for change in changes.values()):
         return []
@@ -159,7 +159,7 @@ def _progress(results: PageResults) -> list[Chart]:
 
 
 def _time_to_reach(steps: Steps, part: float) -> float:
-    """Returns from when on a page looks complete to this part, and does not fall below it again."""
+    """Returns the time in seconds from which on at least the share `part` of a page is shown."""
     below = [place for place, (_, share) in enumerate(steps) if share < part]
     return steps[min(below[-1] + 1, len(steps) - 1)][0] if below else 0.0
 
@@ -195,7 +195,7 @@ def _remarks(
 
 
 def _group_by_tone(remarks: Iterator[tuple[str, Tone]]) -> dict[Tone, list[str]]:
-    """Returns the remarks by tone."""
+    """Returns the texts of remarks by tone, in their order."""
     found: dict[Tone, list[str]] = {}
     for text, tone in remarks:
         found.setdefault(tone, []).append(text)
@@ -221,7 +221,7 @@ def _waterfalls(results: PageResults) -> Iterator[Chart | Prose]:
 
 
 def _objects(scheme: str, trial: Trial) -> Table:
-    """Returns the objects of a load with their times."""
+    """Returns a table of the objects of a load with sizes, times and faults."""
     rows: list[Row] = [
         [
             fetch.url, fetch.kind.lower(), Cell(size_text(fetch.size), fetch.size),

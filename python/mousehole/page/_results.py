@@ -161,7 +161,7 @@ class PageResults:
         return next(trial for trial in own if trial.load.load_s == middle)
 
     def _row(self, scheme: str) -> SchemeRow:
-        """Returns the means and changes of a scheme."""
+        """Returns the row of a scheme: its loads, means of its times, and changes against the baseline."""
         own = self.trials_under(scheme)
         counted = [trial.load for trial in own if trial.counts]
         whole = [sum(fetch.is_complete for fetch in load.fetches) for load in counted]

@@ -59,7 +59,10 @@ class Task:
 
 
 def parse_arguments(given: Sequence[str]) -> tuple[Task, str]:
-    """Returns what a program of either side was started with: its task, and the server's address."""
+    """Returns the task in the file that the first argument names, and the server's address.
+
+    Both sides' programs call it. The address is in the environment, as `SERVER_VARIABLE`.
+    """
     return Task.read(given[0]), os.environ[SERVER_VARIABLE]
 
 

@@ -108,7 +108,7 @@ def caption(results: PageResults, scheme: str, trial: Trial | None) -> str:
 
 
 def _panel(trial: Trial | None, rows: list[str], x: alt.X, is_first: bool) -> Any:
-    """Returns the chart of a load; an empty one for None."""
+    """Returns the waterfall of a load, with an object in each of `rows`; an empty chart for None."""
     if trial is None:
         return empty("no load that counts")
     bars = make_chart([datum for fetch in trial.load.fetches for datum in _bars(fetch, rows)])
@@ -153,7 +153,10 @@ def _bars(fetch: Fetch, rows: list[str]) -> list[Datum]:
 
 
 def _mark_faults(trial: Trial, rows: list[str]) -> list[Datum]:
-    """Returns the objects that did not arrive whole or not as asked for, and when that was known."""
+    """Returns a mark for each object with a fault, with a status of error, or without an end.
+
+    It is at the last time that is known of the object.
+    """
     found = []
     for fetch in trial.load.fetches:
         if fetch.fault or fetch.status >= 400 or fetch.end_s is None:
@@ -176,7 +179,7 @@ def _row_axis(rows: list[str], is_first: bool) -> alt.Y:
 
 
 def _short_name(url: str) -> str:
-    """Returns the end of an address, short enough for a label."""
+    """Returns the last part of an address' path, cut in the middle to 24 characters."""
     path = urlsplit(url).path
     name = path.rsplit("/", 1)[-1] or path.rsplit("/", 2)[0] or "/"
     return name if len(name) <= 24 else f"{name[:11]}…{name[-12:]}"

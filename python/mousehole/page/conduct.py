@@ -121,7 +121,7 @@ class _Plan:
 
 
 def _make_plan(options: PageOptions) -> _Plan:
-    """Returns what is to be done. Raises `MouseholeError` for an option that is not allowed."""
+    """Returns the plan of the loads; raises `MouseholeError` for an option that is not allowed."""
     if options.http is not None and options.http not in VERSIONS:
         raise field_error("http", options.http, f"one of {', '.join(VERSIONS)}")
     if options.congestion not in CONGESTION:
@@ -176,7 +176,10 @@ def _setting(page: Page, version: str, options: PageOptions, plan: _Plan) -> Set
 
 
 def _run_trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: Reporter) -> Iterator[Trial]:
-    """Yields every load once it is over."""
+    """Yields every load once it is over; one with an invalid link is repeated up to `REPEATS` times.
+
+    Raises `Stopped` on Ctrl-C.
+    """
     errands = list(plan.errands())
     expected_s = len(errands) * (TYPICAL_S + (plan.settle_s + SETTLE_SPREAD_S / 2 if task.bulk else 0))
     reporter.say(f"{counted(len(errands), 'load')}, about {span_text(round(expected_s))}")
@@ -199,7 +202,7 @@ def _run_trials(plan: _Plan, task: Task, folder: Path, join: Joining, reporter: 
 
 
 def _run_trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int, scheme: str) -> Trial:
-    """Runs one load behind the link. Returns what it measured, or why it failed."""
+    """Runs one load behind the link, number `number` under `scheme`, and returns it, also if it failed."""
     with tempfile.TemporaryDirectory(prefix="load-", dir=folder, ignore_cleanup_errors=True) as name:
         own = Path(name)
         result = own / "load.json"
@@ -221,9 +224,9 @@ def _run_trial(plan: _Plan, task: Task, folder: Path, join: Joining, number: int
 
 
 def _join_by_link(options: PageOptions) -> Joining:
-    """Returns what joins server and browser by the emulated link, whose account it passes on.
+    """Returns a function that joins server and browser by the emulated link, for `measure`.
 
-    Raises `MouseholeError` for a fault in the link's options, as a run on real packets has it.
+    Raises `MouseholeError` for a fault in the link's options. The function raises it if the server ended.
     """
     own = Options(rate=options.rates["rate"], down=options.down, up=options.up, rtt=options.rtt,
                   buffer=options.buffer, schemes=options.schemes, baseline=options.baseline,
@@ -254,7 +257,7 @@ def _join_by_link(options: PageOptions) -> Joining:
 
 
 def _redirect_to_log(command: Sequence[str], log: Path) -> list[str]:
-    """Returns a command that writes what it says into a file."""
+    """Returns the command with both its outputs redirected to file `log`."""
     return ["/bin/sh", "-c", f"exec {shlex.join(command)} >{shlex.quote(str(log))} 2>&1"]
 
 

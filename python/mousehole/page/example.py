@@ -33,7 +33,10 @@ TEXT = (
 
 
 def make_page(secure: bool = False, seed: int = SEED) -> Page:
-    """Returns the page: 40 objects of about 1.07 MB in all."""
+    """Returns the example page: 40 objects of about 1.07 MB in all, whose sizes are drawn with `seed`.
+
+    With `secure` it is served over TLS.
+    """
     draws = np.random.default_rng(seed)
     origin = f"{'https' if secure else 'http'}://{HOST}"
     answers: list[Answer] = []
@@ -53,7 +56,7 @@ def _draw_sizes(draws: np.random.Generator, count: int, total: int, deviation: f
 
 
 def _make_part(ending: str, size: int, number: int) -> bytes:
-    """Returns a body of this type and size."""
+    """Returns the body of object `number` with this ending, `size` bytes long."""
     if ending == "css":
         rules = (
             "body { margin: 2em auto; max-width: 68em; font: 16px/1.5 sans-serif; color: #222; }\n"
@@ -68,7 +71,7 @@ def _make_part(ending: str, size: int, number: int) -> bytes:
 
 
 def _document(parts: list[tuple[str, str]]) -> bytes:
-    """Returns the HTML document that refers to the parts."""
+    """Returns the HTML document that refers to the parts, each an address and its type."""
     sheets = [f'<link rel="stylesheet" href="{url}">' for url, mime in parts if mime.startswith("text/css")]
     scripts = [f'<script src="{url}" defer></script>' for url, mime in parts if "javascript" in mime]
     images = [url for url, mime in parts if mime.startswith("image/")]

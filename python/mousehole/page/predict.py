@@ -99,7 +99,8 @@ def predict_loads(
 ) -> Prediction:
     """Returns the simulated loads of the page under every scheme, `times` as many as the browser's.
 
-    Order, dependencies and the browser's own pauses are those of the baseline's loads. Raises
+    Order, dependencies and the browser's own pauses are those of the baseline's loads. Times are NaN for
+    loads that do not end within the bound, and for all if no load of the baseline counts. Raises
     `KeyboardInterrupt` at once on Ctrl-C.
     """
     shown = reporter or Silent()
@@ -138,7 +139,7 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
         return None
     own = sorted((fetch for fetch in loads[0].fetches if fetch.end_s is not None), key=_request_time_s)
     numbers = {fetch.url: number for number, fetch in reversed(list(enumerate(own)))}
-    parts = _put_pauses(
+    parts = _order_pauses(
         Part(fetch.size, _find_parent(fetch, number, numbers), *_pause_s(fetch, loads, others))
         for number, fetch in enumerate(own)
     )
@@ -148,12 +149,18 @@ def fit_model(loads: Sequence[Load], version: str, others: Sequence[Load] = ()) 
 
 
 def _request_time_s(fetch: Fetch) -> float:
-    """Returns when a request was sent, which need not be in the order in which the page asked."""
+    """Returns when a request was sent, or when it was queued if that is not known.
+
+    Requests need not be sent in the order in which the page asked.
+    """
     return fetch.queued_s if fetch.sent_s is None else fetch.sent_s
 
 
 def _find_parent(fetch: Fetch, number: int, numbers: Mapping[str, int]) -> int | None:
-    """Returns the number of the object that asked for this one: the document, where that is not known."""
+    """Returns the number of the object that asked for this one; None for the document.
+
+    It is that of the document where the object is not known or comes later.
+    """
     if number == 0:
         return None
     found = numbers.get(fetch.initiator, 0)
@@ -186,11 +193,12 @@ def _with_parent(fetch: Fetch, load: Load) -> tuple[Fetch, Fetch | None] | None:
     return None if own is None else (own, by_url.get(fetch.initiator))
 
 
-def _put_pauses(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Returns the parts with pauses by which none is asked for before one that the browser preferred.
+def _order_pauses(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Returns the parts with pauses lowered so that they are asked for in their order.
 
-    A browser gives a connection that has just opened to the most important object, so that what was asked
-    for a little earlier may be sent later.
+    The pause of a part is the least of its own and of those after it with the same parent and the same start
+    (`is_early`). A browser gives a connection that has just opened to the most important object, so that
+    another, asked for a little earlier, may be sent later.
     """
     least: dict[tuple[int | None, bool], float] = {}
     found = []
@@ -202,7 +210,7 @@ def _put_pauses(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def _make_scenario(options: PageOptions) -> dict[str, Any]:
-    """Returns what all runs have in common."""
+    """Returns the part of a scenario that all runs have in common."""
     link = {**options.rates, "rtt": options.rtt, "buffer": options.buffer}
     return {
         "warmup": "0s",
@@ -326,7 +334,7 @@ class _Player:
             self._request(number, [ready.pop(0)], now)
 
     def _request(self, number: int, parts: Sequence[int], now: float) -> None:
-        """Adds a request to a simulated connection, which is opened first if it is new."""
+        """Adds a request for `parts` to connection `number`, which is opened at `now` if it is new."""
         if number == len(self._connections):
             self._connections.append(_Connection(now))
             self._free.append(now)

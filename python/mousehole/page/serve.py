@@ -58,7 +58,7 @@ class Gathering(socket.socket):
 
 
 def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
-    """Returns the ASGI application that answers from the store."""
+    """Returns the ASGI application that answers requests from the store; `NOTHING` for what it lacks."""
 
     async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -86,7 +86,10 @@ def make_application(store: Store) -> Callable[[dict[str, Any], Receive, Send], 
 
 
 def _make_headers(found: Answer, asked: dict[bytes, bytes]) -> Iterable[tuple[bytes, bytes]]:
-    """Returns the headers of an answer; scripts and fonts of any host may be used by any other."""
+    """Returns the headers of an answer to a request with the headers `asked`.
+
+    Any origin may use it, so that pages can load scripts and fonts of other hosts.
+    """
     origin = asked.get(b"origin")
     headers = {
         "content-type": found.mime, "content-length": str(len(found.body)), "timing-allow-origin": "*",
@@ -127,8 +130,8 @@ async def _serve(task: Task, address: str, clear: int, secure: int) -> None:
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
-    application_: Any = make_application(Store(Path(task.folder)))
-    await serve(application_, config, shutdown_trigger=over.wait)
+    application: Any = make_application(Store(Path(task.folder)))
+    await serve(application, config, shutdown_trigger=over.wait)
 
 
 def main(given: list[str]) -> int:

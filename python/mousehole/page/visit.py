@@ -16,7 +16,10 @@ from mousehole.page._trial import BULK_PORT, Load, Task, parse_arguments
 
 
 def browser_flags(task: Task, address: str) -> list[str]:
-    """Returns the browser's flags that lead every name to the server and accept its certificate."""
+    """Returns the browser's flags that lead every name to `address` and accept the server's certificate.
+
+    QUIC is forced for HTTP/3 and disabled for the others.
+    """
     place = f"[{address}]" if ":" in address else address
     own = [
         f"--host-resolver-rules=MAP * {place}",
@@ -48,7 +51,10 @@ def visit(task: Task, address: str) -> Load:
 
 
 def _load_page(task: Task, tab: Tab, downloads: bulk.Downloads) -> Load:
-    """Loads the page once beside the downloads, and measures their rate."""
+    """Loads the page once beside the downloads, and measures their rate in bit/s.
+
+    The load has failed if a download ended before.
+    """
     received, begin = downloads.received, time.monotonic()
     rate: list[float] = []
 

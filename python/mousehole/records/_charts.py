@@ -42,7 +42,10 @@ def series_picture(series: pl.DataFrame, scenario: Scenario, summary: RunSummary
 
 
 def _thin_out(series: pl.DataFrame, span: tuple[float, float]) -> pl.DataFrame:
-    """Returns at most `PLACES` values of each line: means of states and rates, sums of counts."""
+    """Returns about `PLACES` values of each line: means of states and rates, sums of counts.
+
+    `span` is the beginning and end of the axis of time, seconds.
+    """
     bin_s = max((span[1] - span[0]) / PLACES, 1e-9)
     # A sample stands for the interval that ends with it, so one on an edge belongs to the bin before.
     place = ((pl.col("time_s") - span[0]) / bin_s - 1e-6).floor()
@@ -101,7 +104,7 @@ def _y(title: str, **more: Any) -> alt.Y:
 
 
 def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
-    """Returns an area over time."""
+    """Returns rows `t` and `v` as an area over time."""
     marks = make_chart([dict(row) for row in rows]).mark_area(
         line={"color": COLOURS[2], "strokeWidth": 1}, color=COLOURS[2], fillOpacity=0.25, interpolate="linear"
     )
@@ -109,7 +112,7 @@ def _area(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
 
 
 def _stacked(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
-    """Returns areas by colour of packets on top of each other."""
+    """Returns areas by colour of packets on top of each other; an empty chart without rows."""
     if not rows:
         return empty("nothing was sent")
     marks = make_chart([dict(row) for row in rows]).mark_area(interpolate="step-before", fillOpacity=0.75)

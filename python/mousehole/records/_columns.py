@@ -34,7 +34,7 @@ def take_columns(result: _engine.RunResult) -> RecordColumns:
 
 
 def _application_columns(result: _engine.RunResult) -> ApplicationColumns:
-    """Returns the figures of applications in one run: what `compare` compares, by the same reduction."""
+    """Returns the figures of applications in one run, a row each, from the same reduction as in `compare`."""
     numbers = result.reduce((), quantities.table())["numbers"]
     figures, kinds = numbers["groups"], numbers["kinds"]
     order = list(quantities.figures_in_order(figures, kinds))

@@ -219,7 +219,10 @@ def run(
 
 
 def _load_scenario(scenario: str | Path | Mapping[str, object], options: Options) -> Mapping[str, object]:
-    """Returns the scenario of a file, or that of a place on the link of these options."""
+    """Returns the scenario of a file, a mapping as it is, or that of a place on the link of these options.
+
+    Raises `MouseholeError` for users, applications or rates together with a scenario.
+    """
     if isinstance(scenario, str) and is_of_users(scenario):
         place = describe_traffic(scenario, users=options.users, apps=options.apps)
         return shared(default(), place.section, options).base
@@ -262,7 +265,10 @@ class _Clock:
             self._reporter.finish()
 
     def _estimate(self) -> None:
-        """Estimates the run and reports its cost; raises `MouseholeError` beyond the memory left."""
+        """Estimates the run, reports its cost and starts the progress bar.
+
+        Raises `MouseholeError` if the run needs more memory than is left.
+        """
         estimate = estimate_run(self._scenario, self._traffic)
         require_memory(estimate, available_bytes())
         self._expected_s = max(estimate.seconds(1), 1e-3)

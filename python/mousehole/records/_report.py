@@ -79,7 +79,7 @@ def _measured_text(done: OneRun) -> str:
 
 
 def _simulated_text(done: OneRun, how: str = SIMULATED) -> str:
-    """Returns goodput, packets and simulated time."""
+    """Returns a clause with goodput, packets and simulated time."""
     summary = done.summary
     return (
         f"goodput {rate_text(summary['goodput_bps'])}, {summary['packets']} packets, "
@@ -88,7 +88,7 @@ def _simulated_text(done: OneRun, how: str = SIMULATED) -> str:
 
 
 def _link_text(queue: QueueCounters) -> str:
-    """Returns rate, utilisation, loss and delay of a link."""
+    """Returns a line with rate, utilisation, loss and 95th percentile of delay of a link."""
     arrived, dropped = (sum(colour[name] for colour in queue["colours"]) for name in ("arrived", "dropped"))
     rate, used = rate_text(queue["capacity_bps"]), share_text(queue["utilisation"])
     lost, delay = share_text(dropped / arrived if arrived else 0.0), time_text(queue["delay_p95_s"])

@@ -147,7 +147,10 @@ def _heat_fields(
 
 
 def _heat_datum(row: SizeRow) -> Datum:
-    """Returns a field of the heat map; its number is pale where the interval covers no change."""
+    """Returns the datum of a field of the heat map; `change` is log2 of the ratio.
+
+    Its number is pale where the interval covers no change, or where there is none.
+    """
     change, is_own = row.response_mean_change, row.scheme == row.reference
     unclear = not isfinite(change.low) or change.low <= 0 <= change.high
     return {
@@ -206,7 +209,10 @@ def grid_charts(results: Results, series: Series) -> list[Chart]:
 
 
 def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], series: Series) -> Any:
-    """Returns the change over one axis of the grid, a line per scheme."""
+    """Returns the change over one axis of the grid, a line per scheme; an empty chart without data.
+
+    `over` is the title of the axis and `order` that of its values.
+    """
     if not own:
         return empty("too few transfers to compare")
     base = series.filter_chosen(make_chart(own)).encode(
@@ -229,7 +235,7 @@ def _grid_lines(own: Sequence[Datum], y: Any, over: str, order: Sequence[str], s
 
 
 def _grid_datum(row: BucketRow, plan: Plan, over: str) -> Datum:
-    """Returns a point of the grid's chart."""
+    """Returns the datum of a point of the grid's chart; `over` is `buffer` or `load`, its axis."""
     is_both = len(plan.loads) > 1 and len(plan.buffers) > 1
     return {
         **change_datum("scheme", row.scheme, row.response_mean_change),
@@ -249,7 +255,7 @@ def figure_name(name: str, results: Results, cell: Cell) -> str:
 
 
 def _heat_cell(row: Any, reference: str) -> TableCell:
-    """Returns a cell of the heat map's table."""
+    """Returns a cell of the heat map's table; a dash for None, a dot for the reference."""
     if row is None:
         return TableCell("–", None)
     if row.scheme == reference:

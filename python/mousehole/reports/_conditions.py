@@ -23,7 +23,7 @@ def conditions(results: Results) -> list[str]:
 
 
 def _load_parts(load: LoadRow) -> list[str]:
-    """Returns the loads, copies and time dilation as clauses."""
+    """Returns clauses on native and offered load, copies, time dilation and the windows' load, if known."""
     parts = []
     if load.load_native is not None:
         parts.append(f"native load {load.load_native:.3g}")

@@ -79,7 +79,7 @@ def by_size_chart(results: Results, cell: Cell, series: Series) -> Chart:
 
 
 def _curves(results: Results, cell: Cell, series: Series) -> Any:
-    """Returns the mean time by size, a line per scheme; an empty chart for too few transfers."""
+    """Returns the chart of mean time by size, a line per scheme; empty if no bin has `LEAST_TRANSFERS`."""
     plan = results.plan
     rows = [row for row in tables.curve_rows(results, cell) if row.count >= LEAST_TRANSFERS]
     if not rows:
@@ -383,7 +383,7 @@ def _sample_places(data: Sequence[Datum]) -> list[float]:
 
 
 def _curve_datum(row: CurveRow) -> Datum:
-    """Returns a point of the curve, at the geometric middle of its bin."""
+    """Returns the datum of a point of the curve, at the geometric middle of its bin."""
     middle = (row.low_bytes * row.high_bytes) ** 0.5
     return {
         "scheme": row.scheme,

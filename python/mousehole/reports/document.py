@@ -104,7 +104,7 @@ def summarise_grid(found: Sequence[Advice], baseline: str) -> list[str]:
 
 
 def _describe_answer(one: Advice, baseline: str) -> str:
-    """Returns the outcome in a clause."""
+    """Returns the outcome of a cell's advice in a clause."""
     if one.classes:
         return f"{one.scheme} is recommended for {', '.join(one.classes)}"
     if one.outcome == RECOMMENDED:
@@ -167,7 +167,7 @@ def _grid_tables(results: Results) -> list[Block]:
 
 
 def _grid_table(results: Results, role: Summary, load: float | None, title: str) -> Table:
-    """Returns the mean times of a class by scheme and buffer."""
+    """Returns a table of the mean times of class `role` by scheme and buffer, at one load."""
     plan, times = results.plan, overview.grid_times(results, role, load)
     note = f"All percentages are against one cell, {plan.baseline} with buffer {plan.buffers[0]}."
     if best := overview.select_best_times(times):

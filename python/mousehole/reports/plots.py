@@ -38,7 +38,7 @@ def heat_picture(results: Results) -> alt.VConcatChart:
 
 
 def _cell_picture(results: Results) -> alt.VConcatChart:
-    """Returns the charts of a single cell as one picture."""
+    """Returns the charts of the first cell, the only one, as one picture."""
     plan, cell = results.plan, results.plan.cells[0]
     series = _series(results)
     quiet = [OTHERS] if series.named is not None else []

@@ -72,7 +72,7 @@ class Estimate:
 
 
 def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Estimate:
-    """Estimates the cost of a plan that is run with up to `jobs` parallel runs.
+    """Returns the estimated cost of a plan that is run with up to `jobs` parallel runs.
 
     Parts of the baseline's first run, each four times as long as the one before, are timed until two agree.
     Then a part of a run of each scheme is timed, in as many threads as the plan will have; the replications
@@ -113,9 +113,10 @@ def estimate_plan(plan: Plan, traffic: _engine.Traffic | None, jobs: int) -> Est
 
 
 def estimate_run(scenario: Scenario, traffic: _engine.Traffic | None, runs: int = 1) -> Estimate:
-    """Estimates the cost of `runs` runs like this one, whose scenario is filled in, from parts of it.
+    """Returns the estimated cost of `runs` runs like this one, from parts of it that are timed.
 
-    A packet trace is counted by the events of the longest part.
+    The scenario is filled in. The memory of a packet trace is that of the events of the longest part,
+    extrapolated.
     """
     cancel, events = _engine.Cancel(), 0
 
@@ -179,9 +180,10 @@ def about_text(seconds: float) -> str:
 
 
 def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> int:
-    """Returns how many runs to have at once: `jobs`, or one per core as far as `available` bytes allow.
+    """Returns how many runs to have at once: `jobs`, or for None as many as cores and memory allow.
 
-    Raises `MouseholeError` if one run does not fit into the memory, or if `jobs` were asked for and do not.
+    `available` are the bytes of memory that are left, None if unknown: then memory sets no limit. Raises
+    `MouseholeError` if not even one run fits into them, or not as many as `jobs` asks for.
     """
     wanted = default_jobs() if jobs is None else jobs
     if available is None:
@@ -201,7 +203,11 @@ def choose_jobs(estimate: Estimate, jobs: int | None, available: int | None) -> 
 
 
 def _time_baseline_parts(timed: Callable[[float], Part], span_s: float) -> list[Part]:
-    """Returns the parts of a run of `span_s` simulated seconds that were timed, shortest first."""
+    """Times parts of a run of `span_s` simulated seconds until two agree, and returns them, shortest first.
+
+    `timed` runs the share of the run that it is given. Each part is four times as long as the one before;
+    there are at least two.
+    """
     steps = max(STEPS, ceil(log(span_s / FIRST_S, 4)))
     shares = [4.0 ** (step - steps) for step in range(steps + 1)]
     parts = [timed(shares[0]), timed(shares[1])]
@@ -235,7 +241,7 @@ def _estimate_bytes(part: Part) -> float:
 
 
 def _extrapolate_run(part: Part, parts: list[Part], setup_s: float, run: Scenario) -> Part:
-    """Extrapolates the cost of a whole run from `part`, which was timed; `parts` are those of the baseline.
+    """Returns the cost of a whole run, extrapolated from `part`; `parts` are those of the baseline.
 
     After the window a run goes on until its measured transfers have ended. That time, and the connections
     alive at once, grow with the run as they did between the last two parts of the baseline.
@@ -259,7 +265,7 @@ def _growth(before: float, after: float) -> float:
 def _time_plan_part(
     plan: Plan, traffic: _engine.Traffic | None, share: float, task: Task, cancel: _engine.Cancel
 ) -> Part:
-    """Runs a part of a plan's run in this thread and returns its cost."""
+    """Runs the share `share` of the run of a task in this thread, reduces it and returns its cost."""
     reduce = partial(reduce_run, buckets=plan.buckets)
     return _time_part(plan.task_scenario(task), traffic, share, reduce, cancel)
 
@@ -268,7 +274,7 @@ def _time_part(
     run: Scenario, traffic: _engine.Traffic | None, share: float,
     reduce: Callable[[_engine.RunResult], object], cancel: _engine.Cancel,
 ) -> Part:  # fmt: skip
-    """Runs a part of a run in this thread and returns its cost."""
+    """Runs a run in this thread with warm-up and window cut to `share`, reduces it and returns its cost."""
     scenario = run.copy()
     scenario["warmup"] = _scale_duration("warmup", run["warmup"], share)
     scenario["duration"] = _scale_duration("duration", run["duration"], share)
@@ -287,7 +293,7 @@ def _scale_duration(field: str, duration: str, share: float) -> str:
 
 
 def _memory_text(amount: float) -> str:
-    """Returns an amount of memory: `42 MB` below 0.1 GB, else `2.1 GB`."""
+    """Returns an amount of memory in bytes as text: `42 MB` below 0.1 GB, then `2.1 GB`, then `21 GB`."""
     if amount < 1e8:
         return f"{amount / 1e6:.0f} MB"
     return f"{amount / 1e9:.1f} GB" if amount < 1e10 else f"{amount / 1e9:.0f} GB"

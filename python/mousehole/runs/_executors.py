@@ -25,10 +25,10 @@ from mousehole.runs._worker import (
     REFUSED,
     Answers,
     count_tasks,
-    describe_worker,
     execute,
     execute_all,
     explain_refusal,
+    identify_build,
     pack_job,
 )
 
@@ -143,9 +143,12 @@ class Futures:
     def _submit(
         self, key: Hashable, parcel: bytes, shipment: Shipment | None, content: bytes | str | None
     ) -> None:
-        """Submits a task; raises `MouseholeError` if the executor is broken."""
+        """Submits a parcel as a task; raises `MouseholeError` if the executor is broken or shut down.
+
+        `content` is the packed traffic or the file that has it, None if the parcel needs none.
+        """
         try:
-            future = self._executor.submit(execute, describe_worker(), parcel, content)
+            future = self._executor.submit(execute, identify_build(), parcel, content)
         except (BrokenExecutor, RuntimeError) as error:
             raise MouseholeError(f"the executor takes no work ({error})", field="executor") from None
         self._waiting[future] = key, parcel, shipment
@@ -294,7 +297,7 @@ class Dask:
     def _check_workers(self) -> None:
         """Refuses a worker that is another Mousehole; one that joins later is checked by its first task."""
         try:
-            answers = self._client.run(explain_refusal, describe_worker(), on_error="return")
+            answers = self._client.run(explain_refusal, identify_build(), on_error="return")
         except (OSError, TimeoutError) as error:
             raise _unreachable_error(self._address, error) from None
         for address, answer in answers.items():
@@ -306,7 +309,7 @@ class Dask:
                 raise self._fault(answer)
 
     def _launch(self, flights: Iterable[_Flight]) -> None:
-        """Submits tasks to Dask, with the traffic that they need."""
+        """Submits the tasks to Dask, with the traffic that they need, and watches them."""
         for flight in flights:
             self.tasks += 1
             name = f"{self._name}-{self.tasks}"
@@ -314,7 +317,7 @@ class Dask:
                 warnings.simplefilter("ignore")  # that a task's arguments are large; they are sent once
                 content = None if flight.shipment is None else self._submit_content(flight.shipment)
                 flight.future = self._client.submit(
-                    execute_all, describe_worker(), list(flight.parcels.values()), content, 2 * BATCH_S,
+                    execute_all, identify_build(), list(flight.parcels.values()), content, 2 * BATCH_S,
                     key=name, pure=False,
                 )  # fmt: skip
             self._flights[name] = flight
@@ -324,7 +327,7 @@ class Dask:
         flight.future.add_done_callback(lambda _: self._over.put(name))
 
     def _submit_content(self, shipment: Shipment) -> Any:
-        """Returns the future of a packed traffic: workers fetch it once, and it is made again if lost."""
+        """Returns the future of a packed traffic, submitted once; Dask makes it again if it is lost."""
         if shipment.digest not in self._contents:
             self._contents[shipment.digest] = self._client.submit(
                 bytes, shipment.packed(), key=f"mousehole-traffic-{shipment.digest}"
@@ -332,7 +335,7 @@ class Dask:
         return self._contents[shipment.digest]
 
     def _list_finished(self, timeout_s: float) -> list[str]:
-        """Returns the names of the tasks that are over, without waiting for more than one."""
+        """Returns the names of the tasks that are over; waits up to `timeout_s` seconds for the first."""
         names = []
         with suppress(Empty):
             names.append(self._over.get(timeout=timeout_s) if timeout_s else self._over.get_nowait())
@@ -341,7 +344,10 @@ class Dask:
         return names
 
     def _fetch_answers(self, names: list[str]) -> dict[str, Answers]:
-        """Returns the answers of the tasks that have ended well, fetched together; none if that fails."""
+        """Returns the answers of the tasks by name, fetched together.
+
+        It is empty if there are fewer than two, if one has not ended well, or if they cannot be fetched.
+        """
         finished = [name for name in names if name in self._flights]
         futures = [self._flights[name].future for name in finished]
         if len(futures) < 2 or any(future.status != "finished" for future in futures):
@@ -352,7 +358,11 @@ class Dask:
             return {}
 
     def _collect_outcomes(self, name: str, flight: _Flight, fetched: Answers | None) -> list[tuple[Any, Any]]:
-        """Returns keys and outcomes of a task that is over; none if its jobs are on their way again."""
+        """Returns keys and outcomes of the jobs of a task that is over; none if they are on their way again.
+
+        Jobs that the task has not begun are launched again. `fetched` are its answers if they are here
+        already. Raises `MouseholeError` if a worker cannot run a job, or if the scheduler is gone.
+        """
         from distributed import KilledWorker
 
         try:
@@ -384,7 +394,10 @@ class Dask:
             self._ended.put(told)
 
     def _handle_crashes(self) -> list[tuple[Any, Any]]:
-        """Sees to the tasks of workers that have ended unexpectedly; returns the jobs that are given up."""
+        """Repeats the tasks of workers that have ended unexpectedly.
+
+        Returns keys and outcomes (`Apart`) of the jobs that are given up.
+        """
         found: list[tuple[Any, Any]] = []
         with suppress(Empty):
             while True:
@@ -400,9 +413,10 @@ class Dask:
         return found
 
     def _handle_crash(self, flight: _Flight, worker: str, least: int) -> list[tuple[Any, Any]]:
-        """Counts one more worker that ended, at least `least`; returns why a job is given up, if it is.
+        """Counts one more crash of the task's workers, at least `least`, and repeats its jobs one by one.
 
-        Several jobs go on as tasks of their own, one that crashed often waits to run alone.
+        Jobs with `CRASHES` crashes wait to run alone. Jobs that have run alone `ALONE` times are given up:
+        their keys are returned, with the reasons as `Apart`.
         """
         crashes, worker = max(flight.crashes + 1, least), worker or flight.last_worker
         if flight.alone >= ALONE:
@@ -420,7 +434,10 @@ class Dask:
         return []
 
     def _require_scheduler(self) -> None:
-        """Raises `MouseholeError` once the scheduler is gone or silent."""
+        """Raises `MouseholeError` once the scheduler is gone, or silent for `LOST_S` seconds.
+
+        Also asks it again and again for the number of threads, and warns after `SILENT_S` seconds of silence.
+        """
         if self._client.status not in ("running", "connecting"):
             raise self._fault("the scheduler is gone; what was finished before is kept where it is written")
         now = time.monotonic()
@@ -465,7 +482,10 @@ class Dask:
 
 
 def _connect_client(address: str) -> Any:
-    """Returns a client of the scheduler at this address, or of the one that a scheduler file names."""
+    """Returns a client of the scheduler at this address, or of the one that a scheduler file (.json) names.
+
+    Raises `MouseholeError` if Dask is not installed, if the file is missing, or if no scheduler answers.
+    """
     require_extra("dask", "--dask")
     distributed = importlib.import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -486,7 +506,7 @@ def _connect_client(address: str) -> Any:
 
 
 async def _count_threads(client: Any) -> dict[str, int]:
-    """Returns the threads of each worker."""
+    """Returns the number of threads of each worker, by address."""
     found: dict[str, int] = await client.scheduler.ncores()
     return found
 

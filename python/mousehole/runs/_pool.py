@@ -226,7 +226,10 @@ def yield_outcomes(
 
 
 def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
-    """Compares transfer by transfer once a replication has been run under every scheme."""
+    """Compares transfer by transfer if the replication of `task` has been run under every scheme.
+
+    Its facts are replaced in `facts` by those with the shares.
+    """
     tasks = [replace(task, scheme=number) for number in range(len(plan.schemes))]
     if all(each in facts for each in tasks):
         runs = {plan.schemes[each.scheme]: facts[each] for each in tasks}
@@ -235,7 +238,7 @@ def _pair_transfers(plan: Plan, task: Task, facts: Facts) -> None:
 
 
 def _finished_text(plan: Plan, facts: Facts) -> str:
-    """Returns how many runs and replications were finished before a stop."""
+    """Returns a sentence on how many runs and replications were finished before a stop."""
     done, total = len(facts), len(plan.tasks)
     if not done:
         return f"stopped before the first of {total} runs was finished; nothing was written"

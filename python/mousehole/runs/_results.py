@@ -69,7 +69,7 @@ class Results:
         return cast("ComparedCell", self.kept["compared", cell][0])
 
     def _plan_entry(self, cell: Cell) -> dict[str, object]:
-        """Returns the plan of a cell as the engine takes it."""
+        """Returns the plan of a cell in the form that the engine takes."""
         plan = self.plan
         return {
             **{name: getattr(plan, name) for name in _OF_PLAN},
@@ -81,7 +81,7 @@ class Results:
         }
 
     def _capture_entry(self) -> dict[str, object] | None:
-        """Returns the capture as the engine takes it, None for a model."""
+        """Returns the capture in the form that the engine takes, None for a model."""
         if self.capture is None:
             return None
         entry = asdict(self.capture)
@@ -172,12 +172,15 @@ def nan_to_none(value: float) -> float | None:
 
 
 def or_nan(value: float | None) -> float:
-    """Returns the value, NaN for None: what `finite` has made None."""
+    """Returns the value, NaN for None; the inverse of `nan_to_none` but for infinity."""
     return nan if value is None else float(value)
 
 
 def _columns(name: str, value: _Column) -> Record:
-    """Returns a value as columns; an estimate has three."""
+    """Returns a value as columns by name: three of an estimate, four of a change, four of a bucket.
+
+    A mapping gives the columns of all its values, and anything else one column.
+    """
     if isinstance(value, Estimate):
         names = (name, *quantities.ends(name))
         return dict(zip(names, map(nan_to_none, (value.mean, value.low, value.high)), strict=True))

@@ -62,8 +62,8 @@ class Parcel:
 
 
 @cache
-def describe_worker() -> tuple[str, str]:
-    """Returns version and revision for people, and a digest of the engine's and the package's sources."""
+def identify_build() -> tuple[str, str]:
+    """Returns version and revision for people, and a digest of the sources of engine and package `runs`."""
     digest = hashlib.sha256(_engine.SOURCES.encode())
     package = Path(__file__).parent
     for file in sorted(package.rglob("*.py"), key=lambda file: file.relative_to(package).as_posix()):
@@ -80,7 +80,7 @@ def pack_job(job: Job[Any]) -> bytes:
     digest = None if job.shipment is None else job.shipment.digest
     scheme, stage = str(job.scenario.get("scheme", "")), str(job.scenario.get("host_stage", ""))
     headers = tuple(
-        _load_header(part["name"], str(part["header"]), str(part["sha256"]))
+        _read_header(part["name"], str(part["header"]), str(part["sha256"]))
         for part in _list_own_policies()
         if part["name"] in scheme or part["name"] in stage
     )
@@ -132,13 +132,16 @@ def execute_all(
 
 
 def count_tasks() -> int:
-    """Returns how many tasks this process runs, those that were taken back among them."""
+    """Returns how many tasks of `execute_all` this process runs, cancelled ones included."""
     return len(_running)
 
 
 def explain_refusal(made_by: tuple[str, str]) -> str | None:
-    """Returns why this process cannot run what `made_by` sends; None if both are the same Mousehole."""
-    own_text, own_digest = describe_worker()
+    """Returns why this process cannot run what a process sends; None if both run the same Mousehole.
+
+    `made_by` is the sender's `identify_build`.
+    """
+    own_text, own_digest = identify_build()
     text, digest = made_by
     if own_digest == digest:
         return None
@@ -151,7 +154,7 @@ def _place() -> str:
 
 
 def _unpickle(parcel: bytes) -> Parcel:
-    """Returns the parcel; makes the package `papers` importable if it needs that."""
+    """Returns the parcel; makes the package `papers` importable if the parcel needs it."""
     try:
         made: Parcel = pickle.loads(parcel)  # noqa: S301 (of the process that asks for the run)
     except ModuleNotFoundError as error:
@@ -168,8 +171,11 @@ def _list_own_policies() -> list[PartEntry]:
 
 
 @cache
-def _load_header(name: str, path: str, sha256: str) -> PolicyHeader:
-    """Loads an own policy; raises `MouseholeError` if its header has changed."""
+def _read_header(name: str, path: str, sha256: str) -> PolicyHeader:
+    """Returns the header of an own policy; it is read once.
+
+    Raises `MouseholeError` if it cannot be read or no longer has this digest.
+    """
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -187,14 +193,18 @@ _traffics: OrderedDict[str, Received] = OrderedDict()
 
 @cache
 def _make_folder() -> Path:
-    """Returns a folder of this process, which is deleted when it ends."""
+    """Returns the folder of this process for traffic, made at the first call and deleted at its end."""
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(output.make_scratch_folder("worker"))
 
 
 def _receive_traffic(digest: str, content: bytes | str | None) -> Received | None:
-    """Returns the traffic of this digest, made from `content` if it is not here yet."""
+    """Returns the traffic of this digest, unpacked from `content` if it is not here yet.
+
+    `content` may be the file that holds it. Returns None if the traffic is nowhere at hand. The `KEPT`
+    traffics that were used last are kept.
+    """
     with _lock:
         if digest in _traffics:
             _traffics.move_to_end(digest)

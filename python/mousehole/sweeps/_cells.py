@@ -133,7 +133,7 @@ class Planner:
         return make_shipment(cell.given, cell.options.strict, cell.plan.base["seed"])
 
     def _plan(self, number: int, settings: dict[str, Value], schemes: tuple[str, ...]) -> CellPlan:
-        """Returns the plan of a cell; raises `MouseholeError` for settings that do not fit."""
+        """Returns the plan of cell `number`; raises `MouseholeError` for settings that do not fit."""
         made = self._made
         whole = {**made.options, **settings}
         options = _select_options(whole)
@@ -161,7 +161,7 @@ class Planner:
         return CellPlan(number, settings, schemes, plan, given, options, chooses)
 
     def _load(self, cell: CellPlan) -> Loaded:
-        """Returns the cell's traffic, from the cache if it was read before."""
+        """Returns the cell's traffic, which is read unless it is among the last `KEPT` ones."""
         section, seed = cell.given.section, cell.plan.base["seed"]
         key = repr((section, cell.options.strict, seed))
         if key in self._loaded:
@@ -174,7 +174,10 @@ class Planner:
 
 
 def _select_options(settings: Mapping[str, Value]) -> Options:
-    """Returns the settings that are options of `compare`."""
+    """Returns the options of `compare` among the settings; those named `params.…` become `params`.
+
+    Raises `MouseholeError` for a switch that is neither true nor false.
+    """
     known = {item.name: item.default for item in fields(Options)}
     given: dict[str, Any] = {name: value for name, value in settings.items() if name in known}
     for name, value in given.items():
@@ -206,7 +209,7 @@ _OPTIONS = {item.name for item in fields(Options)}
 
 
 def _with_path(table: dict[str, Any], path: str, value: Value) -> dict[str, Any]:
-    """Returns the table with a value at a path such as `tcp.min_rto`."""
+    """Returns a copy of the table with `value` at a path such as `tcp.min_rto`."""
     head, dot, rest = path.partition(".")
     inner = table.get(head)
     return {

@@ -149,14 +149,17 @@ def read(source: str | Path | Mapping[str, Any]) -> Description:
 
 
 def _prefix_file(error: MouseholeError, path: Path) -> MouseholeError:
-    """Returns the error of a field with the name of the file before it."""
+    """Returns the error with the file's name before its field; unchanged if it has a file or no field."""
     if error.file is not None or error.field is None:
         return error
     return error.moved(f"{path}: {error.field}")
 
 
 def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
-    """Returns the description; raises `MouseholeError` for an unknown or faulty field."""
+    """Returns the description of a sweep; names of files start from `folder`.
+
+    Raises `MouseholeError` for a field that is unknown, missing or faulty.
+    """
     for name in given:
         if name not in FIELDS:
             raise unknown_error("sweep", "field", str(name), sorted(FIELDS))
@@ -197,7 +200,10 @@ def _make_description(given: Mapping[str, Any], folder: Path) -> Description:
 
 
 def _parse_schemes(given: Any, axes: dict[str, Axis]) -> tuple[str, ...]:
-    """Returns the schemes, from the list or the axis; raises `MouseholeError` for both or none."""
+    """Returns the schemes, from the list `schemes` or the axis `scheme`.
+
+    Raises `MouseholeError` for both or neither, and for an axis that is a range.
+    """
     axis = axes.get(SCHEME)
     if axis is not None and given is not None:
         raise field_error("schemes", str(given), "left out where scheme is an axis")
@@ -217,7 +223,10 @@ def _count(given: Any) -> int:
 
 
 def _parse_list(given: Any) -> tuple[dict[str, Value], ...]:
-    """Returns the cells of a sweep that lists them; raises `MouseholeError` for none."""
+    """Returns the settings of each cell of a sweep that lists them.
+
+    Raises `MouseholeError` for no cells, for cells with different settings, and for a setting `scheme`.
+    """
     if not isinstance(given, list) or not all(isinstance(cell, Mapping) for cell in given):
         raise missing_error("cells", "a list of tables with the settings of each cell: [[cells]]")
     if not given:
@@ -248,7 +257,7 @@ def _collect_axes(cells: tuple[dict[str, Value], ...]) -> dict[str, Axis]:
 
 
 def _parse_axes(given: Any, design: str) -> dict[str, Axis]:
-    """Returns the axes by name; raises `MouseholeError` for none."""
+    """Returns the axes by name; raises `MouseholeError` for none and for a faulty one."""
     flat = _flatten(_check_table("axes", given), ranges=True)
     if not flat:
         raise field_error("axes", "{}", "a table of at least one axis, such as load = [0.5, 0.9]", "is empty")
@@ -256,7 +265,11 @@ def _parse_axes(given: Any, design: str) -> dict[str, Axis]:
 
 
 def _parse_axis(field: str, name: str, given: Any, design: str) -> Axis:
-    """Returns a list of values or a range; raises `MouseholeError` for anything else."""
+    """Returns an axis: the values of a list or of a grid's range, or the range of a Latin hypercube.
+
+    Raises `MouseholeError` for anything else, for a list that is empty or longer than `MOST_STEPS`, and for a
+    value that is given twice.
+    """
     if isinstance(given, Mapping):
         return _parse_range(field, name, given, design)
     if not isinstance(given, list):
@@ -276,7 +289,10 @@ def _parse_axis(field: str, name: str, given: Any, design: str) -> Axis:
 
 
 def _parse_range(field: str, name: str, given: Mapping[str, Any], design: str) -> Axis:
-    """Returns a range; raises `MouseholeError` for ends that do not fit the design."""
+    """Returns the values of a grid's range, or the range itself for a Latin hypercube.
+
+    Raises `MouseholeError` for fields that are unknown, missing, faulty or of the other design.
+    """
     for key in given:
         if key not in RANGE:
             raise unknown_error(field, "field", str(key), sorted(RANGE))
@@ -307,7 +323,10 @@ def _check_table(field: str, given: Any) -> Mapping[str, Any]:
 
 
 def _flatten(given: Mapping[str, Any], prefix: str = "", ranges: bool = False) -> dict[str, Any]:
-    """Returns the settings of nested tables by their paths: `{tcp: {min_rto: …}}` is `tcp.min_rto`."""
+    """Returns the settings of nested tables by their paths: `{tcp: {min_rto: …}}` is `tcp.min_rto`.
+
+    With `ranges`, a table that has `from` is a value.
+    """
     found: dict[str, Any] = {}
     for name, value in given.items():
         path = f"{prefix}{name}"
@@ -319,7 +338,10 @@ def _flatten(given: Mapping[str, Any], prefix: str = "", ranges: bool = False) -
 
 
 def _check_value(field: str, given: Any) -> Value:
-    """Returns a value that a setting may have; raises `MouseholeError` for anything else."""
+    """Returns `given` if a setting may have it: a text, a number, true or false, or a list of texts.
+
+    Raises `MouseholeError` for anything else.
+    """
     if isinstance(given, str | bool | int | float):
         return given
     if isinstance(given, list) and given and all(isinstance(item, str) for item in given):
@@ -328,7 +350,7 @@ def _check_value(field: str, given: Any) -> Value:
 
 
 def list_options() -> list[str]:
-    """Returns the options of `compare` that are settings of a cell."""
+    """Returns the names of the options of `compare` that are settings of a cell."""
     return [item.name for item in fields(Options) if item.name not in NO_AXES | FOR_ALL]
 
 
@@ -363,7 +385,10 @@ def _check_names(made: Description) -> None:
 
 
 def _suggest_names(name: str, known: list[str], parts: list[str]) -> list[str]:
-    """Returns names of settings, those with paths only if the unknown name is a path."""
+    """Returns the names to suggest for an unknown one: `known`, or paths if it is a path.
+
+    `parts` are those whose parameters may be meant.
+    """
     if "." not in name:
         return known
     head, _, rest = name.partition(".")
@@ -378,12 +403,12 @@ def _list_params(part: str) -> list[str]:
 
 
 def list_traffic_names(value: Value) -> list[str]:
-    """Returns traffic as a list of names."""
+    """Returns the value of the setting `traffic` as a list of names."""
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
 def resolve_traffic(made: Description, value: Value) -> list[str]:
-    """Returns the names of a traffic; those of files start from the description's folder."""
+    """Returns the names of a traffic; those of files and scenarios start from the description's folder."""
     names = list_traffic_names(value)
     return [name if traffics.is_model(name) or name == "-" else str(made.folder / name) for name in names]
 

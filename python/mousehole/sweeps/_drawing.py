@@ -296,7 +296,10 @@ def _values(cells: pl.DataFrame, axis: str | None) -> list[Any]:
 
 
 def _select_cells(cells: pl.DataFrame, axis: str | None, entry: Any) -> pl.DataFrame:
-    """Returns the cells with a value on an axis; those whose scheme does not have the setting are in all."""
+    """Returns the cells with value `entry` on an axis, and those without any; all cells for no axis.
+
+    A cell has no value on the axis if its scheme does not have the setting.
+    """
     return cells if axis is None else cells.filter(pl.col(axis).eq_missing(entry) | pl.col(axis).is_null())
 
 
@@ -339,7 +342,10 @@ def _lines(drawing: Drawing, cells: pl.DataFrame, scale: Scale) -> Any:
 
 
 def _line_data(drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, aside: float) -> list[Datum]:
-    """Returns the points of a scheme's line, with intervals where each is a single cell."""
+    """Returns the points of a scheme's line, means over cells at the same place.
+
+    They have intervals if each is a single cell. `aside` moves them by a share of the axis.
+    """
     places = scale.places(own)
     values, lows, highs = (own[name].to_numpy() for name in (drawing.what.column, *drawing.what.ends))
     whole = scale.places(drawing.cells.drop_nulls(scale.setting))
@@ -359,7 +365,10 @@ def _line_data(drawing: Drawing, own: pl.DataFrame, scheme: str, scale: Scale, a
 
 
 def _shift_place(place: float, aside: float, whole: Any, scale: Scale) -> float:
-    """Returns a place moved by a share of the axis, so that intervals do not cover each other."""
+    """Returns a place moved by the share `aside` of the axis, so that intervals do not cover each other.
+
+    `whole` are all places on the axis.
+    """
     low, high = float(whole.min()), float(whole.max())
     if scale.is_log:
         return rounded(exp(log(place) + aside * (log(high) - log(low))))
@@ -367,7 +376,7 @@ def _shift_place(place: float, aside: float, whole: Any, scale: Scale) -> float:
 
 
 def _pad_range(low: float, high: float, is_log: bool, share: float) -> list[float]:
-    """Returns a range extended at both ends by a share of it."""
+    """Returns the range extended at both ends by `share` of it, on a logarithmic scale if `is_log`."""
     if is_log:
         room = exp(share * (log(high) - log(low)))
         return [low / room, high * room]
@@ -376,7 +385,7 @@ def _pad_range(low: float, high: float, is_log: bool, share: float) -> list[floa
 
 
 def _choose_ticks(places: Any, is_log: bool) -> list[float]:
-    """Returns the values that cells have if they are few, else round ones between them."""
+    """Returns the ticks of an axis: the cells' own places up to six, else round numbers in their range."""
     own = np.unique(places)
     if len(own) <= 6:
         return [float(place) for place in own]
@@ -400,7 +409,7 @@ def _trend_datum(drawing: Drawing, scale: Scale, scheme: str, point: Trend) -> D
 
 
 def _dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
-    """Returns the point of a cell with its settings."""
+    """Returns the datum of a cell's point, with its settings as text."""
     settings = ", ".join(f"{name}={row[name]}" for name in drawing.sweep.axes if row[name] is not None)
     low, high = (or_nan(row[end]) for end in drawing.what.ends)
     number = row[drawing.what.column]
@@ -410,7 +419,10 @@ def _dot(drawing: Drawing, row: dict[str, Any], place: float) -> Datum:
 
 
 def _choose_two_axes(sweep: Found, numeric: list[str], x: str | None, y: str | None) -> tuple[str, str]:
-    """Returns two axes of numbers; raises `MouseholeError` if there are not two."""
+    """Returns two axes of numbers: `x` and `y` where given, else the first of `numeric` that are free.
+
+    Raises `MouseholeError` if there are not two, or if a given one has no numbers.
+    """
     for field, name in (("x", x), ("y", y)):
         if name is not None:
             sweep.require_numbers(field, name)
@@ -448,7 +460,11 @@ def _surface(drawing: Drawing, scheme: str, x: str, y: str, value: str, against:
 def _surface_chart(
     drawing: Drawing, places: tuple[Any, Any], values: Any, scales: tuple[Scale, Scale]
 ) -> Any:
-    """Draws a smooth surface through scattered cells, and the cells; only the cells where they are few."""
+    """Returns the chart of a smooth surface through scattered cells, with the cells on it.
+
+    Below `LEAST_CELLS` cells, or three places on an axis, it shows only the cells. Raises `MouseholeError` if
+    the surface needs a library that is not installed.
+    """
     logs = [np.log(own) if scale.is_log else own for own, scale in zip(places, scales, strict=True)]
     x = axis_encoding(scales[0], drawing.cells, 0.0)
     y = axis_encoding(scales[1], drawing.cells, 0.0, alt.Y)
@@ -484,7 +500,7 @@ def _surface_chart(
 
 
 def _surface_colour(drawing: Drawing) -> Any:
-    """Returns the colours of fields: diverging for changes, else sequential."""
+    """Returns the encoding of levels by colour: diverging around no change for changes, else sequential."""
     legend = alt.Legend(type="gradient", orient="right", gradientLength=200, title=None)
     if drawing.what.of_change is None:
         return _sequential(drawing, legend)

@@ -88,14 +88,14 @@ class Found:
         found: list[dict[str, Any]] = []
         for _, group in _groups(rows, ["cell", "scheme"]):
             first = group.row(0, named=True)
-            mean = positive_interval(_is_finite(group[value]))
+            mean = positive_interval(_to_floats(group[value]))
             entry = {name: first[name] for name in own}
             entry |= {"replications": len(group), "mean": mean.mean, "low": mean.low, "high": mean.high}
             other = base.get(tuple(first[key] for key in keys)) if first["scheme"] != reference else None
             entry |= dict.fromkeys(("change", "change_low", "change_high"))
             if other is not None:
                 paired = group.join(other, on="replication", suffix="_base")
-                change = log_ratio(_is_finite(paired[value]), _is_finite(paired[f"{value}_base"])).as_change()
+                change = log_ratio(_to_floats(paired[value]), _to_floats(paired[f"{value}_base"])).as_change()
                 entry |= {"change": change.mean, "change_low": change.low, "change_high": change.high}
             found.append(entry)
         schema = {name: rows.schema[name] for name in own}
@@ -213,7 +213,7 @@ def _groups(rows: pl.DataFrame, keys: list[str]) -> Iterable[tuple[tuple[Any, ..
     return rows.group_by(keys, maintain_order=True)
 
 
-def _is_finite(column: pl.Series) -> Any:
+def _to_floats(column: pl.Series) -> Any:
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 

@@ -27,7 +27,7 @@ DIGITS = 4
 def parse_numbers(values: Sequence[Value]) -> tuple[str, list[float]] | None:
     """Returns the unit of all values, and each as a number of it; the unit of plain numbers is empty.
 
-    None stands for values that are no numbers, or not of one unit.
+    Returns None if a value is no number or if units differ.
     """
     found = [_number(value) for value in values]
     known = [item for item in found if item is not None]
@@ -47,10 +47,11 @@ def read_unit(column: str | None, setting: str) -> str:
 
 
 def interpolate(field: str, low: Value, high: Value, share: float, is_log: bool) -> Value:
-    """Returns the value at `share` of the way from `low` to `high`, with their unit.
+    """Returns the value at `share`, 0 to 1, of the way from `low` to `high`, with their unit.
 
-    Whole numbers and packets stay whole. Raises `MouseholeError` for ends that are not in rising order, or
-    whose units differ.
+    With `is_log` the way is along logarithms. Whole numbers and packets stay whole; others are rounded to
+    `DIGITS` digits. Raises `MouseholeError` for ends that are not in rising order, not above 0 if `is_log`,
+    or of different units.
     """
     ends = [_split(field, value) for value in (low, high)]
     (least, unit, is_whole), (most, other, also_whole) = ends
@@ -101,7 +102,10 @@ def _split(field: str, value: Value) -> tuple[float, str, bool]:
 
 
 def _number(value: Any) -> tuple[str, float] | None:
-    """Returns unit and number of a value such as `20p`, None for a text."""
+    """Returns unit and number of a value such as `20p`; None for a boolean and for any other text.
+
+    The unit of a plain number is empty.
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

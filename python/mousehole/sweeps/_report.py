@@ -77,7 +77,7 @@ def document(
 
 
 def _summarise_schemes(cells: pl.DataFrame, value: str, reference: str, others: Sequence[str]) -> list[str]:
-    """Returns a sentence per scheme on its change over all cells."""
+    """Returns a sentence per scheme on its change over all cells, or one that nothing is compared."""
     lines = []
     for scheme in others:
         changes = _changes(cells, scheme)
@@ -94,7 +94,7 @@ def _summarise_schemes(cells: pl.DataFrame, value: str, reference: str, others: 
 
 
 def _axis_blocks(drawing: Drawing, reference: str) -> list[Block]:
-    """Returns a chart per axis, or a sentence if there is no change to draw."""
+    """Returns a chart of the change per axis, or a sentence if there is no change to draw."""
     known = drawing.cells.filter(pl.col("change").is_not_null())
     if not len(known):
         return [Prose("There is no change to draw: one scheme, or no cell that is whole.")]
@@ -143,7 +143,7 @@ def _surfaces(drawing: Drawing, reference: str) -> list[Section]:
 def _surface(
     drawing: Drawing, across: str, down: str, scheme: str, place: int, reference: str
 ) -> Chart | None:
-    """Returns the change over two axes as fields, None without a known cell."""
+    """Returns the chart of a scheme's change over two axes as coloured fields; None without a known cell."""
     own = drawing.own(scheme, drawing.cells).drop_nulls([across, down])
     data: list[Datum] = []
     for (x, y), part in own.group_by([across, down], maintain_order=True):
@@ -198,7 +198,7 @@ def _change_over_cells(row: dict[str, Any] | None, value: str) -> TableCell:
 
 
 def _cells(found: Found, cells: pl.DataFrame, value: str, reference: str, less_is_better: bool) -> Table:
-    """Returns the first cells with settings and change."""
+    """Returns a table of the first `MOST_ROWS` cells with settings, mean and change."""
     rows: list[Row] = []
     shown = cells.head(MOST_ROWS)
     for row in shown.iter_rows(named=True):
@@ -233,6 +233,6 @@ def _names(cells: pl.DataFrame, axis: str) -> list[str]:
 
 
 def _order_values(found: Found, cells: pl.DataFrame, axis: str) -> list[str]:
-    """Returns the values of an axis as texts, in the order of their numbers where they have some."""
+    """Returns the values of an axis as texts, in the order of their numbers where the axis has numbers."""
     column = found.number_column(axis)
     return _names(cells if column is None else cells.sort(column), axis)

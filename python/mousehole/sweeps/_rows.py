@@ -91,7 +91,7 @@ def number_column(name: str, axis: Axis) -> str | None:
 
 
 def _kind(axis: Axis) -> pl.DataType:
-    """Returns the type of an axis' column."""
+    """Returns the type of an axis' column: texts, unless all values are booleans or all are numbers."""
     values = [axis.low, axis.high] if isinstance(axis, Range) else list(axis)
     if all(isinstance(value, bool) for value in values):
         return pl.Boolean()

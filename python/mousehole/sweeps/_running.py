@@ -164,7 +164,11 @@ class Prepared:
         return {policy["name"]: policy["sha256"] for policy in own}
 
     def _check_cells(self) -> tuple[float, int]:
-        """Checks the cells; returns the weight of all rows, and the cell of the largest weight."""
+        """Checks up to `CHECKED` cells; returns the weight of all rows, and the heaviest of these cells.
+
+        The weight of all is extrapolated from them; the engine tries up to `TRIED` of them. Raises
+        `MouseholeError` for a cell that cannot run.
+        """
         count = len(self.cells)
         numbers = choose_evenly(range(count), CHECKED)
         tried = set(choose_evenly(range(count), TRIED))
@@ -232,15 +236,15 @@ def run(
                 prepared,
                 store,
                 missing,
-                backend or Threads(_announce_and_choose_jobs(prepared, jobs, reporter)),
+                backend or Threads(_choose_jobs(prepared, jobs, reporter)),
                 reporter,
             )
     finally:
         store.close()
 
 
-def _announce_and_choose_jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
-    """Reports the cost of a long sweep; returns how many runs to have at once."""
+def _choose_jobs(prepared: Prepared, jobs: int | None, reporter: Reporter) -> int:
+    """Returns how many runs to have at once; for a long sweep after its cost was estimated and reported."""
     if prepared.weight < WORTH_ESTIMATING_BITS:
         return jobs or default_jobs()
     expected = prepared.forecast(jobs)
@@ -249,7 +253,7 @@ def _announce_and_choose_jobs(prepared: Prepared, jobs: int | None, reporter: Re
 
 
 def _count_missing(prepared: Prepared, store: Store) -> int:
-    """Returns how many rows the folder does not have; writes files whose rows are all there."""
+    """Returns how many rows the folder lacks; first writes the files whose rows are all there."""
     missing = 0
     for part in range(prepared.parts):
         if not store.is_written(part):
@@ -260,7 +264,10 @@ def _count_missing(prepared: Prepared, store: Store) -> int:
 
 
 def _run(prepared: Prepared, store: Store, missing: int, backend: Backend, reporter: Reporter) -> None:
-    """Runs what is missing and stores each row as its run ends."""
+    """Runs the rows that are missing and stores each as its run ends.
+
+    Raises `Stopped` on Ctrl-C and `Terminated` on a signal to end; rows that are stored stay.
+    """
     done, given_up, heads = 0, 0, dict[_Place, dict[str, Any]]()
     try:
         reporter.start(missing, "rows")
@@ -286,7 +293,7 @@ def _yield_missing_jobs(
 ) -> Iterator[tuple[_Place, Job[Any]]]:
     """Yields the jobs of the rows that are missing, in the order of the files.
 
-    The columns of a row that are known before its run are left in `heads`.
+    The columns of a row that are known before its run are put into `heads`, by its place.
     """
     planner, seeds = prepared.planner, prepared.made.seeds
     for part in range(prepared.parts):

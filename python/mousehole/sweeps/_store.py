@@ -108,7 +108,10 @@ class Store:
             self._lock = None
 
     def _finish(self, part: int) -> None:
-        """Writes the Parquet file of a part whose rows are all there."""
+        """Writes the Parquet file of a part whose rows are all kept, then deletes the part's journal.
+
+        The file is whole or absent, also after a crash.
+        """
         kept = self._kept.pop(part)
         rows = [json.loads(kept[place])[1] for place in sorted(kept)]
         frame, target = self._columns.frame(rows), self._place(part)
@@ -149,24 +152,24 @@ class Store:
         """Raises `MouseholeError` if the folder has something else than this sweep."""
         manifest = self.folder / MANIFEST
         if self.folder.exists() and not self.folder.is_dir():
-            raise self._other_sweep_error("it is a file; a sweep needs a folder")
+            raise self._folder_error("it is a file; a sweep needs a folder")
         if not manifest.exists():
             left = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
             if left - {ROWS, UNFINISHED}:
-                raise self._other_sweep_error("it is not empty and holds no sweep; give another folder")
+                raise self._folder_error("it is not empty and holds no sweep; give another folder")
             return
         try:
             text = manifest.read_text(encoding="utf-8")
             known = json.loads(text)
         except (OSError, ValueError):
-            raise self._other_sweep_error(f"its {MANIFEST} cannot be read; give another folder") from None
+            raise self._folder_error(f"its {MANIFEST} cannot be read; give another folder") from None
         if text != self._text:
             name, there, here = _find_difference(known, json.loads(self._text))
-            raise self._other_sweep_error(
+            raise self._folder_error(
                 f"it holds another sweep: there {name} is {there}, here {here}; give another folder"
             )
 
-    def _other_sweep_error(self, reason: str) -> MouseholeError:
+    def _folder_error(self, reason: str) -> MouseholeError:
         return file_error(self.folder, reason)
 
     def _place(self, part: int) -> Path:
@@ -232,7 +235,7 @@ def _sync(path: Path) -> None:
 
 
 def _find_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, str]:
-    """Returns the first field in which two documents differ, and its values."""
+    """Returns the path of the first field in which two documents differ, and both values as text."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in _keys(there, here):
             if there.get(key) != here.get(key):

@@ -107,7 +107,10 @@ class Trend:
 
 
 def compute_trend(places: Any, values: Any, what: What, scale: Scale) -> list[Trend]:
-    """Returns the mean in windows of equally many cells, or at each value of an axis that has few."""
+    """Returns the means of cells at each place, or in windows of about equally many cells.
+
+    Places are those of `values` on an axis; windows stand for more than `MOST_LEVELS` of them.
+    """
     own = np.unique(places)
     if len(own) <= MOST_LEVELS:
         parts = [np.flatnonzero(places == place) for place in own]
