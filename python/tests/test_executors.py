@@ -245,6 +245,12 @@ def test_dask__a_worker_of_another_version_is_refused(
         pass
 
 
+def test_identify_build__is_of_the_whole_package() -> None:
+    names = list(worker.list_sources())
+    assert {"__init__.py", "runs/_worker.py", "base/texts.py", "scenario/__init__.py"} <= set(names)
+    assert not [name for name in names if "papers" in name]
+
+
 def test_execute__says_first_whether_it_is_the_same_mousehole() -> None:
     kind, sentence = worker.execute(("9.9.9 (1234567)", "0" * 64), b"no pickle", None)
     assert kind == worker.REFUSED

@@ -63,13 +63,18 @@ class Parcel:
 
 @cache
 def identify_build() -> tuple[str, str]:
-    """Returns version and revision for people, and a digest of the sources of engine and package `runs`."""
+    """Returns version and revision for people, and a digest of the sources of engine and package."""
     digest = hashlib.sha256(_engine.SOURCES.encode())
-    package = Path(__file__).parent
-    for file in sorted(package.rglob("*.py"), key=lambda file: file.relative_to(package).as_posix()):
-        if "bundled" not in file.relative_to(package).parts:
-            digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
+    for name, file in list_sources().items():
+        digest.update(name.encode() + b"\0" + file.read_bytes())
     return engine_text(), digest.hexdigest()
+
+
+def list_sources() -> dict[str, Path]:
+    """Returns the files of the package's code by their names in it; `bundled`, which holds none, is left out."""
+    package = Path(__file__).parent.parent
+    files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
+    return {name: files[name] for name in sorted(files) if not name.startswith("bundled/")}
 
 
 def pack_job(job: Job[Any]) -> bytes:
