@@ -180,7 +180,8 @@ fn compile_source(
     more: &[&str],
 ) -> Result<Vec<u8>> {
     let cannot = |error| Failure::system("what is compiled has no place", &error);
-    let (headers, folder) = (headers_folder().map_err(cannot)?, files::make_scratch_folder().map_err(cannot)?);
+    let (headers, folder) =
+        (headers_folder().map_err(cannot)?, files::make_scratch_folder().map_err(cannot)?);
     for (name, text) in SOURCES {
         files::write_new(&folder.path().join(name), text.as_bytes()).map_err(cannot)?;
     }

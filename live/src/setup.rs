@@ -7,7 +7,7 @@ use crate::error::{Failure, Result};
 use crate::request::{Request, User};
 use crate::start::{Manner, rehearse, start};
 use crate::stop;
-use mousehole_scheme::install::line::{is_asymmetric, format_tc_rate};
+use mousehole_scheme::install::line::{format_tc_rate, is_asymmetric};
 use mousehole_scheme::units::{Rate, parse_rate};
 
 /// The parts of a line's rates at which packets wait here and not in the modem or at the provider: readings, of what

@@ -71,7 +71,7 @@ def identify_build() -> tuple[str, str]:
 
 
 def list_sources() -> dict[str, Path]:
-    """Returns the files of the package's code by their names in it; `bundled`, which holds none, is left out."""
+    """Returns the files of the package's code by their names in it; `bundled` has none."""
     package = Path(__file__).parent.parent
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     return {name: files[name] for name in sorted(files) if not name.startswith("bundled/")}
