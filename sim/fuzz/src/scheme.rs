@@ -52,7 +52,7 @@ fn scheme(choices: &mut Choices<'_>) -> String {
         return call(scheme.name, scheme.visible().into_iter().map(|one| one.parameter), choices);
     }
     let [marker, queue] = [Role::Marker, Role::Queue].map(|role| {
-        let all: Vec<Part> = Part::all().into_iter().filter(|part| part.role() == role).collect();
+        let all: Vec<Part> = Part::all_parts().into_iter().filter(|part| part.role() == role).collect();
         let part = all[usize::from(choices.byte()) % all.len()];
         call(part.name(), part.parameters().into_iter(), choices)
     });
