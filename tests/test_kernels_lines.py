@@ -11,6 +11,7 @@ import pytest
 from validation import kernels, kernels_lines, live
 from validation.kernels_image import Kernel
 from validation.kernels_lines import CLASSES, FIFO, LINES, QUEUES, Run, Times
+from validation.lab import live as live_lab
 from validation.lab.scheme_run import Task
 from validation.live import RATE_BPS
 
@@ -170,7 +171,7 @@ def test_play_lines__here_plays_fifo_by_this_kernel_and_again(
         return {"kernel": "6.18.1", "seconds": [0.3] * len(task.sizes), "bulk_bps": 7e6, "load": 0.5}
 
     monkeypatch.setattr(live, "play_in_kernel", play)
-    monkeypatch.setattr(kernels.live_lab, "find_obstacle", lambda: None)
+    monkeypatch.setattr(live_lab, "find_obstacle", lambda: None)
     file = tmp_path / "runs"
     given = ["--lines", FEW, "--here", "--lists", "2", "--seconds", "5"]
     assert kernels.main([*given, "--json", str(file)]) == 1
