@@ -609,7 +609,10 @@ def report_lines(runs: Sequence[kernels_lines.Run], options: argparse.Namespace)
     result_text = kernels_lines.write_text(runs)
     print(result_text)
     if options.write:
-        document.renew(live.DOCUMENT, HERE_TARGET if options.here else LINES_TARGET, result_text)
+        if options.here:
+            document.renew(live.DOCUMENT, HERE_TARGET, result_text)
+        else:
+            document.renew(live.DOCUMENT, LINES_TARGET, result_text)
     return int(any(row.aim is not None and not row.time.is_within for row in kernels_lines.compare(runs)))
 
 

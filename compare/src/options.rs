@@ -11,7 +11,7 @@ use mousehole_scheme::install::line::is_asymmetric;
 use mousehole_sim::error::{Error, Result};
 use mousehole_sim::scenario::places::{self, MOST_USERS};
 use mousehole_sim::scenario::spec::{MixSpec, SCHEMA, form_problem};
-use mousehole_sim::scenario::{Plan, Scenario};
+use mousehole_sim::scenario::{Plan, Scenario, Scheme};
 use mousehole_sim::units::{Rate, parse_dur, parse_rate};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -352,8 +352,11 @@ fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
 
 /// Returns what each scheme of a cell means: its text with every parameter filled in.
 fn read_meanings(request: &Request) -> Result<Vec<String>> {
-    let each = request.schemes.iter();
-    each.map(|scheme| Ok(Plan::new(&request.scenario(0, scheme, 0))?.filled().scheme)).collect()
+    let meaning = |scheme: &String| {
+        let filled = Plan::new(&request.scenario(0, scheme, 0))?.filled();
+        Ok(Scheme::parse(&filled.scheme)?.to_string())
+    };
+    request.schemes.iter().map(meaning).collect()
 }
 
 /// Refuses two schemes that mean the same; `meanings` are their texts with every parameter filled in.

@@ -1,6 +1,7 @@
 //! Watches devices and queues of this namespace, and the files of a folder, for changes.
 
-use crate::netlink::{HEADER, word};
+use crate::attributes::word;
+use crate::netlink::HEADER;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};

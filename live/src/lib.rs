@@ -4,6 +4,7 @@
 //! place and take them back, [`home`] keeps what outlives a command, [`kernel`] loads and attaches.
 
 pub mod agent;
+mod attributes;
 pub mod bpf;
 pub mod changes;
 pub mod check;

@@ -1,6 +1,7 @@
 //! Devices as the kernel keeps them: found, made, set and removed (rtnetlink(7)).
 
-use crate::netlink::{add_attribute, attribute, change, exchange, text, word};
+use crate::attributes::{add_attribute, attribute, text, word};
+use crate::netlink::{change, exchange};
 use std::ffi::CString;
 use std::io;
 

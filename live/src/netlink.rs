@@ -3,6 +3,7 @@
 //! The kernel's answer to RTM_GETQDISC holds the same attributes that RTM_NEWQDISC takes, so what is kept is sent back as
 //! it came.
 
+use crate::attributes::{add_attribute, attribute, attributes, text, word};
 use crate::error::{Failure, Result, reason};
 use crate::qdisc::{self, Class, Qdisc};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -370,14 +371,6 @@ pub(crate) fn change(kind: u16, flags: libc::c_int, body: &[u8]) -> io::Result<(
     exchange(kind, (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16, body, false).map(drop)
 }
 
-/// Appends an attribute to a message.
-pub(crate) fn add_attribute(body: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    body.extend(((4 + value.len()) as u16).to_ne_bytes());
-    body.extend(kind.to_ne_bytes());
-    body.extend(value);
-    body.resize(body.len().next_multiple_of(4), 0);
-}
-
 /// Returns the attributes of a message that configure.
 fn configuration(message: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
@@ -390,40 +383,12 @@ fn configuration(message: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Returns the attributes of a message: kind, and the bytes with their head of four.
-fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let rest = bytes.get(at..).filter(|rest| rest.len() >= 4)?;
-        let length = u16::from_ne_bytes([rest[0], rest[1]]) as usize;
-        let kind = u16::from_ne_bytes([rest[2], rest[3]]) & 0x3fff;
-        let whole = rest.get(..length).filter(|whole| whole.len() >= 4)?;
-        at += length.next_multiple_of(4);
-        Some((kind, whole))
-    })
-}
-
-/// Returns the value of an attribute of a message.
-pub(crate) fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
-    attributes(bytes).find(|(kind, _)| *kind == wanted).map(|(_, whole)| &whole[4..])
-}
-
-/// Returns a text that ends at the first zero byte.
-pub(crate) fn text(value: &[u8]) -> String {
-    String::from_utf8_lossy(value.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
-}
-
 fn tcmsg(index: u32, handle: u32, parent: u32) -> Vec<u8> {
     let mut body = vec![0u8; TCMSG];
     body[4..8].copy_from_slice(&index.to_ne_bytes());
     body[8..12].copy_from_slice(&handle.to_ne_bytes());
     body[12..16].copy_from_slice(&parent.to_ne_bytes());
     body
-}
-
-/// Returns the number at a place of a message; 0 behind its end.
-pub(crate) fn word(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).map_or(0, |four| u32::from_ne_bytes(four.try_into().expect("four bytes")))
 }
 
 /// Sends a request. Returns the bodies of the answers; of one that is only acknowledged, none.

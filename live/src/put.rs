@@ -5,9 +5,10 @@
 //! clock (PSCHED_SHIFT in its net/pkt_sched.h; since 2.6.31). Tables of such times, which tc sends as well, are only read of
 //! a rate that names no link layer; ours name one.
 
+use crate::attributes::add_attribute;
 use crate::deployment::{Cake, Cost};
 use crate::error::{Failure, Result};
-use crate::netlink::{RTM_NEWQDISC, RTM_NEWTCLASS, TC_H_ROOT, add_attribute, put};
+use crate::netlink::{RTM_NEWQDISC, RTM_NEWTCLASS, TC_H_ROOT, put};
 use crate::qdisc::{
     DIFFSERV, TCA_CAKE_ACK_FILTER, TCA_CAKE_BASE_RATE64, TCA_CAKE_DIFFSERV_MODE, TCA_CAKE_NAT, id, lacking,
 };

@@ -1,6 +1,6 @@
 //! Queue disciplines and classes that are there, as the kernel lists them (linux/pkt_sched.h).
 
-use crate::netlink::{attribute, word};
+use crate::attributes::{attribute, word};
 
 /// The modes of CAKE by which it chooses tins, as tc-cake(8) names them, in the order of their numbers.
 pub(crate) const DIFFSERV: [&str; 5] = ["diffserv3", "diffserv4", "diffserv8", "besteffort", "precedence"];
@@ -143,7 +143,7 @@ pub fn departures(all: &[Qdisc]) -> Vec<&Qdisc> {
 #[allow(non_snake_case)]
 mod tests {
     use super::*;
-    use crate::netlink::add_attribute;
+    use crate::attributes::add_attribute;
 
     #[test]
     fn departures__are_kept_by_fq_alone() {
