@@ -272,10 +272,13 @@ def write_text(runs: Sequence[Run]) -> str:
     conditions = (
         f"Linux {runs[0].kernel}; lists: {'; '.join(lists)}. {REPLICATIONS} replications of the simulator "
         f"for each, whose fetches start up to {1e3 * LATE_S:g} ms late. {machine}. ± is half of the 95 % "
-        f"interval over the lists. {unfinished} fetches in the kernel did not end in time. Through FIFO, so "
-        "small a change of the starts moves a list's simulated mean by a standard deviation of "
-        f"{', '.join(spreads)}."
+        f"interval over the lists. {unfinished} fetches in the kernel did not end in time."
     )
+    if spreads:
+        conditions += (
+            " Through FIFO, so small a change of the starts moves a list's simulated mean by a standard "
+            f"deviation of {', '.join(spreads)}."
+        )
     header = ("line", "queue", "figure", "simulator, ms", "kernel, ms", "differs by", "aim")
     held = [row.verdict for row in rows if row.aim is not None]
     total = (

@@ -11,7 +11,8 @@ use crate::sizes::{Role, size_text};
 use crate::statistics::{Estimate, LEAST_REPLICATIONS};
 use crate::tables::{BucketRow, ColourRow, GroupRow, bucket_rows, colour_rows, group_rows, scheme_rows};
 use crate::texts::{
-    MOST_PERCENT, UNKNOWN, capitalise, change_text, counted, share_text, time_text, unit_text, with_commas,
+    UNKNOWN, capitalise, capped_whole_percent, change_text, counted, share_text, time_text, unit_text,
+    with_commas,
 };
 use crate::verdicts::{NOT_JUDGED, Outcome};
 use blocks::{Block, Column, Entry, Figure, Table, Tone};
@@ -417,18 +418,9 @@ fn write_whole_change(change: Option<Change>) -> Entry {
     let Some(one) = change.filter(|change| change.mean.is_finite()) else {
         return Figure::new(UNKNOWN.to_owned(), None).into();
     };
-    let [mean, low, high] = [one.mean, one.low, one.high].map(whole_percent);
+    let [mean, low, high] = [one.mean, one.low, one.high].map(capped_whole_percent);
     let tone = tone_of_change(one.low, one.high, Better::Less);
     Figure { tone, ..Figure::new(format!("{mean} ({low}…{high})"), Some(one.mean)) }.into()
-}
-
-/// Returns a share in whole percent with its sign, `+12`, `−3` or `0`, and no sign for percent.
-fn whole_percent(share: f64) -> String {
-    if 100.0 * share > MOST_PERCENT {
-        return format!(">+{MOST_PERCENT}");
-    }
-    let text = format!("{:+.0}", 100.0 * share).replace('-', "−");
-    if matches!(text.as_str(), "+0" | "−0") { "0".to_owned() } else { text }
 }
 
 fn write_verdict(one: &Finding) -> Entry {
@@ -562,6 +554,5 @@ mod tests {
             .map(|(mean, low, high)| write_whole_change(change(mean, low, high)));
         assert_eq!(tones(&entries), [Tone::Bad, Tone::Good, Tone::Plain, Tone::Plain]);
         assert_eq!(texts(&entries)[3], "+50 (−90…>+999)");
-        assert_eq!([0.004, -0.004, 0.125].map(whole_percent), ["0", "0", "+12"]);
     }
 }

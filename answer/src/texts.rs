@@ -138,6 +138,17 @@ pub fn capped(share: f64) -> String {
     if 100.0 * share > MOST_PERCENT { format!(">+{MOST_PERCENT}") } else { signed(share) }
 }
 
+/// Returns a share in whole percent with its sign, `+12`, `−3` or `0`, and no sign for percent.
+pub fn whole_percent(share: f64) -> String {
+    let text = format!("{:+.0}", 100.0 * share).replace('-', "−");
+    if matches!(text.as_str(), "+0" | "−0") { "0".to_owned() } else { text }
+}
+
+/// Returns a share as [`whole_percent`] does, `>+999` for more than that.
+pub fn capped_whole_percent(share: f64) -> String {
+    if 100.0 * share > MOST_PERCENT { format!(">+{MOST_PERCENT}") } else { whole_percent(share) }
+}
+
 /// Returns a share as [`percent`] does, `> 999` or `< −999` for what is further from zero.
 pub fn capped_percent(share: f64) -> String {
     if 100.0 * share.abs() <= MOST_PERCENT {
@@ -214,5 +225,11 @@ mod tests {
         assert_eq!([12.0, -12.0].map(capped_percent), ["> 999", "< −999"]);
         assert_eq!(change_text(-0.32, -0.36, -0.28), "−32 % (−36…−28)");
         assert_eq!(change_text(-0.32, f64::NAN, f64::NAN), "−32 %");
+    }
+
+    #[test]
+    fn whole_percent__has_a_sign_unless_it_is_nothing() {
+        assert_eq!([0.004, -0.004, 0.125, -0.034, 12.0].map(whole_percent), ["0", "0", "+12", "−3", "+1200"]);
+        assert_eq!([9.98, 12.0].map(capped_whole_percent), ["+998", ">+999"]);
     }
 }

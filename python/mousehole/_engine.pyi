@@ -67,7 +67,6 @@ LEVEL: float
 FIRST_LOOK: int
 LEAST_REPLICATIONS: int
 TIME_CONSTANTS: float
-MOST_PERCENT: int
 READY_MADE: str
 
 def run(scenario: Mapping[str, object], traffic: Traffic | None, cancel: Cancel) -> RunResult:
@@ -843,6 +842,9 @@ def percent(share: float) -> str:
 
 def signed(share: float) -> str:
     """Returns a share in percent with its sign, plus as well as minus, and no sign for percent."""
+
+def whole_percent(share: float) -> str:
+    """Returns a share in whole percent with its sign, `+12`, `−3` or `0`, and no sign for percent."""
 
 def capped(share: float) -> str:
     """Returns a share as `signed` does, `>+999` for more than that."""

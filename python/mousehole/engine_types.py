@@ -13,7 +13,7 @@ TransferKeys = tuple[UInts64, Floats]
 """Keys of transfers in rising order, and their response times."""
 Role = Literal["size", "short", "long", "all"]
 """What a size bucket is for."""
-TableRows = Literal["bucket", "scheme", "colour", "curve", "cdf", "group", "size", "overview"]
+TableRows = Literal["bucket", "scheme", "colour", "curve", "cdf", "group", "size"]
 """A table of a comparison whose rows the engine makes."""
 
 

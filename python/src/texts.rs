@@ -60,6 +60,12 @@ fn signed(share: f64) -> String {
     texts::signed(share)
 }
 
+/// Returns a share in whole percent with its sign, `+12`, `−3` or `0`, and no sign for percent.
+#[pyfunction]
+fn whole_percent(share: f64) -> String {
+    texts::whole_percent(share)
+}
+
 /// Returns a share as `signed` does, `>+999` for more than that.
 #[pyfunction]
 fn capped(share: f64) -> String {
@@ -74,7 +80,6 @@ fn change_text(mean: f64, low: f64, high: f64) -> String {
 
 /// Registers the functions.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("MOST_PERCENT", texts::MOST_PERCENT as u32)?;
     for function in [
         wrap_pyfunction!(time_text, module)?,
         wrap_pyfunction!(span_text, module)?,
@@ -84,6 +89,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(unit_text, module)?,
         wrap_pyfunction!(percent, module)?,
         wrap_pyfunction!(signed, module)?,
+        wrap_pyfunction!(whole_percent, module)?,
         wrap_pyfunction!(capped, module)?,
         wrap_pyfunction!(change_text, module)?,
     ] {

@@ -96,7 +96,6 @@ from .output import check_suffix as check_suffix
 from .output import write_text as write_text
 from .output import write_with as write_with
 from .parquet import MAGIC as MAGIC
-from .texts import MOST_PERCENT as MOST_PERCENT
 from .texts import capitalise as capitalise
 from .texts import capped as capped
 from .texts import change_text as change_text
